@@ -10,13 +10,15 @@ import {
   type Entry,
   type Level,
   makeFolder,
+  Orders,
   openLevel,
   putEntry,
   putSynced,
   writeBatch,
 } from '../../lib/component/level.js';
+import { mostQuads } from '../../lib/component/memory.js';
 import { writeLinksetGraphs } from '../../lib/component/resources.js';
-import { migrate } from '../../lib/component/store.js';
+import { countQuads, migrate } from '../../lib/component/store.js';
 import { BackupError, type CountedGraph, graphKeys, isOf } from './entries.js';
 import { backupBlobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
 import { GraphSet } from './graph-set.js';
@@ -45,10 +47,14 @@ export async function restore(context: CommandContext): Promise<number> {
     await restoreBlobs(context, { place, folder, blobs });
     for (const key of manifest.keys) await copyOnce(join(folder, key), join(target, key));
     await syncNames(target);
+    // Graphs that were being written or removed are not in a back-up, and in its own count.
+    const quads = await countQuads(level);
     await writeBatch(
       level,
       (batch) => {
         for (const [key, value] of facts) batch.put(key, value);
+        batch.put(metaKey('quads'), String(quads));
+        batch.put(metaKey('orders'), ordersOf(manifest).text);
         batch.del(metaKey('restoring'));
       },
       () => facts.at(-1)!,
@@ -103,6 +109,10 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   throw new BackupError(`${target} is not empty (${names.slice(0, 5).join(', ')}). Choose another --data-dir.`);
 }
 
+/** With more quads than any storage has in memory by default, all orders are written at once; else the server adds them when they are due. */
+const ordersOf = ({ quads }: Manifest): Orders =>
+  quads.reduce((sum, { triples }) => sum + triples, 0) > mostQuads ? Orders.all : Orders.one;
+
 interface EntriesTask {
   readonly level: Level;
   readonly folder: string;
@@ -115,6 +125,7 @@ async function restoreEntries(
   { level, folder, manifest, rewriting }: EntriesTask,
 ): Promise<{ blobs: readonly string[]; facts: readonly Entry[] }> {
   const told = progress('Restoring entries');
+  const orders = ordersOf(manifest);
   const blobs: string[] = [];
   const facts: Entry[] = [];
   let waiting: Entry[] = [];
@@ -123,7 +134,7 @@ async function restoreEntries(
     const entries = waiting;
     waiting = [];
     const fill = (batch: BatchWriter): void => {
-      for (const entry of entries) putEntry(batch, entry);
+      for (const entry of entries) putEntry(batch, entry, orders);
     };
     await writeBatch(level, fill, () => [metaKey('restoring'), manifest.made]);
   };

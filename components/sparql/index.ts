@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineComponent, flag, integer, optional, setting } from '../../lib/component/basics.js';
-import { MemoryIndex } from '../../lib/component/memory.js';
+import { MemoryIndex, quadsInMemory } from '../../lib/component/memory.js';
 import { hostList, parseAllowedHost } from '../../lib/component/outbound.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol.js';
@@ -70,9 +70,9 @@ const settings = {
   ),
   maxIndexed: setting(
     'lws.sparql.endpoint.memory-index-quads',
-    integer(0),
-    1_000_000,
-    'Keep an index in memory from the first query on, for faster queries, while there are at most so many quads (about 100 bytes each, and twice that again while it is built anew); 0: never.',
+    optional(integer(0)),
+    null,
+    'Keep an index in memory from the first query on while there are at most so many quads (about 100 bytes each, and twice that again while it is built anew); with more, the database keeps four orders of them instead of one. Nothing: as many as fit into the memory of the machine, up to a million; 0: never.',
   ),
 };
 
@@ -84,24 +84,24 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   install(platform, given) {
-    const { timeout, maxResults, maxAnswerMb, workers, maxBytes, memoryMb, allowedServices, maxIndexed } = given;
+    const { timeout, maxResults, maxAnswerMb, workers, maxBytes, memoryMb, allowedServices } = given;
     const size = workers ?? availableParallelism() + 1;
     const folder = join(resolve(platform.dataDir), 'level');
     const { store, log } = platform;
-    const memory = maxIndexed > 0 ? new MemoryIndex({ folder, store, log, maxQuads: maxIndexed }) : undefined;
+    const memory = new MemoryIndex({ folder, store, log, maxQuads: given.maxIndexed ?? quadsInMemory() });
     const pool = new QueryPool({
       folder,
       storage: platform.rootIri,
       size,
       strangers: given.strangers ?? Math.max(1, size >> 1),
       timeoutMs: timeout * 1000,
-      strangerTimeoutMs: Math.min(timeout, given.strangerTimeout) * 1000,
+      strangerTimeoutMs: given.strangerTimeout * 1000,
       memoryMb,
       queue: size * queuedPerWorker,
       memory,
     });
     store.beforeReopening(() => pool.pause());
-    if (memory) store.beforeReopening(() => memory.pause());
+    store.beforeReopening(() => memory.pause());
     const services = {
       fetch: platform.fetchUnder({ blockPrivateAddresses: true, allowedHosts: allowedServices }),
       allowed: allowedServices.map((entry) => parseAllowedHost(entry)!),
@@ -134,8 +134,9 @@ export default defineComponent({
       },
       measures: () => pool.measures(),
       warm: () => pool.warm(),
+      start: () => store.expect(0),
       stop: async () => {
-        await Promise.all([pool.close(), memory?.close()]);
+        await Promise.all([pool.close(), memory.close()]);
       },
     };
   },

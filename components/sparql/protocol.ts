@@ -32,7 +32,14 @@ export interface SparqlRequest {
   readonly isUpdate?: boolean;
   /** Values of the query's variables. */
   readonly parameters?: Parameters;
+  /** Milliseconds after which the client wants a query to be ended. */
+  readonly timeoutMs?: number;
+  /** Asks for the plan of a query instead of its answer: as it is expected, or after a run. */
+  readonly explain?: Explain;
 }
+
+const explains = ['plan', 'run'] as const;
+export type Explain = (typeof explains)[number];
 
 export interface RequestLimits {
   /** Bytes of a query. */
@@ -49,8 +56,36 @@ const request = (
   const graphs = (name: string): readonly string[] | undefined =>
     parameters.has(name) ? parameters.getAll(name) : undefined;
   const [defaultGraphs, namedGraphs] = [graphs(byDefault), graphs(named)];
-  return { query, ...(defaultGraphs ? { defaultGraphs } : {}), ...(namedGraphs ? { namedGraphs } : {}) };
+  return {
+    query,
+    ...(defaultGraphs ? { defaultGraphs } : {}),
+    ...(namedGraphs ? { namedGraphs } : {}),
+    ...(parameters.has('explain') ? { explain: explainOf(parameters.getAll('explain')) } : {}),
+    ...(parameters.has('timeout') ? { timeoutMs: timeoutOf(parameters.getAll('timeout')) } : {}),
+  };
 };
+
+/** @throws LwsError `bad-request` */
+function explainOf([text, ...others]: readonly string[]): Explain {
+  const found = explains.find((each) => each === text);
+  if (others.length > 0 || !found)
+    throw new LwsError(
+      'bad-request',
+      'The parameter explain is plan, which runs nothing, or run, which tells rows and times after a run; once.',
+    );
+  return found;
+}
+
+/** Seconds, as other servers take them, in milliseconds. @throws LwsError `bad-request` */
+function timeoutOf([text, ...others]: readonly string[]): number {
+  const milliseconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text!) ? Math.ceil(Number(text) * 1000) : 0;
+  if (others.length > 0 || milliseconds === 0)
+    throw new LwsError(
+      'bad-request',
+      `The parameter timeout is ${others.length > 0 ? 'given twice' : JSON.stringify(text!.slice(0, 60))}; expected seconds above 0, such as 2.5.`,
+    );
+  return milliseconds;
+}
 
 /** `GET ?query=`; `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
 export function requestOfUrl(parameters: URLSearchParams, maxBytes: number): SparqlRequest | undefined {
@@ -114,6 +149,8 @@ function updateOfForm(parameters: URLSearchParams, maxBytes: number): SparqlRequ
 
 function updateRequest(update: string, parameters: URLSearchParams): SparqlRequest {
   if (parameters.has('query')) throw new LwsError('bad-request', 'A request is a query or an update.');
+  for (const name of ['timeout', 'explain'])
+    if (parameters.has(name)) throw new LwsError('bad-request', `The parameter ${name} is for queries.`);
   if (parameters.has('default-graph-uri') || parameters.has('named-graph-uri'))
     throw new LwsError(
       'bad-request',

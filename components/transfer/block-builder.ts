@@ -10,7 +10,7 @@ import {
   type Member,
   type ReadStep,
 } from '../../lib/component/exchange.js';
-import { decodeGraph, indexNames } from '../../lib/component/graphs.js';
+import { decodeGraph } from '../../lib/component/graphs.js';
 import type { BlockItem, BlockState, ImportBlock, RdfBounds, Told } from './blocks.js';
 import { maxTold } from './import-state.js';
 import { encodedGraph, extrasOf, namedIn, ownKeys, relabelled, storeMember } from './reading.js';
@@ -217,7 +217,7 @@ export class BlockBuilder {
     const block: ImportBlock = {
       ...{ number, states, leftOut, access, quads, cursor, bytes },
       items: items.map(({ item }) => item),
-      batchBytes: this.keyBytes * indexNames.length,
+      keyBytes: this.keyBytes,
     };
     return { block, keys: items.map(({ keys }) => keys), blobs: items.map(({ blob }) => blob) };
   }

@@ -22,8 +22,8 @@ export interface ImportBlock {
   readonly bytes: number;
   /** Quads in this block. */
   readonly quads: number;
-  /** Bytes that the reading thread writes of the batch, about. */
-  readonly batchBytes: number;
+  /** Bytes of the GSPO keys of its quads, about. */
+  readonly keyBytes: number;
 }
 
 export interface BlockItem extends BulkItem {
@@ -82,14 +82,16 @@ export interface BlockWrite {
   /** Indexes of items whose blobs are kept, and of items whose quads are written. */
   readonly accepted: readonly number[];
   readonly written: readonly number[];
+  /** Which orders the quads are put in (`Orders.text`). */
+  readonly orders: string;
   /** The last operations of the batch. */
   readonly operations: readonly Operation[];
 }
 
 /** What the thread sends while it reads. */
 export type ReadPart =
-  /** Bytes of the source, where they are known. */
-  | { readonly total: number | undefined }
+  /** Bytes of the source, and how many quads it has, about, where that is known. */
+  | { readonly total: number | undefined; readonly quads: number }
   /** Some items of the next block: to deserialize all at once would block the HTTP thread. */
   | { readonly items: readonly BlockItem[] }
   | { readonly block: Omit<ImportBlock, 'items'> };

@@ -223,8 +223,9 @@ export class ImportJob implements BlockTaker {
     if (this.isStopped || this.thread?.isEnding) throw new ImportStopped();
   }
 
-  expect(total: number | undefined): void {
+  expect({ total, quads }: Parameters<BlockTaker['expect']>[0]): void {
     this.state.total = total;
+    if (!this.options.dryRun) this.options.platform.store.expect(quads);
   }
 
   /** Loads the names of the resources that this import stored before it was interrupted. */
@@ -358,8 +359,9 @@ export class ImportJob implements BlockTaker {
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });
     tx.partner = {
-      bytes: block.batchBytes,
-      write: (operations) => this.thread!.write({ block: block.number, accepted, written }, operations),
+      bytes: block.keyBytes,
+      write: (operations, { text: orders }) =>
+        this.thread!.write({ block: block.number, accepted, written, orders }, operations),
     };
   }
 

@@ -17,7 +17,7 @@ export class ImportStopped extends TransferError {
 
 export interface BlockTaker {
   /** Bytes of the source, where they are known. */
-  expect(total: number | undefined): void;
+  expect(source: { readonly total: number | undefined; readonly quads: number }): void;
   /**
    * Stages a block, and tells the thread the verdict, also before it throws. Returns when the next block may be staged.
    * @returns a promise that resolves when the block is stored
@@ -60,7 +60,7 @@ export class ImportThread {
 
   private async read(): Promise<void> {
     const take = (part: ReadPart): void => {
-      if ('total' in part) this.taker.expect(part.total);
+      if ('total' in part) this.taker.expect(part);
       else if ('items' in part) this.items.push(...part.items);
       else {
         this.next({ ...part.block, items: this.items.splice(0) });

@@ -3,7 +3,7 @@
  * what is stored.
  */
 import { type Blobs, blobsAt } from '../../lib/component/blobs.js';
-import { breathe, type Level, openLevel, PreparedBatch, putQuad } from '../../lib/component/level.js';
+import { breathe, type Level, Orders, openLevel, PreparedBatch } from '../../lib/component/level.js';
 import { type Caller, hold, isEnding, serve, threadData } from '../../lib/component/serve.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';
@@ -20,10 +20,12 @@ let level: Level | undefined;
 const waiting = new Map<number, BuiltBlock>();
 /** The operations of the next batch that the HTTP thread has sent. */
 const operations: Operation[] = [];
-/** Batches filled with the graphs of a block before its verdict is known. */
-const prepared = new Map<number, Promise<PreparedBatch>>();
+/** Batches filled with the graphs of a block before its verdict is known, and with which orders. */
+const prepared = new Map<number, { readonly batch: Promise<PreparedBatch>; readonly orders: string }>();
 /** All graphs of the last block were written: then the next batch is prepared in advance. */
 let isUsual = true;
+/** The orders that the last batch was written with; the next one probably is, too. */
+let orders = Orders.one;
 let settled: (() => void) | undefined;
 
 /** Waits until at most so many blocks wait. */
@@ -37,11 +39,12 @@ const room = async (most: number, isEnough = (): boolean => false): Promise<void
 /** Puts the quads of some items into a batch. */
 async function filled(level: Level, { keys }: BuiltBlock, items: readonly number[]): Promise<PreparedBatch> {
   const batch = new PreparedBatch(level);
+  const putIn = orders;
   const { writer } = batch;
   let quads = 0;
   for (const index of items)
     for (const key of keys[index]!) {
-      putQuad(writer, key);
+      putIn.put(writer, key);
       if (++quads % quadsAtATime === 0) await breathe();
     }
   return batch;
@@ -55,13 +58,17 @@ function prepare(level: Level, built: BuiltBlock): void {
   const batch = filled(level, built, graphsOf(built));
   // `write` awaits the promise and throws; until then a rejection must not count as unhandled.
   batch.catch(() => {});
-  prepared.set(built.block.number, batch);
+  prepared.set(built.block.number, { batch, orders: orders.text });
 }
 
-async function takePrepared(number: number): Promise<PreparedBatch | undefined> {
-  const batch = prepared.get(number);
+/** @param fits whether the batch can be written as it is; otherwise it is closed */
+async function takePrepared(number: number, fits: (orders: string) => boolean): Promise<PreparedBatch | undefined> {
+  const found = prepared.get(number);
   prepared.delete(number);
-  return batch;
+  const batch = await found?.batch;
+  if (found && fits(found.orders)) return batch;
+  await batch?.close();
+  return undefined;
 }
 
 async function write(
@@ -71,13 +78,10 @@ async function write(
 ): Promise<void> {
   const others = [...operations.splice(0), ...rest.operations];
   const last = others.pop()!;
-  let batch = await takePrepared(block);
   isUsual = written.length === graphsOf(built).length;
-  if (!isUsual) {
-    await batch?.close();
-    batch = undefined;
-  }
-  batch ??= await filled(level, built, written);
+  orders = Orders.read(rest.orders);
+  const batch =
+    (await takePrepared(block, (text) => isUsual && text === rest.orders)) ?? (await filled(level, built, written));
   for (const [key, value] of others) {
     if (value === null) batch.writer.del(key);
     else batch.writer.put(key, value);
@@ -93,7 +97,7 @@ async function abortOthers(blobs: BuiltBlock['blobs'], accepted: readonly number
 
 async function drop(number: number, kept: readonly number[]): Promise<void> {
   try {
-    await (await takePrepared(number))?.close();
+    await takePrepared(number, () => false);
     await abortOthers(waiting.get(number)?.blobs ?? [], kept);
   } finally {
     settle(number);
@@ -112,7 +116,7 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
   const typed = mediaType === undefined ? {} : { mediaType };
   const reader = await formats.openReader({ path: source, name, ...typed }, format);
   try {
-    caller.tell({ total: reader.total });
+    caller.tell({ total: reader.total, quads: reader.quads ?? 0 });
     let number = 0;
     const known = { isMixed: false, listed: '' };
     const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, blobs, bounds }, known);

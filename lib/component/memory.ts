@@ -1,7 +1,7 @@
 /** Caches, the index of quads in memory, and calls of other endpoints. */
 export { countedCache } from '../caches.js';
 export type { ServiceAnswer, ServiceCall } from '../query/access/service-call.js';
-export { MemoryIndex } from '../query/memory/memory-index.js';
+export { MemoryIndex, mostQuads, quadsInMemory } from '../query/memory/memory-index.js';
 export {
   type GraphChanges,
   type MemoryAsked,

@@ -4,8 +4,10 @@ export { type Algebra, type AlgebraFactory, loadAlgebraFactory } from '../query/
 export { type AskOptions, answersOf, type QueryAnswers } from '../query/answers.js';
 export { BlockStream } from '../query/block-stream.js';
 export { type GraphUpdate, graphUpdates } from '../query/change-set.js';
+export { keysFor, NeedsIndexError } from '../query/dataset.js';
 export { computeUpdate, type UpdateOptions } from '../query/graphs-update.js';
 export { checkOf } from '../query/limits.js';
+export { type ExplainedPart, Observed } from '../query/operators/explain.js';
 export type { Parameters, ParameterTerm } from '../query/parse/parameters.js';
 export { parseQuery, type ReadQuery } from '../query/parse/parse-query.js';
 export { readGraphsUpdate } from '../query/parse/read-graphs-update.js';

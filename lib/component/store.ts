@@ -1,5 +1,5 @@
 /** The store, its transactions and what is committed. */
-export { migrate, storeFormat } from '../storage/engine/format.js';
+export { countQuads, migrate, storeFormat } from '../storage/engine/format.js';
 export { StoreSnapshot } from '../storage/engine/snapshot.js';
 export type { Store } from '../storage/engine/store.js';
 export type { Transaction } from '../storage/engine/transaction.js';

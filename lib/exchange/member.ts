@@ -106,6 +106,8 @@ export interface MemberOptions {
 export interface MemberReader {
   /** Bytes of the source, where it can be said beforehand. */
   readonly total: number | undefined;
+  /** How many quads it has, about, where that can be told from its length. */
+  readonly quads?: number;
   /** Containers come before what is in them, but need not come at all. @throws TransferError which names the file and the line */
   read(options: MemberOptions): AsyncIterable<ReadStep>;
   close(): Promise<void>;

@@ -144,9 +144,18 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
   askFor(req, res);
   // The default iterator would destroy the socket when a refusal ends the loop, and with it the answer.
   const iterator = req.iterator({ destroyOnReturn: false });
+  // One for all chunks; whoever takes them may take longer.
+  let fail = (_error: LwsError): void => {};
+  const timer = setTimeout(() => fail(tooSlow(idleMs)), idleMs);
+  const inTime = (): Promise<IteratorResult<Buffer>> =>
+    new Promise((resolve, reject) => {
+      fail = reject;
+      timer.refresh();
+      (iterator.next() as Promise<IteratorResult<Buffer>>).then(resolve, reject);
+    });
   try {
     for (;;) {
-      const next = await inTime(iterator.next() as Promise<IteratorResult<Buffer>>, idleMs);
+      const next = await inTime();
       if (next.done && isCancelled(req)) throw new ClientGone(undefined);
       if (next.done) return;
       yield next.value;
@@ -155,6 +164,7 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
     if (error instanceof LwsError || error instanceof ClientGone) throw error;
     throw new ClientGone(error);
   } finally {
+    clearTimeout(timer);
     // Not awaited: after a chunk that never comes it would never end.
     iterator.return?.().catch(() => {});
   }
@@ -186,17 +196,5 @@ export function whenGone(req: IncomingMessage): { readonly signal: AbortSignal; 
 export class ClientGone extends Error {
   constructor(cause: unknown) {
     super('The client went away before its request was complete.', { cause });
-  }
-}
-
-async function inTime<T>(next: Promise<T>, idleMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow(idleMs)), idleMs);
-  });
-  try {
-    return await Promise.race([next, timeout]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -10,6 +10,7 @@ import type { QuadMatches } from './access/quad-matches.js';
 import { type TermKey, termCache } from './access/terms.js';
 import { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
+import { type ExplainedPart, explained, type Observed } from './operators/explain.js';
 import { graphTriples, type TripleTokens } from './operators/graph-results.js';
 import { type Run, type RunOptions, startRun } from './operators/run.js';
 import type { ReadQuery } from './parse/parse-query.js';
@@ -36,6 +37,8 @@ export interface RowStream extends BlockStream<Row[], unknown> {
 }
 
 export interface QuadSource extends IQuerySource {
+  /** What was handed over, as it is run. */
+  readonly runs: readonly (Run & { readonly compiled: Compiled })[];
   /** Ends what still runs. To be called before the snapshot is closed. */
   close(): Promise<void>;
 }
@@ -44,12 +47,13 @@ const dataFactory = new DataFactory<Quad>();
 
 /** A source that compiles each operation that Comunica hands it. Its methods throw `too-complex` for what cannot be compiled. */
 export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource {
-  const runs: Run[] = [];
+  const isTold = options.observer?.isRun === false;
+  const runs: (Run & { readonly compiled: Compiled })[] = [];
   const begun = (operation: Algebra.Operation): Run & { readonly compiled: Compiled } => {
     const compiled = compiledOrRefused(operation, base);
-    const run = startRun({ ...options, matches: options.matches() }, compiled);
+    const run = { ...startRun({ ...options, matches: options.matches() }, compiled), compiled };
     runs.push(run);
-    return { ...run, compiled };
+    return run;
   };
   const source = querySource('dataset', {
     queryBindings(operation) {
@@ -59,10 +63,12 @@ export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource 
     queryBoolean: async (operation) => !(await begun(operation).rows.next()).done,
     queryQuads(operation) {
       const { compiled, execution, rows } = begun(operation);
-      return quadStream(graphTriples(execution, compiled.graph!, rows)) as never;
+      // Of a plan that is only told there are no rows.
+      const triples = isTold ? (rows as AsyncGenerator<never>) : graphTriples(execution, compiled.graph!, rows);
+      return quadStream(triples) as never;
     },
   });
-  return { ...source, close: async () => void (await Promise.all(runs.map((run) => run.close()))) };
+  return { ...source, runs, close: async () => void (await Promise.all(runs.map((run) => run.close()))) };
 }
 
 export function compiledOrRefused(query: Algebra.Operation, base: string): Compiled {
@@ -115,6 +121,8 @@ export interface QueryAnswers {
   truth(): Promise<boolean>;
   /** Of CONSTRUCT and DESCRIBE, in blocks, each triple once. */
   quads(): AsyncIterable<Quad[]>;
+  /** What the query was compiled to; of one that ran (`observer`), also what its parts did. @param observed the `observer` of the options */
+  explain(observed: Observed): Promise<ExplainedPart>;
   /** Ends what still runs. To be called before the snapshot is closed. */
   close(): Promise<void>;
 }
@@ -124,7 +132,7 @@ export interface QueryAnswers {
  * What it gives throws LwsError `too-complex` for what cannot be compiled, and for what is nested too deeply.
  */
 export function answersOf(
-  { algebra, base }: ReadQuery,
+  { form, algebra, base }: ReadQuery,
   { loadEngine = loadQueryEngine, ...options }: AskOptions,
 ): QueryAnswers {
   const assertTime = options.assertTime ?? (() => {});
@@ -133,7 +141,7 @@ export function answersOf(
     ...{ base, matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
   });
   const context = contextOf(source, base);
-  return {
+  const answers: QueryAnswers = {
     async *rows() {
       const engine = await loadEngine();
       const stream = (await engine.queryBindings(algebra, context).catch(tooDeep)) as RowStream;
@@ -149,8 +157,15 @@ export function answersOf(
       const quadOf = tripleReader();
       for await (const block of (stream as BlockStream<TripleTokens[], Quad>).blocks()) yield block.map(quadOf);
     },
+    async explain(observed) {
+      if (form === 'ask') await answers.truth();
+      else for await (const _ of form === 'select' ? answers.rows() : answers.quads());
+      const [run] = source.runs;
+      return explained({ ...run!.compiled, execution: run!.execution }, observed);
+    },
     close: () => source.close(),
   };
+  return answers;
 }
 
 /** Compilers and Comunica's visitors go down with the query, which is as deep as its text is long. */

@@ -166,10 +166,16 @@ export class ChangedGraphs {
   /** The GSPO keys of a graph as it is now, in no order. */
   async *keysOf(iri: string): AsyncGenerator<readonly string[]> {
     const state = this.states.get(iri);
-    if (!state?.isCleared)
+    if (!state || (state.before && !state.isCleared))
       for await (const keys of this.keysBefore(iri))
         yield state && state.removed.size > 0 ? keys.filter((key) => !state.removed.has(key)) : keys;
     if (state) yield [...state.added];
+  }
+
+  /** The graphs whose triples are others than before, each with its GSPO keys in blocks, in no order. */
+  changed(): ReadonlyMap<string, AsyncIterable<readonly string[]>> {
+    const others = this.all.filter(({ added, removed, isCleared }) => isCleared || added.size + removed.size > 0);
+    return new Map(others.map(({ iri }) => [iri, this.keysOf(iri)]));
   }
 
   /**

@@ -1,8 +1,12 @@
 /** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. */
+import type { Algebra } from '@comunica/utils-algebra';
 import type { Level, LevelSnapshot } from '../storage/engine/durable-level.js';
-import type { DatasetGraphs } from './access/graph-gate.js';
-import { keyIterators } from './access/key-iterators.js';
+import { keptOrders } from '../storage/engine/growth.js';
+import { keyLists } from './access/changed-keys.js';
+import { type DatasetGraphs, graphGate, nameOfNone } from './access/graph-gate.js';
+import { type KeyIterators, keyIterators } from './access/key-iterators.js';
 import { type QuadMatches, quadMatches } from './access/quad-matches.js';
+import { graphBlocks } from './memory/index-data.js';
 import { memoryMatches } from './memory/memory-matches.js';
 import type { MemoryView } from './memory/memory-view.js';
 
@@ -11,12 +15,65 @@ export interface DatasetOptions extends DatasetGraphs {
   readonly snapshot: LevelSnapshot;
   /** The quads of the snapshot in memory, when they are there. */
   readonly memory?: MemoryView | undefined;
+  /** What is read where they are not; absent: LevelDB, which has all orders. */
+  readonly keys?: KeyIterators | undefined;
+}
+
+/** The snapshot has its quads in one order, and the graphs that are asked are not few: it needs the index in memory. */
+export class NeedsIndexError extends Error {}
+
+/** So many graphs, with so many triples together, are read instead of waiting for the index. */
+const [fewGraphs, fewTriples] = [8, 50_000];
+
+/**
+ * The keys that an operation is run over without the index in memory: LevelDB's where it has all orders, or those of the graphs that the
+ * operation is about.
+ * @throws NeedsIndexError
+ */
+export async function keysFor(
+  { level, snapshot, ...dataset }: DatasetOptions,
+  operation: Algebra.Operation,
+  assertTime: () => void,
+): Promise<KeyIterators> {
+  if (keptOrders(level, snapshot).isWhole) return keyIterators(level, snapshot, assertTime);
+  const names = new Set([...(dataset.defaultGraphs ?? []), ...(dataset.namedGraphs ?? [])]);
+  const isNamed = dataset.defaultGraphs && dataset.namedGraphs ? true : namesGraphs(operation, names);
+  if (!isNamed || names.size > fewGraphs) throw new NeedsIndexError();
+  const gate = graphGate({ readable: dataset.readable }, 'named');
+  await gate.decide(names);
+  const found = new Set<string>();
+  for (const name of names) {
+    const graph = gate.isOpen(name) ? name : nameOfNone(name);
+    for await (const keys of graphBlocks(level, snapshot, graph)) {
+      assertTime();
+      for (const key of keys) found.add(key);
+      if (found.size > fewTriples) throw new NeedsIndexError();
+    }
+  }
+  return keyLists(found, assertTime);
+}
+
+/** Whether every pattern is of a graph that it names. @param names to which these are added */
+function namesGraphs(part: unknown, names: Set<string>): boolean {
+  if (typeof part !== 'object' || part === null) return true;
+  if (Array.isArray(part)) return part.every((each) => namesGraphs(each, names));
+  const { type, graph, ...parts } = part as { type?: string; graph?: { termType: string; value: string } };
+  if (type === 'describe') return false;
+  // What another endpoint is asked.
+  if (type === 'service') return true;
+  if (type === 'pattern' || type === 'path') {
+    if (graph?.termType !== 'NamedNode') return false;
+    names.add(graph.value);
+    return true;
+  }
+  if ('termType' in part) return true;
+  return Object.entries(parts).every(([name, each]) => name === 'template' || namesGraphs(each, names));
 }
 
 /** @param assertTime called in every block; throws when the query has to end */
 export function matchesOf(dataset: DatasetOptions, assertTime: () => void): QuadMatches {
-  const { level, snapshot, memory } = dataset;
+  const { level, snapshot, memory, keys } = dataset;
   return memory
     ? memoryMatches(dataset, memory, assertTime)
-    : quadMatches(dataset, keyIterators(level, snapshot, assertTime));
+    : quadMatches(dataset, keys ?? keyIterators(level, snapshot, assertTime));
 }

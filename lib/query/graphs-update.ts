@@ -8,10 +8,8 @@ import { LwsError } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
 import { only, unionOfRanges } from '../storage/engine/iri-ranges.js';
 import { keyInGraph } from '../storage/graphs/quad-keys.js';
-import { changedKeys } from './access/changed-keys.js';
 import type { EmptyGraphs } from './access/empty-graphs.js';
 import { type DatasetGraphs, graphGate } from './access/graph-gate.js';
-import { quadMatches } from './access/quad-matches.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';
 import { type ChangedGraph, ChangedGraphs, type ChangedGraphsOptions } from './changed-graphs.js';
 import { startRun } from './operators/run.js';
@@ -164,13 +162,15 @@ class GraphsUpdate {
     // Every solution is of the state before; what is removed is removed first.
     const change = new QuadChange(compiled, this.graphs, { ...this.options, freshLabel: this.freshLabel });
     if (compiled.plan)
-      await this.eachSolution({ ...compiled, plan: compiled.plan }, dataset, (row) => change.take(row));
+      await this.eachSolution({ ...compiled, plan: compiled.plan, where: own.where! }, dataset, (row) =>
+        change.take(row),
+      );
     else change.take([]);
     await change.apply();
   }
 
   private async eachSolution(
-    update: CompiledUpdate & { readonly plan: Plan },
+    { where, ...update }: CompiledUpdate & { readonly plan: Plan; readonly where: Algebra.Operation },
     clauses: Omit<DatasetGraphs, 'readable'> | undefined,
     take: (row: Row) => void,
   ): Promise<void> {
@@ -178,10 +178,11 @@ class GraphsUpdate {
     const { state, assertTime } = options;
     const given = options.defaultGraphs || options.namedGraphs ? options : { ...options, ...clauses };
     const { dataset, changedEmpty } = withChanges(given, graphs);
-    const keys = changedKeys(state.keys(), await graphs.changes(), assertTime);
+    const so = { changes: await graphs.changes(), graphs: graphs.changed() };
+    const matches = await state.matches(dataset, where, so);
     const emptyBefore = state.emptyGraphs?.(dataset);
     const empty = emptyBefore && changedEmpty(emptyBefore);
-    const run = startRun({ matches: quadMatches(dataset, keys), emptyGraphs: empty, assertTime }, update);
+    const run = startRun({ matches, emptyGraphs: empty, assertTime }, update);
     try {
       for await (const rows of run.rows) {
         assertTime();

@@ -1,13 +1,24 @@
 /** The states that an update is computed over: a snapshot of the store, one graph in memory, and a graph of which nothing is known. */
-import type { Level, LevelSnapshot } from '../storage/engine/durable-level.js';
+import type { Algebra } from '@comunica/utils-algebra';
 import { type ResourceRecord, readRecord, recordKey } from '../storage/state/records.js';
-import { changedKeys } from './access/changed-keys.js';
+import { changedKeys, type KeyChanges, keyLists } from './access/changed-keys.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-gate.js';
 import { type KeyIterators, keyIterators } from './access/key-iterators.js';
+import { type QuadMatches, quadMatches } from './access/quad-matches.js';
+import { type DatasetOptions, keysFor } from './dataset.js';
+import { withGraphs } from './memory/memory-layers.js';
+import { memoryMatches } from './memory/memory-matches.js';
 
 /** What is known of a resource. */
 export type RecordBefore = Pick<ResourceRecord, 'kind'> & Partial<ResourceRecord>;
+
+/** What an update has changed so far. */
+export interface ChangesSoFar {
+  readonly changes: KeyChanges;
+  /** The graphs that it has changed, each with the GSPO keys that it has now. */
+  readonly graphs: ReadonlyMap<string, AsyncIterable<readonly string[]>>;
+}
 
 export interface StateBefore {
   record(iri: string): RecordBefore | undefined;
@@ -15,18 +26,33 @@ export interface StateBefore {
   has(key: string): boolean | undefined;
   /** All keys, for one reader. */
   keys(): KeyIterators;
+  /** What a WHERE finds, with what was changed so far. @throws NeedsIndexError as `keysFor` */
+  matches(dataset: DatasetGraphs, where: Algebra.Operation, so: ChangesSoFar): Promise<QuadMatches>;
   /** Absent: no graph is without a triple. */
   emptyGraphs?(dataset: DatasetGraphs): EmptyGraphs;
 }
 
 /** @param assertTime called in every block; throws when the work has to end */
-export const snapshotState = (level: Level, snapshot: LevelSnapshot, assertTime: () => void): StateBefore => ({
+export const snapshotState = (
+  { level, snapshot, memory }: Pick<DatasetOptions, 'level' | 'snapshot' | 'memory'>,
+  assertTime: () => void,
+): StateBefore => ({
   record(iri) {
     const value = level.getSync(recordKey(iri), { snapshot });
     return value === undefined ? undefined : readRecord(iri, value);
   },
   has: (key) => level.getSync(key, { snapshot }) !== undefined,
   keys: () => keyIterators(level, snapshot, assertTime),
+  async matches(dataset, where, { changes, graphs }) {
+    if (!memory) {
+      const keys = await keysFor({ ...dataset, level, snapshot }, where, assertTime);
+      return quadMatches(dataset, changedKeys(keys, changes, assertTime));
+    }
+    // What is closed is not looked at, so that its size does not show.
+    await dataset.readable.resolve([...graphs.keys()]);
+    const open = new Map([...graphs].filter(([graph]) => dataset.readable.known(graph)));
+    return memoryMatches(dataset, open.size === 0 ? memory : await withGraphs(memory, open), assertTime);
+  },
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
 
@@ -39,13 +65,14 @@ export function graphState(
   { iri, keys }: { readonly iri: string; readonly keys: readonly string[] },
   assertTime: () => void,
 ): StateBefore {
-  // Over nothing, all keys are added ones; they are sorted in an order when that is first asked for, and stay for all readers.
   const added = new Set(keys);
-  const lists = changedKeys(noKeys, { added, removed: new Set() }, assertTime);
+  // For all readers.
+  const lists = keyLists(added, assertTime);
   return {
     record: (asked) => (asked === iri ? { kind: 'rdf', triples: keys.length } : undefined),
     has: (key) => added.has(key),
     keys: () => lists,
+    matches: async (dataset, _where, { changes }) => quadMatches(dataset, changedKeys(lists, changes, assertTime)),
   };
 }
 
@@ -53,19 +80,10 @@ export function graphState(
 export const unknownState: StateBefore = {
   record: () => ({ kind: 'rdf' }),
   has: () => undefined,
-  keys() {
-    throw new Error('Nothing is known of the graph.');
-  },
+  keys: unknown,
+  matches: unknown,
 };
 
-async function* nothing(): AsyncGenerator<readonly string[]> {}
-const noKeys: KeyIterators = {
-  blocks: nothing,
-  leaps: nothing,
-  steps: nothing,
-  lend: (_index, work) => work({ seek() {}, nextv: async () => [], close: async () => {} }),
-  hasKey: () => false,
-  sizeOf: async () => 0,
-  sizeBetween: async () => 0,
-  close: async () => {},
-};
+function unknown(): never {
+  throw new Error('Nothing is known of the graph.');
+}

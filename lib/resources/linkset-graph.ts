@@ -6,8 +6,8 @@ import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { isAbsoluteIri } from '../rdf/iri.js';
 import { rdf } from '../rdf/vocabulary.js';
-import { putQuad } from '../storage/engine/batch-filling.js';
 import { entryBlocks, type Level, writeBatch } from '../storage/engine/durable-level.js';
+import { keptOrders } from '../storage/engine/growth.js';
 import { encodeGraph } from '../storage/graphs/quad-keys.js';
 import { entryRange, partsOfEntry } from '../storage/state/records.js';
 import { type ClientLinks, declaredTypes, linkedValues, registered } from './linkset.js';
@@ -38,12 +38,13 @@ export function linksetQuads(links: ClientLinks, iri: string): Quad[] {
 
 /** Writes the graphs of linksets that have none: those of servers that did not keep them. It may be broken off and begun again. */
 export async function writeLinksetGraphs(level: Level): Promise<void> {
+  const orders = keptOrders(level);
   for await (const entries of entryBlocks(level, allLinks))
     for (const [entry, value] of entries) {
       const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);
       if (keys.length === 0 || (await level.hasMany(keys)).every(Boolean)) continue;
       const fill = (batch: { put(key: string, value: string): unknown }): void => {
-        for (const key of keys) putQuad(batch, key);
+        for (const key of keys) orders.put(batch, key);
       };
       await writeBatch(level, fill, () => [entry, value]);
     }

@@ -185,7 +185,7 @@ export function assembleAppContext(
   core: CoreSettings,
   { storage, platform }: { readonly storage: Storage; readonly platform: Platform },
   {
-    process: { failures },
+    process: { failures, answered },
     installations,
     verificationMethods,
   }: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
@@ -238,6 +238,6 @@ export function assembleAppContext(
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
-    onAnswered: installations.flatMap(({ onAnswered }) => onAnswered ?? []),
+    onAnswered: [answered, ...installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
   };
 }

@@ -9,6 +9,7 @@ import { describeSettings, SettingsError } from '../settings.js';
 import { checkStore } from '../storage/engine/check.js';
 import { isDamage, StoreUnavailableError } from '../storage/engine/durable-level.js';
 import type { Store } from '../storage/engine/store.js';
+import { Orders } from '../storage/graphs/orders.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
@@ -58,6 +59,12 @@ export const commands: Readonly<Record<string, HouseCommand>> = {
     switches: { content: 'also read every blob and compare its digest' },
     example: 'check --content --data-dir=lws-data',
     run: check,
+  },
+  orders: {
+    help: 'keep the quads of a server that is stopped in one order, or in four, with which other programs find every pattern',
+    operand: 'one|four',
+    example: 'orders four --data-dir=lws-data',
+    run: reorder,
   },
   explain: {
     help: 'print whether a request would be allowed, and by which rule',
@@ -188,6 +195,25 @@ async function checkAll(context: Context): Promise<number> {
     return count === 0 ? 0 : damaged;
   };
   return onStore(context, look);
+}
+
+/** It may be broken off at any time: the storage is whole then, and the same command goes on. */
+async function reorder(context: Context): Promise<number> {
+  const [name = '', ...rest] = context.operands;
+  const wanted = { one: Orders.one, four: Orders.all }[name];
+  if (!wanted || rest.length > 0) throw new SettingsError('It is orders one, or orders four.');
+  return onStore(context, async (store) => {
+    const shown = progress(wanted.isWhole ? 'Adding orders' : 'Removing orders');
+    const timer = setInterval(() => shown(store.kept.moved, store.kept.quads), 200);
+    await store.reorder(wanted).finally(() => clearInterval(timer));
+    if (store.commits.hasFailed) return 1;
+    const { quads, moved } = store.kept;
+    shown(quads, quads);
+    print(
+      `${quads} quads are in ${name === 'one' ? 'one order' : 'four orders'}${moved === 0 ? ', as they were' : ''}.`,
+    );
+    return 0;
+  });
 }
 
 async function explainRequest({ settings, flags, operands, components }: Context): Promise<number> {

@@ -7,6 +7,7 @@ import type { Platform } from '../component/contract.js';
 import { Documents, makePools, type Pools } from '../documents/documents.js';
 import { remoteContexts } from '../documents/remote-contexts.js';
 import type { Log } from '../log.js';
+import type { Answered } from '../measures.js';
 import type { CoreSettings } from './core-settings.js';
 import { outboundFetch } from './outbound-fetch.js';
 
@@ -18,9 +19,18 @@ export interface ServerProcess {
   /** Fetches under a policy; that of the settings when none is given. */
   readonly fetchUnder: ReturnType<typeof outboundFetch>;
   readonly failures: Throttle;
+  /** What is made ready some seconds after the first request. */
+  readonly warms: (() => void)[];
+  /** Told of every request that was answered. */
+  readonly answered: (answered: Answered) => void;
   /** Ends the threads when no other server of the process has them; called when all storages are closed. */
   close(): Promise<void>;
 }
+
+/** Milliseconds after the first request, after which the threads are loaded that updates and queries need first. A server that nobody asks stays small. */
+const warmMs = 3_000;
+/** Routes that are asked whether anybody needs the server or not. */
+const watching = new Set(['health', 'metrics']);
 
 /** The threads for documents, which all servers that a program opens share: each storage would have its own otherwise. */
 const shared: { pools?: Pools | undefined; users: number } = { users: 0 };
@@ -41,10 +51,19 @@ export function makeProcess(
     },
     shared.pools,
   );
+  const warms = [() => documents.warm()];
+  const warmUp = (): void => {
+    for (const warm of warms) warm();
+  };
+  let warming: NodeJS.Timeout | undefined;
+  const answered = ({ route }: Answered): void => {
+    if (!watching.has(route)) warming ??= setTimeout(warmUp, warmMs).unref();
+  };
   const close = async (): Promise<void> => {
+    clearTimeout(warming);
     if (--shared.users > 0) return;
     shared.pools = undefined;
     await documents.close();
   };
-  return { log, progress, documents, fetchUnder, failures: throttle(core.failures), close };
+  return { log, progress, documents, fetchUnder, failures: throttle(core.failures), warms, answered, close };
 }

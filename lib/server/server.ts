@@ -44,6 +44,8 @@ export interface Server {
   /** For an HTTP server of one's own: a listener for its event `upgrade`, where WebSockets are opened. */
   readonly upgrade: ReturnType<typeof upgradeListener>;
   readonly store: Store;
+  /** All quads, read with quadstore from one snapshot each time. Nothing is authorized here. */
+  readonly quads: Platform['quads'];
   /** The file of the owner's key, when the server minted one (rule 5.1). */
   readonly mintedOwner: string | undefined;
   /**
@@ -131,6 +133,7 @@ async function prepareStorage(
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);
     await installAll(components, settings, platform, installations);
+    process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
     storage.links = installations.flatMap(({ links = [] }) => links);
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const verificationMethods = [method, ...(oldMethod ? [oldMethod] : [])];
@@ -153,8 +156,6 @@ function migrating(progress: Platform['progress']): (done: number) => void {
   };
 }
 
-/** Milliseconds after which threads are loaded that the first requests seldom need. */
-const warmMs = 3_000;
 /** Milliseconds that requests under way get to end; fewer once their connections are closed. */
 const [endMs, endUnconnectedMs] = [10_000, 1_000];
 
@@ -164,7 +165,8 @@ const [endMs, endUnconnectedMs] = [10_000, 1_000];
  */
 export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
   const certificates = certificatesOf(settings, equipment);
-  const { core, storage, appContext, installations, mintedOwner, close } = await prepareServer(settings, equipment);
+  const prepared = await prepareServer(settings, equipment);
+  const { core, storage, platform, appContext, installations, mintedOwner, close } = prepared;
   const app = createApp(appContext);
   const stopInstalled = async (): Promise<void> => {
     for (const installation of [...installations].reverse()) await installation.stop?.();
@@ -177,14 +179,8 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     await close();
     throw error;
   }
-  const warm = (): void => {
-    storage.documents.warm();
-    for (const installation of installations) installation.warm?.();
-  };
-  const warming = setTimeout(warm, warmMs).unref();
   let door: Door | undefined;
   const end = async (): Promise<void> => {
-    clearTimeout(warming);
     for (const installation of installations) installation.drain?.();
     await door?.close(endMs);
     await app.close(door ? endUnconnectedMs : endMs);
@@ -198,6 +194,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     middleware: app.middleware,
     upgrade: upgradeListener(installations),
     store: storage.store,
+    quads: platform.quads,
     mintedOwner,
     async listen() {
       if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');

@@ -122,7 +122,8 @@ const builder = new Thread<BuilderFunctions>({
   script: new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url),
   limits: {},
 });
-const index = (await builder.call('build', { folder, maxQuads: quads }))!;
+const task = { folder, maxQuads: quads, keptFrom: Number.POSITIVE_INFINITY, storage: '' };
+const { data: index } = (await builder.call('build', task))!;
 await builder.end();
 const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 console.log(

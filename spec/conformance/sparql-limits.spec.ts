@@ -2,13 +2,15 @@
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
-import { exchange, head } from '../support/http.js';
+import { type Answer, exchange, head } from '../support/http.js';
 import { slowness } from '../support/patience.js';
 import { ask, endpointOf, holds, rows, sparqlQuery } from '../support/sparql.js';
 import { alice, as, owner } from '../support/wac.js';
 
 const e = 'https://e.example/limits/';
 const cross = `SELECT (COUNT(*) AS ?n) { ${'abcdef'.replace(/./g, (v) => `?${v} <${e}p> ?${v}o . `)} }`;
+
+const detailOf = ({ text }: Answer): string => (JSON.parse(text) as { detail: string }).detail;
 
 describeStorage(
   'SPARQL limits',
@@ -31,6 +33,46 @@ describeStorage(
         expect(Date.now() - started).to.be.below(12_000 * slowness);
         expect(await holds(s, 'ASK { ?s ?p ?o }')).to.equal(true);
       });
+
+    for (const [what, query, named] of [
+      ['ends a query sooner', cross, /took longer than 0\.3 seconds \(the parameter timeout\)/],
+      [
+        'does not end it later than the setting',
+        cross,
+        /took longer than 2 seconds \(lws\.sparql\.endpoint\.timeout-seconds\)/,
+      ],
+    ] as const)
+      it(`Rule 14.1: the parameter timeout ${what}`, async () => {
+        const seconds = what === 'ends a query sooner' ? '0.3' : '9999';
+        const body = new URLSearchParams({ query, timeout: seconds }).toString();
+        const form = await s.send('POST', endpointOf(s), { 'Content-Type': 'application/x-www-form-urlencoded' }, body);
+        const direct = await s.send(
+          'POST',
+          `${endpointOf(s)}?timeout=${seconds}`,
+          { 'Content-Type': sparqlQuery },
+          query,
+        );
+        for (const answer of [form, direct]) {
+          expectProblem(answer, 422, s);
+          expect(detailOf(answer)).to.match(named);
+        }
+      });
+
+    it('Rule 14.1: a timeout that is none is 400, and says what is expected', async () => {
+      for (const wrong of [
+        'timeout=0',
+        'timeout=-1',
+        'timeout=',
+        'timeout=soon',
+        'timeout=1e3',
+        'timeout=1&timeout=2',
+      ]) {
+        const answer = await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&${wrong}`);
+        expectProblem(answer, 400, s);
+        expect(detailOf(answer), wrong).to.match(/^The parameter timeout is .*; expected seconds above 0/);
+      }
+      expect((await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&timeout=1.5`)).status).to.equal(200);
+    });
 
     it('Rule 14.6: rows over max-results are never a 200 that is whole', async () => {
       const query = `SELECT * { ?a <${e}p> ?b . ?c <${e}p> ?d }`;

@@ -41,6 +41,18 @@ for (const path of ['', '/some/path'])
       expect(await page.locator(queries).count()).to.equal(names.length + 1);
     });
 
+    it('explains a query as a tree, with what was expected and what came', async () => {
+      await write(page, 'SELECT ?n { VALUES ?n { 1 2 3 } FILTER(?n > 1) }');
+      await page.click('button:text-is("Explain")');
+      await page.locator(said, { hasText: /^Explained in / }).waitFor();
+      expect(await page.locator('ul.plan').innerText()).to.match(/values \?n, 3 rows\s+3 rows/);
+      await expectAccessible(page);
+      await page.click('[role=tab]:text-is("Raw")');
+      expect(JSON.parse(await page.locator('pre.raw').innerText())).to.include({ form: 'select' });
+      // The answer has its own views again.
+      expect(await run(page)).to.match(/^2 rows in /);
+    });
+
     it('completes the classes and predicates that the storage uses, and declares their prefix', async () => {
       await send('PUT', 'data/', asContainer);
       await send(

@@ -80,7 +80,7 @@ describe('A batch larger than what is left of the disk (skipped where no tmpfs c
       .status;
 
   it('is 507, and the storage goes on with what fits, and with DELETE', async () => {
-    const lines = Array.from({ length: 60_000 }, (_, at) => `<#s${at}> <https://e.example/p> "text ${at}" .`);
+    const lines = Array.from({ length: 160_000 }, (_, at) => `<#s${at}> <https://e.example/p> "text ${at}" .`);
     expect(await put('small', '<#a> <#b> 1 .')).to.equal(201);
     expect(await put('large', lines.join('\n'))).to.equal(507);
     expect(await put('other', '<#a> <#b> 1 .')).to.equal(201);

@@ -33,7 +33,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/query/access/scan.ts takeMatches',
   'lib/query/expressions/dates.ts fieldsAt',
   'lib/query/expressions/functions-time.ts shifted',
-  'lib/query/memory/index-data.ts readGraph',
   'lib/query/memory/layer-scan.ts constructor',
   'lib/query/memory/memory-layers.ts view',
   'lib/query/memory/sorted-quads.ts lowerBound',

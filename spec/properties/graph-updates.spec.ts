@@ -1,4 +1,7 @@
-/** SPARQL Update at the endpoint: a request of several operations does what as many requests of one operation do. */
+/**
+ * SPARQL Update at the endpoint: a request of several operations does what as many requests of one operation do, over the index in memory
+ * and over LevelDB.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import '../support/random-seed.js';
@@ -56,11 +59,20 @@ for (const who of [owner, alice])
   describe(`Updates of several graphs by ${who === owner ? 'an owner' : 'one who may read a part'}`, function () {
     this.timeout(60_000);
     let server: SpecServer;
+    /** One without an index in memory. */
+    let onDisk: SpecServer;
     let count = 0;
-    let own = '';
     before(async () => {
-      server = await startSpecServer({ settings: { ...wacSettings, 'sparql.endpoint.update': 'true' } });
-      own = `${server.root}own/`;
+      server = await started({});
+      onDisk = await started({ 'sparql.endpoint.memory-index-quads': '0' });
+    });
+    after(() => Promise.all([server.stop(), onDisk.stop()]));
+
+    async function started(given: Readonly<Record<string, string>>): Promise<SpecServer> {
+      const server = await startSpecServer({
+        settings: { ...wacSettings, 'sparql.endpoint.update': 'true', ...given },
+      });
+      const own = `${server.root}own/`;
       const put = (iri: string, body?: string) =>
         send('PUT', iri, body, body === undefined ? undefined : 'text/turtle', owner);
       for (const iri of [own, `${server.root}shut/`]) expect((await put(iri)).status).to.equal(201);
@@ -71,14 +83,14 @@ for (const who of [owner, alice])
       const all = subjects.flatMap((subject) => terms.map((term) => `${subject} <urn:p> ${term} ; <urn:q> ${term} .`));
       for (const name of ['a', 'z'])
         expect((await put(`${server.root}shut/${name}`, all.join('\n'))).status).to.equal(201);
-    });
-    after(() => server.stop());
+      return server;
+    }
 
     const send = (method: string, iri: string, body?: string, type?: string, by = who) =>
       request(iri, {
         method,
         headers: {
-          Authorization: `Bearer ${credential(by, { aud: server.root.slice(0, -1) })}`,
+          Authorization: `Bearer ${credential(by, { aud: new URL(iri).origin })}`,
           Accept: 'application/n-triples, */*;q=0.1',
           ...(type === undefined ? {} : { 'Content-Type': type }),
         },
@@ -87,12 +99,12 @@ for (const who of [owner, alice])
 
     async function update(base: string, operations: readonly string[]): Promise<void> {
       const text = `BASE <${base}> ${operations.join(' ; ')}`;
-      const answer = await send('POST', `${server.root}.lws/sparql`, text, 'application/sparql-update');
+      const answer = await send('POST', new URL('/.lws/sparql', base).href, text, 'application/sparql-update');
       expect(answer.status, answer.text).to.equal(200);
     }
 
-    async function container(): Promise<string> {
-      const iri = `${own}n${count++}/`;
+    async function container({ root }: SpecServer): Promise<string> {
+      const iri = `${root}own/n${count++}/`;
       expect((await send('PUT', iri)).status).to.equal(201);
       return iri;
     }
@@ -112,11 +124,13 @@ for (const who of [owner, alice])
           fc.array(operation, { maxLength: 3 }),
           fc.array(operation, { minLength: 2, maxLength: 7 }),
           async (first, rest) => {
-            const [together, apart] = [await container(), await container()];
-            for (const base of [together, apart]) await update(base, first);
-            await update(together, rest);
+            const [together, apart] = [await container(server), await container(server)];
+            const beside = await container(onDisk);
+            for (const base of [together, apart, beside]) await update(base, first);
+            for (const base of [together, beside]) await update(base, rest);
             for (const one of rest) await update(apart, [one]);
             expect(await states(together)).to.deep.equal(await states(apart));
+            expect(await states(together)).to.deep.equal(await states(beside));
           },
         ),
         { numRuns: runs(100) },

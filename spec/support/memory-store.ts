@@ -6,6 +6,7 @@ import { MemoryLevel } from 'memory-level';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
 import type { Level } from '../../lib/storage/engine/durable-level.js';
 import { Store } from '../../lib/storage/engine/store.js';
+import { withOrders } from './orders.js';
 
 export const root = 'http://spec.example/';
 
@@ -24,6 +25,7 @@ export async function memoryStore(existing?: { level: Level; folder: string }): 
     existing?.level ?? (new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level);
   await level.open();
   const store = await Store.open(level, folder, root);
+  await withOrders(store);
   await ensureRoot(store, root, Date.now());
   return {
     store,

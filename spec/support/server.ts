@@ -11,6 +11,7 @@ import { createServer as createStorageServer, type Server } from '../../lib/serv
 import { loadSettings } from '../../lib/settings.js';
 import { freePort } from './free-port.js';
 import { isOverHttp2, tlsSettings, useHttp2 } from './http2.js';
+import { withOrders } from './orders.js';
 import { startTogether, storeSettings } from './shared-storage.js';
 
 export { freePort } from './free-port.js';
@@ -65,6 +66,7 @@ export async function startSpecServer({
       components: standardComponents,
       log: createLog('info', stream),
     });
+    await withOrders(server.store);
     await server.listen();
     return server;
   };

@@ -5,7 +5,7 @@ import { LwsError } from '../../../lib/component/basics.js';
 import type { MemoryIndex, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
 import type { GraphScope } from '../../../lib/component/query.js';
 import { type Thread, ThreadOutput } from '../../../lib/component/threads.js';
-import type { AnswerPart, Purpose, QueryTask } from './messages.js';
+import type { AnswerPart, Purpose, QueryTask, TimeLimit } from './messages.js';
 import { interrupted, refusalOf } from './query-errors.js';
 import type { QueryFunctions } from './query-worker.js';
 
@@ -31,7 +31,7 @@ export interface QueryAnswer {
 }
 
 export interface QueryHost {
-  readonly timeoutMs: number;
+  readonly limit: TimeLimit;
   readonly memory?: MemoryIndex | undefined;
 }
 
@@ -55,7 +55,7 @@ export class AskedQuery {
     try {
       this.end(await this.ask(thread));
     } catch (error) {
-      const refusal = refusalOf(error, this.host);
+      const refusal = refusalOf(error, this.host.limit);
       // What came before it is begun before it fails, however long the scope takes.
       await this.confirmed?.catch(() => {});
       // After the first byte only a broken connection says that the answer is not whole.
@@ -68,8 +68,8 @@ export class AskedQuery {
 
   private async ask(thread: Thread<QueryFunctions>): Promise<AnswerPart> {
     const { job, host } = this;
-    const { memory, timeoutMs } = host;
-    const asked = memory?.asked;
+    const { memory, limit } = host;
+    let asked = memory?.asked;
     // Saves a way there and back: what most may read is the same for everything. The changes that an index in memory needs,
     // and the time that a new thread takes, are only known when it has begun.
     if (!asked && thread.isReady) {
@@ -79,9 +79,9 @@ export class AskedQuery {
     const { presumed } = this;
     const last = await thread.call(
       'answer',
-      { task: job.task, timeoutMs, asked, presumed },
+      { task: job.task, limit, asked, presumed },
       {
-        deadlineMs: timeoutMs,
+        deadlineMs: limit.timeoutMs,
         gone: job.gone,
         take: (part) => this.take(part, thread),
         answers: {
@@ -89,6 +89,10 @@ export class AskedQuery {
             scope: await this.answered(job.scope()),
             changes: asked && memory?.changes(thread, asked),
           }),
+          index: async () => {
+            asked = await memory?.ready();
+            return asked;
+          },
           decide: async (iris, purpose) => {
             await this.confirm();
             return this.answered(job.decide(iris, purpose));

@@ -3,7 +3,7 @@
 import type { GraphChanges, MemoryAsked, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
 import type { AllowedHost } from '../../../lib/component/outbound.js';
 import type { GraphScope, Parameters } from '../../../lib/component/query.js';
-import type { AcceptedFormats } from '../protocol.js';
+import type { AcceptedFormats, Explain } from '../protocol.js';
 
 /** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */
 export type Purpose = 'read' | 'know' | 'make';
@@ -23,14 +23,24 @@ export interface QueryTask {
   readonly update?: { readonly systemPrefix: string };
   /** Values of the query's variables. */
   readonly parameters?: Parameters;
+  /** Milliseconds after which the client wants it ended, where that is sooner than the setting. */
+  readonly timeoutMs?: number;
+  /** The plan is wanted instead of the answer. */
+  readonly explain?: Explain;
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }
 
+/** When a query is ended, by itself or with its thread. */
+export interface TimeLimit {
+  readonly timeoutMs: number;
+  /** The setting that says so, or the parameter of the request. */
+  readonly by: string;
+}
+
 export interface AskedTask {
   readonly task: QueryTask;
-  /** The milliseconds after which it is ended, by itself or with its thread. */
-  readonly timeoutMs: number;
+  readonly limit: TimeLimit;
   readonly asked: MemoryAsked | undefined;
   /** What the caller may read is presumed; absent: it is asked for. */
   readonly presumed: GraphScope | undefined;
@@ -48,6 +58,8 @@ export interface QueryQuestions {
   scope(): Promise<{ readonly scope: GraphScope; readonly changes: GraphChanges | undefined }>;
   /** The answers are in the order of the IRIs. */
   decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
+  /** Resolves when the index in memory can be used, or none is needed any more. `undefined`: there is none. */
+  index(): Promise<MemoryAsked | undefined>;
   /** The thread opens no sockets. */
   service(call: ServiceCall): Promise<ServiceAnswer>;
 }

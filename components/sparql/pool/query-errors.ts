@@ -1,25 +1,30 @@
 /** Why a query got no answer. */
 import { LwsError } from '../../../lib/component/basics.js';
 import { ThreadEnded } from '../../../lib/component/threads.js';
+import type { TimeLimit } from './messages.js';
 
 /** What a client is told of it. */
-export function refusalOf(error: unknown, limits: { readonly timeoutMs: number }): unknown {
+export function refusalOf(error: unknown, limit: TimeLimit): unknown {
   if (!(error instanceof ThreadEnded)) return error;
   const { why } = error;
   if (why === 'gone') return new LwsError('query-limit', 'The client went away.');
-  if (why === 'deadline') return timeout(limits);
+  if (why === 'deadline') return timeout(limit);
   if (why === 'memory') return outOfMemory(error);
   return why === 'crash' ? interrupted(error) : tooBusy();
 }
 
 const tooBusy = (): LwsError =>
   new LwsError('too-busy', 'Too many queries are waiting. Try again in a moment.', { fields: { 'Retry-After': '5' } });
-export const timeout = ({ timeoutMs }: { readonly timeoutMs: number }): LwsError =>
+export const timeout = ({ timeoutMs, by }: TimeLimit): LwsError =>
   new LwsError(
     'query-limit',
-    `The query took longer than ${timeoutMs / 1000} seconds and was ended. Make it narrower.`,
+    `The query took longer than ${timeoutMs / 1000} seconds (${by}) and was ended. Make it narrower.`,
   );
 export const outOfMemory = (cause?: Error): LwsError =>
-  new LwsError('query-limit', 'The query needed too much memory and was ended. Make it narrower.', { cause });
+  new LwsError(
+    'query-limit',
+    'The query needed too much memory (lws.sparql.endpoint.memory-mb) and was ended. Make it narrower.',
+    { cause },
+  );
 export const interrupted = (cause?: Error): LwsError =>
   new LwsError('too-busy', 'The query was interrupted. Try again.', { cause, fields: { 'Retry-After': '1' } });

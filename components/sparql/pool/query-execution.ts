@@ -4,6 +4,8 @@ import { LwsError } from '../../../lib/component/basics.js';
 import {
   type AskOptions,
   answersOf,
+  keysFor,
+  Observed,
   parseQuery,
   type QueryAnswers,
   type ReadQuery,
@@ -23,13 +25,21 @@ const chunkLength = 32_768;
 
 /**
  * Runs a query.
- * @throws LwsError as `readQuery`; `not-acceptable` when the client takes no format of what the query gives
+ * @throws LwsError as `readQuery`; `not-acceptable` when the client takes no format of what the query gives; NeedsIndexError
  */
 export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryRun> {
   const query = await parseQuery(task.query, task.base, task);
-  const answers = answersOf(query, { ...run, ...graphsOf(task, query) });
+  const dataset = { ...run, ...graphsOf(task, query) };
+  const keys = run.memory ? undefined : await keysFor(dataset, query.algebra, run.assertTime ?? (() => {}));
+  const observed = task.explain && new Observed(task.explain === 'run');
+  const answers = answersOf(query, { ...dataset, keys, observer: observed });
   try {
-    const { mediaType, chunks } = await startQuery(task, query, answers);
+    const { mediaType, chunks } = observed
+      ? {
+          mediaType: 'application/json',
+          chunks: once(JSON.stringify({ form: query.form, plan: await answers.explain(observed) })),
+        }
+      : await startQuery(task, query, answers);
     return { mediaType, chunks: endingWith(measured(chunks, task.maxBytes), () => answers.close()) };
   } catch (error) {
     await answers.close();

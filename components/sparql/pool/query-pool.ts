@@ -4,7 +4,7 @@ import { type Measure, measure } from '../../../lib/component/basics.js';
 import type { MemoryIndex } from '../../../lib/component/memory.js';
 import { WorkerPool } from '../../../lib/component/threads.js';
 import { AskedQuery, type QueryAnswer, type QueryJob } from './asked-query.js';
-import type { QueryThreadData } from './messages.js';
+import type { QueryThreadData, TimeLimit } from './messages.js';
 import { refusalOf } from './query-errors.js';
 import type { QueryFunctions } from './query-worker.js';
 
@@ -60,16 +60,25 @@ export class QueryPool {
    * @throws LwsError `too-busy` over the waiting queue; `query-limit` at a limit; what the worker refuses
    */
   run(job: QueryJob): Promise<QueryAnswer> {
-    const { memory, timeoutMs: ofOthers, strangerTimeoutMs } = this.options;
+    const { memory } = this.options;
     memory?.use();
-    const { client, standing, gone } = job;
-    const timeoutMs = standing === 'stranger' ? strangerTimeoutMs : ofOthers;
+    const { client, gone, standing } = job;
+    const limit = this.limitOf(job);
     return new Promise((resolve, reject) => {
-      const query = new AskedQuery(job, { memory, timeoutMs }, resolve);
+      const query = new AskedQuery(job, { memory, limit }, resolve);
       this.threads
         .run({ client, rank: rankOf(standing), gone, work: (thread) => query.run(thread) })
-        .catch((error: unknown) => reject(refusalOf(error, { timeoutMs })));
+        .catch((error: unknown) => reject(refusalOf(error, limit)));
     });
+  }
+
+  private limitOf({ standing, task }: QueryJob): TimeLimit {
+    const { timeoutMs: ofAll, strangerTimeoutMs } = this.options;
+    const isStranger = standing === 'stranger' && strangerTimeoutMs < ofAll;
+    const most = isStranger ? strangerTimeoutMs : ofAll;
+    if (task.timeoutMs !== undefined && task.timeoutMs < most)
+      return { timeoutMs: task.timeoutMs, by: 'the parameter timeout' };
+    return { timeoutMs: most, by: `lws.sparql.endpoint.${isStranger ? 'stranger-' : ''}timeout-seconds` };
   }
 
   /** For those who watch the server. */

@@ -5,23 +5,25 @@
 import { hiddenGraphs } from '../../../lib/component/graphs.js';
 import { type Level, type LevelSnapshot, openLevel, ownedBy } from '../../../lib/component/level.js';
 import { type MemoryBase, MemoryLayers, type ServiceCall } from '../../../lib/component/memory.js';
-import { checkOf, loadParser, loadStockEngine, readableGraphs } from '../../../lib/component/query.js';
+import { checkOf, loadParser, loadStockEngine, NeedsIndexError, readableGraphs } from '../../../lib/component/query.js';
 import { assertWanted, type Caller, hold, serve, threadData } from '../../../lib/component/serve.js';
-import type { AnswerPart, AskedTask, Purpose, QueryQuestions, QueryThreadData } from './messages.js';
-import { outOfMemory, timeout } from './query-errors.js';
+import type { AnswerPart, AskedTask, Purpose, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
+import { interrupted, outOfMemory, timeout } from './query-errors.js';
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
 
 /** Somebody who owns more than so many resources is asked for graph by graph. */
 const maxOwned = 1000;
+/** A query that needs the index begins again when it is there, and again where a later one has come meanwhile. */
+const maxAttempts = 5;
 
 const { folder, storage } = threadData as QueryThreadData;
 const layers = new MemoryLayers();
 const opened = hold(() => openLevel(folder));
 
 /** What is called between two blocks of rows; throws when the query has to end. */
-function limits(timeoutMs: number): () => void {
-  const check = checkOf({ timeoutMs, timeout: () => timeout({ timeoutMs }), outOfMemory });
+function limits(limit: TimeLimit): () => void {
+  const check = checkOf({ timeoutMs: limit.timeoutMs, timeout: () => timeout(limit), outOfMemory });
   return () => {
     assertWanted();
     check();
@@ -36,7 +38,7 @@ interface Opened {
 /** Begins a query, or an update. */
 async function start(
   { level, snapshot }: Opened,
-  { task, timeoutMs, asked, presumed }: AskedTask,
+  { task, limit, asked, presumed }: AskedTask,
   caller: Caller<QueryQuestions, AnswerPart>,
 ): Promise<QueryRun> {
   const decide = async (iris: readonly string[], purpose: Purpose = 'read'): Promise<readonly boolean[]> => {
@@ -56,7 +58,7 @@ async function start(
     readable: readableGraphs({ level, snapshot, scope, within: task.within, hidden, owned, decide }),
     memory,
     callService: (call: ServiceCall) => caller.ask('service', call),
-    assertTime: limits(timeoutMs),
+    assertTime: limits(limit),
     loadEngine: loadStockEngine,
   };
   if (!task.update) return runQuery(task, run);
@@ -76,27 +78,40 @@ const functions = {
 
   /** One part is kept back and is the answer, so that a small one is one message. */
   async answer(given: AskedTask, caller: Caller<QueryQuestions, AnswerPart>): Promise<AnswerPart> {
-    const level = await opened;
-    const snapshot = level.snapshot();
-    try {
-      const { mediaType, chunks } = await start({ level, snapshot }, given, caller);
-      const partOf = (text: string): AnswerPart => ({ mediaType, chunk: new TextEncoder().encode(text) });
-      let last: string | undefined;
-      for await (const text of chunks) {
-        if (last !== undefined) {
-          const part = partOf(last);
-          await caller.send(part, [part.chunk.buffer]);
-        }
-        last = text;
+    for (let attempt = 0; attempt < maxAttempts; attempt++)
+      try {
+        return await answered(given, caller);
+      } catch (error) {
+        if (!(error instanceof NeedsIndexError)) throw error;
+        // The snapshot has to be later than what the index knows of changes.
+        given = { ...given, asked: await caller.ask('index'), presumed: undefined };
       }
-      const part = partOf(last ?? '');
-      caller.moves.push(part.chunk.buffer);
-      return part;
-    } finally {
-      await snapshot.close();
-    }
+    throw interrupted();
   },
 };
+
+/** @throws NeedsIndexError before anything is sent */
+async function answered(given: AskedTask, caller: Caller<QueryQuestions, AnswerPart>): Promise<AnswerPart> {
+  const level = await opened;
+  const snapshot = level.snapshot();
+  try {
+    const { mediaType, chunks } = await start({ level, snapshot }, given, caller);
+    const partOf = (text: string): AnswerPart => ({ mediaType, chunk: new TextEncoder().encode(text) });
+    let last: string | undefined;
+    for await (const text of chunks) {
+      if (last !== undefined) {
+        const part = partOf(last);
+        await caller.send(part, [part.chunk.buffer]);
+      }
+      last = text;
+    }
+    const part = partOf(last ?? '');
+    caller.moves.push(part.chunk.buffer);
+    return part;
+  } finally {
+    await snapshot.close();
+  }
+}
 
 export type QueryFunctions = typeof functions;
 

@@ -4,8 +4,8 @@
  */
 import { LwsError } from '../../../lib/component/basics.js';
 import { isContainerIri } from '../../../lib/component/entries.js';
-import type { Level, LevelSnapshot } from '../../../lib/component/level.js';
 import {
+  type AskOptions,
   computeUpdate,
   type GraphUpdate,
   graphUpdates,
@@ -18,9 +18,9 @@ import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
 import type { QueryRun } from './query-execution.js';
 
-export interface UpdateRunOptions extends Pick<UpdateOptions, 'readable' | 'assertTime'> {
-  readonly level: Level;
-  readonly snapshot: LevelSnapshot;
+export interface UpdateRunOptions
+  extends Pick<UpdateOptions, 'readable' | 'assertTime'>,
+    Pick<AskOptions, 'level' | 'snapshot' | 'memory'> {
   readonly storage: string;
   /** Graphs that are being written, or removed. */
   readonly hidden: ReadonlySet<string>;
@@ -46,7 +46,7 @@ const [maxMade, maxChanged] = [32 << 20, 16 << 20];
 export async function runUpdate(
   task: QueryTask,
   { systemPrefix }: NonNullable<QueryTask['update']>,
-  { storage, hidden, decide, level, snapshot, readable, assertTime }: UpdateRunOptions,
+  { storage, hidden, decide, readable, assertTime, ...opened }: UpdateRunOptions,
 ): Promise<QueryRun> {
   const { query, base, defaultGraphs, namedGraphs } = task;
   const update = await readGraphsUpdate(query, base);
@@ -59,7 +59,7 @@ export async function runUpdate(
   const dataset = isGiven ? { defaultGraphs: defaultGraphs ?? [], namedGraphs: namedGraphs ?? [] } : {};
   const graphs = await computeUpdate(update.steps, {
     ...{ ...dataset, readable, assertTime, maxMade, maxChanged },
-    state: snapshotState(level, snapshot, assertTime),
+    state: snapshotState(opened, assertTime),
     maxSolutions: task.maxResults,
     mayKnow: decide && ((iris) => decide(iris, 'know')),
     mayMake: decide && ((iris) => decide(iris, 'make')),

@@ -1,5 +1,6 @@
 /** Asks the SPARQL service, and reads its answers. */
 import { serviceEndpoint, succeed } from '../storage/api.js';
+import type { PlanPart } from './plan.js';
 import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
 
 interface Read {
@@ -14,7 +15,10 @@ export interface TableAnswer extends Read {
   readonly rows: readonly Row[];
 }
 
-export type Answer = TableAnswer | (Read & { readonly kind: 'boolean'; readonly value: boolean });
+export type Answer =
+  | TableAnswer
+  | (Read & { readonly kind: 'boolean'; readonly value: boolean })
+  | (Read & { readonly kind: 'plan'; readonly plan: PlanPart });
 
 const resultsJson = 'application/sparql-results+json';
 const turtle = 'text/turtle';
@@ -22,17 +26,22 @@ const turtle = 'text/turtle';
 /** Where queries go; `undefined` when this storage answers none. */
 export const queryEndpoint = (): Promise<string | undefined> => serviceEndpoint('SparqlQueryService');
 
-/** @throws Refusal in the server's words; DOMException `AbortError` when it was ended; Error when the answer broke off */
-export async function ask(query: string, signal: AbortSignal): Promise<Answer> {
+/**
+ * @param isExplained runs the query, and tells how it was answered instead
+ * @throws Refusal in the server's words; DOMException `AbortError` when it was ended; Error when the answer broke off
+ */
+export async function ask(query: string, signal: AbortSignal, isExplained: boolean): Promise<Answer> {
   const endpoint = await queryEndpoint();
   if (!endpoint) throw new Error('This storage answers no queries: lws.sparql.endpoint.enabled is off.');
-  const response = await succeed('POST', endpoint, {
+  const response = await succeed('POST', isExplained ? `${endpoint}?explain=run` : endpoint, {
     headers: { 'Content-Type': 'application/sparql-query', Accept: `${resultsJson}, ${turtle}` },
     body: query,
     signal,
   });
   const mediaType = (response.headers.get('Content-Type') ?? '').replace(/;.*/, '').trim();
-  return read(await wholeText(response, signal), mediaType);
+  const text = await wholeText(response, signal);
+  if (isExplained) return { kind: 'plan', text, mediaType, plan: (JSON.parse(text) as { plan: PlanPart }).plan };
+  return read(text, mediaType);
 }
 
 async function wholeText(response: Response, signal: AbortSignal): Promise<string> {

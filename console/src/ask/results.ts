@@ -8,10 +8,17 @@ import { messageOf } from '../storage/api.js';
 import { saveAs } from '../storage/download.js';
 import type { Answer, TableAnswer } from './answer.js';
 import { csvOf } from './csv.js';
+import { planTree } from './plan.js';
 import { plotOf } from './plot.js';
 
-type View = 'table' | 'chart' | 'graph' | 'raw';
-const titles: Readonly<Record<View, string>> = { table: 'Table', chart: 'Chart', graph: 'Graph', raw: 'Raw' };
+type View = 'table' | 'plan' | 'chart' | 'graph' | 'raw';
+const titles: Readonly<Record<View, string>> = {
+  table: 'Table',
+  plan: 'Plan',
+  chart: 'Chart',
+  graph: 'Graph',
+  raw: 'Raw',
+};
 
 /** Characters of the answer that are shown as they came; the whole is a file. */
 const maxRaw = 200_000;
@@ -26,16 +33,17 @@ const loads: Partial<Record<View, () => Promise<unknown>>> = {
 export class AskResults extends Page {
   @property({ attribute: false }) answer!: Answer;
   @state() private view: View = 'table';
-  @state() private ready: ReadonlySet<View> = new Set(['table', 'raw']);
+  @state() private ready: ReadonlySet<View> = new Set(['table', 'plan', 'raw']);
   @state() private failure = '';
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('answer')) return;
     this.failure = '';
-    if (!this.views().includes(this.view)) this.view = 'table';
+    if (!this.views().includes(this.view)) this.view = this.views()[0]!;
   }
 
   private views(): readonly View[] {
+    if (this.answer.kind === 'plan') return ['plan', 'raw'];
     if (this.answer.kind === 'boolean') return ['table', 'raw'];
     if (this.answer.kind === 'graph') return ['table', 'graph', 'raw'];
     return plotOf(this.answer) ? ['table', 'chart', 'raw'] : ['table', 'raw'];
@@ -52,7 +60,7 @@ export class AskResults extends Page {
           )}
         </div>
         ${
-          this.answer.kind === 'boolean'
+          this.answer.kind === 'boolean' || this.answer.kind === 'plan'
             ? nothing
             : html`<button type="button" @click=${this.downloadCsv}>Download CSV</button>`
         }
@@ -65,6 +73,7 @@ export class AskResults extends Page {
   private content(): TemplateResult {
     const { answer, view } = this;
     if (view === 'raw') return this.raw();
+    if (answer.kind === 'plan') return planTree(answer.plan);
     if (answer.kind === 'boolean')
       return html`<p class="yes-no">${answer.value ? 'Yes, there is a match.' : 'No, nothing matches.'}</p>`;
     if (!this.ready.has(view)) return html`<p>Loading …</p>`;
@@ -115,12 +124,15 @@ export class AskResults extends Page {
 
   private downloadCsv(): void {
     const { answer } = this;
-    if (answer.kind !== 'boolean')
+    if ('rows' in answer)
       saveAs(new Blob([csvOf(answer.columns, answer.rows)], { type: 'text/csv;charset=utf-8' }), 'answer.csv');
   }
 
   private downloadRaw(): void {
     const { text, mediaType, kind } = this.answer;
-    saveAs(new Blob([text], { type: mediaType }), kind === 'graph' ? 'answer.ttl' : 'answer.srj');
+    saveAs(
+      new Blob([text], { type: mediaType }),
+      kind === 'graph' ? 'answer.ttl' : kind === 'plan' ? 'plan.json' : 'answer.srj',
+    );
   }
 }

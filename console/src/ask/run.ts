@@ -22,14 +22,15 @@ export class Run {
   /** @param changed called whenever the state is another one, and while time passes */
   constructor(private readonly changed: () => void) {}
 
-  async start(query: string): Promise<void> {
+  /** @param isExplained tells how the query is answered, instead of the answer */
+  async start(query: string, isExplained = false): Promise<void> {
     this.end();
     const controller = new AbortController();
     this.controller = controller;
     const since = performance.now();
     this.become({ is: 'running', since });
     const ticking = setInterval(this.changed, 200);
-    const after = await outcome(query, controller.signal, since);
+    const after = await outcome({ query, isExplained }, controller.signal, since);
     clearInterval(ticking);
     // Ended by hand, and perhaps asked anew since.
     if (this.controller !== controller) return;
@@ -50,9 +51,14 @@ export class Run {
   }
 }
 
-async function outcome(query: string, signal: AbortSignal, since: number): Promise<State> {
+interface Asked {
+  readonly query: string;
+  readonly isExplained: boolean;
+}
+
+async function outcome({ query, isExplained }: Asked, signal: AbortSignal, since: number): Promise<State> {
   try {
-    const answer = await ask(query, signal);
+    const answer = await ask(query, signal, isExplained);
     return { is: 'answered', milliseconds: performance.now() - since, answer, query };
   } catch (error) {
     const status = error instanceof Refusal ? error.status : 0;

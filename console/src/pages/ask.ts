@@ -88,7 +88,7 @@ export class AskPage extends Page {
             ? keyed(
                 this.tabs.tab.id,
                 html`<quad-editor language="sparql" label="Query" .completions=${vocabulary} .value=${this.tabs.tab.query}
-                  @change=${(event: CustomEvent<string>) => this.tabs.change({ query: event.detail })} @submit=${this.start}></quad-editor>`,
+                  @change=${(event: CustomEvent<string>) => this.tabs.change({ query: event.detail })} @submit=${() => this.start()}></quad-editor>`,
               )
             : html`<p class="row">Loading …</p>`
         }</div>
@@ -136,7 +136,8 @@ export class AskPage extends Page {
         state.is === 'running'
           ? html`<button type="button" class="danger" @click=${() => this.run.end()}>End</button>
             <span>Running for ${((performance.now() - state.since) / 1000).toFixed(1)} s …</span>`
-          : html`<button type="button" class="primary" @click=${this.start}>Run</button>`
+          : html`<button type="button" class="primary" @click=${() => this.start()}>Run</button>
+            <button type="button" @click=${() => this.start(true)}>Explain</button>`
       }
       <button type="button" aria-expanded=${this.isSaving ? 'true' : 'false'} @click=${this.toggleSaving}>Save</button>
       <button type="button" @click=${this.share}>Copy link</button>
@@ -158,6 +159,7 @@ export class AskPage extends Page {
     if (state.is === 'ended') return `Ended after ${time}.`;
     if (state.is === 'refused') return this.isOld ? '' : `Refused after ${time}.`;
     const { answer } = state;
+    if (answer.kind === 'plan') return `Explained in ${time}.`;
     if (answer.kind === 'boolean') return `Answered in ${time}.`;
     const count = answer.rows.length;
     const noun = answer.kind === 'graph' ? 'triple' : 'row';
@@ -178,10 +180,11 @@ export class AskPage extends Page {
     return html`${keyed(this.tabs.tab.id, html`<ask-results .answer=${state.answer}></ask-results>`)}`;
   }
 
-  private start(): void {
+  /** @param isExplained tells how the query is answered, instead of the answer */
+  private start(isExplained = false): void {
     const { query } = this.tabs.tab;
     if (query.trim() === '') notify('Write a query first, or open an example.', 'bad');
-    else void this.run.start(query);
+    else void this.run.start(query, isExplained);
   }
 
   private openExample(name: string, query: string): void {

@@ -16,6 +16,22 @@ export interface KeyChanges {
 export const changedKeys = (base: KeyIterators, changes: KeyChanges, assertTime: () => void): KeyIterators =>
   changes.added.size + changes.removed.size === 0 ? base : new ChangedKeys(base, changes, assertTime);
 
+/** Some keys alone, over nothing. They are sorted in an order when that is first asked for. */
+export const keyLists = (keys: ReadonlySet<string>, assertTime: () => void): KeyIterators =>
+  new ChangedKeys(noKeys, { added: keys, removed: new Set() }, assertTime);
+
+async function* nothing(): AsyncGenerator<readonly string[]> {}
+const noKeys: KeyIterators = {
+  blocks: nothing,
+  leaps: nothing,
+  steps: nothing,
+  lend: (_index, work) => work({ seek() {}, nextv: async () => [], close: async () => {} }),
+  hasKey: () => false,
+  sizeOf: async () => 0,
+  sizeBetween: async () => 0,
+  close: async () => {},
+};
+
 type Target = () => string | undefined;
 
 class ChangedKeys implements KeyIterators {

@@ -127,7 +127,10 @@ export function textValue(text: string, language?: string): Value {
   return language === undefined ? { kind: 'string', text } : { kind: 'lang', text, language };
 }
 export const tooLong = (): LwsError =>
-  new LwsError('query-limit', `The query makes a text of more than ${maxCharacters} characters.`);
+  new LwsError(
+    'query-limit',
+    `The query makes a text of more than ${maxCharacters} characters, which no setting changes.`,
+  );
 
 export const iriValue = (text: string): Value => ({ kind: 'iri', text });
 export const blankValue = (label: string): Value => ({ kind: 'blank', text: label });

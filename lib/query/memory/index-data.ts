@@ -1,6 +1,6 @@
 /** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/engine/durable-level.js';
-import { graphPrefix, separator } from '../../storage/graphs/quad-keys.js';
+import { allQuads, graphPrefix } from '../../storage/graphs/quad-keys.js';
 import { rangeOf } from '../../storage/state/records.js';
 import { graphAt, KeyReader } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';
@@ -14,11 +14,13 @@ export interface IndexData {
   readonly terms: TermTableData;
 }
 
-export const bytesOf = ({ quads, terms }: IndexData): number =>
-  [...quads.columns.flat(), terms.text, terms.offsets, terms.hashes, terms.slots].reduce(
-    (sum, { byteLength }) => sum + byteLength,
-    0,
-  );
+export const buffersOf = ({ quads, terms }: IndexData): readonly SharedArrayBuffer[] => [
+  ...quads.columns.flat(),
+  ...[terms.text, terms.offsets, terms.hashes, terms.slots],
+];
+
+export const bytesOf = (data: IndexData): number =>
+  buffersOf(data).reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** The columns S, P, O and G, which grow as quads are added. */
 class QuadColumns {
@@ -38,8 +40,11 @@ export interface ReadQuads {
   readonly quads: QuadColumns;
 }
 
+/** Bytes of the texts of terms for each quad that there may be; up to `leastText` there may be more. */
+const [textOfQuad, leastText] = [256, 64 << 20];
+
 /**
- * Reads all quads; `undefined` when there are more than `most`, or `isStopped` says so.
+ * Reads all quads; `undefined` when there are more than `most`, or their texts are too long, or `isStopped` says so.
  * @throws TableFullError
  */
 export async function readQuads(
@@ -52,8 +57,9 @@ export async function readQuads(
   const reader = new KeyReader('GSPO');
   const ids = [0, 0, 0, 0];
   const tokens: TermKey[] = ['', '', '', ''];
-  for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot })) {
-    if (quads.count + keys.length > most || isStopped()) return undefined;
+  const mostText = Math.max(leastText, most * textOfQuad);
+  for await (const keys of keyBlocks(level, allQuads, { snapshot })) {
+    if (quads.count + keys.length > most || terms.textBytes > mostText || isStopped()) return undefined;
     for (const key of keys) {
       reader.read(key, '');
       for (let place = 0; place < 4; place++) {
@@ -79,16 +85,15 @@ export function indexOf({ terms, quads }: ReadQuads): IndexData {
 /** The triples of a graph, three numbers each. */
 export type GraphTriples = Uint32Array;
 
-/** Reads the triples of a graph. Terms that have no number yet get one. */
-export async function readGraph(
-  level: Level,
-  snapshot: LevelSnapshot,
-  graph: string,
-  terms: TermIds,
-): Promise<GraphTriples> {
+/** The keys of a graph. */
+export const graphBlocks = (level: Level, snapshot: LevelSnapshot, graph: string): AsyncGenerator<string[]> =>
+  keyBlocks(level, rangeOf(graphPrefix(graph)), { snapshot });
+
+/** Reads the triples of GSPO keys. Terms that have no number yet get one. */
+export async function readTriples(blocks: AsyncIterable<readonly string[]>, terms: TermIds): Promise<GraphTriples> {
   const reader = new KeyReader('GSPO');
   const triples: number[] = [];
-  for await (const keys of keyBlocks(level, rangeOf(graphPrefix(graph)), { snapshot }))
+  for await (const keys of blocks)
     for (const key of keys) {
       reader.read(key, '');
       for (let place = 0; place < graphAt; place++) triples.push(terms.add(reader.token(place)));

@@ -60,6 +60,11 @@ export class LayeredGraphs {
     return sequence;
   }
 
+  /** Notes graphs that changed before it was kept which do. @param quads of each, about */
+  add(graphs: readonly string[], quads: number): void {
+    for (const graph of graphs) this.note(graph, quads);
+  }
+
   /** Forgets the graphs whose last number is `upTo` or less. */
   forget(upTo: number): void {
     this.log = this.log.filter((noted) => noted.sequence > upTo && this.noted.get(noted.graph) === noted);

@@ -2,22 +2,25 @@
  * The life of the index in memory: a thread of its own builds it at the first query, the threads that queries run in get it together with
  * the graphs that changed since, and it is built anew when many have changed.
  */
+import { totalmem } from 'node:os';
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
 import { Thread } from '../../threads/thread.js';
 import { threadLimits } from '../../threads/thread-limits.js';
-import { bytesOf, type IndexData } from './index-data.js';
+import { bytesOf } from './index-data.js';
 import { LayeredGraphs } from './layered-graphs.js';
-import type { BuilderFunctions } from './memory-index-builder.js';
+import type { BuilderFunctions, BuiltIndex } from './memory-index-builder.js';
 import type { GraphChanges, MemoryAsked, MemoryBase, QueryThread } from './memory-layers.js';
 
 export interface MemoryIndexOptions {
   /** The folder of the LevelDB. */
   readonly folder: string;
-  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop'>;
+  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'kept' | 'grow' | 'growsAt' | 'changes'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** A storage with more quads has no index. */
+  /** A storage with more quads has no index; 0: none has one. */
   readonly maxQuads: number;
+  /** An index of so many quads is kept as a file, too. */
+  readonly keptFrom?: number;
   /** Up to so many changed graphs never lead to a new build: queries read them one by one. */
   readonly fewGraphs?: number;
   /** The shortest time between two builds. */
@@ -30,12 +33,24 @@ export interface MemoryIndexOptions {
   readonly idleMs?: number;
 }
 
+/** What a server needs besides, and bytes of memory for each quad of an index: of its own, and of one that is built in its place. */
+const [besides, bytesOfQuad] = [384 << 20, 512];
+/** No index has more quads, unless a setting says so. */
+export const mostQuads = 1_000_000;
+
+/** How many quads an index may have in the memory that this process has. */
+export function quadsInMemory(constrained = process.constrainedMemory(), total = totalmem()): number {
+  // Without a constraint, it is 0 or more than the machine has.
+  const memory = constrained > 0 ? Math.min(constrained, total) : total;
+  return Math.min(mostQuads, Math.max(0, Math.floor((memory - besides) / bytesOfQuad)));
+}
+
 /** About as many quads as a resource has. */
 const quadsOfGraph = 20;
 /** With so many times the changes that lead to a new build, the old index is dropped before the new one is there. */
 const tooMany = 4;
-/** After a build that found too many quads, this share of `maxQuads` has to be removed before another one is tried. */
-const worthRetrying = 0.1;
+/** With this share of `maxQuads`, quads get all orders on the disk, so that they are there before the index is not. */
+const worthGrowing = 0.8;
 
 export class MemoryIndex {
   private readonly changed = new LayeredGraphs();
@@ -45,20 +60,22 @@ export class MemoryIndex {
   private quads = 0;
   private builder: Thread<BuilderFunctions> | undefined;
   private built: Promise<void> | undefined;
+  private saver: Thread<BuilderFunctions> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
   private isPaused = false;
   private version = 0;
   /** When the next build may begin, as a timestamp. */
   private nextAt = 0;
-  private hadTooMany = false;
-  /** How many quads the storage has lost since the last build began. */
-  private removed = 0;
+  /** The last build did not lead to an index. */
+  private hasFailed = false;
+  private isTold = false;
   /** A query has come since the last build began. */
   private isUsed = false;
   private idle: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: MemoryIndexOptions) {
+    options.store.growsAt = options.maxQuads * worthGrowing;
     options.store.onStage((transaction) => {
       if (transaction.graphs.size > 0) this.changed.stage(transaction);
     });
@@ -66,10 +83,25 @@ export class MemoryIndex {
     options.store.onCommit((transaction) => {
       if (transaction.graphs.size === 0) return;
       this.changed.settle(transaction);
-      if (this.builder || this.hadTooMany)
-        for (const { triples } of transaction.graphs.values()) this.removed += triples.before - triples.after;
       this.review();
     });
+  }
+
+  /**
+   * What a query is told that cannot do without the index, since the quads are in one order alone: waits for the index, or until the quads
+   * have all orders. `undefined`: there is no index.
+   */
+  async ready(): Promise<MemoryAsked | undefined> {
+    const { store } = this.options;
+    this.use();
+    if (!this.base && !store.kept.orders.isWhole && !this.isClosed) {
+      if (this.hasFailed || !this.hasRoom) await store.grow();
+      else {
+        this.start();
+        await this.built;
+      }
+    }
+    return this.asked;
   }
 
   /** Called for each query. The first one starts a build: a server without queries has no index. */
@@ -80,13 +112,16 @@ export class MemoryIndex {
     this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
     this.idle.refresh();
     if (this.base) this.review();
-    else if (!this.builder && !this.isHopeless) this.later(this.nextAt - Date.now());
+    else if (!this.hasRoom) this.tellOfNone();
+    else if (!this.builder) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
   start(): void {
     if (this.isClosed || this.isPaused || this.builder) return;
-    [this.isUsed, this.removed] = [false, 0];
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.isUsed = false;
     const sequence = this.changed.begin();
     const script = new URL('./memory-index-builder.js', import.meta.url);
     const builder = new Thread<BuilderFunctions>({ script, limits: threadLimits() });
@@ -95,22 +130,26 @@ export class MemoryIndex {
   }
 
   private async build(builder: Thread<BuilderFunctions>, sequence: number): Promise<void> {
-    const { folder, maxQuads, pauseMs = 10_000, pauseTimes = 10 } = this.options;
+    const { folder, maxQuads, store, keptFrom = 50_000, pauseMs = 10_000, pauseTimes = 10 } = this.options;
     const began = performance.now();
-    let data: IndexData | undefined;
+    let built: BuiltIndex | undefined;
     let failure: unknown;
     try {
-      data = await builder.call('build', { folder, maxQuads });
+      built = await builder.call('build', { folder, maxQuads, keptFrom, storage: store.changes.storage });
     } catch (error) {
       failure = error;
     }
-    await builder.end();
+    // The file is written beside: without one, it is only slower.
+    this.saver = builder;
+    const saved = built && !this.isClosed ? builder.call('save', undefined).catch(() => {}) : Promise.resolve();
+    const ended = saved.then(() => builder.end());
+    if (!built) await ended;
     this.builder = undefined;
     if (this.isClosed) return;
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
     this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
-    if (data) this.adopt({ version: ++this.version, sequence, data }, ms);
+    if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built.changed ?? [], ms);
     else this.giveUp(failure);
   }
 
@@ -133,7 +172,7 @@ export class MemoryIndex {
 
   /** What a query is told after its snapshot is taken; `undefined`: it cannot use the index. */
   changes(thread: QueryThread, { version }: MemoryAsked): GraphChanges | undefined {
-    if (this.base?.version !== version || this.isOver(tooMany)) return undefined;
+    if (this.base?.version !== version || (this.isOver(tooMany) && this.isDispensable)) return undefined;
     const changes = this.changed.since(Math.max(this.threads.get(thread) ?? 0, this.base.sequence));
     this.threads.set(thread, this.changed.sequence);
     return changes;
@@ -159,14 +198,17 @@ export class MemoryIndex {
   private async endBuild(): Promise<void> {
     await this.builder?.end();
     await this.built;
+    await this.saver?.end();
   }
 
-  private adopt(base: MemoryBase, ms: number): void {
+  private adopt(base: MemoryBase, changed: readonly string[], ms: number): void {
     this.quads = base.data.quads.count;
     this.changed.forget(base.sequence);
+    this.changed.add(changed, quadsOfGraph);
     this.give(base);
-    this.hadTooMany = false;
-    this.options.log.info({ quads: this.quads, bytes: bytesOf(base.data), ms }, 'The index in memory is ready.');
+    [this.hasFailed, this.isTold] = [false, false];
+    const facts = { quads: this.quads, bytes: bytesOf(base.data), changed: changed.length, ms };
+    this.options.log.info(facts, 'The index in memory is ready.');
     this.review();
   }
 
@@ -176,18 +218,32 @@ export class MemoryIndex {
   }
 
   private giveUp(failure: unknown): void {
-    const { log, maxQuads, retryMs = 300_000 } = this.options;
+    const { log, store, retryMs = 300_000 } = this.options;
     if (failure) log.warn({ err: failure }, 'The index in memory could not be built.');
-    else if (!this.hadTooMany)
-      log.info(`The storage has more than ${maxQuads} quads, so that there is no index of them in memory.`);
-    this.hadTooMany = !failure;
+    else this.tellOfNone();
+    this.hasFailed = true;
+    if (!this.isDispensable) void store.grow();
     this.nextAt = Date.now() + retryMs;
     this.drop();
   }
 
-  /** The last build found too many quads, and few have been removed since. */
-  private get isHopeless(): boolean {
-    return this.hadTooMany && this.removed < this.options.maxQuads * worthRetrying;
+  /** Queries that cannot use the index read the disk. */
+  private get isDispensable(): boolean {
+    return this.options.store.kept.orders.isWhole;
+  }
+
+  /** Says once why queries go without. */
+  private tellOfNone(): void {
+    const { log, maxQuads } = this.options;
+    if (!this.isTold && maxQuads > 0)
+      log.info(`There is no index in memory: there are more than ${maxQuads} quads, or their texts are too long.`);
+    this.isTold = true;
+  }
+
+  /** There may be an index of so many quads as the storage has. */
+  private get hasRoom(): boolean {
+    const { store, maxQuads } = this.options;
+    return maxQuads > 0 && store.kept.quads <= maxQuads;
   }
 
   /** Drops the index: no query has come for `idleMs`. */
@@ -208,7 +264,8 @@ export class MemoryIndex {
   /** Plans a new build when much has changed. */
   private review(): void {
     if (!this.base || this.builder || !this.isOver(1)) return;
-    if (this.isOver(tooMany)) this.drop();
+    // Who has waited for an index gets to use it, however much is written meanwhile.
+    if (this.isOver(tooMany) && (this.isDispensable || Date.now() >= this.nextAt)) this.drop();
     if (this.isUsed) this.later(this.nextAt - Date.now());
   }
 

@@ -3,7 +3,7 @@
  * the snapshot of the query.
  */
 import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
-import { type GraphTriples, type IndexData, readGraph } from './index-data.js';
+import { type GraphTriples, graphBlocks, type IndexData, readTriples } from './index-data.js';
 import { type Layer, LayerNumbers, type MemoryView } from './memory-view.js';
 import { type SortedQuads, sharedQuads, sortQuads } from './sorted-quads.js';
 import { TermIds } from './term-ids.js';
@@ -78,7 +78,7 @@ export class MemoryLayers {
       return { graph, sequence, lasts: sequence <= asked.sequence && !open.has(graph) };
     });
     try {
-      return await this.base.view(changed, (graph, terms) => readGraph(level, snapshot, graph, terms));
+      return await this.base.view(changed, (graph, terms) => readTriples(graphBlocks(level, snapshot, graph), terms));
     } catch (error) {
       if (error instanceof TableFullError) return undefined;
       throw error;
@@ -164,6 +164,28 @@ class LayersOfBase {
     if (sizeOf(recent) > 0) layers.push({ ...sorted(recent, terms), masked: undefined });
     return layers;
   }
+}
+
+/** The same quads, except that some graphs have others. @param graphs the GSPO keys that each of them has, in blocks */
+export async function withGraphs(
+  { terms, layers }: MemoryView,
+  graphs: ReadonlyMap<string, AsyncIterable<readonly string[]>>,
+): Promise<MemoryView> {
+  const changed: [string, KnownGraph][] = [];
+  for (const [graph, blocks] of graphs) {
+    const triples = await readTriples(blocks, terms);
+    changed.push([graph, { sequence: -1, id: terms.add(graph), triples }]);
+  }
+  const masking = layers.map((layer): Layer => {
+    const { masked, numbers } = layer;
+    const own = masked ? masked.slice() : new Uint8Array(numbers ? numbers.ids.length : terms.baseSize);
+    for (const [, { id }] of changed) {
+      const number = numbers ? numbers.of(id) : id;
+      if (number >= 0 && number < own.length) own[number] = 1;
+    }
+    return { ...layer, masked: own };
+  });
+  return { terms, layers: [...masking, { ...sorted(changed, terms), masked: undefined }] };
 }
 
 const sizeOf = (graphs: readonly (readonly [string, KnownGraph])[]): number =>

@@ -7,6 +7,7 @@ import {
   type ExtendPlan,
   isSubset,
   type JoinPlan,
+  type Pattern,
   type Plan,
   type Row,
   type Slot,
@@ -27,6 +28,11 @@ import { distinct, ordered, sliced } from './modifiers.js';
 import { inGraphs } from './named-graphs.js';
 
 export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
+  const rows = executed(execution, plan, input);
+  return execution.observer ? execution.observer.watched(plan, rows) : rows;
+}
+
+function executed(execution: Execution, plan: Plan, input?: Blocks): Blocks {
   if (plan.kind === 'service')
     return joinService(execution, plan, input, (left, rows) => execute(execution, left, rows));
   if (input && !plan.isJoinable) return hashJoin(execution, input, plan, () => execute(execution, plan));
@@ -78,32 +84,41 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
   };
   const [parts, others] = split(plan.parts, (part) => !part.isJoinable || part.kind === 'values');
   for (const part of parts) {
+    execution.observer?.taken(plan, part);
     rows = execute(execution, part, isFirst ? undefined : rows);
     isFirst = false;
     bind(part.certain);
   }
-  const outer = new Set(bound);
-  let count = 1;
-  if (input) {
-    const [first, all] = await peek(rows);
-    rows = all;
-    count = Math.max(1, first.length);
-    first[0]?.forEach((token, slot) => {
-      if (token !== undefined) outer.add(slot);
+  const items = [...plan.patterns, ...others];
+  // What rows bind, also those that are handed in.
+  const known = new Set(bound);
+  let some: readonly Row[] = [];
+  if (input && items.length > 1) {
+    [some, rows] = await peek(rows);
+    some[0]?.forEach((token, slot) => {
+      if (token !== undefined) known.add(slot);
     });
   }
-  const items = [...plan.patterns, ...others];
-  const order = items.length > 1 ? await JoinOrder.of(execution, items, { bound: outer, rows: count }) : undefined;
-  for (let taken = 0; taken < items.length; taken++) {
-    let some: readonly Row[] | undefined;
-    if (order?.isOpen && !isFirst) [some, rows] = await peek(rows);
-    const item = (await order?.next(taken === 0 ? outer : bound, some)) ?? items[0]!;
+  const before = { bound: known, rows: Math.max(1, some.length) };
+  const order = items.length > 1 ? await JoinOrder.of(execution, items, before) : undefined;
+  for (const first of items) {
+    if (order?.isOpen && !isFirst && some.length === 0) [some, rows] = await peek(rows);
+    const item = (await order?.next(known, some)) ?? first;
+    some = [];
     const isPattern = 'places' in item;
-    rows = isPattern ? joinPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
+    execution.observer?.taken(plan, item);
+    rows = isPattern ? joinedPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
     isFirst = false;
-    bind(isPattern ? slotsOf(item) : item.certain);
+    const slots = isPattern ? slotsOf(item) : item.certain;
+    for (const slot of slots) known.add(slot);
+    bind(slots);
   }
   yield* filters.length > 0 ? filtered(rows, filters) : rows;
+}
+
+function joinedPattern(execution: Execution, pattern: Pattern, input: Blocks): Blocks {
+  const rows = joinPattern(execution, pattern, input);
+  return execution.observer ? execution.observer.watched(pattern, rows) : rows;
 }
 
 function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], no: T[]] {

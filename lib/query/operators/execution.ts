@@ -9,6 +9,14 @@ import type { Blocks, Existence, Expression, Pattern, Plan, Row, Slot } from '..
 
 type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
 
+/** What notes them, see explain. */
+export interface Observer {
+  /** Whether the query is to run, and not only its plan to be told. */
+  readonly isRun: boolean;
+  watched(part: Plan | Pattern, blocks: Blocks): Blocks;
+  taken(join: Plan, item: Plan | Pattern): void;
+}
+
 export interface Execution {
   readonly matches: QuadMatches;
   /** The graphs that have no quad; absent: there are none. */
@@ -27,6 +35,8 @@ export interface Execution {
   readonly texts: { left: number };
   /** The row for which an EXISTS is run: its terms stand for its variables. */
   readonly outer?: Row;
+  /** Notes what parts of the plan do; absent: nobody asks. */
+  readonly observer?: Observer | undefined;
   /** Asks another endpoint. */
   readonly callService: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
@@ -50,7 +60,7 @@ export function spend({ texts }: Execution, value: Value | undefined): void {
   if (texts.left < 0)
     throw new LwsError(
       'query-limit',
-      `The query makes long texts of more than ${maxOfTexts >> 20} Mi characters in all.`,
+      `The query makes long texts of more than ${maxOfTexts >> 20} Mi characters in all, which no setting changes.`,
     );
 }
 

@@ -54,11 +54,10 @@ export class JoinOrder {
     if (known) return new JoinOrder(execution, [...known]);
     const usual = await Promise.all(items.map((item) => candidateOf(execution, item)));
     const [left, cost] = ordered(usual, before);
-    if (cost < worthSampling || items.length + before.bound.size < 3) return new JoinOrder(execution, left);
-    const sampled = await Promise.all(left.map((candidate) => withFanOut(execution, candidate)));
-    const [better] = ordered(sampled, before);
-    orders?.set(name, better);
-    return new JoinOrder(execution, better);
+    const isWorthIt = cost >= worthSampling && items.length + before.bound.size >= 3;
+    const best = isWorthIt ? await sampledOrder(execution, left, before) : left;
+    orders?.set(name, [...best]);
+    return new JoinOrder(execution, best);
   }
 
   get isOver(): boolean {
@@ -94,13 +93,10 @@ export class JoinOrder {
     const { matches } = this.execution;
     const counts = await Promise.all(rows.map((row) => matches.estimate(boundBy(item, row), item.part)));
     const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
-    return (
-      Math.max(mean, 1 / (2 * rows.length)) /
-      Math.max(
-        rowsFor(candidate, (slot) => known.has(slot)),
-        1 / (2 * rows.length),
-      )
-    );
+    const expected = rowsFor(candidate, (slot) => known.has(slot));
+    // No match in so few rows says no more than that.
+    const least = 1 / (2 * rows.length);
+    return Math.max(mean, least) / Math.max(expected, least);
   }
 }
 
@@ -116,9 +112,17 @@ async function candidateOf(execution: Execution, item: Item): Promise<Candidate>
   return { item, rows, slots: item.possible, fanOut, factor: 1 };
 }
 
-async function withFanOut(execution: Execution, candidate: Candidate): Promise<Candidate> {
-  const { item } = candidate;
-  return 'places' in item ? { ...candidate, fanOut: await fanOutOf(execution, item) } : candidate;
+/** The order by a look at the data. */
+async function sampledOrder(
+  execution: Execution,
+  candidates: readonly Candidate[],
+  before: Before,
+): Promise<Candidate[]> {
+  const sampled = candidates.map(async (candidate) => {
+    const { item } = candidate;
+    return 'places' in item ? { ...candidate, fanOut: await fanOutOf(execution, item) } : candidate;
+  });
+  return ordered(await Promise.all(sampled), before)[0];
 }
 
 /** About how many rows a plan gives alone. */

@@ -5,7 +5,7 @@ import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
 import { type Row, starsOf } from '../plan/plan.js';
 import { execute } from './execute.js';
-import { type Execution, maxOfTexts } from './execution.js';
+import { type Execution, maxOfTexts, type Observer } from './execution.js';
 
 export interface RunOptions {
   /** The quads that are asked; closed with the run. */
@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly emptyGraphs?: EmptyGraphs | undefined;
   /** Called in every block; throws when the query has to end. */
   readonly assertTime?: () => void;
+  /** Notes what parts of the plan do. */
+  readonly observer?: Observer | undefined;
   /** Asks another endpoint. */
   readonly callService?: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
@@ -39,12 +41,13 @@ export function startRun(
     lasting: new Map(),
     assertTime,
     isHasty,
+    observer: options.observer,
     texts: { left: maxOfTexts },
     stars: starsOf(plan),
     callService: options.callService ?? (() => Promise.reject(new Error('No services are asked here.'))),
   };
   async function* rows(): AsyncGenerator<Row[]> {
-    yield* execute(execution, plan);
+    if (options.observer?.isRun !== false) yield* execute(execution, plan);
   }
   const running = rows();
   return {

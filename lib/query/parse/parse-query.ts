@@ -3,6 +3,7 @@
  * asks, nor run anything.
  */
 import type { Algebra } from '@comunica/utils-algebra';
+import { LRUCache } from 'lru-cache';
 import { LwsError } from '../../errors.js';
 import type { AllowedHost } from '../../outbound/address-policy.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
@@ -37,15 +38,33 @@ export interface ReadOptions {
   readonly parameters?: Parameters;
 }
 
+/** Queries that come again are parsed once; longer ones, and those for which the algebra is changed afterwards, each time. */
+const longestKept = 8192;
+const kept = new LRUCache<string, ReadQuery>({
+  maxSize: 64 * longestKept,
+  sizeCalculation: (_query, text) => text.length + 1,
+});
+
 /**
  * Parses a query.
  * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for a SERVICE that is not allowed;
  *   `bad-request` as `bindParameters`
  */
-export async function parseQuery(
+export async function parseQuery(written: string, base: string, options: ReadOptions = {}): Promise<ReadQuery> {
+  const name = `${base}\u0000${written}`;
+  const isKept =
+    name.length <= longestKept && !/service/i.test(written) && Object.keys(options.parameters ?? {}).length === 0;
+  const known = isKept ? kept.get(name) : undefined;
+  if (known) return known;
+  const query = await parsed(written, base, options);
+  if (isKept) kept.set(name, query);
+  return query;
+}
+
+async function parsed(
   written: string,
   base: string,
-  { allowedServices = [], parameters = {} }: ReadOptions = {},
+  { allowedServices = [], parameters = {} }: ReadOptions,
 ): Promise<ReadQuery> {
   const { parse, translate } = await sparqlReader(base);
   const text = decodeEscapes(written);

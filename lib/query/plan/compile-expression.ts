@@ -46,16 +46,16 @@ function compile(node: Algebra.Expression, names: Names, slots: Set<Slot>): Eval
 /**
  * Where SPARQL 1.1 17.6 has an error of the expression, a function that is not known is refused: who mistyped its name would look for
  * what is wrong with the data.
- * @throws LwsError `malformed-query`
+ * @throws LwsError `bad-request`, since the text is a query
  */
 function compileCast({ name, args }: Algebra.NamedExpression, names: Names, slots: Set<Slot>): Evaluate {
   if (!Object.hasOwn(casts, name.value))
     throw new LwsError(
-      'malformed-query',
+      'bad-request',
       `The function <${name.value.slice(0, 200)}> is not known here. There are those of SPARQL 1.1, and the casts of XML Schema.`,
     );
   if (args.length !== 1)
-    throw new LwsError('malformed-query', `The function <${name.value}> takes one argument, and gets ${args.length}.`);
+    throw new LwsError('bad-request', `The function <${name.value}> takes one argument, and gets ${args.length}.`);
   const arg = compile(args[0]!, names, slots);
   const evaluate = make(casts, name.value)([arg], names.facts);
   return constants.has(arg) ? constant(evaluate([])) : evaluate;

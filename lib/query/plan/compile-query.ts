@@ -12,6 +12,8 @@ import type { GraphForm, Plan, Slot } from './plan.js';
 export interface Compiled {
   readonly plan: Plan;
   readonly width: number;
+  /** The names of slots. */
+  readonly variables: readonly (string | undefined)[];
   /** What a row is read out as. */
   readonly columns: readonly (readonly [name: string, slot: Slot])[];
   /** Whether some of the rows are enough, whichever they are. */
@@ -30,7 +32,7 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   if (isSelect(root)) {
     const plan = compileRoot(root, names);
     const columns = projected(root).map((name) => [name, names.slot(name)] as const);
-    return { plan, width: names.width, columns, isHasty: isHasty(plan) };
+    return { plan, width: names.width, variables: names.variables, columns, isHasty: isHasty(plan) };
   }
   // LIMIT of a CONSTRUCT counts solutions.
   const cut = root.type === 'slice' ? (root as Algebra.Slice) : undefined;
@@ -39,7 +41,8 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   const input = solutions ? compileNode(solutions, names) : makeJoin({});
   const plan = cut ? compileSlice(cut, input) : input;
   const isAsk = form.type === 'ask';
-  return { plan, width: names.width, columns: [], isHasty: isAsk || isHasty(plan), ...(graph && { graph }) };
+  const { width, variables } = names;
+  return { plan, width, variables, columns: [], isHasty: isAsk || isHasty(plan), ...(graph && { graph }) };
 }
 
 /** What the triples are made of: the solutions (absent: there is one, which binds nothing) and what is made of each. */

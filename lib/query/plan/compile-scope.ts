@@ -19,12 +19,15 @@ export interface Names {
   /** Slots that a row brings along into the EXISTS that is compiled. */
   terms: ReadonlySet<Slot>;
   readonly width: number;
+  /** The names of slots; a variable of a subquery may have the name of another one. */
+  readonly variables: readonly (string | undefined)[];
   readonly facts: Facts;
 }
 
 /** What all scopes of a query share. */
 interface Shared {
   width: number;
+  readonly variables: (string | undefined)[];
   readonly root: Algebra.Operation | undefined;
   counts: Map<string, number> | undefined;
   readonly marks: Map<Algebra.Expression, Slot>;
@@ -40,6 +43,10 @@ class Scope implements Names {
 
   get width(): number {
     return this.shared.width;
+  }
+
+  get variables(): readonly (string | undefined)[] {
+    return this.shared.variables;
   }
 
   get marks(): Map<Algebra.Expression, Slot> {
@@ -62,6 +69,7 @@ class Scope implements Names {
     let slot = this.slots.get(name);
     if (slot === undefined) {
       slot = this.unnamed();
+      this.shared.variables[slot] = name;
       this.slots.set(name, slot);
     }
     return slot;
@@ -86,7 +94,15 @@ class Scope implements Names {
 /** @param root where variables are counted; absent: every variable is asked for */
 export const namesOf = (root: Algebra.Operation | undefined, base = ''): Names =>
   new Scope(
-    { width: 0, root, counts: undefined, marks: new Map(), terms: new Set(), facts: { base, now: new Date() } },
+    {
+      width: 0,
+      variables: [],
+      root,
+      counts: undefined,
+      marks: new Map(),
+      terms: new Set(),
+      facts: { base, now: new Date() },
+    },
     new Map(),
   );
 

@@ -1,9 +1,10 @@
 /** Checks that a store and its blobs belong to this storage: the format, and the storage IRI that they were made for. */
 import type { BlobLocation, Blobs } from '../blobs/blobs.js';
 import { blobsAt } from '../blobs/blobs-at.js';
+import { Orders } from '../graphs/orders.js';
 import { allBlobs, metaKey } from '../state/records.js';
-import { type Level, StoreUnavailableError, writeBatch } from './durable-level.js';
-import { assertKnown, storeFormat } from './format.js';
+import { type BatchWriter, type Level, StoreUnavailableError, writeBatch } from './durable-level.js';
+import { assertKnown, newFacts } from './format.js';
 
 /**
  * Opens the blobs of a store, and checks that the blobs and the store belong to this storage.
@@ -51,11 +52,13 @@ async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void>
           : 'The data directory has a blobs/ folder with content, and its database (level/) is missing or empty. Restore level/ from ' +
               'a backup, or choose another lws.data-dir.',
       );
-    const fill = (batch: { put(key: string, value: string): unknown }) => batch.put(metaKey('version'), storeFormat);
+    const fill = (batch: BatchWriter): void => {
+      for (const fact of newFacts(Orders.one)) batch.put(...fact);
+    };
     await writeBatch(level, fill, () => [metaKey('storage'), storage]);
     return;
   }
-  assertKnown(version);
+  await assertKnown(level, version);
   const owner = await level.get(metaKey('storage'));
   if (owner !== storage)
     throw new Error(

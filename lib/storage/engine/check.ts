@@ -6,8 +6,9 @@ import { finished } from 'node:stream/promises';
 import { DamagedBlobError } from '../blobs/blob-integrity.js';
 import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
 import { hiddenGraphs } from '../graphs/hidden-keys.js';
+import { Orders } from '../graphs/orders.js';
 import { decodeKeys } from '../graphs/quad-decoding.js';
-import { indexNames, otherKeys, separator } from '../graphs/quad-keys.js';
+import { allQuads, indexNames, separator } from '../graphs/quad-keys.js';
 import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import {
   allBlobs,
@@ -130,7 +131,10 @@ class Check {
     const { level } = this.store;
     const hidden = await hiddenGraphs(level, this.snapshot);
     const count = lineCounter();
-    for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot: this.snapshot })) {
+    const fact = (name: 'orders' | 'quads') => level.get(metaKey(name), { snapshot: this.snapshot });
+    const orders = Orders.read(await fact('orders'));
+    let inAll = 0;
+    for await (const keys of keyBlocks(level, allQuads, { snapshot: this.snapshot })) {
       let at = 0;
       for (const { graph, subject, predicate } of decodeKeys('GSPO', keys)) {
         const large = this.largeSizes.get(graph.value);
@@ -142,7 +146,8 @@ class Check {
         if (terms[0] === 'Literal' || terms[1] !== 'NamedNode')
           illegal.set(graph.value, (illegal.get(graph.value) ?? 0) + 1);
       }
-      const others = keys.flatMap(otherKeys);
+      const others = keys.flatMap((key) => orders.others(key));
+      inAll += others.length / (indexNames.length - 1);
       const present = await level.hasMany(others, { snapshot: this.snapshot });
       present.forEach((has, index) => {
         if (!has) this.fault(`An index lacks ${JSON.stringify(others[index])}.`);
@@ -158,9 +163,11 @@ class Check {
       let count = 0;
       const range = rangeOf(`${index}${separator}`);
       for await (const keys of keyBlocks(level, range, { snapshot: this.snapshot })) count += keys.length;
-      if (count !== this.counts.triples)
-        this.fault(`The index ${index} has ${count} quads, GSPO ${this.counts.triples}.`);
+      if (count !== inAll) this.fault(`The index ${index} has ${count} quads instead of ${inAll}.`);
     }
+    const counted = Number(await fact('quads'));
+    if (counted !== this.counts.triples)
+      this.fault(`The counter of quads says ${counted}, and there are ${this.counts.triples}.`);
     for (const [graph, count] of found) {
       const recorded = this.triples.get(graph);
       // The graph of a linkset belongs to its resource.

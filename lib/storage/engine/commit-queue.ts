@@ -5,13 +5,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { WrittenBatch } from '../../measures.js';
+import type { Orders } from '../graphs/orders.js';
 import { type ChangeLog, loggedBatch } from '../log/change-log.js';
 import { metaKey } from '../state/records.js';
-import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
+import { breathe, fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
 import { writeWithPartner } from './batch-partner.js';
 import { commitInDoubt } from './commit-in-doubt.js';
 import { storageFull } from './disk-space.js';
 import { type BatchWriter, type Level, putSynced, writeBatch, writeUnsynced } from './durable-level.js';
+import { Growth, type KeptQuads } from './growth.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { quotaExceeded } from './quota.js';
 import { Transaction } from './transaction.js';
@@ -49,6 +51,8 @@ export interface CommitQueueOptions {
   readonly onFailure: (error: unknown) => void;
   /** Called when a batch is on the disk. */
   readonly onBatch: (batch: WrittenBatch) => void;
+  /** Called when quads have keys in other orders from here on. */
+  readonly onOrders: (kept: KeptQuads) => void;
 }
 
 export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
@@ -68,12 +72,6 @@ export interface PendingCommit extends Measured {
   readonly reject: (error: unknown) => void;
 }
 
-/** A transaction about to be staged, with its sizes. */
-export const measured = (transaction: Transaction, sequence: number): Measured => ({
-  ...{ transaction, sequence },
-  ...{ bytes: sizeOfBatch(transaction), total: transaction.bytes },
-});
-
 /** A batch that may or may not be on the disk, its transactions (`group`), and those that waited for the next batch (`behind`). */
 export interface Doubt {
   readonly batch: string;
@@ -83,6 +81,8 @@ export interface Doubt {
 
 /** Smaller batches fit into the space that `DiskSpace` keeps free, and need no check of their own. */
 const largeBatch = 4 << 20;
+/** Steps of growth after a batch of a partner: an import must not bring quads faster than the growth overtakes them. */
+const stepsBehindPartner = 24;
 
 export class CommitQueue {
   protected readonly state: OverlaidState;
@@ -97,8 +97,11 @@ export class CommitQueue {
   private writing = 0;
   protected failure: unknown;
   private doubt: Doubt | undefined;
+  protected readonly growth: Growth;
+  private reordering: Promise<void> | undefined;
 
   constructor(protected readonly options: CommitQueueOptions) {
+    this.growth = new Growth(options.level);
     this.state = new OverlaidState(options.committed, options.bytes);
   }
 
@@ -110,6 +113,22 @@ export class CommitQueue {
   /** Bytes that count against the quota, those of commits under way included. */
   get bytes(): number {
     return this.state.bytes;
+  }
+
+  /** What the last batch left. */
+  get kept(): KeptQuads {
+    return this.growth;
+  }
+
+  /** Gives the quads all orders, or one, between other batches and in them. Resolves when they have them, or when it is broken off. */
+  reorder(wanted: Orders): Promise<void> {
+    this.growth.wanted = wanted;
+    this.reordering ??= this.growOn().finally(() => {
+      this.reordering = undefined;
+      // After a failure it goes on when LevelDB was opened again.
+      if (!this.hasFailed) this.growth.wanted = undefined;
+    });
+    return this.reordering;
   }
 
   /**
@@ -136,7 +155,7 @@ export class CommitQueue {
       if (!frees) this.assertQuota(transaction);
       if (transaction.changes.length > 0 || transaction.announcements.length > 0)
         for (const listener of this.options.listeners) await listener(transaction);
-      await this.assertSpace(sizeOfBatch(transaction), frees);
+      await this.assertSpace(sizeOfBatch(transaction, this.growth.orders), frees);
       // An earlier batch may have failed meanwhile: then the state that `work` saw was never stored.
       if (this.failure !== undefined) throw this.refusal();
       return { result, committed: this.stage(transaction, onStaged) };
@@ -168,7 +187,7 @@ export class CommitQueue {
     if (transaction.isEmpty) return this.lastCommit;
     this.options.changes.number(transaction);
     this.options.onStage(transaction);
-    const commit = measured(transaction, ++this.sequence);
+    const commit = this.measured(transaction);
     const committed = new Promise<void>((resolve, reject) => {
       this.pending.push({ ...commit, resolve, reject });
     });
@@ -181,6 +200,12 @@ export class CommitQueue {
     return committed;
   }
 
+  /** A transaction about to be staged, with its sizes. */
+  protected measured(transaction: Transaction): Measured {
+    const bytes = sizeOfBatch(transaction, this.growth.orders);
+    return { transaction, sequence: ++this.sequence, bytes, total: transaction.bytes };
+  }
+
   /** Resolves when a transaction may begin; `undefined`: at once. */
   protected admitted(): Promise<void> | undefined {
     return undefined;
@@ -190,15 +215,55 @@ export class CommitQueue {
   protected flushSoon(): void {
     this.flushing ??= this.flush().finally(() => {
       this.flushing = undefined;
+      // Something may have come after the last look.
+      if (this.hasWork) this.flushSoon();
     });
+  }
+
+  /** Takes all steps of the growth. */
+  protected async growOn(): Promise<void> {
+    this.flushSoon();
+    await this.flushing;
+  }
+
+  private get hasWork(): boolean {
+    return this.pending.length > 0 || (this.growth.isUnderWay && !this.hasFailed);
   }
 
   private async flush(): Promise<void> {
     // One turn of the event loop, so that the transactions that wait for their turn right now join the first batch.
     await breathe();
-    while (this.pending.length > 0) {
-      if (!(await this.writeGroup(this.takeGroup()))) return;
+    while (this.hasWork) {
+      const group = this.takeGroup();
+      if (group.length > 0 && !(await this.writeGroup(group))) return;
+      const steps = group.length === 0 ? 1 : group.at(-1)!.transaction.partner ? stepsBehindPartner : 0;
+      const isUrgent = (): boolean => this.pending.some(({ transaction }) => !transaction.partner);
+      for (let step = 0; step < steps && !isUrgent(); step++) if (!(await this.step())) return;
     }
+  }
+
+  /** Takes the growth a step further. @returns false when the batch failed */
+  protected async step(): Promise<boolean> {
+    const { level } = this.options;
+    let { orders } = this.growth;
+    const fill = async (batch: BatchWriter): Promise<void> => {
+      orders = await this.growth.fill(batch);
+    };
+    try {
+      if (this.growth.isUnderWay) await writeBatch(level, fill, () => [metaKey('orders'), orders.text]);
+    } catch (error) {
+      this.fail(error, { batch: '', group: [], behind: this.pending });
+      return false;
+    }
+    this.keep(orders, this.growth.quads);
+    return true;
+  }
+
+  /** Notes what a batch has left. */
+  private keep(orders: Orders, quads: number): void {
+    const isOther = orders.isWhole !== this.growth.orders.isWhole;
+    Object.assign(this.growth, { orders, quads });
+    if (isOther) this.options.onOrders(this.growth);
   }
 
   /**
@@ -213,24 +278,30 @@ export class CommitQueue {
     this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
     const [began, bytes, name] = [performance.now(), String(group.at(-1)!.total), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
+    const { partner } = group.at(-1)!.transaction;
+    let { orders, quads } = this.growth;
+    for (const { transaction } of group) quads += quadsOf(transaction);
     const fill = async (batch: BatchWriter): Promise<void> => {
-      for (const { transaction } of group) await fillBatch(batch, transaction);
+      // A partner has filled its part with the orders of before.
+      if (!partner) orders = await this.growth.fill(batch);
+      for (const { transaction } of group) await fillBatch(batch, transaction, orders);
       await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
       // `settleDoubt` reads this name to find out whether this batch is on the disk.
       batch.put(metaKey('batch'), name);
+      batch.put(metaKey('quads'), String(quads));
       fillPlace?.(batch);
     };
     try {
-      const { partner } = group.at(-1)!.transaction;
       const last = [metaKey('bytes'), bytes] as const;
       // Several servers: LevelDB is a copy here, and what a crash takes from it is in the journal.
       const write = fillPlace === undefined ? writeBatch : writeUnsynced;
-      await (partner ? writeWithPartner(partner, fill, last) : write(this.options.level, fill, () => last));
+      await (partner ? writeWithPartner({ partner, orders }, fill, last) : write(this.options.level, fill, () => last));
     } catch (error) {
       this.fail(error, { batch: name, group, behind: this.pending });
       return false;
     }
+    this.keep(orders, quads);
     for (const key of forgotten) this.options.forgotten.delete(key);
     for (const commit of group) this.settle(commit);
     const seconds = (performance.now() - began) / 1000;
@@ -285,8 +356,10 @@ export class CommitQueue {
       await this.options.changes.recover();
       await putSynced(level, metaKey('bytes'), bytes);
       this.state.bytes = Number(bytes);
+      this.growth.read();
       this.lastCommit = Promise.resolve();
       this.failure = undefined;
+      if (this.growth.isUnderWay) void this.reorder(this.growth.wanted!);
       return wasStored;
     });
   }
@@ -305,9 +378,10 @@ export class CommitQueue {
     return wasStored;
   }
 
-  /** Waits for the transactions and batches under way. */
+  /** Waits for the transactions and batches under way; the growth is broken off. */
   async idle(): Promise<void> {
-    await this.writer;
+    this.growth.wanted = undefined;
+    await Promise.all([this.writer, this.reordering]);
     await this.flushing;
   }
 }

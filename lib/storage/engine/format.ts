@@ -4,13 +4,29 @@
  */
 
 import { countLines } from '../graphs/line-sizes.js';
+import { Orders } from '../graphs/orders.js';
+import { allQuads } from '../graphs/quad-keys.js';
 import { widenKeys } from '../graphs/widen-keys.js';
 import { metaKey } from '../state/records.js';
-import { type Level, writeBatch } from './durable-level.js';
+import { type BatchWriter, keyBlocks, type Level, writeBatch } from './durable-level.js';
 import { countEarlierEntries } from './quota.js';
 
 /** The format of a new store. A server refuses to open a store whose format it does not know. */
-export const storeFormat = '2';
+export const storeFormat = '3';
+
+/**
+ * What this format may have, by name. A store names what it has (`M features`), separated by spaces, and a server refuses one with a name
+ * that it does not know. What changes the layout of a store from here on adds a name, and no format.
+ */
+const knownFeatures: readonly string[] = ['orders'];
+
+/** What every new store begins with. @param orders in which its quads are put */
+export const newFacts = (orders: Orders): readonly (readonly [key: string, value: string])[] => [
+  [metaKey('version'), storeFormat],
+  [metaKey('features'), knownFeatures.join(' ')],
+  [metaKey('orders'), orders.text],
+  [metaKey('quads'), '0'],
+];
 
 interface Migration {
   readonly to: string;
@@ -31,13 +47,44 @@ const migrations: Readonly<Record<string, Migration>> = {
       await countLines(level, onProgress);
     },
   },
+  2: {
+    to: '3',
+    what: 'its quads are counted, and it is noted which orders they are kept in',
+    async run(level, { onProgress }) {
+      // A store that was restored, or copied from a checkpoint, says it of itself; what is older has all orders.
+      const orders = (await level.get(metaKey('orders'))) ?? Orders.all.text;
+      const facts = newFacts(Orders.read(orders));
+      const fill = (batch: BatchWriter): void => {
+        for (const fact of facts) batch.put(...fact);
+      };
+      const quads = await countQuads(level, onProgress);
+      await writeBatch(level, fill, () => [metaKey('quads'), String(quads)]);
+    },
+  },
 };
 
-/** @throws Error for a format of a later version */
-export function assertKnown(format: string): void {
+/** How many quads there are, for a store whose counter does not say it. */
+export async function countQuads(level: Level, told: (done: number) => void = () => {}): Promise<number> {
+  let quads = 0;
+  for await (const keys of keyBlocks(level, allQuads)) {
+    quads += keys.length;
+    told(quads);
+  }
+  return quads;
+}
+
+/** @throws Error for a format of a later version, or a feature of one */
+export async function assertKnown(level: Level, format: string): Promise<void> {
   if (format !== storeFormat && !Object.hasOwn(migrations, format))
     throw new Error(
       `The storage was written by a later version (format ${format}); this one reads ${storeFormat} and before.`,
+    );
+  const features = (await level.get(metaKey('features')))?.split(' ') ?? [];
+  const unknown = features.filter((name) => name !== '' && !knownFeatures.includes(name));
+  if (unknown.length > 0)
+    throw new Error(
+      `The storage was written by a later version, and has what this one does not know: ${unknown.join(', ')}. ` +
+        'Start the version that wrote it last, or a later one.',
     );
 }
 

@@ -13,7 +13,7 @@ export interface CommittedState {
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
   graphBlocks(graph: string, beginning: string): AsyncIterable<readonly string[]>;
-  keysWithObject(graph: string, object: string): AsyncIterable<readonly string[]>;
+  keysWithObject(graph: string, object: string): AsyncIterable<readonly string[]> | undefined;
   hasKeys(keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;

@@ -11,6 +11,7 @@ import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import type { GraphKeys } from '../graphs/graph-keys.js';
 import { HiddenGraphs } from '../graphs/hidden-graphs.js';
 import { GraphInTheWay, hiddenKey } from '../graphs/hidden-keys.js';
+import { Orders } from '../graphs/orders.js';
 import { ChangeLog } from '../log/change-log.js';
 import type { Cluster } from '../shared/cluster.js';
 import { commitQueueOf, type SharedStore } from '../shared/shared-store.js';
@@ -26,7 +27,9 @@ import { adoptBlobs } from './adopt.js';
 import type { CommitQueue, TransactionListener, TransactOptions, Work } from './commit-queue.js';
 import { beingOpened, entryBlocks, givenValue, keyBlocks, type Level } from './durable-level.js';
 import { type MigrationOptions, migrate } from './format.js';
+import type { KeptQuads } from './growth.js';
 import { lastEnd, noteClosed, noteOpened } from './last-end.js';
+import { noteIndexes } from './quadstore-file.js';
 import { readCounter } from './quota.js';
 import { type Pause, Recovery } from './recovery.js';
 import type { Transaction } from './transaction.js';
@@ -110,12 +113,14 @@ export class Store extends StoreListeners {
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
   readonly changes: ChangeLog;
+  /** With so many quads, they get all orders. */
+  growsAt = Number.POSITIVE_INFINITY;
 
   private constructor(
     readonly level: Level,
     readonly blobs: Blobs,
     private readonly options: StoreOptions,
-    { bytes, changes }: { readonly bytes: number; readonly changes: ChangeLog },
+    { folder, bytes, changes }: { readonly folder: string; readonly bytes: number; readonly changes: ChangeLog },
   ) {
     super();
     const { onTrouble = () => {}, onRecovery = () => {}, cluster } = options;
@@ -124,7 +129,7 @@ export class Store extends StoreListeners {
     this.settled = new SettledBlobs({ level, blobs, onTrouble, freshen, hasOthers });
     this.graphs = new CommittedGraphs(level);
     this.hidden = new HiddenGraphs({
-      ...{ level, isShared: hasOthers },
+      ...{ level, isShared: hasOthers, width: () => this.kept.orders.width },
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
       transact: (work, given) => this.transact(work, given),
     });
@@ -137,7 +142,8 @@ export class Store extends StoreListeners {
         record: (iri) => this.record(iri),
         graph: (record) => this.graphs.keysOf(record),
         graphBlocks: (graph, beginning) => this.graphs.blocks(graph, beginning),
-        keysWithObject: (graph, object) => this.graphs.withObject(graph, object),
+        keysWithObject: (graph, object) =>
+          this.kept.orders.isWhole ? this.graphs.withObject(graph, object) : undefined,
         hasKeys: (keys) => this.graphs.has(keys),
         entry: (key) => this.entry(key),
         entries: (range) => this.entries(range),
@@ -150,6 +156,7 @@ export class Store extends StoreListeners {
       onDrop: (transaction, mayBeStored) => this.drop(transaction, mayBeStored),
       onFailure: (error) => this.recovery.begin(error),
       onBatch: (batch) => this.tellOfBatch(batch),
+      onOrders: ({ orders }) => noteIndexes(folder, orders, onTrouble),
       ...{ foreignListeners: this.fromOthers, onTrouble },
     });
     [this.queue, this.shared, this.changes] = [queue, shared, changes];
@@ -165,7 +172,8 @@ export class Store extends StoreListeners {
     const blobs = await adoptBlobs(level, { dataDir: folder, place: options.blobPlace }, storage);
     await migrate(level, options);
     const changes = await ChangeLog.open(level, storage, options);
-    const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });
+    const store = new Store(level, blobs, options, { folder, bytes: await readCounter(level), changes });
+    noteIndexes(folder, store.kept.orders, options.onTrouble);
     await store.shared?.freshen();
     await store.settled.begin((await lastEnd(level)) !== 'whole');
     await store.hidden.open();
@@ -181,6 +189,26 @@ export class Store extends StoreListeners {
   /** How many transactions wait, and whether a batch could not be written. */
   get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed'> {
     return this.queue;
+  }
+
+  /** The orders that committed quads have keys in, and how many quads there are. */
+  get kept(): KeptQuads {
+    return this.queue.kept;
+  }
+
+  /** Gives the quads all orders, or one, while it goes on as ever. Resolves when they have them, or when that is broken off. */
+  reorder(wanted: Orders): Promise<void> {
+    return this.queue.reorder(wanted);
+  }
+
+  grow(): Promise<void> {
+    return this.reorder(Orders.all);
+  }
+
+  /** Has the quads get all orders when there are, or with so many more will be, too many for one (`growsAt`), or when they are getting them. */
+  expect(more: number): void {
+    const { orders, quads, wanted } = this.kept;
+    if (!orders.isWhole && !wanted && (quads + more >= this.growsAt || orders.last !== undefined)) void this.grow();
   }
 
   /** The committed record of a resource. */
@@ -300,6 +328,7 @@ export class Store extends StoreListeners {
       this.graphs.replaced(iri, transaction.records.get(iri)?.revision, isPartners ? undefined : keys);
     for (const key of transaction.entries.keys()) this.derivations.delete(key);
     this.hidden.committed(transaction);
+    this.expect(0);
     this.tell('commit', transaction);
     if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settled.committed(transaction);
   }

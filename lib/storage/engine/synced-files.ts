@@ -1,5 +1,14 @@
 /** Makes names of files durable: the sync of a file does not write its name, only the sync of its folder does. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readlinkSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -23,11 +32,11 @@ export async function makeFolder(folder: string): Promise<void> {
  * Writes a file of mode 0600 atomically: a reader finds either the old or all of the new text, after a power cut too.
  * @throws the file system's error
  */
-export function writeWhole(file: string, text: string): void {
+export function writeWhole(file: string, content: string | readonly Uint8Array[]): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const handle = openSync(`${file}.new`, 'w', 0o600);
   try {
-    writeSync(handle, text);
+    for (const part of typeof content === 'string' ? [content] : content) writeFileSync(handle, part);
     fsyncSync(handle);
   } finally {
     closeSync(handle);

@@ -24,7 +24,7 @@ export interface TransactionBase {
   graph(record: ResourceRecord): Promise<readonly string[]>;
   /** The keys of a graph whose subjects begin with a string, in blocks. */
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
-  /** The keys of triples with an object that is an IRI; `undefined` when changes of the graph are staged, so that the index lacks them. */
+  /** The keys of triples with an object that is an IRI; `undefined` when no order has them: the store lacks it, or they are still staged. */
   keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
   hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;

@@ -3,9 +3,8 @@
  * takes as long as to read a small graph.
  */
 import { block as blockOptions, type Level, type LevelSnapshot } from '../engine/durable-level.js';
-import { rangeOf } from '../state/records.js';
 import { compareKeys } from './key-order.js';
-import { graphPrefix } from './quad-keys.js';
+import { allQuads, graphPrefix } from './quad-keys.js';
 
 /** Keys that are read at a time: fewest after a leap, then twice as many with each block, up to most. */
 const [fewest, most] = [32, 1000];
@@ -22,8 +21,7 @@ export class GraphCursor {
   private ahead: Promise<string[]> | undefined;
 
   constructor(level: Level, snapshot: LevelSnapshot) {
-    const range = rangeOf(graphPrefix('').slice(0, -2));
-    this.iterator = level.keys({ ...range, snapshot, ...blockOptions });
+    this.iterator = level.keys({ ...allQuads, snapshot, ...blockOptions });
   }
 
   /** The GSPO keys of a graph in blocks, in order; one graph at a time, to its end. */

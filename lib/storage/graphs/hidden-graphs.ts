@@ -9,7 +9,7 @@ import type { Transaction } from '../engine/transaction.js';
 import { partsOfEntry, rangeOf } from '../state/records.js';
 import { blocksOf, charactersOf, type GraphKeys } from './graph-keys.js';
 import { dropped, hiddenKey, hiddenRange, loadingName, mayBeLoading } from './hidden-keys.js';
-import { graphPrefix, indexNames } from './quad-keys.js';
+import { graphPrefix } from './quad-keys.js';
 
 /** Quads of one transaction: few enough that others hardly wait for it, and that its batch fits into the disk space that is kept free. */
 const quadsAtATime = 2_000;
@@ -21,6 +21,8 @@ export interface HiddenGraphsOptions {
   readonly level: Level;
   /** Other servers write hidden graphs as well. */
   readonly isShared: boolean;
+  /** Keys of a quad, at most. */
+  readonly width: () => number;
   /** Refuses so many bytes when the disk might not take them. */
   readonly assertSpace: (bytes: number) => Promise<void>;
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
@@ -49,7 +51,7 @@ export class HiddenGraphs {
    */
   async load(graph: string, keys: GraphKeys): Promise<boolean> {
     const { transact, assertSpace } = this.options;
-    await assertSpace(charactersOf(keys) * indexNames.length);
+    await assertSpace(charactersOf(keys) * this.options.width());
     if (!(await transact((tx) => tx.hideGraph(graph, keys), { frees: false }))) return false;
     try {
       for (const block of blocksOf(keys))

@@ -10,6 +10,7 @@ import { LwsError } from '../../errors.js';
 import { assertIriLength } from '../../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
+import { rangeOf } from '../state/records.js';
 import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
 import { orderOf } from './key-order.js';
 
@@ -157,6 +158,9 @@ const quadLength = (length: number): string => `0${digits(length)}`;
 
 /** The beginning that all GSPO keys of a graph share, and nothing else has (names of graphs never contain U+0000). */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
+
+/** The GSPO keys of all quads. */
+export const allQuads = rangeOf(`GSPO${separator}`);
 
 /** A triple with its GSPO key. */
 export interface EncodedQuad {

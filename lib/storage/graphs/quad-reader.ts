@@ -9,14 +9,15 @@ import { wrap } from 'asynciterator';
 import { type Pattern, Quadstore, type TermName } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import type { Level, LevelSnapshot } from '../engine/durable-level.js';
+import { keptOrders } from '../engine/growth.js';
 import { hiddenGraphs } from './hidden-keys.js';
-import { indexNames } from './quad-keys.js';
+import { quadstoreIndexes } from './orders.js';
 
-const places: Readonly<Record<string, TermName>> = { S: 'subject', P: 'predicate', O: 'object', G: 'graph' };
 const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
 
-/** The orders that a store has, as quadstore's option `indexes` names them. */
-export const quadstoreIndexes: TermName[][] = indexNames.map((name) => [...name].map((letter) => places[letter]!));
+/** The indexes that the quads of a state can be found in. */
+const indexesOf = (level: Level, snapshot: LevelSnapshot | undefined): TermName[][] =>
+  quadstoreIndexes(keptOrders(level, snapshot));
 
 /** Quads of one snapshot each time; written only by the storage's transactions. */
 export class QuadReader extends Quadstore implements Source<Quad> {
@@ -27,7 +28,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     super({
       backend: viewOf(level, {}) as never,
       dataFactory: new DataFactory<Quad>() as never,
-      indexes: quadstoreIndexes,
+      indexes: indexesOf(level, given),
     });
   }
 
@@ -45,14 +46,15 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     if (wanted[0]?.termType === 'Literal' || wanted[1]?.termType === 'Literal') return;
     const snapshot = this.given ?? this.level.snapshot();
     const backend = watched(this.level, snapshot);
+    const indexes = indexesOf(this.level, snapshot);
     const own = new Quadstore({
       backend: backend.level as never,
       dataFactory: this.dataFactory,
-      indexes: quadstoreIndexes,
+      indexes,
     });
     try {
       const hidden = await hiddenGraphs(this.level, snapshot);
-      const { iterator } = await own.getStream(patternFor(wanted));
+      const { iterator } = await own.getStream(patternFor(wanted, indexes));
       // A scan by characters also finds terms of other types with the same characters.
       for await (const quad of iterator as unknown as AsyncIterable<Quad>)
         if (names.every((name, at) => !wanted[at] || wanted[at].equals(quad[name])))
@@ -72,14 +74,14 @@ export class QuadReader extends Quadstore implements Source<Quad> {
   }
 }
 
-/** The part of a pattern to give to quadstore: the bound terms that are first in one of the orders. `match` compares the others. */
-function patternFor(wanted: readonly (Term | undefined)[]): Pattern {
+/** The part of a pattern to give to quadstore: the bound terms that are first in one of the indexes. `match` compares the others. */
+function patternFor(wanted: readonly (Term | undefined)[], indexes: readonly TermName[][]): Pattern {
   const isBound = (name: TermName): boolean => {
     const term = wanted[names.indexOf(name)];
     // quadstore does not find all numbers and instants under the keys that it writes for them.
     return term !== undefined && !(term.termType === 'Literal' && hasOrder(term.datatype.value));
   };
-  const prefixes = quadstoreIndexes.map((index) => {
+  const prefixes = indexes.map((index) => {
     const end = index.findIndex((name) => !isBound(name));
     const bound = index.slice(0, end < 0 ? index.length : end);
     // Terms after a literal are left out, since a literal can only be the last one.

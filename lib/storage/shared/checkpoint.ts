@@ -6,6 +6,7 @@ import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { type Level, writeUnsynced } from '../engine/durable-level.js';
+import { Orders } from '../graphs/orders.js';
 import { metaKey } from '../state/records.js';
 import { entryOf, putEntry, stateLines } from '../state/state-blocks.js';
 import type { Connection } from './connection.js';
@@ -131,7 +132,7 @@ export async function loadCheckpoint(
     await writeUnsynced(
       level,
       (batch) => {
-        for (const entry of [...entries, last!]) putEntry(batch, entry);
+        for (const entry of [...entries, last!]) putEntry(batch, entry, Orders.one);
       },
       () => last!,
     );

@@ -4,7 +4,8 @@
  */
 import { assertRestored } from '../engine/adopt.js';
 import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } from '../engine/durable-level.js';
-import { storeFormat } from '../engine/format.js';
+import { newFacts, storeFormat } from '../engine/format.js';
+import { Orders } from '../graphs/orders.js';
 import { metaKey } from '../state/records.js';
 import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
 import { isWhole } from './copied-rows.js';
@@ -85,10 +86,13 @@ async function makeCopy({ level, journal, name, storage, onProgress }: CopyOptio
   const position = await loadCheckpoint(level, journal.others, onProgress);
   // A synced batch is on the disk with what is before it in the same log, and there may be several.
   await syncLevel(level);
+  // A checkpoint of an earlier format is migrated as such a store is.
+  const isEmpty = (await level.get(metaKey('version'))) === undefined;
   await writeBatch(
     level,
     (batch) => {
-      batch.put(metaKey('version'), storeFormat);
+      for (const fact of isEmpty ? newFacts(Orders.one) : []) batch.put(...fact);
+      batch.put(metaKey('orders'), Orders.one.text);
       batch.put(metaKey('storage'), storage);
       batch.put(metaKey('position'), String(position));
     },

@@ -8,7 +8,6 @@ import {
   CommitQueue,
   type CommitQueueOptions,
   type Doubt,
-  measured,
   type PendingCommit,
   type TransactionListener,
 } from '../engine/commit-queue.js';
@@ -60,6 +59,11 @@ export class SharedCommitQueue extends CommitQueue {
   }
 
   protected override flushSoon(): void {}
+
+  /** Grows beside the rows: a turn has the lock of all servers, and growth is this copy's own. */
+  protected override async growOn(): Promise<void> {
+    while (this.growth.isUnderWay && !this.hasFailed) await this.log.alone(() => this.step());
+  }
 
   private async endTurn(): Promise<void> {
     if (!this.isTurn) return;
@@ -117,7 +121,7 @@ export class SharedCommitQueue extends CommitQueue {
       for (const listener of this.options.foreignListeners) await listener(transaction);
       this.options.changes.number(transaction);
       this.options.onStage(transaction);
-      const commit = measured(transaction, ++this.sequence);
+      const commit = this.measured(transaction);
       this.state.lay(transaction, commit.sequence, Promise.resolve());
       group.push({ ...commit, resolve() {}, reject() {} });
     }

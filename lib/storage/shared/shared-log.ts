@@ -125,7 +125,8 @@ export class SharedLog {
     });
   }
 
-  private alone<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs work while no row is applied. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
     const run = this.applying.then(work);
     this.applying = run.catch(() => {});
     return run;

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError } from '../../errors.js';
 import { StoreUnavailableError } from '../engine/durable-level.js';
-import { storeFormat } from '../engine/format.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 
 const tablesVersion = '1';
+/** The format of rows and checkpoints, which have quads as GSPO keys alone: the orders of a copy are its own. */
+const rowFormat = '2';
 
 const statements = (schema: string): readonly string[] => [
   `CREATE SCHEMA IF NOT EXISTS "${schema}"`,
@@ -32,7 +33,7 @@ export async function openTables(address: DatabaseAddress, storage: string): Pro
   const connection = new Connection(address);
   try {
     for (const statement of statements(address.schema)) await insistently(connection, statement);
-    const wanted = { tables: tablesVersion, format: storeFormat, storage, journal: randomUUID() };
+    const wanted = { tables: tablesVersion, format: rowFormat, storage, journal: randomUUID() };
     for (const [name, value] of Object.entries(wanted))
       await connection.query('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, value]);
     const { rows } = await connection.query<{ name: string; value: string }>('SELECT name, value FROM meta');
@@ -40,10 +41,10 @@ export async function openTables(address: DatabaseAddress, storage: string): Pro
       keyof typeof wanted,
       string
     >;
-    if (found.tables !== tablesVersion || found.format !== storeFormat)
+    if (found.tables !== tablesVersion || found.format !== rowFormat)
       throw new StoreUnavailableError(
         `The database was written by another version of the server (tables ${found.tables}, format ${found.format}); ` +
-          `this one knows tables ${tablesVersion} and format ${storeFormat}.`,
+          `this one knows tables ${tablesVersion} and format ${rowFormat}.`,
       );
     if (found.storage !== storage)
       throw new StoreUnavailableError(

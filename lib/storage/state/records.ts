@@ -143,9 +143,9 @@ export const entryRange = (space: string, ...parts: readonly string[]): KeyRange
 /** The parts of an entry's key, the space first. */
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
-type FactOfStorage = 'version' | 'storage' | 'bytes' | 'counted' | 'lines' | 'restoring';
+type FactOfStorage = 'version' | 'features' | 'storage' | 'bytes' | 'quads' | 'counted' | 'lines' | 'restoring';
 /** Facts about this data directory alone: another copy of the storage has its own. */
-type FactOfFolder = 'batch' | 'journal' | 'position' | 'row' | 'opened';
+type FactOfFolder = 'batch' | 'journal' | 'orders' | 'position' | 'row' | 'opened';
 /** Facts of the whole store, and the fate of blobs (see blobs.ts). */
 export const metaKey = (name: FactOfStorage | FactOfFolder): string => `M${separator}${name}`;
 /** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */

@@ -2,8 +2,8 @@
  * Reads all entries of one state of LevelDB, and turns each into a line of JSON and back. Of the four keys of a quad only that of GSPO is
  * read, since the others follow from it.
  */
-import { putQuad } from '../engine/batch-filling.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
+import type { Orders } from '../graphs/orders.js';
 import { graphPrefix } from '../graphs/quad-keys.js';
 import { allChanges } from '../log/change-entry.js';
 import { isQuad } from './iri-rewriting.js';
@@ -16,7 +16,7 @@ const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
 /** `G` is not among them: the blobs that nothing refers to any more are no part of the state. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
 /** Facts about this data directory alone (`M` entries), which are left out. */
-const own = new Set(['journal', 'position', 'row', 'batch', 'opened']);
+const own = new Set(['journal', 'orders', 'position', 'row', 'batch', 'opened']);
 
 export interface StateParts {
   readonly hasQuads: boolean;
@@ -41,9 +41,9 @@ export async function* stateLines(...of: Parameters<typeof stateBlocks>): AsyncG
   for await (const block of stateBlocks(...of)) yield block.map(lineOf);
 }
 
-/** Puts an entry of a state into a store: a quad in all of its orders. */
-export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry): void {
-  if (isQuad(key)) putQuad(batch, key);
+/** Puts an entry of a state into a store. @param orders in which quads are put */
+export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry, orders: Orders): void {
+  if (isQuad(key)) orders.put(batch, key);
   else batch.put(key, value);
 }
 

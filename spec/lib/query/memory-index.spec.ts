@@ -26,14 +26,16 @@ class Queried {
 
   private constructor(
     private readonly folder: string,
-    private readonly store: Store,
+    readonly store: Store,
     readonly index: MemoryIndex,
     private readonly pool: QueryPool,
   ) {}
 
-  static async open(bounds: Partial<MemoryIndexOptions>): Promise<Queried> {
+  /** @param hasAll quads have all orders in LevelDB, so that queries need not wait for the index */
+  static async open(bounds: Partial<MemoryIndexOptions>, hasAll = true): Promise<Queried> {
     const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-memory-'));
     const store = await openStore(dataDir, root, {});
+    if (hasAll) await store.grow();
     const folder = join(dataDir, 'level');
     const said: string[] = [];
     const say = (...parts: unknown[]): void => {
@@ -209,6 +211,60 @@ describe('The index in memory', function () {
     await contend(4000, (seen) => expect(old(seen)).to.deep.equal([]));
     expect(queried.builds).to.equal(1);
     expect(queried.used.level).to.equal(0);
+  });
+
+  it('is one state of the store in every answer where queries wait for it', async () => {
+    queried = await Queried.open({}, false);
+    await contend(
+      4000,
+      () => {},
+      () => queried.builds > 2 && queried.used.memory > 5,
+    );
+    expect(queried.used.memory).to.be.above(5);
+  });
+
+  it('is waited for by the first query where the quads have one order', async () => {
+    queried = await Queried.open({ idleMs: 2_000 }, false);
+    await queried.write(new Map([['a', 1]]));
+    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+    expect(queried.used).to.deep.equal({ memory: 1, level: 0 });
+    // Let go, it is waited for again.
+    await queried.until(() => queried.index.asked === undefined);
+    await queried.write(new Map([['b', 1]]));
+    expect([...(await queried.read()).keys()]).to.have.members(['a', 'b']);
+    expect(queried.used).to.deep.equal({ memory: 2, level: 0 });
+  });
+
+  it('is not waited for by a query that names its graphs', async () => {
+    queried = await Queried.open({ maxQuads: 100 }, false);
+    await queried.write(
+      new Map([
+        ['a', 1],
+        ['b', 2],
+      ]),
+    );
+    await queried.index.pause();
+    const query = `SELECT ?v { GRAPH <${root}a> { ?s ?p ?v FILTER EXISTS { GRAPH <${root}b> { ?other ?p ?w } } } }`;
+    expect((await queried.ask(query)).trim().split('\r\n').slice(1)).to.deep.equal(Array(copies).fill('1'));
+    expect((await queried.ask(`SELECT ?v FROM <${root}b> { ?s ?p ?v }`)).trim().split('\r\n')).to.have.length(
+      copies + 1,
+    );
+    expect((await queried.ask('SELECT (1 AS ?v) {}')).trim()).to.equal('v\r\n1');
+    expect(queried.used).to.deep.equal({ memory: 0, level: 0 });
+  });
+
+  it('is not waited for in vain: the quads get all orders when they are too many for it', async () => {
+    queried = await Queried.open({ maxQuads: 100 }, false);
+    await queried.write(new Map(Array.from({ length: 30 }, (_, at) => [`b${at}`, 2])));
+    expect((await queried.read()).size).to.equal(30);
+    expect(queried.store.kept.orders.isWhole).to.equal(true);
+  });
+
+  it('is none where its limit is 0: the quads have all orders before the first query is answered', async () => {
+    queried = await Queried.open({ maxQuads: 0 }, false);
+    await queried.write(new Map([['a', 1]]));
+    expect((await queried.read()).size).to.equal(1);
+    expect([queried.builds, queried.store.kept.orders.isWhole]).to.deep.equal([0, true]);
   });
 
   it('is not there until the first query comes', async () => {

@@ -79,7 +79,7 @@ describe('The query engine by the Recommendation', () => {
         (error: unknown) => error as LwsError,
       );
       expect(refusal).to.be.instanceOf(LwsError);
-      expect(refusal?.code).to.equal('malformed-query');
+      expect(refusal?.code).to.equal('bad-request');
       expect(refusal?.message).to.match(message);
     });
 });

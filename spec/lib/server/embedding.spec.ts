@@ -1,7 +1,9 @@
 /** The storage mounted in somebody else's server (README, "In a server of your own"), beside what else that server does. */
+import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import Koa from 'koa';
 import type { StorageServer } from 'quadpod';
+import { DataFactory } from 'rdf-data-factory';
 import { exchange, request } from '../../support/http.js';
 import { Program, putText, text } from '../../support/program.js';
 
@@ -28,6 +30,22 @@ describe('A server of your own', () => {
         ['PUT', 201],
         ['GET', 200],
       ]);
+    });
+
+    it('gives its program all quads as an RDF/JS Source', async () => {
+      const server = await program.storage();
+      await program.listening(server.app.callback());
+      const { status } = await request(`${server.baseUri}/ada`, {
+        method: 'PUT',
+        headers: { 'Content-Type': 'text/turtle', 'If-None-Match': '*' },
+        body: '<#it> <#p> 1, 2 . <#other> <#p> 3 .',
+      });
+      expect(status).to.equal(201);
+      const subject = new DataFactory().namedNode(`${server.baseUri}/ada#it`);
+      const found: string[] = [];
+      for await (const { object, graph } of server.quads.match(subject) as unknown as AsyncIterable<Quad>)
+        found.push(`${graph.value} ${object.value}`);
+      expect(found.sort()).to.deep.equal([`${server.baseUri}/ada 1`, `${server.baseUri}/ada 2`]);
     });
 
     it('answers with problem documents, whose instance is in the log, and by its fixed routes', async () => {

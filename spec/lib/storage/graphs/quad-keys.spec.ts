@@ -7,9 +7,9 @@ import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../../lib/errors.js';
 import { compareKeys, sortKeys } from '../../../../lib/storage/graphs/key-order.js';
+import { Orders, quadstoreIndexes } from '../../../../lib/storage/graphs/orders.js';
 import { decodeGraph, decodeKeys } from '../../../../lib/storage/graphs/quad-decoding.js';
 import { encodeGraph, graphPrefix, indexNames, otherKeys } from '../../../../lib/storage/graphs/quad-keys.js';
-import { quadstoreIndexes } from '../../../../lib/storage/graphs/quad-reader.js';
 
 const f = new DataFactory<Quad>();
 const xsd = 'http://www.w3.org/2001/XMLSchema#';
@@ -41,7 +41,7 @@ const show = ({ subject, predicate, object }: Quad): string => JSON.stringify([s
 describe('storage/quad-keys', () => {
   it('encodes every index exactly as quadstore does', async () => {
     const backend = new MemoryLevel<string, string>();
-    const store = new Quadstore({ backend, dataFactory: f as never, indexes: quadstoreIndexes });
+    const store = new Quadstore({ backend, dataFactory: f as never, indexes: quadstoreIndexes(Orders.all) });
     await store.open();
     const number = (value: string) =>
       f.quad(n('http://spec.example/n'), n('http://spec.example/p'), typed(value, 'double'));

@@ -1,5 +1,5 @@
 /** All quads of the store through quadstore's class: every pattern, nothing left open, no error swallowed, and the plain package too. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Quad, Term } from '@rdfjs/types';
@@ -8,10 +8,11 @@ import { ClassicLevel } from 'classic-level';
 import { Parser } from 'n3';
 import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
-import { type Level, openLevel, writeBatch } from '../../../../lib/storage/engine/durable-level.js';
+import { type BatchWriter, type Level, openLevel, writeBatch } from '../../../../lib/storage/engine/durable-level.js';
+import { Orders } from '../../../../lib/storage/graphs/orders.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/graphs/quad-keys.js';
-import { QuadReader, quadstoreIndexes } from '../../../../lib/storage/graphs/quad-reader.js';
-import { startProcess } from '../../../support/process.js';
+import { QuadReader } from '../../../../lib/storage/graphs/quad-reader.js';
+import { runProcess, startProcess } from '../../../support/process.js';
 
 const f = new DataFactory<Quad>();
 const base = 'http://spec.example/';
@@ -48,6 +49,8 @@ const show = ({ subject, predicate, object, graph }: Quad): string =>
 describe('storage/quad-reader', () => {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-reader-'));
   let level: Level;
+  /** With the same quads in one order. */
+  let lone: Level;
   let open = 0;
   before(async () => {
     level = await openLevel(folder);
@@ -78,15 +81,22 @@ describe('storage/quad-reader', () => {
       },
       () => ['M\u0000spec', ''],
     );
+    lone = await openLevel(join(folder, 'lone'));
+    const fill = (batch: BatchWriter): void => {
+      for (const key of keys) Orders.one.put(batch, key);
+    };
+    await writeBatch(lone, fill, () => ['M\u0000orders', Orders.one.text]);
   });
   after(async () => {
     await level.close();
+    await lone.close();
     rmSync(folder, { recursive: true });
   });
 
-  const found = async (...pattern: (Term | undefined)[]): Promise<string[]> => {
+  const found = async (...pattern: (Term | undefined)[]): Promise<string[]> => foundIn(level, pattern);
+  const foundIn = async (from: Level, pattern: readonly (Term | undefined)[]): Promise<string[]> => {
     const all: string[] = [];
-    for await (const quad of new QuadReader(level).match(...(pattern as never[]))) all.push(show(quad as Quad));
+    for await (const quad of new QuadReader(from).match(...(pattern as never[]))) all.push(show(quad as Quad));
     return all.sort();
   };
 
@@ -104,7 +114,8 @@ describe('storage/quad-reader', () => {
               }),
             );
             some += expected.length;
-            expect(await found(...pattern), JSON.stringify(pattern)).to.deep.equal(expected.map(show).sort());
+            for (const from of [level, lone])
+              expect(await foundIn(from, pattern), JSON.stringify(pattern)).to.deep.equal(expected.map(show).sort());
           }
     expect(some).to.be.above(300);
     expect(open).to.equal(0);
@@ -155,21 +166,36 @@ describe('storage/quad-reader', () => {
     expect(await found()).to.have.length(quads.length);
   });
 
-  it('a stopped server: the plain package opens its folder and finds the quads that the server gave', async () => {
+  it('a stopped server: the plain package opens its folder as quadstore.json says, and finds the quads that the server gave', async () => {
     const server = await startProcess();
     const body =
       '<> a <#T> ; <#n> 1, 2.5, "x"@en, "2026-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .';
     const answer = await fetch(`${server.root}r`, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body });
     expect(answer.status).to.equal(201);
     expect(await server.stop()).to.equal(0);
-    const backend = new ClassicLevel<string, string>(join(server.dataDir, 'level'));
-    const store = new Quadstore({ backend, dataFactory: f as never, indexes: quadstoreIndexes });
-    await store.open();
-    const { items } = await store.get({ graph: f.namedNode(`${server.root}r`) });
-    await store.close();
     const written = new Parser({ baseIRI: `${server.root}r` }).parse(body);
     const plain = (quad: Quad): string => show(f.quad(quad.subject, quad.predicate, quad.object, f.defaultGraph()));
-    expect((items as never as Quad[]).map(plain).sort()).to.deep.equal((written as never as Quad[]).map(plain).sort());
+    for (const [name, pattern] of [
+      ['one', { graph: f.namedNode(`${server.root}r`) }],
+      ['four', { predicate: f.namedNode(`${server.root}r#n`) }],
+    ] as const) {
+      const { code, stdout } = await runProcess(['orders', name], server);
+      expect([code, stdout]).to.deep.equal([
+        0,
+        name === 'one' ? '5 quads are in one order, as they were.\n' : '5 quads are in four orders.\n',
+      ]);
+      const { indexes } = JSON.parse(readFileSync(join(server.dataDir, 'quadstore.json'), 'utf8')) as { indexes: [] };
+      const backend = new ClassicLevel<string, string>(join(server.dataDir, 'level'));
+      const store = new Quadstore({ backend, dataFactory: f as never, indexes });
+      await store.open();
+      const { items } = await store.get(pattern as never);
+      await store.close();
+      const expected = (written as never as Quad[]).filter(
+        (quad) => !('predicate' in pattern) || pattern.predicate.equals(quad.predicate),
+      );
+      expect((items as never as Quad[]).map(plain).sort()).to.deep.equal(expected.map(plain).sort());
+      expect((await runProcess(['check'], server)).stdout).to.include('all in order');
+    }
     rmSync(server.dataDir, { recursive: true });
   }).timeout(30_000);
 });

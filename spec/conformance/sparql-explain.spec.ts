@@ -1,0 +1,96 @@
+/** Rule 14.1: how a query is answered, in numbers of what the caller may read. */
+import { expect } from 'chai';
+import { describeStorage, type Sender } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+import { endpointOf, sparqlQuery } from '../support/sparql.js';
+import { alice, as, owner } from '../support/wac.js';
+
+interface Part {
+  readonly operator: string;
+  readonly about?: string;
+  readonly estimate?: number;
+  readonly rows?: number;
+  readonly milliseconds?: number;
+  readonly parts?: readonly Part[];
+}
+
+const e = 'https://e.example/explain/';
+
+/** The parts of a plan, itself first. */
+const all = (part: Part): Part[] => [part, ...(part.parts ?? []).flatMap(all)];
+
+describeStorage(
+  'SPARQL explained',
+  (s) => {
+    before(async () => {
+      await s.stored('text/turtle', `<${e}a> <${e}p> <${e}b>, <${e}c> . <${e}b> <${e}q> 1 . <${e}c> <${e}q> 2 .`);
+    });
+
+    const explained = async (query: string, how: string, sender?: Sender): Promise<Part> => {
+      const answer = await s.send(
+        'POST',
+        `${endpointOf(s)}?explain=${how}`,
+        { 'Content-Type': sparqlQuery },
+        query,
+        sender,
+      );
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.headers['content-type']).to.match(/^application\/json/);
+      expect(answer.headers['cache-control']).to.match(/no-store/);
+      return (JSON.parse(answer.text) as { plan: Part }).plan;
+    };
+    const join = `SELECT ?s ?n { ?s <${e}p> ?o . ?o <${e}q> ?n FILTER(?n > 1) } ORDER BY ?n`;
+
+    it('Rule 14.1: explain=plan has estimates and no rows, since nothing ran', async () => {
+      const parts = all(await explained(join, 'plan'));
+      expect(parts.map(({ operator }) => operator)).to.include.members(['order', 'join', 'pattern']);
+      const patterns = parts.filter(({ operator }) => operator === 'pattern');
+      expect(patterns.map(({ about, estimate }) => [about, estimate])).to.deep.equal([
+        [`?s <${e}p> ?o`, 2],
+        [`?o <${e}q> ?n`, 2],
+      ]);
+      expect(parts.filter((part) => 'rows' in part || 'milliseconds' in part)).to.deep.equal([]);
+    });
+
+    it('Rule 14.1: explain=run tells what each part gave, in every form of query', async () => {
+      const parts = all(await explained(join, 'run'));
+      expect(parts[0]).to.include({ operator: 'order', rows: 1 });
+      for (const { operator, rows, milliseconds } of parts) {
+        expect(rows, operator).to.be.at.least(1);
+        expect(milliseconds, operator).to.be.at.least(0);
+      }
+      for (const query of [
+        'ASK { ?s ?p ?o }',
+        `DESCRIBE <${e}a>`,
+        `CONSTRUCT { ?s <${e}r> ?o } { ?s <${e}p> ?o }`,
+        'ASK {}',
+      ])
+        for (const how of ['plan', 'run']) expect((await explained(query, how)).operator, query).to.be.a('string');
+    });
+
+    it('Rule 14.1: who may read nothing of it sees the plan of a storage without it', async () => {
+      for (const how of ['plan', 'run']) {
+        const numbers = (part: Part): unknown => [
+          part.operator,
+          part.estimate,
+          part.rows,
+          (part.parts ?? []).map(numbers),
+        ];
+        const hidden = await explained(join, how, as(s, alice));
+        expect(all(hidden).every(({ estimate = 0, rows = 0 }) => estimate === 0 && rows === 0)).to.equal(true);
+        const absent = await explained(join.replaceAll('explain/', 'nowhere/'), how, as(s, alice));
+        expect(numbers(hidden)).to.deep.equal(numbers(absent));
+      }
+    });
+
+    it('Rule 14.1: anything else is 400, and a query that is refused is refused', async () => {
+      const asked = (parameters: string, query = 'ASK {}') =>
+        s.send('POST', `${endpointOf(s)}?${parameters}`, { 'Content-Type': sparqlQuery }, query);
+      for (const wrong of ['explain=yes', 'explain=', 'explain=run&explain=run'])
+        expectProblem(await asked(wrong), 400, s);
+      expectProblem(await asked('explain=run', 'ASK {'), 400, s);
+      expectProblem(await asked('explain=plan', 'ASK { SERVICE <http://a.example/> { ?s ?p ?o } }'), 422, s);
+    });
+  },
+  { settings: { owners: owner.did }, owner },
+);

@@ -1,5 +1,5 @@
-/** The filter of a search as SPARQL algebra over the index graph, and back: AND is a join, OR a union of patterns (rule 13.4). Pure. */
-import type { NamedNode, Term } from '@rdfjs/types';
+/** The filter of a search as SPARQL algebra over the index graph: AND is a join, OR a union of patterns (rule 13.4). Pure. */
+import type { Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import type { Platform } from '../../lib/component/basics.js';
 import type { Algebra, AlgebraFactory } from '../../lib/component/query.js';
@@ -23,6 +23,7 @@ export function predicateOf(relation: string): string {
   return relation.includes(':') ? relation : registered + relation;
 }
 
+/** The relation that postings have for a predicate of the index graph. */
 export function relationOfPattern(predicate: string): string {
   if (predicate === rdf.type) return typeRelation;
   return predicate.startsWith(registered) ? predicate.slice(registered.length) : predicate;
@@ -45,26 +46,4 @@ export function algebraOfFilter(make: AlgebraFactory, filter: Filter, index: str
   const join = groups.length === 1 ? groups[0]! : make.createJoin(groups as never);
   const ordered = make.createOrderBy(join as never, [make.createTermExpression(resourceVariable)]);
   return make.createDistinct(make.createProject(ordered, [resourceVariable]));
-}
-
-/** What an operation of that form asks for. @throws Error for any other */
-export function filterOfAlgebra(operation: Algebra.Operation): Filter {
-  const { input: project } = expected<Algebra.Distinct>(operation, 'distinct');
-  const { input: orderBy } = expected<Algebra.Project>(project, 'project');
-  const { input: groups } = expected<Algebra.OrderBy>(orderBy, 'orderby');
-  const all = groups.type === 'join' ? (groups as Algebra.Join).input : [groups];
-  const filter = all.map((each) => (each.type === 'union' ? (each as Algebra.Union).input : [each]).map(patternOf));
-  if (filter.length === 1 && filter[0]!.every(({ object }) => object.termType === 'Variable')) return [];
-  return filter.map((patterns) => ({
-    relation: relationOfPattern(patterns[0]!.predicate.value),
-    values: patterns.map(({ object }) => object.value),
-  }));
-}
-
-const patternOf = (operation: Algebra.Operation): { predicate: NamedNode; object: Term } =>
-  expected<Algebra.Pattern>(operation, 'pattern') as never;
-
-function expected<T extends Algebra.Operation>(operation: Algebra.Operation, type: string): T {
-  if (operation.type !== type) throw new Error(`The index answers no ${operation.type} in place of a ${type}.`);
-  return operation as T;
 }

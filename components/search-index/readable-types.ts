@@ -1,4 +1,4 @@
-/** Which types there are, over what the caller may read now. */
+/** What the caller may read now: resources, and which types there are. */
 import type { Access, ReadScope } from '../../lib/component/access.js';
 import type { Platform } from '../../lib/component/basics.js';
 import { entryRange } from '../../lib/component/entries.js';
@@ -6,7 +6,6 @@ import { RangeStream, type SortedStream } from '../../lib/component/level.js';
 import { StoreSnapshot } from '../../lib/component/store.js';
 import { intersection } from './merge.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
-import { readableOf } from './readable.js';
 
 /** Runs `read` on one state of the store. */
 async function onSnapshot<T>({ store }: Platform, read: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
@@ -59,4 +58,19 @@ async function anyReadable(
     if (readable.length > 0) return true;
   }
   return false;
+}
+
+/** Those of the resources that the caller may read. */
+export async function readableOf(
+  { authorizer, store }: Platform,
+  access: Access,
+  iris: readonly string[],
+): Promise<readonly string[]> {
+  const readable: string[] = [];
+  for (const iri of iris) {
+    const answer = authorizer.allows({ view: store, access, mode: 'read', iri });
+    // Most decisions are made at once, and a promise for each would cost more than they do.
+    if (typeof answer === 'boolean' ? answer : await answer) readable.push(iri);
+  }
+  return readable;
 }

@@ -1,10 +1,38 @@
-/** Searches in the index, over what the caller may read now, through the query engine. */
-
-import type { ResourceRecord } from '../../lib/component/entries.js';
-import { contextOf, loadAlgebraFactory, loadQueryEngine } from '../../lib/component/query.js';
+/**
+ * Searches in the index, over what the caller may read now, through the query engine: the index is a query source of Comunica's, which answers
+ * patterns by ordered postings, and their joins and unions by merges.
+ */
+import { DataFactory } from 'rdf-data-factory';
+import type { Access, ReadScope } from '../../lib/component/access.js';
+import type { Platform } from '../../lib/component/basics.js';
+import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';
+import { ownStatements, subjectRange } from '../../lib/component/graphs.js';
+import { RangeStream, type SortedStream } from '../../lib/component/level.js';
+import {
+  type Algebra,
+  BlockStream,
+  contextOf,
+  loadAlgebraFactory,
+  loadQueryEngine,
+  makeBindings,
+  querySource,
+} from '../../lib/component/query.js';
+import { structuralType } from '../../lib/component/resources.js';
+import { StoreSnapshot } from '../../lib/component/store.js';
+import { lws } from '../../lib/component/vocabulary.js';
 import type { Filter } from './filter.js';
-import { algebraOfFilter, indexGraph } from './filter-algebra.js';
-import { indexSource, type ResourceStream, type SearchedIndex } from './index-source.js';
+import { algebraOfFilter, indexGraph, relationOfPattern, resourceVariable } from './filter-algebra.js';
+import { intersection, union } from './merge.js';
+import type { PostingLists } from './posting-lists.js';
+import { ownedSpace, postingSpace, relationOf, typeRelation } from './postings.js';
+import { readableOf } from './readable-types.js';
+
+/** The index, and who searches it. */
+export interface SearchedIndex {
+  readonly platform: Platform;
+  readonly lists: PostingLists;
+  readonly access: Access;
+}
 
 /** One page of an answer. */
 export interface Page<T> {
@@ -19,19 +47,32 @@ export interface PageRange {
   readonly count: number;
 }
 
-/** The resources that match a filter and that the caller may read, in the order of their IRIs. */
+/** IRIs in blocks, in order. */
+type ResourceStream = BlockStream<readonly string[], unknown>;
+
+/** The resources that match a filter and that the caller may read, in the order of their IRIs, with all of their types (rule 1.2). */
 export async function search(
   index: SearchedIndex,
   filter: Filter,
   { from, count }: PageRange,
 ): Promise<Page<ResourceRecord>> {
+  const { platform, lists, access } = index;
   const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
-  const scope = await index.platform.authorizer.readScope(index.access);
+  const scope = await platform.authorizer.readScope(access);
   if (scope === 'nothing') return { items: [], total: 0 };
-  const source = indexSource(index, scope);
+  const opened: StoreSnapshot[] = [];
+  const source = querySource('index', {
+    queryBindings(asked) {
+      // In one turn: lists in memory are of the state that is committed now.
+      const snapshot = new StoreSnapshot(platform.store.level);
+      opened.push(snapshot);
+      const found = readableBlocks(index, scope, streamsOf(asked, { lists, snapshot, scope }));
+      return new BlockStream(found, bindingsOf).announce([resourceVariable]) as never;
+    },
+  });
   try {
-    const operation = algebraOfFilter(factory, filter, indexGraph(index.platform));
-    const stream = (await engine.queryBindings(operation, contextOf(source, index.platform.rootIri))) as ResourceStream;
+    const operation = algebraOfFilter(factory, filter, indexGraph(platform));
+    const stream = (await engine.queryBindings(operation, contextOf(source, platform.rootIri))) as ResourceStream;
     const iris: string[] = [];
     let total = 0;
     for await (const block of stream.blocks()) {
@@ -39,8 +80,93 @@ export async function search(
         iris.push(...block.slice(Math.max(0, from - total), from + count - total));
       total += block.length;
     }
-    return { items: await source.records(iris), total };
+    return { items: await typedRecords(opened[0]!, iris), total };
   } finally {
-    await source.close();
+    for (const snapshot of opened) await snapshot.close();
   }
 }
+
+async function* readableBlocks(
+  { platform, access }: SearchedIndex,
+  scope: ReadScope,
+  streams: readonly SortedStream[],
+): AsyncGenerator<readonly string[]> {
+  for await (const block of intersection(streams))
+    yield scope === 'decide' ? await readableOf(platform, access, block) : block;
+}
+
+/** Characters of types that a page shows: a resource may have ten thousand. Those after them show what was declared. */
+const maxCharacters = 1 << 20;
+
+async function typedRecords(snapshot: StoreSnapshot, iris: readonly string[]): Promise<ResourceRecord[]> {
+  const records = (await snapshot.records(iris)).filter((record) => record !== undefined);
+  const owned = await snapshot.values(records.map(({ owner = '', iri }) => entryKey(ownedSpace, owner, iri)));
+  const typed: ResourceRecord[] = [];
+  let characters = 0;
+  for (const [index, record] of records.entries()) {
+    const [structural, known] = [structuralType(record.kind), owned[index]];
+    const types = known === undefined ? await typesWithout(snapshot, record) : (JSON.parse(known) as string[]);
+    characters += types.reduce((sum, { length }) => sum + length, 0);
+    typed.push(characters > maxCharacters ? record : { ...record, types: types.filter((type) => type !== structural) });
+  }
+  return typed;
+}
+
+/** The types of what nobody owns, which has no entry with all of them. */
+async function typesWithout(snapshot: StoreSnapshot, { iri, kind, types }: ResourceRecord): Promise<string[]> {
+  const found = new Set(types);
+  if (kind === 'rdf')
+    for await (const statements of ownStatements(iri, snapshot.keys(subjectRange(iri, iri))))
+      for (const statement of statements) if (relationOf(statement) === typeRelation) found.add(statement[1]);
+  return [...found];
+}
+
+const factory = new DataFactory();
+const bindingsOf = (iris: readonly string[]): readonly unknown[] =>
+  iris.map((iri) => makeBindings([[resourceVariable, factory.namedNode(iri)]]));
+
+interface Searched {
+  readonly lists: PostingLists;
+  readonly snapshot: StoreSnapshot;
+  readonly scope: ReadScope;
+}
+
+/** What an operation finds of what may be read, as streams that have to agree. */
+function streamsOf(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
+  const { snapshot, scope } = searched;
+  const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
+  const hasRanges = typeof scope === 'object' && scope.ranges.length > 0;
+  // What somebody owns is mostly less than what has a type, and the first stream leads.
+  const found = [...(hasRanges ? [] : readable), ...matching(operation, searched)];
+  const streams = found.length > 0 ? found : [everything(snapshot)];
+  return hasRanges ? [...streams, union(readable)] : streams;
+}
+
+/** The resources that an operation finds, as streams that have to agree; none: all. @throws Error for what the index does not answer */
+function matching(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
+  const { type, input } = operation as { readonly type: string; readonly input: Algebra.Operation[] };
+  // Streams are in order, and name a resource once.
+  if (['distinct', 'project', 'orderby'].includes(type)) return matching(input as never, searched);
+  if (type === 'join') return input.flatMap((each) => matching(each, searched));
+  if (type === 'union') return [union(input.map((each) => postings(each, searched)))];
+  return (operation as Algebra.Pattern).object?.termType === 'Variable' ? [] : [postings(operation, searched)];
+}
+
+/** The postings that answer a pattern of the index graph. */
+function postings(operation: Algebra.Operation, { lists, snapshot }: Searched): SortedStream {
+  if (operation.type !== 'pattern') throw new Error(`The index answers no ${operation.type}.`);
+  const { predicate, object } = operation as Algebra.Pattern;
+  return lists.stream(snapshot, relationOfPattern(predicate.value), object.value);
+}
+
+type Readable = Extract<ReadScope, object>;
+
+/** What somebody owns, and what lies in the ranges; ranges name no resources and are of use beside other streams only. */
+const readableStreams = (snapshot: StoreSnapshot, { owner, ranges }: Readable): readonly SortedStream[] => [
+  ...(owner === undefined ? [] : [snapshot.cursor(ownedSpace, owner)]),
+  ...(ranges.length > 0 ? [new RangeStream(ranges)] : []),
+];
+
+/** Every resource has exactly one structural type. */
+const everything = (snapshot: StoreSnapshot): SortedStream =>
+  union([lws.Container, lws.DataResource].map((type) => snapshot.cursor(postingSpace, typeRelation, type)));

@@ -133,6 +133,7 @@ export default defineComponent({
         run: (question) => runStored(endpoint, question),
       },
       measures: () => pool.measures(),
+      warm: () => pool.warm(),
       start: () => store.expect(0),
       stop: async () => {
         await Promise.all([pool.close(), memory.close()]);

@@ -141,6 +141,8 @@ export interface Installation {
    */
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   start?(): Promise<void> | void;
+  /** Loads ahead what the first requests seldom need; called some seconds after the first request. */
+  warm?(): void;
   stop?(): Promise<void> | void;
   /** Ends answers that would continue for ever; called when the server is told to stop, before it waits for the others. */
   drain?(): void;

@@ -1,8 +1,7 @@
 /** The query engine, for threads. */
 export { type GraphScope, readableGraphs } from '../query/access/readable-graphs.js';
-export { type Algebra, type AlgebraFactory, type IQuerySource, loadAlgebraFactory } from '../query/algebra.js';
+export { type Algebra, type AlgebraFactory, loadAlgebraFactory } from '../query/algebra.js';
 export { type AskOptions, answersOf, type QueryAnswers } from '../query/answers.js';
-export { makeBindings } from '../query/bindings.js';
 export { BlockStream } from '../query/block-stream.js';
 export { type GraphUpdate, graphUpdates } from '../query/change-set.js';
 export { keysFor, NeedsIndexError } from '../query/dataset.js';
@@ -13,6 +12,6 @@ export type { Parameters, ParameterTerm } from '../query/parse/parameters.js';
 export { parseQuery, type ReadQuery } from '../query/parse/parse-query.js';
 export { readGraphsUpdate } from '../query/parse/read-graphs-update.js';
 export { loadParser } from '../query/parse/sparql-parser.js';
-export { contextOf, loadQueryEngine } from '../query/query-engine.js';
+export { contextOf, loadQueryEngine, loadStockEngine } from '../query/query-engine.js';
+export { makeBindings, querySource } from '../query/query-source.js';
 export { snapshotState } from '../query/state-before.js';
-export { wholeOperations } from '../query/whole-operations.js';

@@ -8,7 +8,6 @@ import { LwsError } from '../errors.js';
 import { emptyGraphs } from './access/empty-graphs.js';
 import type { QuadMatches } from './access/quad-matches.js';
 import { type TermKey, termCache } from './access/terms.js';
-import { makeBindings } from './bindings.js';
 import { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
 import { type ExplainedPart, explained, type Observed } from './operators/explain.js';
@@ -18,8 +17,8 @@ import type { ReadQuery } from './parse/parse-query.js';
 import { type Compiled, compileQuery } from './plan/compile-query.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import type { Row } from './plan/plan.js';
-import { contextOf, loadQueryEngine } from './query-engine.js';
-import { wholeOperations } from './whole-operations.js';
+import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js';
+import { makeBindings, querySource } from './query-source.js';
 
 /**
  * The quads that a caller may read as a query source of Comunica's that answers whole operations: compiled to a plan, run over
@@ -56,11 +55,7 @@ export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource 
     runs.push(run);
     return run;
   };
-  return {
-    runs,
-    referenceValue: 'urn:quadpod:dataset',
-    getFilterFactor: async () => 1,
-    getSelectorShape: async () => wholeOperations,
+  const source = querySource('dataset', {
     queryBindings(operation) {
       const { compiled, rows } = begun(operation);
       return rowStream(compiled, rows) as never;
@@ -72,10 +67,8 @@ export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource 
       const triples = isTold ? (rows as AsyncGenerator<never>) : graphTriples(execution, compiled.graph!, rows);
       return quadStream(triples) as never;
     },
-    queryVoid: () => Promise.reject(new Error('The dataset is read only.')),
-    toString: () => 'dataset',
-    close: async () => void (await Promise.all(runs.map((run) => run.close()))),
-  };
+  });
+  return { ...source, runs, close: async () => void (await Promise.all(runs.map((run) => run.close()))) };
 }
 
 export function compiledOrRefused(query: Algebra.Operation, base: string): Compiled {
@@ -113,7 +106,10 @@ export function tripleReader(): (triple: TripleTokens) => Quad {
 }
 
 /** The dataset and the limits of one query. */
-export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs'> {}
+export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs'> {
+  /** Absent: the composition of a few actors. */
+  readonly loadEngine?: (() => Promise<QueryEngine>) | undefined;
+}
 
 /** A solution: terms in the order of the query's variables. */
 export type Solution = readonly (Term | undefined)[];
@@ -135,7 +131,10 @@ export interface QueryAnswers {
  * Asks Comunica's engine over one snapshot.
  * What it gives throws LwsError `too-complex` for what cannot be compiled, and for what is nested too deeply.
  */
-export function answersOf({ form, algebra, base }: ReadQuery, options: AskOptions): QueryAnswers {
+export function answersOf(
+  { form, algebra, base }: ReadQuery,
+  { loadEngine = loadQueryEngine, ...options }: AskOptions,
+): QueryAnswers {
   const assertTime = options.assertTime ?? (() => {});
   const source = quadSource({
     ...options,
@@ -144,16 +143,16 @@ export function answersOf({ form, algebra, base }: ReadQuery, options: AskOption
   const context = contextOf(source, base);
   const answers: QueryAnswers = {
     async *rows() {
-      const engine = await loadQueryEngine();
+      const engine = await loadEngine();
       const stream = (await engine.queryBindings(algebra, context).catch(tooDeep)) as RowStream;
       const slots = stream.columns.map(([, slot]) => slot);
       const termAt = termCache();
       for await (const block of stream.blocks())
         yield block.map((row) => slots.map((slot) => (row[slot] === undefined ? undefined : termAt(row[slot]))));
     },
-    truth: async () => (await loadQueryEngine()).queryBoolean(algebra, context).catch(tooDeep),
+    truth: async () => (await loadEngine()).queryBoolean(algebra, context).catch(tooDeep),
     async *quads() {
-      const engine = await loadQueryEngine();
+      const engine = await loadEngine();
       const stream = await engine.queryQuads(algebra, context).catch(tooDeep);
       const quadOf = tripleReader();
       for await (const block of (stream as BlockStream<TripleTokens[], Quad>).blocks()) yield block.map(quadOf);

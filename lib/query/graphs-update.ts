@@ -3,7 +3,6 @@
  * it did. What comes of it is handed over and not written. It must not know who asks, nor what a graph is the graph of.
  */
 
-import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
@@ -20,7 +19,7 @@ import { type CompiledUpdate, compileUpdate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
 import { QuadChange } from './quad-change.js';
 import { contextOf, loadQueryEngine } from './query-engine.js';
-import { wholeOperations } from './whole-operations.js';
+import { querySource } from './query-source.js';
 
 /** The caller's dataset with the graphs that an update has made, which it may read within that update: they hold what it inserted. */
 export interface ChangedDataset {
@@ -73,22 +72,6 @@ function readableToo(readable: ReadableGraphs, made: ReadonlySet<string>): Reada
     resolve: (graphs) => readable.resolve(graphs.filter((graph) => !made.has(graph))),
   };
 }
-
-/** @param run does the operation that the source was made for; what Comunica makes of it on the way is not looked at */
-export const updateSource = (run: () => Promise<void>): IQuerySource => ({
-  referenceValue: 'urn:quadpod:graphs',
-  getFilterFactor: async () => 1,
-  getSelectorShape: async () => wholeOperations,
-  queryBindings: updatesAlone,
-  queryQuads: updatesAlone,
-  queryBoolean: updatesAlone,
-  queryVoid: run,
-  toString: () => 'graphs',
-});
-
-const updatesAlone = (): never => {
-  throw new Error('Graphs are updated here, not asked.');
-};
 
 export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
   /** The graph of triples for which the update names none; absent: every change names its graph. */
@@ -151,7 +134,8 @@ class GraphsUpdate {
   ) {}
 
   async step({ operation, base }: UpdateStep): Promise<void> {
-    const source = updateSource(() => this.run(operation, base));
+    // What Comunica makes of the operation on the way is not looked at.
+    const source = querySource('graphs', { queryVoid: () => this.run(operation, base) });
     await (await loadQueryEngine()).queryVoid(operation, contextOf(source, base));
   }
 

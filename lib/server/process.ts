@@ -19,13 +19,15 @@ export interface ServerProcess {
   /** Fetches under a policy; that of the settings when none is given. */
   readonly fetchUnder: ReturnType<typeof outboundFetch>;
   readonly failures: Throttle;
+  /** What is made ready some seconds after the first request. */
+  readonly warms: (() => void)[];
   /** Told of every request that was answered. */
   readonly answered: (answered: Answered) => void;
   /** Ends the threads when no other server of the process has them; called when all storages are closed. */
   close(): Promise<void>;
 }
 
-/** Milliseconds after the first request, after which a thread is loaded that updates need, and the query engine. One that nobody asks stays small. */
+/** Milliseconds after the first request, after which the threads are loaded that updates and queries need first. A server that nobody asks stays small. */
 const warmMs = 3_000;
 /** Routes that are asked whether anybody needs the server or not. */
 const watching = new Set(['health', 'metrics']);
@@ -49,9 +51,13 @@ export function makeProcess(
     },
     shared.pools,
   );
+  const warms = [() => documents.warm()];
+  const warmUp = (): void => {
+    for (const warm of warms) warm();
+  };
   let warming: NodeJS.Timeout | undefined;
   const answered = ({ route }: Answered): void => {
-    if (!watching.has(route)) warming ??= setTimeout(() => documents.warm(), warmMs).unref();
+    if (!watching.has(route)) warming ??= setTimeout(warmUp, warmMs).unref();
   };
   const close = async (): Promise<void> => {
     clearTimeout(warming);
@@ -59,5 +65,5 @@ export function makeProcess(
     shared.pools = undefined;
     await documents.close();
   };
-  return { log, progress, documents, fetchUnder, failures: throttle(core.failures), answered, close };
+  return { log, progress, documents, fetchUnder, failures: throttle(core.failures), warms, answered, close };
 }

@@ -133,6 +133,7 @@ async function prepareStorage(
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);
     await installAll(components, settings, platform, installations);
+    process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
     storage.links = installations.flatMap(({ links = [] }) => links);
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const verificationMethods = [method, ...(oldMethod ? [oldMethod] : [])];

@@ -62,6 +62,7 @@ export class WorkerPool<F extends Functions = Functions> {
   private turn = 0;
   private closed = false;
   private isPaused = false;
+  private isWarm = false;
   private spare: NodeJS.Timeout | undefined;
   /** Threads that ended while they had a job. */
   private killed = 0;
@@ -75,8 +76,9 @@ export class WorkerPool<F extends Functions = Functions> {
     return { threads: this.all.size, busy, killed, waiting: this.waiting.length, begun };
   }
 
-  /** Starts one thread before it is needed. */
+  /** Starts one thread before it is needed; from then on there always is one. */
   warm(): void {
+    this.isWarm = true;
     if (this.all.size === 0 && !this.closed && !this.isPaused) this.idle.set(this.spawn(), undefined);
   }
 
@@ -211,7 +213,7 @@ export class WorkerPool<F extends Functions = Functions> {
       if (!this.idle.has(thread) && !this.closed && !this.isPaused) this.killed++;
       this.all.delete(thread);
       this.idle.delete(thread);
-      if (idleMs === undefined) this.warm();
+      if (idleMs === undefined || this.isWarm) this.warm();
       this.next();
     });
     this.all.add(thread);

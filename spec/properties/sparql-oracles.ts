@@ -6,6 +6,7 @@ import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'n3';
 import { blankNode, defaultGraph, literal, namedNode, quad, Store } from 'oxigraph';
 import { parseQuery, type ReadQuery } from '../../lib/query/parse/parse-query.js';
+import { loadStockEngine } from '../../lib/query/query-engine.js';
 import {
   type Answer,
   base,
@@ -93,7 +94,7 @@ export const ourOutcome = ({ store, readable }: World, query: ReadQuery, toMemor
   attempt(async () => {
     const end = performance.now() + maxMs;
     const view: SpecView = { readable, ...query.from, assertTime: () => assertBefore(end) };
-    return engineAnswer(store.level, view, query, toMemory);
+    return engineAnswer(store.level, { ...view, loadEngine: loadStockEngine }, query, toMemory);
   });
 
 function assertBefore(end: number): void {

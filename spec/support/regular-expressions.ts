@@ -2,7 +2,7 @@
  * A program that prints every regular expression of the server as JSON lines `{source, flags, place}`: the literals of the built
  * files, and what those files make with `new RegExp` when they are loaded. It runs alone, since a file is loaded only once.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse } from 'acorn';
@@ -22,7 +22,9 @@ const add = (source: string, flags: string, place: string): void => {
 const files = ['lib', 'components'].flatMap((folder) =>
   readdirSync(join(built, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.js'))
-    .map((name) => join(folder, name)),
+    .map((name) => join(folder, name))
+    // A bundle has Comunica's in it, which are no work of ours; those of its modules that are ours are in files of their own.
+    .filter((name) => !existsSync(join(built, name.replace(/js$/, 'licences.txt')))),
 );
 
 interface SyntaxNode {

@@ -26,6 +26,9 @@ const idleMs = 600_000;
 /** A thread that computes without a pause is killed so long after it was told to end. */
 const graceMs = 200;
 
+/** The pool of this process that has a thread loaded ahead. */
+let warmed: QueryPool | undefined;
+
 export class QueryPool {
   private readonly threads: WorkerPool<QueryFunctions>;
 
@@ -44,6 +47,12 @@ export class QueryPool {
       data: { folder, storage } satisfies QueryThreadData,
       onSpawn: (thread) => memory?.serve(thread),
     });
+  }
+
+  /** Loads one thread before it is needed: one for a process, whatever number of storages it has. */
+  warm(): void {
+    warmed ??= this;
+    if (warmed === this) this.threads.warm();
   }
 
   /**
@@ -90,6 +99,7 @@ export class QueryPool {
   }
 
   close(): Promise<void> {
+    if (warmed === this) warmed = undefined;
     return this.threads.close();
   }
 }

@@ -5,7 +5,7 @@
 import { hiddenGraphs } from '../../../lib/component/graphs.js';
 import { type Level, type LevelSnapshot, openLevel, ownedBy } from '../../../lib/component/level.js';
 import { type MemoryBase, MemoryLayers, type ServiceCall } from '../../../lib/component/memory.js';
-import { checkOf, loadParser, loadQueryEngine, NeedsIndexError, readableGraphs } from '../../../lib/component/query.js';
+import { checkOf, loadParser, loadStockEngine, NeedsIndexError, readableGraphs } from '../../../lib/component/query.js';
 import { assertWanted, type Caller, hold, serve, threadData } from '../../../lib/component/serve.js';
 import type { AnswerPart, AskedTask, Purpose, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
@@ -59,6 +59,7 @@ async function start(
     memory,
     callService: (call: ServiceCall) => caller.ask('service', call),
     assertTime: limits(limit),
+    loadEngine: loadStockEngine,
   };
   if (!task.update) return runQuery(task, run);
   return runUpdate(task, task.update, {
@@ -114,4 +115,4 @@ async function answered(given: AskedTask, caller: Caller<QueryQuestions, AnswerP
 
 export type QueryFunctions = typeof functions;
 
-serve(functions, Promise.all([opened, loadParser(), loadQueryEngine()]));
+serve(functions, Promise.all([opened, loadParser(), loadStockEngine()]));

@@ -39,7 +39,7 @@ export async function* joinService(
   const { first, rest } = await begin(own);
   if (first.length === 0) return;
   // Only what every solution binds: one that leaves a variable open would come back for each of the rows.
-  const along = columns.filter(([name]) => clause.certain.has(name));
+  const along = columns.filter(([name]) => clause.certain.includes(name));
   const values = rest ? undefined : valuesText(first, along);
   if (values !== undefined) return yield* joined(execution, oneBlock(first), await ask(execution, plan, values));
   const table = await whole();

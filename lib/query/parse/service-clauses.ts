@@ -64,8 +64,8 @@ export interface ServiceClause {
   readonly query: string;
   /** What a solution may bind. */
   readonly variables: readonly string[];
-  /** Those that every solution binds. */
-  readonly certain: ReadonlySet<string>;
+  /** Those that every solution binds. A list, since Comunica copies what hangs on an operation property by property. */
+  readonly certain: readonly string[];
 }
 
 /** Stands for the endpoint in the algebra: nobody who does not know the clauses could ask at it. */
@@ -159,7 +159,7 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
         endpoint: endpoint.value,
         isSilent: service['silent'] === true,
         variables: variables.map(({ value }) => value),
-        certain: certainVariables(group),
+        certain: [...certainVariables(group)],
       };
     },
     textOf(service) {

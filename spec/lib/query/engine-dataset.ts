@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { answersOf } from '../../../lib/query/answers.js';
+import { type AskOptions, answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { anyGraph } from '../../../lib/query/parse/graph-names.js';
@@ -75,12 +75,14 @@ export interface SpecView {
   readonly namedGraphs?: readonly string[];
   /** Throws when the query has to end. */
   readonly assertTime?: () => void;
+  /** The engine that is asked; absent: the composition of a few actors. */
+  readonly loadEngine?: AskOptions['loadEngine'];
 }
 
 export type Answer = { readonly rows: readonly ReadonlyMap<string, Term>[] } | { readonly truth: boolean };
 
 /** The dataset of a view, over a snapshot. Half of the graphs are known to be readable or not only when asked for. */
-export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView): DatasetOptions {
+export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView): DatasetOptions & AskOptions {
   const isAll = graphNames.every((name) => view.readable.has(name));
   const asked = new Set<string>();
   const readable = {

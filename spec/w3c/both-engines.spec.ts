@@ -1,0 +1,68 @@
+/**
+ * Both engines over one dataset: the stock one, which answers in the threads of queries and which `sparql-evaluation.spec.ts` tests over HTTP,
+ * and the composition of a few actors, which updates and type searches use. They answer each query of the W3C tests alike.
+ */
+import type { Quad } from '@rdfjs/types';
+import { expect } from 'chai';
+import { loadQueryEngine, loadStockEngine } from '../../lib/query/query-engine.js';
+import {
+  engineAnswer,
+  type SpecLevel,
+  type SpecTriple,
+  type SpecView,
+  specLevel,
+} from '../lib/query/engine-dataset.js';
+import { readRdf } from '../support/rdf.js';
+import { type EvaluationTest, readDataFile, w3cTests } from './manifests.js';
+import { mediaTypeOf, type Outcome } from './outcomes.js';
+import { outcomeText, sameOutcome } from './same-outcome.js';
+
+const base = 'https://w3c.example/';
+const tests = w3cTests.filter((test): test is EvaluationTest => test.kind === 'evaluation');
+/** What is another one at each call. */
+const isRandom = (text: string): boolean => /\b(?:RAND|UUID|STRUUID|NOW)\s*\(/i.test(text);
+
+describe('W3C SPARQL tests in both engines', function () {
+  this.timeout(60_000);
+  let store: SpecLevel;
+  before(async () => {
+    store = await specLevel();
+  });
+  after(() => store.close());
+
+  async function outcome(view: SpecView, text: string): Promise<Outcome | string> {
+    try {
+      const answer = await engineAnswer(store.level, view, text);
+      if ('truth' in answer) return { kind: 'boolean', value: answer.truth };
+      const variables = [...new Set(answer.rows.flatMap((row) => [...row.keys()]))];
+      return { kind: 'solutions', variables, rows: answer.rows, isNumbered: /\bORDER\s+BY\b/i.test(text) };
+    } catch (error) {
+      return `${(error as Error).name}: ${(error as Error).message}`;
+    }
+  }
+
+  for (const { id, query, data, graphs } of tests)
+    it(id, async () => {
+      const text = readDataFile(query);
+      if (isRandom(text)) return;
+      const folder = query.slice(0, query.lastIndexOf('/') + 1);
+      const from = [...text.matchAll(/\bFROM\s+(?:NAMED\s+)?<([^>]*)>/gi)].map(([, iri]) => folder + iri);
+      const filled = new Map<string, readonly SpecTriple[]>();
+      for (const path of new Set([...data, ...graphs, ...from]))
+        filled.set(base + path, (await readRdf(readDataFile(path), mediaTypeOf(path), base + path)) as readonly Quad[]);
+      await store.fill(filled);
+      const named = { defaultGraphs: data.map((path) => base + path), namedGraphs: graphs.map((path) => base + path) };
+      const view = { readable: new Set(filled.keys()), ...(from.length > 0 ? {} : named) };
+      const asked = `BASE <${base}${query}> ${text}`;
+      const composed = await outcome({ ...view, loadEngine: loadQueryEngine }, asked);
+      const stock = await outcome({ ...view, loadEngine: loadStockEngine }, asked);
+      if (typeof stock === 'string' || typeof composed === 'string') expect(stock).to.equal(composed);
+      else {
+        const isOrdered = composed.kind === 'solutions' && composed.isNumbered;
+        expect(
+          sameOutcome(stock, composed, { isOrdered }),
+          `${outcomeText(stock)}\n---\n${outcomeText(composed)}`,
+        ).to.equal(true);
+      }
+    });
+});

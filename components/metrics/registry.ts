@@ -1,6 +1,7 @@
 /** The registry of prom-client: what is observed as it happens, and the numbers that the house and its components tell when asked. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Answered, Measure, WrittenBatch } from '../../lib/component/basics.js';
+import { Distribution } from './distribution.js';
 
 const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
@@ -12,55 +13,41 @@ const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELE
 const ofProcess = new Registry();
 collectDefaultMetrics({ register: ofProcess });
 
+/** What is counted of the requests of one method and route. */
+interface Requests {
+  readonly labels: string;
+  readonly durations: Distribution;
+  readonly statuses: Map<number, number>;
+}
+
 export class Metrics {
-  readonly registry = new Registry();
-  private readonly requests: Counter<'method' | 'route' | 'status'>;
-  private readonly durations: Histogram<'method' | 'route'>;
-  private readonly batchSeconds: Histogram;
-  private readonly batchBytes: Histogram;
-  private readonly batchTransactions: Histogram;
-  /** Looking a series up by its labels costs as much as to observe. */
-  private readonly counters = new Map<string, Counter.Internal>();
-  private readonly timers = new Map<string, Histogram.Internal<'method' | 'route'>>();
+  /** By method and route. */
+  private readonly requests = new Map<string, Map<string, Requests>>();
+  private readonly batches = {
+    seconds: new Distribution(seconds),
+    bytes: new Distribution([1e3, 1e4, 1e5, 1e6, 1e7, 1e8]),
+    transactions: new Distribution([1, 2, 5, 10, 25, 50, 100]),
+  };
 
   /** @param measures what the house tells when it is asked */
-  constructor(private readonly measures: () => Promise<readonly Measure[]>) {
-    const registers = [this.registry];
-    this.requests = new Counter({
-      name: `${prefix}http_requests_total`,
-      help: 'Requests that were answered; 499: the client went away.',
-      labelNames: ['method', 'route', 'status'],
-      registers,
-    });
-    this.durations = new Histogram({
-      name: `${prefix}http_request_duration_seconds`,
-      help: 'Until the answer was handed over.',
-      labelNames: ['method', 'route'],
-      buckets: seconds,
-      registers,
-    });
-    const histogram = (name: string, help: string, buckets: number[]): Histogram =>
-      new Histogram({ name: prefix + name, help, buckets, registers });
-    this.batchSeconds = histogram('store_batch_duration_seconds', 'Until a batch was synced.', seconds);
-    this.batchBytes = histogram('store_batch_bytes', 'The size of batches, about.', [1e3, 1e4, 1e5, 1e6, 1e7, 1e8]);
-    this.batchTransactions = histogram(
-      'store_batch_transactions',
-      'Transactions of a batch.',
-      [1, 2, 5, 10, 25, 50, 100],
-    );
-  }
+  constructor(private readonly measures: () => Promise<readonly Measure[]>) {}
 
   answered({ method: sent, route, status, seconds: took }: Answered): void {
     const method = methods.has(sent) ? sent : 'other';
-    const series = `${method} ${route}`;
-    kept(this.counters, `${series} ${status}`, () => this.requests.labels(method, route, String(status))).inc();
-    kept(this.timers, series, () => this.durations.labels(method, route)).observe(took);
+    const routes = kept(this.requests, method, () => new Map<string, Requests>());
+    const { statuses, durations } = kept(routes, route, () => ({
+      labels: `method="${method}",route="${route}"`,
+      durations: new Distribution(seconds),
+      statuses: new Map(),
+    }));
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    durations.observe(took);
   }
 
   written({ transactions, bytes, seconds: took }: WrittenBatch): void {
-    this.batchSeconds.observe(took);
-    this.batchBytes.observe(bytes);
-    this.batchTransactions.observe(transactions);
+    this.batches.seconds.observe(took);
+    this.batches.bytes.observe(bytes);
+    this.batches.transactions.observe(transactions);
   }
 
   /** Everything in the text format of Prometheus. */
@@ -75,14 +62,32 @@ export class Metrics {
       const gauge = kind === 'gauge' ? new Gauge(facts) : undefined;
       for (const { labels = {}, value } of values) add(labels, value);
     }
-    const all = [ofProcess, this.registry, told];
-    return (await Promise.all(all.map((registry) => registry.metrics()))).join('\n');
+    return [await ofProcess.metrics(), this.ownText(), await told.metrics()].join('\n');
   }
 
-  get contentType(): string {
-    return this.registry.contentType;
+  private ownText(): string {
+    const requests = [...this.requests.values()].flatMap((routes) => [...routes.values()]);
+    const { seconds: took, bytes, transactions } = this.batches;
+    const counts = requests.flatMap(({ labels, statuses }) =>
+      [...statuses].map(([status, count]) => `${prefix}http_requests_total{${labels},status="${status}"} ${count}\n`),
+    );
+    const durations = (name: string) => requests.map((each) => each.durations.text(name, each.labels)).join('');
+    return [
+      described('counter', 'http_requests_total', 'Requests that were answered; 499: the client went away.', () =>
+        counts.join(''),
+      ),
+      described('histogram', 'http_request_duration_seconds', 'Until the answer was handed over.', durations),
+      described('histogram', 'store_batch_duration_seconds', 'Until a batch was synced.', (name) => took.text(name)),
+      described('histogram', 'store_batch_bytes', 'The size of batches, about.', (name) => bytes.text(name)),
+      described('histogram', 'store_batch_transactions', 'Transactions of a batch.', (name) => transactions.text(name)),
+    ].join('\n');
   }
+
+  readonly contentType = ofProcess.contentType;
 }
+
+const described = (type: string, name: string, help: string, text: (name: string) => string): string =>
+  `# HELP ${prefix}${name} ${help}\n# TYPE ${prefix}${name} ${type}\n${text(prefix + name)}`;
 
 function kept<T>(all: Map<string, T>, key: string, make: () => T): T {
   let found = all.get(key);

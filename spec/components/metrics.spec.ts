@@ -2,6 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { Histogram, Registry } from 'prom-client';
+import { Distribution } from '../../components/metrics/distribution.js';
 import { listenForMetrics } from '../../components/metrics/port.js';
 import { Metrics } from '../../components/metrics/registry.js';
 import { measureBy } from '../../lib/measures.js';
@@ -25,6 +27,23 @@ describe('The port of metrics', () => {
       expect((await fetch(`http://127.0.0.1:${port}/${path}`)).status, path).to.equal(404);
     expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST', body: 'x' })).status).to.equal(404);
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('writes a distribution as prom-client does', async () => {
+    const [buckets, registers] = [[0.5, 1, 20], [new Registry()]];
+    const labels = { method: 'GET', route: 'resource' };
+    const [ours, bare] = [new Distribution(buckets), new Distribution(buckets)];
+    const theirs = new Histogram({ name: 'a', help: 'A.', labelNames: ['method', 'route'], buckets, registers });
+    const bareTheirs = new Histogram({ name: 'b', help: 'B.', buckets, registers });
+    for (const value of [0, 0.5, 0.50001, 1, 3, 20, 21, 1e9]) {
+      ours.observe(value);
+      bare.observe(value);
+      theirs.observe(labels, value);
+      bareTheirs.observe(value);
+    }
+    const samples = (text: string): string[] => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const text = ours.text('a', 'method="GET",route="resource"') + bare.text('b');
+    expect(samples(text)).to.deep.equal(samples(await registers[0]!.metrics()));
   });
 
   it('says which setting names a port that is taken', async () => {

@@ -73,21 +73,24 @@ export class Metrics {
     );
     const durations = (name: string) => requests.map((each) => each.durations.text(name, each.labels)).join('');
     return [
-      described('counter', 'http_requests_total', 'Requests that were answered; 499: the client went away.', () =>
+      described('http_requests_total counter', 'Requests that were answered; 499: the client went away.', () =>
         counts.join(''),
       ),
-      described('histogram', 'http_request_duration_seconds', 'Until the answer was handed over.', durations),
-      described('histogram', 'store_batch_duration_seconds', 'Until a batch was synced.', (name) => took.text(name)),
-      described('histogram', 'store_batch_bytes', 'The size of batches, about.', (name) => bytes.text(name)),
-      described('histogram', 'store_batch_transactions', 'Transactions of a batch.', (name) => transactions.text(name)),
+      described('http_request_duration_seconds histogram', 'Until the answer was handed over.', durations),
+      described('store_batch_duration_seconds histogram', 'Until a batch was synced.', (name) => took.text(name)),
+      described('store_batch_bytes histogram', 'The size of batches, about.', (name) => bytes.text(name)),
+      described('store_batch_transactions histogram', 'Transactions of a batch.', (name) => transactions.text(name)),
     ].join('\n');
   }
 
   readonly contentType = ofProcess.contentType;
 }
 
-const described = (type: string, name: string, help: string, text: (name: string) => string): string =>
-  `# HELP ${prefix}${name} ${help}\n# TYPE ${prefix}${name} ${type}\n${text(prefix + name)}`;
+/** @param head name and type */
+const described = (head: string, help: string, text: (name: string) => string): string => {
+  const name = prefix + head.split(' ', 1)[0];
+  return `# HELP ${name} ${help}\n# TYPE ${prefix}${head}\n${text(name)}`;
+};
 
 function kept<T>(all: Map<string, T>, key: string, make: () => T): T {
   let found = all.get(key);

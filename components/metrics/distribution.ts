@@ -1,5 +1,8 @@
 /** A histogram of Prometheus: observed with every request, for which prom-client's takes as long as a step of the way of a request. Pure. */
 
+/** @param suffix what comes after the name of the measure */
+export type Sample = readonly [suffix: string, labels: Readonly<Record<string, string>>, value: number];
+
 export class Distribution {
   private readonly counts: number[];
   private sum = 0;
@@ -16,14 +19,12 @@ export class Distribution {
     this.sum += value;
   }
 
-  /** Its samples. @param labels as between the braces of a sample; empty: none */
-  text(name: string, labels = ''): string {
-    const braced = labels && `{${labels}}`;
-    let [text, count] = ['', 0];
-    for (const [at, own] of this.counts.entries()) {
+  samples(labels: Readonly<Record<string, string>> = {}): Sample[] {
+    let count = 0;
+    const buckets = this.counts.map((own, at): Sample => {
       count += own;
-      text += `${name}_bucket{le="${this.bounds[at] ?? '+Inf'}"${labels && `,${labels}`}} ${count}\n`;
-    }
-    return `${text}${name}_sum${braced} ${this.sum}\n${name}_count${braced} ${count}\n`;
+      return ['_bucket', { le: String(this.bounds[at] ?? '+Inf'), ...labels }, count];
+    });
+    return [...buckets, ['_sum', labels, this.sum], ['_count', labels, count]];
   }
 }

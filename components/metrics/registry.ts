@@ -1,7 +1,7 @@
-/** The registry of prom-client: what is observed as it happens, and the numbers that the house and its components tell when asked. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+/** What is observed as it happens, the numbers that the house and its components tell when asked, and those of the process by prom-client. */
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Answered, Measure, WrittenBatch } from '../../lib/component/basics.js';
-import { Distribution } from './distribution.js';
+import { Distribution, type Sample } from './distribution.js';
 
 const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
@@ -15,7 +15,7 @@ collectDefaultMetrics({ register: ofProcess });
 
 /** What is counted of the requests of one method and route. */
 interface Requests {
-  readonly labels: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly durations: Distribution;
   readonly statuses: Map<number, number>;
 }
@@ -36,7 +36,7 @@ export class Metrics {
     const method = methods.has(sent) ? sent : 'other';
     const routes = kept(this.requests, method, () => new Map<string, Requests>());
     const { statuses, durations } = kept(routes, route, () => ({
-      labels: `method="${method}",route="${route}"`,
+      labels: { method, route },
       durations: new Distribution(seconds),
       statuses: new Map(),
     }));
@@ -52,45 +52,41 @@ export class Metrics {
 
   /** Everything in the text format of Prometheus. */
   async text(): Promise<string> {
-    const told = new Registry();
-    for (const { name, help, kind, values } of await this.measures()) {
-      const labelNames = Object.keys(values[0]?.labels ?? {});
-      const facts = { name: prefix + name, help, labelNames, registers: [told] };
-      const add = (labels: Readonly<Record<string, string>>, value: number): void =>
-        kind === 'counter' ? counter!.inc({ ...labels }, value) : gauge!.set({ ...labels }, value);
-      const counter = kind === 'counter' ? new Counter(facts) : undefined;
-      const gauge = kind === 'gauge' ? new Gauge(facts) : undefined;
-      for (const { labels = {}, value } of values) add(labels, value);
-    }
-    return [await ofProcess.metrics(), this.ownText(), await told.metrics()].join('\n');
-  }
-
-  private ownText(): string {
     const requests = [...this.requests.values()].flatMap((routes) => [...routes.values()]);
-    const { seconds: took, bytes, transactions } = this.batches;
-    const counts = requests.flatMap(({ labels, statuses }) =>
-      [...statuses].map(([status, count]) => `${prefix}http_requests_total{${labels},status="${status}"} ${count}\n`),
+    const answers = requests.flatMap(({ labels, statuses }) =>
+      [...statuses].map(([status, count]): Sample => ['', { ...labels, status: String(status) }, count]),
     );
-    const durations = (name: string) => requests.map((each) => each.durations.text(name, each.labels)).join('');
+    const durations = requests.flatMap((each) => each.durations.samples(each.labels));
+    const { seconds: took, bytes, transactions } = this.batches;
+    const told = (await this.measures()).map((each) =>
+      family(`${each.name} ${each.kind}`, each.help, each.values.map(sampleOf)),
+    );
     return [
-      described('http_requests_total counter', 'Requests that were answered; 499: the client went away.', () =>
-        counts.join(''),
-      ),
-      described('http_request_duration_seconds histogram', 'Until the answer was handed over.', durations),
-      described('store_batch_duration_seconds histogram', 'Until a batch was synced.', (name) => took.text(name)),
-      described('store_batch_bytes histogram', 'The size of batches, about.', (name) => bytes.text(name)),
-      described('store_batch_transactions histogram', 'Transactions of a batch.', (name) => transactions.text(name)),
+      await ofProcess.metrics(),
+      family('http_requests_total counter', 'Requests that were answered; 499: the client went away.', answers),
+      family('http_request_duration_seconds histogram', 'Until the answer was handed over.', durations),
+      family('store_batch_duration_seconds histogram', 'Until a batch was synced.', took.samples()),
+      family('store_batch_bytes histogram', 'The size of batches, about.', bytes.samples()),
+      family('store_batch_transactions histogram', 'Transactions of a batch.', transactions.samples()),
+      ...told,
     ].join('\n');
   }
 
   readonly contentType = ofProcess.contentType;
 }
 
-/** @param head name and type */
-const described = (head: string, help: string, text: (name: string) => string): string => {
+const sampleOf = ({ labels = {}, value }: Measure['values'][number]): Sample => ['', labels, value];
+
+/** All samples of a name. @param head the name and the type */
+function family(head: string, help: string, samples: readonly Sample[]): string {
   const name = prefix + head.split(' ', 1)[0];
-  return `# HELP ${name} ${help}\n# TYPE ${prefix}${head}\n${text(name)}`;
-};
+  let text = `# HELP ${name} ${help}\n# TYPE ${prefix}${head}\n`;
+  for (const [suffix, labels, value] of samples) {
+    const pairs = Object.entries(labels).map(([label, of]) => `${label}=${JSON.stringify(of)}`);
+    text += `${name}${suffix}${pairs.length > 0 ? `{${pairs.join()}}` : ''} ${value}\n`;
+  }
+  return text;
+}
 
 function kept<T>(all: Map<string, T>, key: string, make: () => T): T {
   let found = all.get(key);

@@ -59,6 +59,7 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
     subject: (subject: string): number => Buffer.byteLength(iri(subject)) + aroundStatement,
     /** All that a subject says with one predicate. @throws UnwritableLiteralError as `writeTurtle` */
     property(predicate: string, objects: readonly Term[]): number {
+      if (objects.length === 0) return 0;
       if (objects.some(({ termType }) => termType === 'BlankNode')) return Number.NaN;
       const name = predicate === rdf.type ? 'a' : iri(predicate);
       return Buffer.byteLength(name + objectsText(writing, objects, 0) + predicateEnd);

@@ -35,9 +35,8 @@ export function changedSize(
     if (met.has(ofProperty)) continue;
     met.add(ofProperty);
     const [had, has] = [objectsOf(before.keys, ofProperty), objectsOf(keys, ofProperty)];
-    const sizeOf = (objects: readonly Term[]): number =>
-      objects.length === 0 ? 0 : sizes.property(key.slice(predicate.from, predicate.end), objects);
-    size += sizeOf(has) - sizeOf(had);
+    const iri = key.slice(predicate.from, predicate.end);
+    size += sizes.property(iri, has) - sizes.property(iri, had);
     const ofSubject = key.slice(0, subject.end + separator.length);
     // With an object before and one after, the subject was there and is.
     if ((had.length > 0 && has.length > 0) || met.has(ofSubject)) continue;

@@ -1,6 +1,7 @@
-/** The registry of prom-client: what is observed as it happens, and the numbers that the house and its components tell when asked. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+/** What is observed as it happens, the numbers that the house and its components tell when asked, and those of the process by prom-client. */
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Answered, Measure, WrittenBatch } from '../../lib/component/basics.js';
+import { Distribution, type Sample } from './distribution.js';
 
 const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
@@ -12,76 +13,79 @@ const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELE
 const ofProcess = new Registry();
 collectDefaultMetrics({ register: ofProcess });
 
+/** What is counted of the requests of one method and route. */
+interface Requests {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly durations: Distribution;
+  readonly statuses: Map<number, number>;
+}
+
 export class Metrics {
-  readonly registry = new Registry();
-  private readonly requests: Counter<'method' | 'route' | 'status'>;
-  private readonly durations: Histogram<'method' | 'route'>;
-  private readonly batchSeconds: Histogram;
-  private readonly batchBytes: Histogram;
-  private readonly batchTransactions: Histogram;
-  /** Looking a series up by its labels costs as much as to observe. */
-  private readonly counters = new Map<string, Counter.Internal>();
-  private readonly timers = new Map<string, Histogram.Internal<'method' | 'route'>>();
+  /** By method and route. */
+  private readonly requests = new Map<string, Map<string, Requests>>();
+  private readonly batches = {
+    seconds: new Distribution(seconds),
+    bytes: new Distribution([1e3, 1e4, 1e5, 1e6, 1e7, 1e8]),
+    transactions: new Distribution([1, 2, 5, 10, 25, 50, 100]),
+  };
 
   /** @param measures what the house tells when it is asked */
-  constructor(private readonly measures: () => Promise<readonly Measure[]>) {
-    const registers = [this.registry];
-    this.requests = new Counter({
-      name: `${prefix}http_requests_total`,
-      help: 'Requests that were answered; 499: the client went away.',
-      labelNames: ['method', 'route', 'status'],
-      registers,
-    });
-    this.durations = new Histogram({
-      name: `${prefix}http_request_duration_seconds`,
-      help: 'Until the answer was handed over.',
-      labelNames: ['method', 'route'],
-      buckets: seconds,
-      registers,
-    });
-    const histogram = (name: string, help: string, buckets: number[]): Histogram =>
-      new Histogram({ name: prefix + name, help, buckets, registers });
-    this.batchSeconds = histogram('store_batch_duration_seconds', 'Until a batch was synced.', seconds);
-    this.batchBytes = histogram('store_batch_bytes', 'The size of batches, about.', [1e3, 1e4, 1e5, 1e6, 1e7, 1e8]);
-    this.batchTransactions = histogram(
-      'store_batch_transactions',
-      'Transactions of a batch.',
-      [1, 2, 5, 10, 25, 50, 100],
-    );
-  }
+  constructor(private readonly measures: () => Promise<readonly Measure[]>) {}
 
   answered({ method: sent, route, status, seconds: took }: Answered): void {
     const method = methods.has(sent) ? sent : 'other';
-    const series = `${method} ${route}`;
-    kept(this.counters, `${series} ${status}`, () => this.requests.labels(method, route, String(status))).inc();
-    kept(this.timers, series, () => this.durations.labels(method, route)).observe(took);
+    const routes = kept(this.requests, method, () => new Map<string, Requests>());
+    const { statuses, durations } = kept(routes, route, () => ({
+      labels: { method, route },
+      durations: new Distribution(seconds),
+      statuses: new Map(),
+    }));
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    durations.observe(took);
   }
 
   written({ transactions, bytes, seconds: took }: WrittenBatch): void {
-    this.batchSeconds.observe(took);
-    this.batchBytes.observe(bytes);
-    this.batchTransactions.observe(transactions);
+    this.batches.seconds.observe(took);
+    this.batches.bytes.observe(bytes);
+    this.batches.transactions.observe(transactions);
   }
 
   /** Everything in the text format of Prometheus. */
   async text(): Promise<string> {
-    const told = new Registry();
-    for (const { name, help, kind, values } of await this.measures()) {
-      const labelNames = Object.keys(values[0]?.labels ?? {});
-      const facts = { name: prefix + name, help, labelNames, registers: [told] };
-      const add = (labels: Readonly<Record<string, string>>, value: number): void =>
-        kind === 'counter' ? counter!.inc({ ...labels }, value) : gauge!.set({ ...labels }, value);
-      const counter = kind === 'counter' ? new Counter(facts) : undefined;
-      const gauge = kind === 'gauge' ? new Gauge(facts) : undefined;
-      for (const { labels = {}, value } of values) add(labels, value);
-    }
-    const all = [ofProcess, this.registry, told];
-    return (await Promise.all(all.map((registry) => registry.metrics()))).join('\n');
+    const requests = [...this.requests.values()].flatMap((routes) => [...routes.values()]);
+    const answers = requests.flatMap(({ labels, statuses }) =>
+      [...statuses].map(([status, count]): Sample => ['', { ...labels, status: String(status) }, count]),
+    );
+    const durations = requests.flatMap((each) => each.durations.samples(each.labels));
+    const { seconds: took, bytes, transactions } = this.batches;
+    const told = (await this.measures()).map((each) =>
+      family(`${each.name} ${each.kind}`, each.help, each.values.map(sampleOf)),
+    );
+    return [
+      await ofProcess.metrics(),
+      family('http_requests_total counter', 'Requests that were answered; 499: the client went away.', answers),
+      family('http_request_duration_seconds histogram', 'Until the answer was handed over.', durations),
+      family('store_batch_duration_seconds histogram', 'Until a batch was synced.', took.samples()),
+      family('store_batch_bytes histogram', 'The size of batches, about.', bytes.samples()),
+      family('store_batch_transactions histogram', 'Transactions of a batch.', transactions.samples()),
+      ...told,
+    ].join('\n');
   }
 
-  get contentType(): string {
-    return this.registry.contentType;
+  readonly contentType = ofProcess.contentType;
+}
+
+const sampleOf = ({ labels = {}, value }: Measure['values'][number]): Sample => ['', labels, value];
+
+/** All samples of a name. @param head the name and the type */
+function family(head: string, help: string, samples: readonly Sample[]): string {
+  const name = prefix + head.split(' ', 1)[0];
+  let text = `# HELP ${name} ${help}\n# TYPE ${prefix}${head}\n`;
+  for (const [suffix, labels, value] of samples) {
+    const pairs = Object.entries(labels).map(([label, of]) => `${label}=${JSON.stringify(of)}`);
+    text += `${name}${suffix}${pairs.length > 0 ? `{${pairs.join()}}` : ''} ${value}\n`;
   }
+  return text;
 }
 
 function kept<T>(all: Map<string, T>, key: string, make: () => T): T {

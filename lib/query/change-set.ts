@@ -66,8 +66,13 @@ export async function graphDifference(
 ): Promise<KeyDifference> {
   const state = keys ? graphState({ iri: graph, keys }, assertTime) : unknownState;
   const graphs = await computeUpdate(steps, {
-    ...{ graph, state, assertTime, maxMade },
-    ...{ readable: everything, defaultGraphs: [graph], namedGraphs: [] },
+    graph,
+    state,
+    assertTime,
+    maxMade,
+    readable: everything,
+    defaultGraphs: [graph],
+    namedGraphs: [],
     maxSolutions: Number.POSITIVE_INFINITY,
     maxChanged: Number.POSITIVE_INFINITY,
   });

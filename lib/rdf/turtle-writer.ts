@@ -1,6 +1,6 @@
 /** Writes one graph as Turtle, TriG or N-Triples, for people to read. It knows RDF terms only. */
 
-import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
+import type { BlankNode, Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, relativizer } from './compact-iri.js';
 import {
   type GraphNode,
@@ -55,13 +55,13 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
   // A statement has one `predicateEnd` less than predicates.
   const aroundStatement = '\n  .\n'.length - predicateEnd.length;
   return {
-    /** A subject, with all of its statement but the properties. */
-    subject: (subject: Term): number =>
-      subject.termType === 'NamedNode' ? Buffer.byteLength(iri(subject.value)) + aroundStatement : Number.NaN,
+    /** A subject that is an IRI, with all of its statement but the properties. */
+    subject: (subject: string): number => Buffer.byteLength(iri(subject)) + aroundStatement,
     /** All that a subject says with one predicate. @throws UnwritableLiteralError as `writeTurtle` */
-    property(predicate: NamedNode, objects: readonly Term[]): number {
+    property(predicate: string, objects: readonly Term[]): number {
+      if (objects.length === 0) return 0;
       if (objects.some(({ termType }) => termType === 'BlankNode')) return Number.NaN;
-      const name = predicate.value === rdf.type ? 'a' : iri(predicate.value);
+      const name = predicate === rdf.type ? 'a' : iri(predicate);
       return Buffer.byteLength(name + objectsText(writing, objects, 0) + predicateEnd);
     },
   };

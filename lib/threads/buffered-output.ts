@@ -1,8 +1,8 @@
 /** Standard output for lines that nobody has to wait for. */
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-/** How many characters are written at once, unless a second passes. */
-const together = 4096;
+/** How many characters are written at once, unless a second passes: each write wakes another thread. */
+const together = 16 << 10;
 /** How many characters may wait for a reader; lines that come then are dropped. */
 const maxWaiting = 8 << 20;
 const retryMs = 100;

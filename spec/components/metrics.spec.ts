@@ -2,9 +2,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { Histogram } from 'prom-client';
+import { Distribution } from '../../components/metrics/distribution.js';
 import { listenForMetrics } from '../../components/metrics/port.js';
 import { Metrics } from '../../components/metrics/registry.js';
 import { measureBy } from '../../lib/measures.js';
+
+const stringsOf = (labels: object): object =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
 
 describe('The port of metrics', () => {
   const kind = 'counter' as const;
@@ -25,6 +30,19 @@ describe('The port of metrics', () => {
       expect((await fetch(`http://127.0.0.1:${port}/${path}`)).status, path).to.equal(404);
     expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST', body: 'x' })).status).to.equal(404);
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('has the samples of a distribution that prom-client has', async () => {
+    const [buckets, labels] = [[0.5, 1, 20], { method: 'GET', route: 'resource' }];
+    const ours = new Distribution(buckets);
+    const theirs = new Histogram({ name: 'a', help: 'A.', labelNames: ['method', 'route'], buckets, registers: [] });
+    for (const value of [0, 0.5, 0.50001, 1, 3, 20, 21, 1e9]) {
+      ours.observe(value);
+      theirs.observe(labels, value);
+    }
+    const { values } = await theirs.get();
+    const expected = values.map((each) => [each.metricName?.slice(1), stringsOf(each.labels), each.value]);
+    expect(ours.samples(labels)).to.deep.equal(expected);
   });
 
   it('says which setting names a port that is taken', async () => {

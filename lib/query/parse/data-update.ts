@@ -23,7 +23,14 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
   if (/\\u/i.test(text)) return undefined;
   const updates: Algebra.Operation[] = [];
   const prefixes: Record<string, string> = {};
+  const parser = new Parser({ format: 'text/turtle', baseIRI: base });
   let at = 0;
+  const skip = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
@@ -31,10 +38,10 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
     return match;
   };
   for (;;) {
-    take(space);
+    skip(space);
     for (let declared = take(prefix); declared; declared = take(prefix)) {
       prefixes[declared[1] ?? ''] = declared[2]!;
-      take(space);
+      skip(space);
     }
     if (at === text.length)
       return { prefixes, steps: updates.length === 0 ? [] : [{ operation: composite(updates), base }] };
@@ -42,11 +49,11 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
     if (!word) return undefined;
     const begin = at;
     let last = '.';
-    for (let found = take(token); found; found = take(token)) if (!/^[\s#]/.test(found[0])) last = found[0];
+    for (let from = at; skip(token); from = at) if (!/[\s#]/.test(text[from]!)) last = text[at - 1]!;
     if (text[at] !== '}') return undefined;
     // The last triple of a SPARQL block needs no full stop, Turtle's does.
-    const triples = text.slice(begin, at) + (last.endsWith('.') ? '' : '\n.');
-    const quads = readTriples(triples, word === 'DELETE', prefixes, base);
+    const triples = text.slice(begin, at) + (last === '.' ? '' : '\n.');
+    const quads = readTriples(parser, triples, word === 'DELETE', prefixes);
     if (!quads) return undefined;
     // The prefixes are read again for each of them.
     if (updates.length * Object.keys(prefixes).length > maxRepeated) return undefined;
@@ -54,7 +61,7 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
     if (updates.length > 0 && text.includes('_:')) return undefined;
     updates.push(dataOperation(word, quads));
     at++;
-    take(space);
+    skip(space);
     if (at < text.length && text[at++] !== ';') return undefined;
   }
 }
@@ -68,17 +75,16 @@ const dataOperation = (word: string, quads: readonly Quad[]): Algebra.Operation 
 };
 
 function readTriples(
+  parser: Parser,
   triples: string,
   deletes: boolean,
   prefixes: Readonly<Record<string, string>>,
-  base: string,
 ): Quad[] | undefined {
   // Blank nodes cannot be named in DELETE DATA; directives and `@` are Turtle's alone but for language tags.
   if (deletes && /_:|[[(]/.test(triples)) return undefined;
   if (/@(?:prefix|base|version)\b|(?:^|\s)(?:PREFIX|BASE|VERSION)\s/i.test(triples)) return undefined;
   const declarations = Object.entries(prefixes).map(([name, iri]) => `PREFIX ${name}: <${iri}>\n`);
   try {
-    const parser = new Parser({ format: 'text/turtle', baseIRI: base });
     return parser.parse(declarations.join('') + triples) as unknown as Quad[];
   } catch {
     // Not Turtle: a variable, a mistake, or something of SPARQL's own. Its parser tells.

@@ -2,7 +2,7 @@
  * The GSPO keys of a graph, in order: as an array of strings, or packed as bytes for a large graph. Bytes are transferred between threads
  * without a copy and take a fraction of the memory.
  */
-import { compareKeys } from './key-order.js';
+import { comesBefore, compareKeys } from './key-order.js';
 
 /** Keys in prefix compression. `lengths`: for each key, the characters shared with the one before, and those of its own in `text`. */
 export interface KeyChunk {
@@ -93,10 +93,11 @@ const textOf = (bytes: Uint8Array): string =>
 
 /** The index of the first of sorted keys that is not before `key`; their number when there is none (binary search). */
 export function firstAt(keys: readonly string[], key: string, from = 0): number {
+  const isBefore = comesBefore(key);
   let [low, high] = [from, keys.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compareKeys(keys[middle]!, key) < 0) low = middle + 1;
+    if (isBefore(keys[middle]!)) low = middle + 1;
     else high = middle;
   }
   return low;

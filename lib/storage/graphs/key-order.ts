@@ -4,6 +4,12 @@ const isBeyondBmp = /[\ud800-\udfff]/;
 /** JavaScript's own order, by UTF-16 units. */
 const compareUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
+const isFromSurrogatesOn = /[\ud800-\uffff]/;
+
+/** Makes what says of keys whether they come before this one. Text that ends below the surrogates has the same place in both orders, whatever it is compared with. */
+export const comesBefore = (key: string): ((other: string) => boolean) =>
+  isFromSurrogatesOn.test(key) ? (other) => compareKeys(other, key) < 0 : (other) => other < key;
+
 /** Compares two keys by their UTF-8 bytes. */
 export function compareKeys(a: string, b: string): number {
   if (a === b) return 0;

@@ -58,6 +58,12 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
   }
 }
 
+/** One term of a key. */
+export const termOfKey = (key: string, span: TermSpan): Term =>
+  span.type === '0' ? namedNode(key.slice(span.from, span.end)) : readTerm(key, span, namedNode);
+
+const namedNode: NodeOf = (iri) => factory.namedNode(iri);
+
 function readTerm(key: string, { type, textAt, end, qualifierAt, qualifierEnd }: TermSpan, node: NodeOf): Term {
   const value = key.slice(textAt, end);
   if (type === '1') return factory.blankNode(value);

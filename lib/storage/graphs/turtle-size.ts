@@ -1,12 +1,12 @@
 /** The size of the default Turtle of a small graph after a change of some triples, without writing it out. */
-import type { NamedNode } from '@rdfjs/types';
+import type { Term } from '@rdfjs/types';
 import { turtleSizes } from '../../rdf/turtle-writer.js';
 import type { WriterOptions } from '../../rdf/writer-options.js';
 import type { ChangedKeys } from './graph-changes.js';
 import { firstAt } from './graph-keys.js';
 import { isLargeGraph } from './graph-lines.js';
-import { separator } from './key-layout.js';
-import { decodeGraph, spansOfKey } from './quad-decoding.js';
+import { separator, type TermSpan } from './key-layout.js';
+import { spansOfKey, termOfKey } from './quad-decoding.js';
 
 /** A larger part of a graph that changes is not worth the look-ups. */
 const smallestShare = 1 / 4;
@@ -23,41 +23,39 @@ export function changedSize(
   options: WriterOptions,
 ): number | undefined {
   if (isLargeGraph(keys.length)) return undefined;
-  const changed = [...added, ...removed];
-  if (changed.length > Math.min(before.keys.length, keys.length) * smallestShare) return undefined;
-  /** Beginnings of keys. */
-  const [subjects, properties] = [new Set<string>(), new Set<string>()];
-  for (const key of changed) {
-    const [, subject, predicate] = spansOfKey(key);
-    subjects.add(key.slice(0, subject!.end) + separator);
-    properties.add(key.slice(0, predicate!.end) + separator);
-  }
+  if (added.length + removed.length > Math.min(before.keys.length, keys.length) * smallestShare) return undefined;
   const sizes = turtleSizes(options);
-  const sizeOfParts = (graph: readonly string[]): number => {
-    let size = 0;
-    for (const beginning of subjects) {
-      const found = decodeGraph(keysFrom(graph, beginning, 1))[0];
-      if (found) size += sizes.subject(found.subject);
-    }
-    for (const beginning of properties) {
-      const found = decodeGraph(keysFrom(graph, beginning));
-      if (found.length > 0)
-        size += sizes.property(
-          found[0]!.predicate as NamedNode,
-          found.map(({ object }) => object),
-        );
-    }
-    return size;
-  };
+  let { size } = before;
+  /** Beginnings of keys. */
+  const met = new Set<string>();
+  for (const key of [...added, ...removed]) {
+    const [, subject, predicate] = spansOfKey(key) as readonly [TermSpan, TermSpan, TermSpan];
+    const ofProperty = key.slice(0, predicate.end + separator.length);
+    if (subject.type !== '0') return undefined;
+    if (met.has(ofProperty)) continue;
+    met.add(ofProperty);
+    const [had, has] = [objectsOf(before.keys, ofProperty), objectsOf(keys, ofProperty)];
+    const iri = key.slice(predicate.from, predicate.end);
+    size += sizes.property(iri, has) - sizes.property(iri, had);
+    const ofSubject = key.slice(0, subject.end + separator.length);
+    // With an object before and one after, the subject was there and is.
+    if ((had.length > 0 && has.length > 0) || met.has(ofSubject)) continue;
+    met.add(ofSubject);
+    const more = Number(begins(keys, ofSubject)) - Number(begins(before.keys, ofSubject));
+    if (more !== 0) size += more * sizes.subject(key.slice(subject.from, subject.end));
+  }
   // Not a number where a blank node was met.
-  const size = before.size + sizeOfParts(keys) - sizeOfParts(before.keys);
   return Number.isNaN(size) ? undefined : size;
 }
 
-/** The keys with a beginning. @param most how many are wanted */
-function keysFrom(keys: readonly string[], beginning: string, most = keys.length): readonly string[] {
-  const at = firstAt(keys, beginning);
-  let end = at;
-  while (end - at < most && keys[end]?.startsWith(beginning)) end++;
-  return keys.slice(at, end);
+/** Whether some of the keys have a beginning. */
+const begins = (keys: readonly string[], beginning: string): boolean =>
+  keys[firstAt(keys, beginning)]?.startsWith(beginning) === true;
+
+/** The objects of the keys that begin with the same subject and predicate. */
+function objectsOf(keys: readonly string[], beginning: string): readonly Term[] {
+  const objects: Term[] = [];
+  for (let at = firstAt(keys, beginning); keys[at]?.startsWith(beginning); at++)
+    objects.push(termOfKey(keys[at]!, spansOfKey(keys[at]!)[3]!));
+  return objects;
 }

@@ -1,0 +1,25 @@
+/** The order of keys, and where a key is among others, against the order of their UTF-8 bytes. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { firstAt } from '../../lib/storage/graphs/graph-keys.js';
+import { sortKeys } from '../../lib/storage/graphs/key-order.js';
+import { runs } from '../support/speed.js';
+
+const texts = fc.string({
+  unit: fc.constantFrom('a', 'b', '\u{d7ff}', '\u{e000}', '\u{ffff}', '\u{10000}'),
+  maxLength: 4,
+});
+const ofBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+describe('The order of keys', () => {
+  it('is that of their bytes, also where a key is looked for', () => {
+    fc.assert(
+      fc.property(fc.array(texts), texts, (keys, key) => {
+        const sorted = sortKeys([...keys]);
+        expect(sorted).to.deep.equal([...keys].sort(ofBytes));
+        expect(firstAt(sorted, key)).to.equal(sorted.filter((each) => ofBytes(each, key) < 0).length);
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+});

@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { putLinks } from '../support/linkset.js';
-import { graphsSeen, holds, rows } from '../support/sparql.js';
+import { ask, askByGet, graphsSeen, holds, rows } from '../support/sparql.js';
 import { below, build, e, half, revokesAtOnce, wholeTree } from '../support/sparql-views.js';
+import { eventually } from '../support/subscriptions.js';
 import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
 
 const withIndex = (quads: number) => inWac({ 'sparql.endpoint.memory-index-quads': String(quads) });
@@ -17,6 +18,43 @@ async function logged(s: StorageUnderTest, text: string): Promise<void> {
 }
 
 const ready = 'The index in memory is ready';
+
+const valuesOf = (s: StorageUnderTest, iri: string): Promise<string[]> =>
+  rows(s, `SELECT ?v { GRAPH <${iri}> { ?s <${e}v> ?v } }`);
+const typesOf = (s: StorageUnderTest, iri: string): Promise<string[]> =>
+  rows(s, `SELECT ?t { GRAPH <${iri}.meta> { ?s a ?t } }`);
+
+function seesChanges(s: StorageUnderTest): void {
+  it('sees every kind of write at once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { iri } = await s.stored('text/turtle', `<> <${e}v> ${round} .`);
+      expect(await valuesOf(s, iri)).to.deep.equal([String(round)]);
+      expect((await s.put(iri, 'text/turtle', `<> <${e}v> "x" .`, { 'If-Match': '*' })).status).to.equal(204);
+      expect(await valuesOf(s, iri)).to.deep.equal(['x']);
+      const update = `INSERT DATA { <${iri}> <${e}v> "y" }`;
+      expect((await s.patch(iri, 'application/sparql-update', update)).status).to.equal(204);
+      expect(await valuesOf(s, iri)).to.deep.equal(['x', 'y']);
+      for (const type of [`${e}A`, `${e}B`]) {
+        expect((await putLinks(s, iri, { type: [{ href: type }] })).status).to.equal(204);
+        expect(await typesOf(s, iri)).to.include(type);
+        expect(await holds(s, `ASK { <${iri}> a <${e}A> }`)).to.equal(type === `${e}A`);
+      }
+      expect((await s.delete(iri)).status).to.equal(204);
+      expect([...(await valuesOf(s, iri)), ...(await typesOf(s, iri))]).to.deep.equal([]);
+    }
+  });
+
+  it('sees a container go with all that is in it', async () => {
+    const container = await s.container();
+    await s.container(`${container}in/`);
+    for (const name of ['a', 'in/b']) await s.stored('text/turtle', `<> <${e}gone> 1 .`, container + name);
+    await putLinks(s, `${container}in/`, { type: [{ href: `${e}Gone` }] });
+    expect(await rows(s, `SELECT ?s { { ?s <${e}gone> 1 } UNION { ?s a <${e}Gone> } }`)).to.have.length(3);
+    expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(204);
+    expect(await rows(s, `SELECT ?s { { ?s <${e}gone> 1 } UNION { ?s a <${e}Gone> } }`)).to.deep.equal([]);
+  });
+  it('shows nothing that was revoked', () => revokesAtOnce(s));
+}
 
 describeStorage(
   'SPARQL from the index in memory',
@@ -35,39 +73,7 @@ describeStorage(
       expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
     });
 
-    const valuesOf = (iri: string): Promise<string[]> => rows(s, `SELECT ?v { GRAPH <${iri}> { ?s <${e}v> ?v } }`);
-    const typesOf = (iri: string): Promise<string[]> => rows(s, `SELECT ?t { GRAPH <${iri}.meta> { ?s a ?t } }`);
-
-    it('sees every kind of write at once', async () => {
-      for (let round = 0; round < 5; round++) {
-        const { iri } = await s.stored('text/turtle', `<> <${e}v> ${round} .`);
-        expect(await valuesOf(iri)).to.deep.equal([String(round)]);
-        expect((await s.put(iri, 'text/turtle', `<> <${e}v> "x" .`, { 'If-Match': '*' })).status).to.equal(204);
-        expect(await valuesOf(iri)).to.deep.equal(['x']);
-        const update = `INSERT DATA { <${iri}> <${e}v> "y" }`;
-        expect((await s.patch(iri, 'application/sparql-update', update)).status).to.equal(204);
-        expect(await valuesOf(iri)).to.deep.equal(['x', 'y']);
-        for (const type of [`${e}A`, `${e}B`]) {
-          expect((await putLinks(s, iri, { type: [{ href: type }] })).status).to.equal(204);
-          expect(await typesOf(iri)).to.include(type);
-          expect(await holds(s, `ASK { <${iri}> a <${e}A> }`)).to.equal(type === `${e}A`);
-        }
-        expect((await s.delete(iri)).status).to.equal(204);
-        expect([...(await valuesOf(iri)), ...(await typesOf(iri))]).to.deep.equal([]);
-      }
-    });
-
-    it('sees a container go with all that is in it', async () => {
-      const container = await s.container();
-      await s.container(`${container}in/`);
-      for (const name of ['a', 'in/b']) await s.stored('text/turtle', `<> <${e}gone> 1 .`, container + name);
-      await putLinks(s, `${container}in/`, { type: [{ href: `${e}Gone` }] });
-      expect(await rows(s, `SELECT ?s { { ?s <${e}gone> 1 } UNION { ?s a <${e}Gone> } }`)).to.have.length(3);
-      expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(204);
-      expect(await rows(s, `SELECT ?s { { ?s <${e}gone> 1 } UNION { ?s a <${e}Gone> } }`)).to.deep.equal([]);
-    });
-
-    it('shows nothing that was revoked', () => revokesAtOnce(s));
+    seesChanges(s);
 
     it('is there again after a restart', async () => {
       await s.restart(withIndex(100_000));
@@ -75,11 +81,89 @@ describeStorage(
       await logged(s, ready);
       expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
       const { iri } = await s.stored('text/turtle', `<> <${e}v> 1 .`);
-      expect(await valuesOf(iri)).to.deep.equal(['1']);
+      expect(await valuesOf(s, iri)).to.deep.equal(['1']);
       await s.delete(iri);
       await s.restart(withIndex(0));
       expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
       expect(s.server!.log.some(({ msg }) => String(msg).includes('index in memory'))).to.equal(false);
+    });
+  },
+  withIndex(100_000),
+);
+
+/** Queries that the HTTP thread has answered, and threads. */
+async function answered(s: StorageUnderTest): Promise<readonly [short: number, inThreads: number]> {
+  const { text } = await s.get(`${s.root}.lws/metrics`);
+  const [, short] = /^quadpod_sparql_short_queries_total (\d+)/m.exec(text)!;
+  const [, inThreads] = /^quadpod_sparql_queries_total (\d+)/m.exec(text)!;
+  return [Number(short), Number(inThreads)];
+}
+
+describeStorage(
+  'SPARQL by the HTTP thread, of what is short',
+  (s) => {
+    const lookup = `SELECT ?p ?o { <${e}a> ?p ?o }`;
+    before(async () => {
+      await build(s);
+      await setAcl(s, `${s.scratch}open/`, rule('Read', agent(alice)));
+      for (let n = 0; n < 10; n++) await rows(s, lookup);
+      const isShort = async (): Promise<boolean> => {
+        // It is loaded in a pause.
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        await rows(s, lookup);
+        return (await answered(s))[0] > 0;
+      };
+      await eventually(isShort, 'the HTTP thread answers a query', 30_000);
+    });
+
+    describe('for one who may read a half', () => half(s, () => as(s, alice)));
+    seesChanges(s);
+
+    for (const query of [
+      lookup,
+      `ASK { <${e}a> <${e}same> 1 }`,
+      `CONSTRUCT { ?s <${e}of> ?o } { ?s <${e}next> <${e}b> . ?s <${e}n> ?o }`,
+      `SELECT ?g ?x { GRAPH ?g { <${e}a> <${e}next> ?x } OPTIONAL { ?x <${e}n> ?n FILTER(?n > 10) } } ORDER BY ?g LIMIT 3`,
+      `SELECT * { { ?s <${e}n> 20 } UNION { <${e}c> ?p ?o } VALUES ?s { <${e}b> UNDEF } }`,
+    ])
+      it(`answers as a thread does: ${query}`, async () => {
+        const type = query.startsWith('CONSTRUCT') ? 'application/n-triples' : 'text/csv';
+        for (const sender of [undefined, as(s, alice), s.stranger, 'anonymous'] as const) {
+          const asked = async (more: readonly (readonly [string, string])[]): Promise<string> => {
+            const { status, text } = await askByGet(s, [['query', query], ...more], { Accept: type }, sender);
+            expect(status, text).to.equal(200);
+            return text.split(/\r?\n/).sort().join('\n');
+          };
+          const [before] = await answered(s);
+          const short = await asked([]);
+          expect((await answered(s))[0]).to.equal(before + 1);
+          // With a limit of its own, a query belongs into a thread.
+          expect(short).to.equal(await asked([['timeout', '30']]));
+          expect((await answered(s))[0]).to.equal(before + 1);
+        }
+      });
+
+    const values = (name: string): string => `VALUES ?${name} { ${Array.from({ length: 60 }, (_, n) => n).join(' ')} }`;
+    for (const [what, query, isTried] of [
+      ['many rows', `SELECT * { <${e}a> <${e}same> 1 ${values('a')} ${values('b')} }`, true],
+      ['aggregates', `SELECT (COUNT(*) AS ?n) { <${e}a> ?p ?o }`, false],
+      ['paths', `SELECT ?x { <${e}a> <${e}next>+ ?x }`, false],
+      ['functions of texts', `SELECT ?o { <${e}a> ?p ?o FILTER(REGEX(STR(?o), "a")) }`, false],
+      ['no term to begin with', 'SELECT * { ?s ?p ?o } LIMIT 3', false],
+      ['a long text', `SELECT * { <${e}a> ?p ?o } #${'x'.repeat(3000)}`, false],
+    ] as const)
+      it(`leaves to the threads what has ${what}`, async () => {
+        const [short, inThreads] = await answered(s);
+        const found = await rows(s, query);
+        if (isTried) expect(found).to.have.length(3600);
+        expect(await answered(s)).to.deep.equal([short, inThreads + 1]);
+      });
+
+    it('refuses as a thread does', async () => {
+      const { status, text } = await askByGet(s, [['query', `SELECT * { <${e}a> ?p }`]]);
+      expect(status).to.equal(400);
+      expect(text).to.include('malformed-query').and.to.include('line 1');
+      expect((await ask(s, lookup, { Accept: 'text/turtle' })).status).to.equal(406);
     });
   },
   withIndex(100_000),

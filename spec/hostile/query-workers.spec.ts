@@ -5,6 +5,7 @@ import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import type { ServerProcess } from '../support/process.js';
 import { sparqlQuery } from '../support/sparql.js';
+import { eventually } from '../support/subscriptions.js';
 
 const owner = ed25519Identity();
 const strangers = 24;
@@ -48,6 +49,31 @@ describe('Query workers under attack', function () {
     });
     expect(noticed.result.status).to.equal(422);
     expect(noticed.result.longest, 'the longest ASK of the owner').to.be.below(15_000);
+    expectUnnoticed(noticed);
+  });
+
+  it('strangers whose queries are each just too long for the HTTP thread do not stall it', async () => {
+    const asOwner = by(server, owner);
+    const isLoaded = async (): Promise<boolean> => {
+      for (let n = 0; n < 10; n++) expect((await ask(asOwner, 'ASK { <x:a> <x:b> 1 }')).status).to.equal(200);
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      const { text } = await request(`${server.root}.lws/metrics`, { headers: asOwner });
+      return !/^quadpod_sparql_short_queries_total 0$/m.test(text);
+    };
+    await eventually(isLoaded, 'the HTTP thread answers queries', 30_000);
+    const names = (name: string): string => `VALUES ?${name} { ${Array.from({ length: 99 }, (_, n) => n).join(' ')} }`;
+    const noticed = await notice(server, async () => {
+      let count = 0;
+      const attack = async (): Promise<void> => {
+        const stranger = by(server);
+        // Each of a form of its own; those with two names are too long for one message as well.
+        for (let n = 0; n < 24; n++) {
+          const more = n % 6 === 0 ? names('b') : '';
+          await ask(stranger, `SELECT * { OPTIONAL { <x:a> <x:b> ?o } ${names(`v${count++}`)} ${more} }`);
+        }
+      };
+      await Promise.all(Array.from({ length: 12 }, attack));
+    });
     expectUnnoticed(noticed);
   });
 });

@@ -30,7 +30,10 @@ export interface QueryAnswer {
   readonly body: Buffer | Readable;
 }
 
-export interface QueryHost {
+/** What answers queries: a thread of them, or what is called like one. */
+export type Answerer = Pick<Thread<QueryFunctions>, 'isReady' | 'exited' | 'call' | 'end'>;
+
+export interface QueryRules {
   readonly limit: TimeLimit;
   readonly memory?: MemoryIndex | undefined;
 }
@@ -46,16 +49,16 @@ export class AskedQuery {
   /** @param begun is called when the answer begins */
   constructor(
     private readonly job: QueryJob,
-    private readonly host: QueryHost,
+    private readonly rules: QueryRules,
     private readonly begun: (answer: QueryAnswer) => void,
   ) {}
 
   /** Returns when the answer has ended. @throws what a client is told */
-  async run(thread: Thread<QueryFunctions>): Promise<void> {
+  async run(thread: Answerer): Promise<void> {
     try {
       this.end(await this.ask(thread));
     } catch (error) {
-      const refusal = refusalOf(error, this.host.limit);
+      const refusal = refusalOf(error, this.rules.limit);
       // What came before it is begun before it fails, however long the scope takes.
       await this.confirmed?.catch(() => {});
       // After the first byte only a broken connection says that the answer is not whole.
@@ -66,9 +69,9 @@ export class AskedQuery {
     }
   }
 
-  private async ask(thread: Thread<QueryFunctions>): Promise<AnswerPart> {
-    const { job, host } = this;
-    const { memory, limit } = host;
+  private async ask(thread: Answerer): Promise<AnswerPart> {
+    const { job } = this;
+    const { memory, limit } = this.rules;
     let asked = memory?.asked;
     // Saves a way there and back: what most may read is the same for everything. The changes that an index in memory needs,
     // and the time that a new thread takes, are only known when it has begun.
@@ -118,7 +121,7 @@ export class AskedQuery {
     return this.confirmed;
   }
 
-  private async take({ mediaType, chunk }: AnswerPart, thread: Thread<QueryFunctions>): Promise<void> {
+  private async take({ mediaType, chunk }: AnswerPart, thread: Answerer): Promise<void> {
     const confirmed = this.confirm();
     if (confirmed) await confirmed;
     if (!this.body) {

@@ -1,12 +1,14 @@
 /** Queries in worker threads that are shared between clients. */
 import { rankOf } from '../../../lib/component/access.js';
 import { type Measure, measure } from '../../../lib/component/basics.js';
+import type { Level } from '../../../lib/component/level.js';
 import type { MemoryIndex } from '../../../lib/component/memory.js';
 import { WorkerPool } from '../../../lib/component/threads.js';
 import { AskedQuery, type QueryAnswer, type QueryJob } from './asked-query.js';
 import type { QueryThreadData, TimeLimit } from './messages.js';
 import { refusalOf } from './query-errors.js';
 import type { QueryFunctions } from './query-worker.js';
+import type { ShortQueries } from './short-queries.js';
 
 export interface QueryPoolOptions extends QueryThreadData {
   readonly size: number;
@@ -18,6 +20,8 @@ export interface QueryPoolOptions extends QueryThreadData {
   /** Queries that may wait. */
   readonly queue: number;
   readonly memory?: MemoryIndex | undefined;
+  /** What short queries are answered from without a thread; absent: none is. */
+  readonly level?: () => Level;
 }
 
 /** A thread that nobody needs for so long is let go. */
@@ -26,11 +30,17 @@ const idleMs = 600_000;
 /** A thread that computes without a pause is killed so long after it was told to end. */
 const graceMs = 200;
 
+/** After so many queries, the HTTP thread loads what it answers short ones with, in a pause: one part of its time in so many milliseconds is taken. */
+const [manyQueries, pauseMs, pauseShare] = [8, 250, 0.2];
+
 /** The pool of this process that has a thread loaded ahead. */
 let warmed: QueryPool | undefined;
 
 export class QueryPool {
   private readonly threads: WorkerPool<QueryFunctions>;
+  private short: ShortQueries | undefined;
+  private asked = 0;
+  private pausing: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: QueryPoolOptions) {
     const { size, strangers, queue, memoryMb, folder, storage, memory } = options;
@@ -59,17 +69,41 @@ export class QueryPool {
    * Runs a query, and resolves when its answer begins.
    * @throws LwsError `too-busy` over the waiting queue; `query-limit` at a limit; what the worker refuses
    */
-  run(job: QueryJob): Promise<QueryAnswer> {
+  async run(job: QueryJob): Promise<QueryAnswer> {
     const { memory } = this.options;
     memory?.use();
+    const rules = { memory, limit: this.limitOf(job) };
+    if (++this.asked === manyQueries && this.options.level) this.loadShort(this.options.level);
+    const short = await this.short?.run(job, rules);
+    if (short) return short;
     const { client, gone, standing } = job;
-    const limit = this.limitOf(job);
     return new Promise((resolve, reject) => {
-      const query = new AskedQuery(job, { memory, limit }, resolve);
+      const query = new AskedQuery(job, rules, resolve);
       this.threads
         .run({ client, rank: rankOf(standing), gone, work: (thread) => query.run(thread) })
-        .catch((error: unknown) => reject(refusalOf(error, limit)));
+        .catch((error: unknown) => reject(refusalOf(error, rules.limit)));
     });
+  }
+
+  /** Waits until the thread has little to do: what is loaded takes it a tenth of a second. */
+  private loadShort(level: () => Level): void {
+    const { eventLoopUtilization } = performance;
+    let before = eventLoopUtilization();
+    this.pausing = setInterval(() => {
+      const { utilization } = eventLoopUtilization(before);
+      before = eventLoopUtilization();
+      if (utilization > pauseShare) return;
+      clearInterval(this.pausing);
+      void this.startShort(level);
+    }, pauseMs).unref();
+  }
+
+  private async startShort(level: () => Level): Promise<void> {
+    const { memory, storage } = this.options;
+    const { ShortQueries } = await import('./short-queries.js');
+    const short = await ShortQueries.load({ storage, level });
+    memory?.serve(short);
+    this.short = short;
   }
 
   private limitOf({ standing, task }: QueryJob): TimeLimit {
@@ -88,18 +122,28 @@ export class QueryPool {
       measure('gauge', 'sparql_threads', 'Threads for queries.', threads),
       measure('gauge', 'sparql_threads_busy', 'Queries that run, each on a snapshot.', busy),
       measure('gauge', 'sparql_queries_waiting', 'Queries that wait for a thread.', waiting),
-      measure('counter', 'sparql_queries_total', 'Queries that were begun.', begun),
+      measure('counter', 'sparql_queries_total', 'Queries that were begun in a thread of their own.', begun),
+      measure(
+        'counter',
+        'sparql_short_queries_total',
+        'Queries that the HTTP thread answered.',
+        this.short?.answered ?? 0,
+      ),
       measure('counter', 'sparql_threads_killed_total', 'Threads that were ended with their query.', killed),
     ];
   }
 
   /** Ends all queries; those that come wait until what it returns is called. */
-  pause(): Promise<() => void> {
-    return this.threads.pause();
+  async pause(): Promise<() => void> {
+    const paused = await Promise.all([this.threads.pause(), this.short?.pause()]);
+    return () => {
+      for (const goOn of paused) goOn?.();
+    };
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     if (warmed === this) warmed = undefined;
-    return this.threads.close();
+    clearInterval(this.pausing);
+    await Promise.all([this.threads.close(), this.short?.pause()]);
   }
 }

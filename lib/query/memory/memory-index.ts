@@ -165,6 +165,11 @@ export class MemoryIndex {
     if (this.base) tell(thread, this.base);
   }
 
+  /** Quads of graphs that changed since the index was built, before or after their change. */
+  get changedQuads(): number {
+    return this.changed.quads;
+  }
+
   /** What a query is told before its snapshot is taken. */
   get asked(): MemoryAsked | undefined {
     return this.base && { version: this.base.version, sequence: this.changed.sequence };

@@ -1,0 +1,86 @@
+/**
+ * How a query is answered over one snapshot: by whom is left to the host, which is a thread of queries, or the HTTP thread for short ones.
+ * It must not know who asks.
+ */
+import { hiddenGraphs } from '../../../lib/component/graphs.js';
+import { type Level, type LevelSnapshot, ownedBy } from '../../../lib/component/level.js';
+import type { MemoryLayers, ServiceCall } from '../../../lib/component/memory.js';
+import { type AskOptions, readableGraphs } from '../../../lib/component/query.js';
+import type { Caller } from '../../../lib/component/serve.js';
+import type { AnswerPart, AskedTask, Purpose, QueryQuestions, TimeLimit } from './messages.js';
+import { type QueryRun, runQuery } from './query-execution.js';
+import { runUpdate } from './run-update.js';
+
+/** Somebody who owns more than so many resources is asked for graph by graph. */
+const maxOwned = 1000;
+
+export interface QueryHost extends Pick<AskOptions, 'loadEngine'> {
+  readonly level: Level;
+  readonly layers: MemoryLayers;
+  readonly storage: string;
+  /** Makes what is called between two blocks of rows, and throws when the query has to end. */
+  limits(limit: TimeLimit): () => void;
+}
+
+/** Who has asked: is sent parts of the answer, and asked in turn. */
+export type Asking = Pick<Caller<QueryQuestions, AnswerPart>, 'ask' | 'send' | 'moves'>;
+
+/** Begins a query, or an update. */
+async function start(
+  { level, layers, storage, limits, loadEngine }: QueryHost,
+  { task, limit, asked, presumed, snapshot }: AskedTask & { readonly snapshot: LevelSnapshot },
+  caller: Asking,
+): Promise<QueryRun> {
+  const decide = async (iris: readonly string[], purpose: Purpose = 'read'): Promise<readonly boolean[]> => {
+    const answers = await caller.ask('decide', iris, purpose);
+    if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
+    return answers;
+  };
+  const { scope, changes } =
+    presumed === undefined ? await caller.ask('scope') : { scope: presumed, changes: undefined };
+  const memory = asked && changes && (await layers.view(asked, changes, level, snapshot));
+  const owner = typeof scope === 'object' ? scope.owner : undefined;
+  const owned = owner === undefined ? undefined : await ownedBy({ level, snapshot }, owner, maxOwned);
+  const hidden = await hiddenGraphs(level, snapshot);
+  const run = {
+    level,
+    snapshot,
+    readable: readableGraphs({ level, snapshot, scope, within: task.within, hidden, owned, decide }),
+    memory,
+    callService: (call: ServiceCall) => caller.ask('service', call),
+    assertTime: limits(limit),
+    loadEngine,
+  };
+  if (!task.update) return runQuery(task, run);
+  return runUpdate(task, task.update, {
+    ...run,
+    hidden,
+    storage,
+    decide: scope === 'everything' ? undefined : decide,
+  });
+}
+
+/**
+ * Answers a query. One part is kept back and is what this returns, so that a small answer is one message.
+ * @throws NeedsIndexError before anything is sent; what ends the query
+ */
+export async function answered(host: QueryHost, given: AskedTask, caller: Asking): Promise<AnswerPart> {
+  const snapshot = host.level.snapshot();
+  try {
+    const { mediaType, chunks } = await start(host, { ...given, snapshot }, caller);
+    const partOf = (text: string): AnswerPart => ({ mediaType, chunk: new TextEncoder().encode(text) });
+    let last: string | undefined;
+    for await (const text of chunks) {
+      if (last !== undefined) {
+        const part = partOf(last);
+        await caller.send(part, [part.chunk.buffer]);
+      }
+      last = text;
+    }
+    const part = partOf(last ?? '');
+    caller.moves.push(part.chunk.buffer);
+    return part;
+  } finally {
+    await snapshot.close();
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Queries that the HTTP thread answers itself, beside those of the threads: a lookup takes less work than the way to a thread and back. Whether
+ * one is short is a matter of its form and of what it takes, and it is begun anew in a thread when it is not. It must not know who asks.
+ */
+import type { Level } from '../../../lib/component/level.js';
+import { countedCache, MemoryLayers } from '../../../lib/component/memory.js';
+import {
+  type Algebra,
+  loadParser,
+  loadQueryEngine,
+  NeedsIndexError,
+  nodesOf,
+  parseQuery,
+} from '../../../lib/component/query.js';
+import { type Asking, answered } from './answering.js';
+import { type Answerer, AskedQuery, type QueryAnswer, type QueryJob, type QueryRules } from './asked-query.js';
+import type { AskedTask, QueryTask } from './messages.js';
+
+/** It takes more than a short one. */
+class NotShortError extends Error {}
+
+/** Characters of a text, and milliseconds that a query may take of the HTTP thread. */
+const [maxLength, maxMs] = [2048, 2];
+/** Quads that changed since the index was built: the HTTP thread has them in an order of its own. */
+const maxChanged = 2000;
+/** Queries that may wait for each other; more are for the threads. */
+const maxWaiting = 16;
+/** What took too much is tried again after so many milliseconds, and strangers after so many times what theirs took. */
+const [longMs, pauseTimes] = [10_000, 20];
+
+/** Operations of which none takes more than the rows that it is given and the quads that it reads. */
+const operations = new Set(
+  'project distinct reduced slice orderby join leftjoin union filter bgp pattern extend values ask construct expression'.split(
+    ' ',
+  ),
+);
+/** Functions whose work does not grow with the length of a text. */
+const functions = new Set(
+  '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str'.split(' '),
+);
+
+interface Node {
+  readonly type?: string;
+  readonly subType?: string;
+  readonly operator?: string;
+  readonly subject?: { readonly termType: string };
+  readonly object?: { readonly termType: string };
+}
+
+/** A query that may be short: it names where each group begins, and has no operator that makes much of little. */
+function mayBeShort(algebra: Algebra.Operation): boolean {
+  let begins = false;
+  for (const { type, subType, operator, subject, object } of nodesOf(algebra, () => true) as Iterable<Node>) {
+    if (type === undefined) continue;
+    if (!operations.has(type)) return false;
+    if (
+      subType !== undefined &&
+      subType !== 'term' &&
+      !(operator !== undefined && functions.has(operator.toLowerCase()))
+    )
+      return false;
+    begins ||= type === 'pattern' && (subject!.termType !== 'Variable' || object!.termType !== 'Variable');
+  }
+  return begins;
+}
+
+export class ShortQueries implements Answerer {
+  readonly isReady = true;
+  /** The HTTP thread stays. */
+  readonly exited = new Promise<void>(() => {});
+  private readonly layers = new MemoryLayers();
+  /** Forms that took too much. */
+  private readonly long = countedCache<true>(1000, longMs);
+  private last: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
+  private strangersAt = 0;
+  private isPaused = false;
+  /** Queries that were answered. */
+  answered = 0;
+
+  private constructor(private readonly options: { readonly storage: string; readonly level: () => Level }) {}
+
+  /** Loads what they need: a tenth of a second, in which the thread does nothing else. */
+  static async load(options: { readonly storage: string; readonly level: () => Level }): Promise<ShortQueries> {
+    await loadQueryEngine();
+    await loadParser();
+    return new ShortQueries(options);
+  }
+
+  /** Runs a query that is short; `undefined`: it belongs into a thread. @throws what a client is told */
+  async run(job: QueryJob, rules: QueryRules): Promise<QueryAnswer | undefined> {
+    const { task, standing } = job;
+    if (!this.takes(task, rules)) return undefined;
+    const form = task.query.replace(/<[^<>]*>|"[^"]*"|'[^']*'|\d+/g, '');
+    const isStranger = standing === 'stranger';
+    if (this.long.has(form) || (isStranger && performance.now() < this.strangersAt)) return undefined;
+    this.waiting++;
+    const { last } = this;
+    let done!: () => void;
+    this.last = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    await last;
+    const began = performance.now();
+    try {
+      const { algebra } = await parseQuery(task.query, task.base, task);
+      if (!mayBeShort(algebra)) throw new NotShortError();
+      const query = (begun: (answer: QueryAnswer) => void): Promise<void> =>
+        new AskedQuery(job, rules, begun).run(this);
+      const answer = await new Promise<QueryAnswer>((resolve, reject) => query(resolve).catch(reject));
+      this.answered++;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof NotShortError || error instanceof NeedsIndexError)) throw error;
+      const now = performance.now();
+      this.long.set(form, true);
+      if (isStranger) this.strangersAt = now + pauseTimes * (now - began);
+      return undefined;
+    } finally {
+      this.waiting--;
+      done();
+    }
+  }
+
+  private takes({ query, explain, update, parameters, timeoutMs }: QueryTask, { memory }: QueryRules): boolean {
+    const isPlain = !explain && !update && timeoutMs === undefined && Object.keys(parameters ?? {}).length === 0;
+    return (
+      isPlain &&
+      query.length <= maxLength &&
+      this.waiting < maxWaiting &&
+      !this.isPaused &&
+      memory?.asked !== undefined &&
+      memory.changedQuads <= maxChanged
+    );
+  }
+
+  async call(name: string, given: unknown, { answers }: { readonly answers?: unknown } = {}): Promise<never> {
+    if (name === 'use') return this.layers.use(given as never) as never;
+    const asking = {
+      moves: [],
+      ask: async (question: string, ...about: unknown[]) =>
+        (answers as Record<string, (...about: unknown[]) => unknown>)[question]!(...about),
+      send: () => Promise.reject(new NotShortError()),
+    } as unknown as Asking;
+    const host = { ...this.options, level: this.options.level(), layers: this.layers, limits: shortLimits };
+    return (await answered(host, given as AskedTask, asking)) as never;
+  }
+
+  /** None is under way when this has resolved, and others go to the threads until what it returns is called. */
+  async pause(): Promise<() => void> {
+    this.isPaused = true;
+    await this.last;
+    return () => {
+      this.isPaused = false;
+    };
+  }
+
+  end(): Promise<void> {
+    return this.exited;
+  }
+}
+
+/** The clock runs from the first block on: what comes before waits for the disk. */
+function shortLimits(): () => void {
+  let endAt: number | undefined;
+  return () => {
+    const now = performance.now();
+    endAt ??= now + maxMs;
+    if (now > endAt) throw new NotShortError();
+  };
+}

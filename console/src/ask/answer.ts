@@ -1,5 +1,5 @@
 /** Asks the SPARQL service, and reads its answers. */
-import { serviceEndpoint, succeed } from '../storage/api.js';
+import { essenceOf, serviceEndpoint, succeed } from '../storage/api.js';
 import type { PlanPart } from './plan.js';
 import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
 
@@ -38,7 +38,7 @@ export async function ask(query: string, signal: AbortSignal, isExplained: boole
     body: query,
     signal,
   });
-  const mediaType = (response.headers.get('Content-Type') ?? '').replace(/;.*/, '').trim();
+  const mediaType = essenceOf(response);
   const text = await wholeText(response, signal);
   if (isExplained) return { kind: 'plan', text, mediaType, plan: (JSON.parse(text) as { plan: PlanPart }).plan };
   return read(text, mediaType);

@@ -32,7 +32,7 @@ export class Keeper implements ReactiveController {
     return this.list.find(({ id }) => id === this.tabs.active) ?? this.list[0]!;
   }
 
-  choose({ id }: Tab): void {
+  choose({ id }: Pick<Tab, 'id'>): void {
     this.become({ list: this.list, active: id });
   }
 

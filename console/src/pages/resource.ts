@@ -13,11 +13,6 @@ import { storageUri } from '../session/session.js';
 export class ResourcePage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.requestUpdate();
-  }
-
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     dropClean();

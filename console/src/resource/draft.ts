@@ -16,19 +16,20 @@ export interface DraftSource {
   readonly reread: () => Promise<Theirs>;
 }
 
-export class Draft {
+/** Fires `change` whenever anything of it is another. */
+export class Draft extends EventTarget {
   private typed: string;
   /** The version that was read or written last. */
   private base: Version;
   theirs: Theirs | undefined;
   failure = '';
   isSaving = false;
-  private readonly listeners = new Set<() => void>();
 
   constructor(
     readonly source: DraftSource,
     version: Version,
   ) {
+    super();
     this.base = version;
     this.typed = version.text;
   }
@@ -49,12 +50,6 @@ export class Draft {
   }
   get isDirty(): boolean {
     return this.typed !== this.base.text || this.theirs !== undefined;
-  }
-
-  /** @returns how to stop listening */
-  listen(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
   }
 
   /** Writes over the version that was read. @returns whether it is written */
@@ -129,6 +124,6 @@ export class Draft {
   }
 
   private changed(): void {
-    for (const listener of this.listeners) listener();
+    this.dispatchEvent(new Event('change'));
   }
 }

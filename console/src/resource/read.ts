@@ -1,5 +1,5 @@
 /** Reads a resource as far as a page can show it. */
-import { succeed } from '../storage/api.js';
+import { linkTarget, succeed } from '../storage/api.js';
 import { rightsOn } from '../storage/controller.js';
 import { downloadLimit, takeUpTo } from './bytes.js';
 
@@ -41,16 +41,6 @@ function kindOf(mediaType: string, isRdf: boolean): Kind {
   if (type === 'application/pdf') return 'pdf';
   if (/^text\/|^application\/(?:xml|javascript|sparql-(?:query|update)|yaml|toml)$|\+xml$/.test(type)) return 'text';
   return 'other';
-}
-
-/** The target of the first link of a relation. */
-export function linkTarget(response: Pick<Response, 'headers'>, relation: string, base: string): string | undefined {
-  for (const [, target = '', parameters = ''] of (response.headers.get('Link') ?? '').matchAll(
-    /<([^>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g,
-  ))
-    if (new RegExp(`;\\s*rel\\s*=\\s*"?(?:[^"]* )?${relation}(?: [^"]*)?"?(?:;|$|\\s)`, 'i').test(parameters))
-      return new URL(target, base).href;
-  return undefined;
 }
 
 /** @throws TypeError for bytes that are no UTF-8: saving would change them */

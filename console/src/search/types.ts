@@ -1,14 +1,8 @@
 /** Which types resources give themselves, which a search does not tell: asked of the SPARQL service, where there is one. */
-import { serviceEndpoint, succeed } from '../storage/api.js';
+import { select } from '../storage/api.js';
 
 /** Characters of IRIs in one query; the service takes 64 KiB. */
 const maxCharacters = 40_000;
-
-interface Bindings {
-  readonly results: {
-    readonly bindings: readonly { readonly r: { value: string }; readonly type: { value: string } }[];
-  };
-}
 
 /** The types of resources and of what their fragments name, by IRI of the resource. @throws Refusal in the server's words */
 export async function readTypes(
@@ -16,17 +10,9 @@ export async function readTypes(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const types = new Map<string, string[]>();
-  const endpoint = await serviceEndpoint('SparqlQueryService');
-  if (!endpoint) return types;
-  for (const some of batches(iris)) {
-    const response = await succeed('POST', endpoint, {
-      headers: { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' },
-      body: queryFor(some),
-      signal,
-    });
-    const { results } = (await response.json()) as Bindings;
-    for (const { r, type } of results.bindings) types.set(r.value, [...(types.get(r.value) ?? []), type.value]);
-  }
+  for (const some of batches(iris))
+    for (const { r, type } of (await select(queryFor(some), signal)) ?? [])
+      types.set(r!.value, [...(types.get(r!.value) ?? []), type!.value]);
   return types;
 }
 

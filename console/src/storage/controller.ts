@@ -1,7 +1,8 @@
 /** How the storage is, for those who control it; and what the signed-in subject may do with it. */
 
-import { onSession, storageUri } from '../session/session.js';
+import { storageUri } from '../session/session.js';
 import { refusalOf, request } from './api.js';
+import { once } from './once.js';
 import { systemUrl } from './system.js';
 
 export interface Status {
@@ -19,11 +20,6 @@ export interface Status {
     readonly source: string;
   }[];
 }
-
-let control: Promise<boolean> | undefined;
-onSession(() => {
-  control = undefined;
-});
 
 /** @returns `undefined` where the signed-in subject is refused */
 async function ask<T>(url: string): Promise<T | undefined> {
@@ -44,13 +40,4 @@ export const rightsOn = async (iri: string): Promise<Rights> =>
   (await ask<Rights>(`${storageUri}app/rights?${new URLSearchParams({ iri })}`)) ?? {};
 
 /** Whether the signed-in subject controls the storage; asked once for each of them. */
-export function controls(): Promise<boolean> {
-  control ??= rightsOn(storageUri).then(
-    ({ share = false }) => share,
-    (error: unknown) => {
-      control = undefined;
-      throw error;
-    },
-  );
-  return control;
-}
+export const controls = once(async () => (await rightsOn(storageUri)).share ?? false);

@@ -1,14 +1,14 @@
 /** What became of a query: as table, chart, picture or text, and as a file. */
+import './table.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import './table.js';
 import { Page, placeHref } from '../frame/page.js';
 import { tabStrip } from '../frame/tabs.js';
 import { saveAs } from '../storage/download.js';
-import type { Answer, TableAnswer } from './answer.js';
-import { csvOf } from './csv.js';
 import { planTree } from './plan.js';
 import { plotOf } from './plot.js';
+import type { Answer, TableAnswer } from './run.js';
+import { plainText, type Row } from './terms.js';
 
 type View = 'table' | 'plan' | 'chart' | 'graph' | 'raw';
 const titles: Readonly<Record<View, string>> = {
@@ -123,3 +123,10 @@ export class AskResults extends Page {
     );
   }
 }
+
+export function csvOf(columns: readonly string[], rows: readonly Row[]): string {
+  const lines = [columns.map(field), ...rows.map((row) => row.map((term) => field(plainText(term))))];
+  return `${lines.map((fields) => fields.join(',')).join('\r\n')}\r\n`;
+}
+
+const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);

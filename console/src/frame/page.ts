@@ -1,8 +1,9 @@
 /** What all pages share: they render into the document, so that one style sheet and one focus order hold. */
 import { html, LitElement, type TemplateResult } from 'lit';
 import { state } from 'lit/decorators.js';
+import { storageUri } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
-import { isContainer } from '../storage/names.js';
+import { ancestors, decoded, isContainer, shortName } from '../storage/names.js';
 import { confirmed, type Question } from './confirm.js';
 import { notify } from './notice.js';
 
@@ -125,3 +126,16 @@ export function signInHref(): string {
 /** Where to go after signing in. Anybody can make a link: only a place of this console is followed. */
 export const placeAfter = (to: string | null): string =>
   to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');
+
+/** What to call a resource in a heading. */
+export const nameOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : decoded(shortName(iri)));
+
+/** @param page what the links lead to */
+export const crumbs = (at: string, page = 'browse'): TemplateResult => html`<nav aria-label="Where you are">
+  <ol class="crumbs">
+    ${ancestors(at, storageUri)
+      .filter((iri) => iri !== at)
+      .map((iri) => html`<li><a href=${placeHref(page, { at: iri })}>${nameOf(iri)}</a></li>`)}
+    <li aria-current="page">${nameOf(at)}</li>
+  </ol>
+</nav>`;

@@ -1,14 +1,13 @@
 /** Asking in SPARQL: queries in tabs that this browser keeps, and what became of each. */
+import '../ask/results.js';
+import '../ask/save-form.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
-import '../ask/results.js';
-import '../ask/save-form.js';
-import { queryEndpoint } from '../ask/answer.js';
 import { examples } from '../ask/examples.js';
-import { Keeper } from '../ask/keeper.js';
-import { Run, secondsText } from '../ask/run.js';
+import { queryEndpoint, Run, secondsText } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
+import { Keeper } from '../ask/tabs.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref, submitted } from '../frame/page.js';
 import { tabStrip } from '../frame/tabs.js';

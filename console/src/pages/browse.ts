@@ -1,21 +1,20 @@
 /** Containers: what is in them, what is put in and taken out. */
+import '../browse/rows.js';
+import '../frame/way-in.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, deleteMember, type Kind, suggestedName } from '../browse/create.js';
-import '../browse/rows.js';
 import { Listing } from '../browse/listing.js';
 import { confirmed } from '../frame/confirm.js';
-import { crumbs, nameOf } from '../frame/crumbs.js';
 import { notify } from '../frame/notice.js';
-import { openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { onSession, storageUri } from '../session/session.js';
 import type { Member } from '../storage/container.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
 import { decoded, isContainer, shortName } from '../storage/names.js';
 import { type Dropped, readDrop, readPicked } from '../upload/dropped.js';
-import { uploadsElsewhere, uploadsTo } from '../upload/uploads.js';
-import '../frame/way-in.js';
+import { uploadsElsewhere, uploadsTo } from '../upload/queue.js';
 
 @customElement('page-browse')
 export class BrowsePage extends Page {

@@ -3,10 +3,9 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { identityOfBrowser, onSession } from '../session/session.js';
-import { json, messageOf, Refusal, succeed } from '../storage/api.js';
+import { json, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
-import { systemUrl } from '../storage/system.js';
 
 interface Owner {
   readonly id: string;

@@ -1,16 +1,15 @@
 /** Who may do what with a resource or a container, and why. */
-import { html, nothing, type TemplateResult } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
 import '../sharing/people-list.js';
 import '../sharing/share-grants.js';
-import { crumbs } from '../frame/crumbs.js';
-import { openHref, Page, placeHref } from '../frame/page.js';
+import '../frame/way-in.js';
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { crumbs, openHref, Page, placeHref } from '../frame/page.js';
 import { storageUri, who } from '../session/session.js';
 import { hasAcls } from '../sharing/acl-requests.js';
 import { person } from '../sharing/person-fields.js';
 import { readStatus, type Status } from '../storage/controller.js';
 import { shortName } from '../storage/names.js';
-import '../frame/way-in.js';
 
 @customElement('page-sharing')
 export class SharingPage extends Page {

@@ -1,4 +1,6 @@
 /** A string that is edited and written back only over the version that was read. What was typed is kept whatever the server answers. */
+
+import { html, nothing, type TemplateResult } from 'lit';
 import { messageOf, Refusal, request, succeed } from '../storage/api.js';
 
 export interface Version {
@@ -126,4 +128,18 @@ export class Draft extends EventTarget {
   private changed(): void {
     this.dispatchEvent(new Event('change'));
   }
+}
+
+export interface SaveActions {
+  readonly save: () => void;
+  readonly revert: () => void;
+}
+
+export function saveRow(draft: Draft, { save, revert }: SaveActions): TemplateResult {
+  const state = draft.isSaving ? 'Saving …' : draft.isDirty ? 'Unsaved changes' : 'No unsaved changes';
+  return html`<div class="row">
+    <button type="button" class="primary" ?disabled=${draft.isSaving} @click=${save}>Save</button>
+    ${draft.isDirty ? html`<button type="button" @click=${revert}>Undo all changes</button>` : nothing}
+    <span class=${draft.isDirty ? 'state unsaved' : 'state soft'} role="status">${state}</span>
+  </div>`;
 }

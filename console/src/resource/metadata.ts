@@ -1,11 +1,11 @@
 /** `<resource-metadata>`: the linkset of a resource as a form or as JSON. */
+import './text.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { messageOf, succeed } from '../storage/api.js';
 import { vocabulary } from '../storage/vocabulary.js';
-import './text.js';
-import { Draft, type Version } from './draft.js';
+import { Draft, saveRow, type Version } from './draft.js';
 import {
   addTarget,
   changeTarget,
@@ -18,7 +18,6 @@ import {
   removeRelation,
   removeType,
 } from './linkset.js';
-import { saveRow } from './save-row.js';
 
 const commonRelations =
   'about alternate author canonical cite-as collection copyright derivedfrom describedby describes item license original preview profile related replies up version-history via'.split(

@@ -1,7 +1,6 @@
 /** Reads a resource as far as a page can show it. */
 import { linkTarget, succeed } from '../storage/api.js';
 import { rightsOn } from '../storage/controller.js';
-import { downloadLimit, takeUpTo } from './bytes.js';
 
 export type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
 
@@ -90,4 +89,34 @@ export async function readResource(iri: string, signal?: AbortSignal): Promise<O
   if (kind === 'image' || kind === 'pdf') return { ...known, blob: new Blob([bytes], { type: essence(mediaType) }) };
   const read = textOf(bytes, mediaType);
   return 'text' in read ? { ...known, text: read.text } : { ...known, kind: 'other', reason: read.reason };
+}
+
+/** Larger resources are not opened: they are offered as files. */
+export const downloadLimit = 5_000_000;
+
+/** A whole body, or `undefined` as soon as it is longer than `most`. */
+export async function takeUpTo(response: Response, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (Number(response.headers.get('Content-Length') ?? 0) > most) {
+    await response.body?.cancel();
+    return undefined;
+  }
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (const reader = response.body?.getReader(); reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.byteLength;
+    if (length > most) {
+      await reader.cancel();
+      return undefined;
+    }
+    parts.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
 }

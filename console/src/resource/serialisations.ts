@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import type { Language } from '../editor/quad-editor.js';
 import { Page } from '../frame/page.js';
 import { succeed } from '../storage/api.js';
-import { downloadLimit, takeUpTo } from './bytes.js';
+import { downloadLimit, takeUpTo } from './read.js';
 
 export interface Serialisation {
   readonly mediaType: string;

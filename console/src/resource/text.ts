@@ -4,8 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import type { Language } from '../editor/quad-editor.js';
 import { Page } from '../frame/page.js';
 import { vocabulary } from '../storage/vocabulary.js';
-import type { Draft, Theirs } from './draft.js';
-import { saveRow } from './save-row.js';
+import { type Draft, saveRow, type Theirs } from './draft.js';
 
 @customElement('resource-text')
 export class ResourceText extends Page {

@@ -1,8 +1,7 @@
 /** OpenID Connect with PKCE: away to the provider, and back through `/callback`. */
-
 import { refusalOf } from '../storage/api.js';
 import { once } from '../storage/once.js';
-import { base64url } from './base64url.js';
+import { base64url } from './browser-identity.js';
 import { SignInError, signIn, storageUri } from './session.js';
 
 interface Provider {

@@ -130,3 +130,12 @@ export async function select(
   });
   return ((await response.json()) as { results: { bindings: [] } }).results.bindings;
 }
+
+const known = ['TypeIndexService', 'AccessGrantService', 'NotificationService', 'SparqlQueryService'];
+
+/** @param name such as `owners` */
+export async function systemUrl(name: string): Promise<string> {
+  const own = (await services()).find(({ type }) => [type].flat().some((each) => known.includes(each)));
+  // The default of `lws.system-prefix`, where every service is switched off.
+  return new URL(name, own?.serviceEndpoint ?? `${storageUri}.lws/`).href;
+}

@@ -1,9 +1,7 @@
 /** How the storage is, for those who control it; and what the signed-in subject may do with it. */
-
 import { storageUri } from '../session/session.js';
-import { refusalOf, request } from './api.js';
+import { refusalOf, request, systemUrl } from './api.js';
 import { once } from './once.js';
-import { systemUrl } from './system.js';
 
 export interface Status {
   readonly version: string;

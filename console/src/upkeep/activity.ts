@@ -4,9 +4,8 @@ import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
 import { targetLink } from '../sharing/grants-table.js';
 import { person } from '../sharing/person-fields.js';
-import { messageOf, refusalOf, request } from '../storage/api.js';
+import { messageOf, refusalOf, request, systemUrl } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
-import { systemUrl } from '../storage/system.js';
 
 interface Activity {
   readonly id: string;

@@ -4,9 +4,8 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson, people, personOf } from '../sharing/people.js';
-import { json } from '../storage/api.js';
+import { json, systemUrl } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
-import { systemUrl } from '../storage/system.js';
 
 interface Explanation {
   readonly allowed: boolean;

@@ -3,11 +3,10 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { json, succeed } from '../storage/api.js';
+import { json, succeed, systemUrl } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
 import { saveAs } from '../storage/download.js';
 import { dateText, sizeText } from '../storage/names.js';
-import { systemUrl } from '../storage/system.js';
 
 interface Line {
   readonly source: string;

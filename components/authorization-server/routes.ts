@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { SignJWT } from 'jose';
+import { controls } from '../../lib/component/access.js';
 import {
   type DpopProof,
   signatureAlgorithms,
@@ -109,8 +110,7 @@ async function exchange({ platform, keys, lifetime, links }: TokenIssuer, reques
   if (expires <= now) throw new OAuthError('invalid_request', 'The credential has expired.');
   await proof?.consume();
   if (link !== undefined) {
-    const question = { view: platform.store, access: { principal }, mode: 'control', iri: platform.rootIri } as const;
-    const isOwners = await platform.authorizer.allows(question);
+    const isOwners = await controls(platform, platform.store, { principal });
     await links.bind({ name: link, isOwners, expires: credential.expires }, proof?.thumbprint);
   }
   const { kid, key } = keys.signingKey();

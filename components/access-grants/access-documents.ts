@@ -5,6 +5,7 @@
 
 import { isIdentity, noIdentity } from '../../lib/component/access.js';
 import { LwsError } from '../../lib/component/basics.js';
+import { isObject, valuesOf } from '../../lib/component/fields.js';
 import { isAbsoluteIri, lwsContext } from '../../lib/component/vocabulary.js';
 
 export type DocumentType = 'AccessRequest' | 'AccessGrant';
@@ -40,11 +41,6 @@ type Members = Readonly<Record<string, unknown>>;
 const actions: ReadonlySet<unknown> = new Set<Action>(['read', 'modify', 'create', 'delete']);
 const targetTypes: ReadonlySet<unknown> = new Set<TargetType>(['Container', 'DataResource', 'StorageResource']);
 
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const list = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-
 const malformed = (detail: string): LwsError => new LwsError('malformed-body', detail);
 
 /**
@@ -54,12 +50,12 @@ const malformed = (detail: string): LwsError => new LwsError('malformed-body', d
  */
 export function acceptDocument(sent: unknown, type: DocumentType, id: string, storage: string): AccessDocument {
   if (!isObject(sent)) throw malformed(`An ${type} is a JSON object.`);
-  if (!list(sent['type']).includes(type)) throw malformed(`The type of the document has to be ${type}.`);
+  if (!valuesOf(sent['type']).includes(type)) throw malformed(`The type of the document has to be ${type}.`);
   if (sent['storage'] !== storage && `${String(sent['storage'])}/` !== storage)
     throw malformed(`The member storage has to be ${storage}.`);
   if (sent['inbox'] !== undefined && !isWebUrl(sent['inbox'])) throw malformed('The inbox is no http or https URL.');
   if (sent['request'] !== undefined && !isIri(sent['request'])) throw malformed('The member request is no IRI.');
-  const access = list(sent['access']);
+  const access = valuesOf(sent['access']);
   if (access.length === 0) throw malformed('The document gives no access: the member access is missing or empty.');
   for (const policy of access) assertPolicy(policy, storage);
   if (type === 'AccessGrant') for (const part of [sent, ...(access as readonly Members[])]) assertUnrestricted(part);
@@ -67,8 +63,8 @@ export function acceptDocument(sent: unknown, type: DocumentType, id: string, st
     '@context': lwsContext,
     ...sent,
     id,
-    type: list(sent['type']) as readonly string[],
-    access: access.map((policy) => ({ ...(policy as Members), type: list((policy as Members)['type']) })),
+    type: valuesOf(sent['type']) as readonly string[],
+    access: access.map((policy) => ({ ...(policy as Members), type: valuesOf((policy as Members)['type']) })),
   };
 }
 
@@ -88,27 +84,28 @@ const isWebUrl = (value: unknown): boolean =>
 function assertPolicy(policy: unknown, storage: string): void {
   if (!isObject(policy)) throw malformed('Every policy of access is an object.');
   const { type, action, assignee, target, constraint } = policy;
-  if (!list(type).includes('AccessPolicy')) throw malformed('Every policy of access has AccessPolicy among its type.');
-  const unknown = list(action).find((name) => !actions.has(name));
-  if (list(action).length === 0 || unknown !== undefined)
+  if (!valuesOf(type).includes('AccessPolicy'))
+    throw malformed('Every policy of access has AccessPolicy among its type.');
+  const unknown = valuesOf(action).find((name) => !actions.has(name));
+  if (valuesOf(action).length === 0 || unknown !== undefined)
     throw malformed('The action of a policy is read, modify, create or delete, or several of them.');
-  if (list(assignee).length === 0 || !list(assignee).every(isIri))
+  if (valuesOf(assignee).length === 0 || !valuesOf(assignee).every(isIri))
     throw malformed('A policy needs an assignee, which is a URI.');
-  for (const text of list(assignee) as readonly string[]) if (!isIdentity(text)) throw noIdentity(text);
+  for (const text of valuesOf(assignee) as readonly string[]) if (!isIdentity(text)) throw noIdentity(text);
   assertTarget(target, storage);
-  for (const entry of list(constraint))
+  for (const entry of valuesOf(constraint))
     if (
       !isObject(entry) ||
-      ['leftOperand', 'operator', 'rightOperand'].some((member) => list(entry[member]).length === 0)
+      ['leftOperand', 'operator', 'rightOperand'].some((member) => valuesOf(entry[member]).length === 0)
     )
       throw malformed('A constraint has a leftOperand, an operator and a rightOperand.');
 }
 
 function assertTarget(target: unknown, storage: string): void {
   if (!isObject(target)) throw malformed('A policy needs a target, which is an object with type and value.');
-  if (list(target['type']).length === 0 || !list(target['type']).every((type) => targetTypes.has(type)))
+  if (valuesOf(target['type']).length === 0 || !valuesOf(target['type']).every((type) => targetTypes.has(type)))
     throw malformed('The type of a target is Container, DataResource or StorageResource.');
-  const values = list(target['value']);
+  const values = valuesOf(target['value']);
   if (values.length === 0) throw malformed('A target needs a value: the IRIs that the policy is about.');
   for (const value of values)
     if (!isIri(value) || !(value.startsWith(storage) || `${value}/` === storage))
@@ -123,17 +120,17 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : JS
 export const policiesOf = ({ access }: AccessDocument, storage: string): readonly Policy[] =>
   access.flatMap(({ action, assignee, target, constraint }) => {
     const { type, value } = target as Members;
-    return list(type).map((targetType) => ({
-      actions: list(action) as readonly Action[],
-      assignees: list(assignee) as readonly string[],
+    return valuesOf(type).map((targetType) => ({
+      actions: valuesOf(action) as readonly Action[],
+      assignees: valuesOf(assignee) as readonly string[],
       targetType: targetType as TargetType,
-      targets: list(value).map((iri) => (`${String(iri)}/` === storage ? storage : String(iri))),
-      constraints: list(constraint).map((entry) => {
+      targets: valuesOf(value).map((iri) => (`${String(iri)}/` === storage ? storage : String(iri))),
+      constraints: valuesOf(constraint).map((entry) => {
         const { leftOperand, operator, rightOperand } = entry as Members;
         return {
           leftOperand: text(leftOperand),
           operator: text(operator),
-          rightOperand: texts(list(rightOperand)),
+          rightOperand: texts(valuesOf(rightOperand)),
         };
       }),
     }));

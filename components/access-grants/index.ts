@@ -1,8 +1,8 @@
 /** Access requests, and grants that widen what the base model allows (rule 17.4). */
 import { defineComponent, flag, integer, optional, type Platform, setting, text } from '../../lib/component/basics.js';
-import type { Transaction } from '../../lib/component/store.js';
+import { FollowedEntries } from '../../lib/component/store.js';
 import { GrantIndex } from './grant-index.js';
-import { allKept, foreignDocument, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { foreignDocument, readKept, type Space } from './kept-documents.js';
 import { KeptIndex } from './kept-index.js';
 import { type DocumentsEndpoint, documentRoutes, documentsUrl } from './routes.js';
 
@@ -63,23 +63,13 @@ export default defineComponent({
 /** Reads the grants in force, and follows what is committed before it is acknowledged: a grant is revoked at once. */
 async function indexGrants(platform: Platform): Promise<GrantIndex> {
   const index = new GrantIndex(platform);
-  const known = new Map<string, KeptDocument>();
-  const prefix = keyOf('access-grants', '');
-  for await (const [name, kept] of allKept(platform.store, 'access-grants')) {
-    known.set(prefix + name, kept);
-    index.add(kept);
-  }
-  platform.store.onCommit(({ entries }: Transaction) => {
-    for (const [key, value] of entries) {
-      if (!key.startsWith(prefix)) continue;
-      const before = known.get(key);
+  await FollowedEntries.open(platform.store, {
+    space: 'access-grants',
+    read: readKept,
+    changed: (_name, before, after) => {
       if (before) index.remove(before);
-      known.delete(key);
-      if (value === null) continue;
-      const kept = readKept(value);
-      known.set(key, kept);
-      index.add(kept);
-    }
+      if (after) index.add(after);
+    },
   });
   return index;
 }

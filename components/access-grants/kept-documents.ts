@@ -1,8 +1,7 @@
 /** Requests and grants as they are kept: entries of the store, of one space each. It must not know who may see them. */
 import { type ForeignState, LwsError } from '../../lib/component/basics.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
+import { entryKey } from '../../lib/component/entries.js';
 import { isObject, isTime } from '../../lib/component/fields.js';
-import type { Store } from '../../lib/component/store.js';
 import { type AccessDocument, acceptDocument, type DocumentType, policiesOf } from './access-documents.js';
 
 export interface KeptDocument {
@@ -46,13 +45,4 @@ export function foreignDocument(
     if (error instanceof LwsError) return undefined;
     throw error;
   }
-}
-
-/** All of a space, in the order of their names. */
-export async function* allKept(
-  store: Store,
-  space: Space,
-): AsyncGenerator<readonly [name: string, kept: KeptDocument]> {
-  for await (const entries of store.entries(entryRange(space)))
-    for (const [key, value] of entries) yield [partsOfEntry(key)[1]!, readKept(value)];
 }

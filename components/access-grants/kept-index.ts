@@ -5,11 +5,11 @@
 import type { Access } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { type ListedMember, lwsJson } from '../../lib/component/http.js';
-import type { Transaction } from '../../lib/component/store.js';
+import { FollowedEntries } from '../../lib/component/store.js';
 import { foaf } from '../../lib/component/vocabulary.js';
 import { policiesOf } from './access-documents.js';
 import { requestFulfils } from './constraints.js';
-import { allKept, bytesOfKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { bytesOfKept, type KeptDocument, readKept, type Space } from './kept-documents.js';
 
 /** Requests that no controller has looked at. */
 export interface DocumentLimits {
@@ -28,9 +28,7 @@ interface Entry {
 }
 
 export class KeptIndex {
-  private readonly entries = new Map<string, Entry>();
-  /** What is on its way to the disk; `undefined`: its deletion. */
-  private readonly staged = new Map<string, Entry | undefined>();
+  private entries!: FollowedEntries<Entry>;
   private order: readonly string[] | undefined;
 
   private constructor(
@@ -40,16 +38,20 @@ export class KeptIndex {
 
   static async open(platform: Platform, space: Space): Promise<KeptIndex> {
     const index = new KeptIndex(platform, space);
-    for await (const [name, kept] of allKept(platform.store, space)) index.entries.set(name, index.entryOf(kept));
-    platform.store.onStage((tx) => index.each(tx, (name, entry) => index.staged.set(name, entry)));
-    platform.store.onDrop((tx) => index.each(tx, (name) => index.staged.delete(name)));
-    platform.store.onCommit((tx) => index.each(tx, (name, entry) => index.commit(name, entry)));
+    index.entries = await FollowedEntries.open(platform.store, {
+      space,
+      read: (value) => index.entryOf(readKept(value)),
+      changed: (_name, before, after) => {
+        if (!before || !after) index.order = undefined;
+      },
+      followsStaged: true,
+    });
     return index;
   }
 
   /** The items that somebody sees, in the order of their names. */
   seenBy(access: Access, isController: boolean): readonly ListedMember[] {
-    this.order ??= [...this.entries.keys()].sort();
+    this.order ??= [...this.entries.names()].sort();
     return this.order.flatMap((name) => {
       const { item, isParty } = this.entries.get(name)!;
       return isController || isParty(access) ? [item] : [];
@@ -59,7 +61,7 @@ export class KeptIndex {
   /** Whether there is room for another request. @throws LwsError `too-many-requests` */
   assertRoom({ creator, from }: Pick<KeptDocument, 'creator' | 'from'>, limits: DocumentLimits): void {
     let [ofSubject, ofAddress, all] = [0, 0, 0];
-    for (const entry of this.current()) {
+    for (const entry of this.entries.current()) {
       if (!entry.isNew) continue;
       all++;
       if (entry.creator === creator) ofSubject++;
@@ -75,26 +77,6 @@ export class KeptIndex {
     if (ofSubject >= limits.perSubject) refuse('You have', 'max-per-subject');
     if (ofAddress >= limits.perAddress) refuse('Your address has', 'max-per-address');
     if (all >= limits.inAll) refuse('There are', 'max-waiting');
-  }
-
-  /** As the transactions under way will leave it. */
-  private *current(): Iterable<Entry> {
-    for (const [name, entry] of this.entries) if (!this.staged.has(name)) yield entry;
-    for (const entry of this.staged.values()) if (entry) yield entry;
-  }
-
-  private each({ entries }: Transaction, work: (name: string, entry: Entry | undefined) => void): void {
-    const prefix = keyOf(this.space, '');
-    for (const [key, value] of entries)
-      if (key.startsWith(prefix))
-        work(key.slice(prefix.length), value === null ? undefined : this.entryOf(readKept(value)));
-  }
-
-  private commit(name: string, entry: Entry | undefined): void {
-    this.staged.delete(name);
-    if (!entry || !this.entries.has(name)) this.order = undefined;
-    if (entry) this.entries.set(name, entry);
-    else this.entries.delete(name);
   }
 
   private entryOf(kept: KeptDocument): Entry {

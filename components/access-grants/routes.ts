@@ -1,6 +1,6 @@
 /** The endpoints of access requests and access grants (rule 17.1). */
 import { randomUUID } from 'node:crypto';
-import type { Access, View } from '../../lib/component/access.js';
+import { controls, notFound, type View } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { decodeUtf8, digestOfClient, parseJson } from '../../lib/component/fields.js';
 import {
@@ -55,15 +55,9 @@ export function documentRoutes(endpoint: DocumentsEndpoint): readonly Route[] {
   ];
 }
 
-const controls = async (
-  { authorizer, store, rootIri: storage }: Platform,
-  access: Access,
-  view: View = store,
-): Promise<boolean> => authorizer.allows({ view, access, mode: 'control', iri: storage });
-
 async function listing(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { platform, index } = endpoint;
-  const members = index.seenBy(request.access, await controls(platform, request.access));
+  const members = index.seenBy(request.access, await controls(platform, platform.store, request.access));
   return platform.listContainer(request, { iri: documentsUrl(endpoint), members, acceptPost: lwsJson });
 }
 
@@ -71,14 +65,14 @@ async function post(endpoint: DocumentsEndpoint, { access, address, body: open }
   const { platform, space, type, index, longest, requests } = endpoint;
   const creator = access.principal!.subject;
   const from = digestOfClient(address);
-  const mayPost = async (view?: View): Promise<void> => {
+  const mayPost = async (view: View): Promise<void> => {
     if (type === 'AccessRequest') index.assertRoom({ creator, from }, requests);
-    else if (!(await controls(platform, access, view)))
+    else if (!(await controls(platform, view, access)))
       throw new LwsError('forbidden', 'Only who controls the storage may grant access.', {
         reason: 'no control of the root',
       });
   };
-  await mayPost();
+  await mayPost(platform.store);
   const body = open();
   if (body.mediaType !== lwsJson)
     throw new LwsError('unsupported-media-type', `An ${type} is sent as ${lwsJson}.`, {
@@ -159,14 +153,11 @@ async function visible(
   const { platform, space } = endpoint;
   const value = platform.store.entry(keyOf(space, parameters['name']!));
   const kept = value === undefined ? undefined : readKept(value);
-  const controller = await controls(platform, access);
+  const controller = await controls(platform, platform.store, access);
   if (!kept || !(controller || partyOf(kept, space, platform.rootIri)(access)))
     throw notFound(kept ? 'neither creator, assignee nor controller' : 'absent');
   return { ...kept, controller };
 }
-
-const notFound = (reason: string): LwsError =>
-  new LwsError('not-found', 'There is nothing here, or nothing that you may see.', { reason });
 
 async function read(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { controller, ...kept } = await visible(endpoint, request);

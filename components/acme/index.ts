@@ -1,8 +1,114 @@
 /** Certificates of an ACME authority (RFC 8555), where `lws.tls.acme.directory-url` names one. */
+
+import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { defineComponent } from '../../lib/component/basics.js';
+import {
+  defineComponent,
+  flag,
+  integer,
+  list,
+  optional,
+  type SettingParser,
+  SettingsError,
+  type SettingsOf,
+  setting,
+  text,
+} from '../../lib/component/basics.js';
+import type { TlsFacts } from '../../lib/component/certificates.js';
 import { acmeCertificates } from './acme-certificates.js';
-import { acmeSettings, assertUsable } from './settings.js';
+
+const httpsUrl: SettingParser<string> = {
+  expectation: 'an https URL',
+  parse: (raw) => (typeof raw === 'string' && /^https:\/\//i.test(raw) && URL.canParse(raw) ? raw : undefined),
+};
+
+export const acmeSettings = {
+  directory: setting(
+    'lws.tls.acme.directory-url',
+    optional(httpsUrl),
+    null,
+    'The directory of an ACME authority to get certificates of, such as https://acme-v02.api.letsencrypt.org/directory.',
+  ),
+  domains: setting(
+    'lws.tls.acme.domains',
+    list,
+    [],
+    'The host names of the certificate; none: the host of the base URI.',
+  ),
+  email: setting(
+    'lws.tls.acme.email',
+    optional(text('an e-mail address')),
+    null,
+    'Where the ACME authority may write to.',
+  ),
+  terms: setting(
+    'lws.tls.acme.accept-terms-of-service',
+    flag,
+    false,
+    'Accept the terms of service of the ACME authority; without it no certificate is asked for.',
+  ),
+  renewDays: setting(
+    'lws.tls.acme.renew-before-days',
+    integer(1, 365),
+    30,
+    'Days before its end at which a certificate is renewed; never before two thirds of its life.',
+  ),
+} as const;
+
+const refuse = (message: string): never => {
+  throw new SettingsError(message);
+};
+
+/** @throws SettingsError for combinations that cannot work, with one sentence that names the setting */
+export function assertUsable(
+  { directory, domains, email, terms }: SettingsOf<typeof acmeSettings>,
+  { host, httpPort, hasFiles, hasWebroot }: TlsFacts,
+): void {
+  if (directory === null) {
+    for (const [name, isSet] of [
+      ['lws.tls.acme.domains', domains.length > 0],
+      ['lws.tls.acme.email', email !== null],
+      ['lws.tls.acme.accept-terms-of-service', terms],
+    ] as const)
+      if (isSet && !hasFiles)
+        refuse(
+          `${name} needs TLS. Set lws.tls.certificate and lws.tls.key, or lws.tls.acme.directory-url, or unset it.`,
+        );
+    return;
+  }
+  if (hasFiles)
+    refuse(
+      'lws.tls.certificate and lws.tls.acme.directory-url are both set. Unset the one that the certificate is not to come from.',
+    );
+  if (hasWebroot)
+    refuse(
+      'lws.tls.acme.webroot is for an ACME client outside, and lws.tls.acme.directory-url sets one up here. Unset one.',
+    );
+  if (!terms)
+    refuse(
+      'lws.tls.acme.directory-url is set and lws.tls.acme.accept-terms-of-service is not. Read the terms of the authority, and set it to true.',
+    );
+  if (httpPort === null)
+    refuse(
+      'lws.tls.acme.directory-url needs lws.tls.http-port, which the authority asks for challenges. It asks at port 80: set 80, or the port that 80 is forwarded to.',
+    );
+  if (isIP(host.replace(/^\[|\]$/g, '')) !== 0)
+    refuse(`lws.tls.acme.directory-url needs a host name in lws.base-uri; ${host} is an address.`);
+  for (const domain of domains)
+    if (!isHostName(domain))
+      refuse(
+        `lws.tls.acme.domains has ${JSON.stringify(domain)}; expected host names such as storage.example, without *.`,
+      );
+  if (domains.length > 0 && !domains.some((domain) => domain.toLowerCase() === host))
+    refuse(`lws.tls.acme.domains lacks ${host}, the host of lws.base-uri.`);
+  if (email !== null && !/^[^\s@,?]+@[^\s@,?]+$/.test(email))
+    refuse(`lws.tls.acme.email is ${JSON.stringify(email)}; expected an e-mail address.`);
+}
+
+const isHostName = (name: string): boolean =>
+  name.length <= 253 &&
+  name.split('.').every((label) => /^[A-Za-z0-9-]{1,63}$/.test(label) && !/^-|-$/.test(label)) &&
+  isIP(name) === 0;
 
 export default defineComponent({
   name: 'acme',

@@ -2,29 +2,35 @@
  * `quadpod backup DIR`: the state of the storage, its blobs and its keys, in a folder. The state of a running server is had over HTTP,
  * since LevelDB has one owner. In a folder that has a back-up already the quads of graphs that are as they were are not written again.
  */
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommandContext, LwsError } from '../../lib/component/basics.js';
-import { type Level, makeFolder, openLevel, StoreUnavailableError } from '../../lib/component/level.js';
-import { copyIn } from '../../lib/component/store.js';
-import { copyBlobs } from './blob-copies.js';
-import { type EarlierBackup, earlierBackup } from './earlier-backup.js';
-import { BackupError } from './entries.js';
+import { type BlobFacts, type Blobs, blobsAt, DamagedBlobError } from '../../lib/component/blobs.js';
+import { askServer, RefusedCommand } from '../../lib/component/commands.js';
+import { allBlobs, allRecords, blobFacts } from '../../lib/component/entries.js';
+import { atOnce, type Level, makeFolder, openLevel, StoreUnavailableError } from '../../lib/component/level.js';
+import { copyIn, storeFormat } from '../../lib/component/store.js';
+import { BackupError, graphKeys, isOf, recordOf } from './entries.js';
 import {
+  backupBlobFile,
   copyOnce,
+  damagedFile,
+  hasManifest,
   keyFiles,
   type Manifest,
+  makeOnce,
   prune,
   type QuadsFile,
   quadsFile,
+  readManifest,
   syncNames,
   writeManifest,
 } from './folder.js';
-import type { GraphSet } from './graph-set.js';
-import { RunningServer } from './running-server.js';
-import { digestOfFile, readHeader, type StateFiles, writeState } from './state-file.js';
+import { GraphSet, maxSetBytes } from './graph-set.js';
+import { digestOfFile, readHeader, readState, type StateFiles, writeState } from './state-file.js';
 
 export async function backUp(context: CommandContext): Promise<number> {
   const { dataDir, operands, print } = context;
@@ -134,5 +140,179 @@ async function copyInto(
     );
     const level = await openLevel(join(resolve(dataDir), 'level'));
     await write(level).finally(() => level.close());
+  }
+}
+
+export interface CopiedBlobs {
+  readonly names: ReadonlySet<string>;
+  readonly copied: number;
+  /** Of the state. */
+  readonly entries: number;
+}
+
+/** @param file the state @throws BackupError when a blob is missing or damaged */
+export async function copyBlobs(context: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
+  const { blobs: location, progress } = context;
+  const names = new Set<string>();
+  const facts = new Map<string, BlobFacts>();
+  const keys = [allBlobs().gte, ...(location.place ? [allRecords().gte] : [])];
+  let entries = 0;
+  const counted = (all: number): void => {
+    entries = all;
+  };
+  for await (const block of readState(file, { keys, counted }))
+    for (const entry of block)
+      if (isOf('B', entry[0])) names.add(entry[0].slice(2));
+      else if (location.place && isOf('R', entry[0])) {
+        const record = recordOf(entry);
+        if (record.blob) facts.set(record.blob, blobFacts(record));
+      }
+  const told = progress('Copying blobs');
+  let [copied, done] = [0, 0];
+  const blobs = await blobsAt(location);
+  const copy = async (name: string): Promise<void> => {
+    const to = backupBlobFile(folder, name);
+    const isCopied = location.place
+      ? await fetchOnce(blobs, facts.get(name), to)
+      : await copyFileOnce(backupBlobFile(location.dataDir, name), to);
+    if (isCopied === undefined)
+      throw new BackupError(
+        `The blob ${name} of the storage is missing. Run "quadpod check" when the server is stopped.`,
+      );
+    if (isCopied) copied++;
+    told(++done, names.size);
+  };
+  try {
+    await atOnce(names, blobs.atOnce, copy);
+  } finally {
+    await blobs.close();
+  }
+  return { names, copied, entries };
+}
+
+const copyFileOnce = async (from: string, to: string): Promise<boolean | undefined> =>
+  existsSync(from) ? copyOnce(from, to, statSync(from).size) : undefined;
+
+/** @returns `undefined` when the blob is missing @throws BackupError when it is not what was stored, or cannot be had */
+async function fetchOnce(blobs: Blobs, facts: BlobFacts | undefined, to: string): Promise<boolean | undefined> {
+  if (!facts) return undefined;
+  const write = async (part: string): Promise<void> =>
+    pipeline(await blobs.read(facts), createWriteStream(part, { flags: 'wx', mode: 0o600 }));
+  try {
+    return await makeOnce(to, write, facts.size);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (error instanceof LwsError) throw new BackupError(`${blobs.name}: ${error.reason ?? error.message}`);
+    throw error instanceof DamagedBlobError ? new BackupError(error.message) : error;
+  }
+}
+
+/** More increments than these, or more bytes of them, are as slow to restore, and to keep, as a whole back-up is to make. */
+const maxIncrements = 30;
+const shareOfWhole = 0.5;
+/** Less is not worth the reckoning. */
+const freeBytes = 1 << 20;
+
+export interface EarlierBackup {
+  /** ISO 8601. */
+  readonly made: string;
+  /** States of graphs that its files have. */
+  readonly known: GraphSet;
+  readonly quads: readonly QuadsFile[];
+}
+
+/** Whether the next back-up is a whole one. */
+export function isWholeDue({ version, quads }: Pick<Manifest, 'version' | 'quads'>): boolean {
+  const [whole, ...increments] = quads;
+  const bytes = increments.reduce((sum, file) => sum + file.bytes, 0);
+  return (
+    version !== storeFormat ||
+    !whole ||
+    increments.length >= maxIncrements ||
+    bytes > Math.max(whole.bytes * shareOfWhole, freeBytes)
+  );
+}
+
+/**
+ * Reads what the last back-up has, after all files that it needs were found undamaged.
+ * @returns `undefined` when the next one has to be whole, or is wanted so
+ * @throws BackupError for a back-up of a later version, which is not overwritten
+ */
+export async function earlierBackup(
+  { flags, print, progress }: CommandContext,
+  folder: string,
+): Promise<EarlierBackup | undefined> {
+  if (!hasManifest(folder)) return undefined;
+  const manifest = readManifest(folder);
+  if ('full' in flags || isWholeDue(manifest)) return undefined;
+  const told = progress('Reading the back-up before');
+  const damaged = await damagedFile(folder, manifest);
+  if (damaged) {
+    print(`${damaged} is missing or damaged, so this back-up is a whole one.`);
+    return undefined;
+  }
+  const { made, state, quads } = manifest;
+  const known = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }), (done) =>
+    told(done, Number.POSITIVE_INFINITY),
+  );
+  return known.length <= maxSetBytes ? { made, known, quads } : undefined;
+}
+
+const pollMs = 200;
+
+interface Told {
+  readonly state: 'working' | 'ready' | 'failed';
+  readonly entries: number;
+  readonly failure?: string;
+}
+
+/** The server that has the storage open, asked for its state. */
+export class RunningServer {
+  private constructor(
+    private readonly context: CommandContext,
+    private readonly url: string,
+    /** It leaves nothing out. */
+    readonly isWhole: boolean,
+  ) {}
+
+  /**
+   * Has the server begin. Where a proxy in front of it takes no body so long, it is to write all there is.
+   * @param known graphs that it leaves out
+   * @throws CommandError when it does not begin
+   */
+  static async begin(context: CommandContext, known: GraphSet | undefined): Promise<RunningServer> {
+    const body = known ? { body: known.bytes, headers: { 'Content-Type': 'application/octet-stream' } } : {};
+    try {
+      const begun = await askServer(context, 'backups', { method: 'POST', ...body });
+      return new RunningServer(context, begun.headers.get('location')!, known === undefined);
+    } catch (error) {
+      if (!known || !(error instanceof RefusedCommand) || error.status !== 413) throw error;
+      context.print(
+        `What the last back-up has is too long for ${context.baseUri} (413), so this back-up is a whole one.`,
+      );
+      return RunningServer.begin(context, undefined);
+    }
+  }
+
+  /** Waits for both parts of the state. @param told called with the number of entries so far */
+  async ready(told: (entries: number) => void): Promise<void> {
+    for (;;) {
+      const { state, entries, failure } = (await (await askServer(this.context, this.url)).json()) as Told;
+      if (state === 'failed')
+        throw new BackupError(`The server could not write its state: ${failure?.replace(/\.$/, '')}.`);
+      told(entries);
+      if (state === 'ready') return;
+      await sleep(pollMs);
+    }
+  }
+
+  async part(name: 'state' | 'quads'): Promise<ReadableStream> {
+    return (await askServer(this.context, `${this.url}/${name}`)).body!;
+  }
+
+  /** Lets the server continue as usual. */
+  async release(): Promise<void> {
+    // One that is gone has nothing to release.
+    await askServer(this.context, this.url, { method: 'DELETE' }).catch(() => {});
   }
 }

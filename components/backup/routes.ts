@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { checkedChunks, type Reply, type Route } from '../../lib/component/http.js';
+import { checkedChunks, jsonReply, type Route, uncached } from '../../lib/component/http.js';
 import type { BackupJob, BackupJobs } from './jobs.js';
 
 export const backupPath = '{prefix}/backups';
@@ -34,29 +34,30 @@ export function backupRoutes(
           'conflict',
           'Another back-up is under way. It ends when it is deleted, or after 15 minutes.',
         );
-      return told(job, storage, { status: 201, fields: { Location: urlOf(job.id) } });
+      return jsonReply(201, told(job, storage), { Location: urlOf(job.id) });
     }),
-    route('GET', '/:id', ({ parameters }) => told(found(parameters), storage, { status: 200, fields: {} })),
+    route('GET', '/:id', ({ parameters }) => jsonReply(200, told(found(parameters), storage))),
     ...(['state', 'quads'] as const).map((part) =>
       route('GET', `/:id/${part}`, async ({ parameters }) => {
         const { files, state } = found(parameters);
         if (state !== 'ready') throw new LwsError('conflict', 'The state is not written yet.');
         const { size } = await stat(files[part]);
-        const fields = { ...common, 'Content-Type': 'application/gzip', 'Content-Length': String(size) };
+        const fields = { ...uncached, 'Content-Type': 'application/gzip', 'Content-Length': String(size) };
         return { status: 200, fields, body: createReadStream(files[part], { highWaterMark: 1 << 18 }) };
       }),
     ),
     route('DELETE', '/:id', async ({ parameters }) => {
       found(parameters);
       await jobs.end();
-      return { status: 204, fields: common };
+      return { status: 204, fields: uncached };
     }),
   ];
 }
 
-const common = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' };
-
-function told({ id, state, entries, failure }: BackupJob, storage: string, base: Reply): Reply {
-  const body = Buffer.from(JSON.stringify({ id, storage, state, entries, ...(failure ? { failure } : {}) }));
-  return { ...base, fields: { ...common, ...base.fields, 'Content-Type': 'application/json' }, body };
-}
+const told = ({ id, state, entries, failure }: BackupJob, storage: string): object => ({
+  id,
+  storage,
+  state,
+  entries,
+  failure,
+});

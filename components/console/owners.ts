@@ -1,9 +1,9 @@
 /** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
-import { type AddedOwner, type AddedOwners, isIdentity } from '../../lib/component/access.js';
+import { type AddedOwner, type AddedOwners, controls, isIdentity } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
+import { jsonReply, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
 import type { Transaction } from '../../lib/component/store.js';
-import { jsonReply, readJsonObject } from './json-messages.js';
+import { readJsonObject } from './answers.js';
 
 const maxOwners = 100;
 const [longestId, longestName] = [2_000, 200];
@@ -11,7 +11,7 @@ const [longestId, longestName] = [2_000, 200];
 export function ownerRoutes({ store, rootIri: storage, authorizer, addedOwners, clock }: Platform): readonly Route[] {
   /** Again within the transaction: who asked may have been removed while the body came (rule 2.6). */
   const assertControl = async (view: Transaction, { access }: RouteRequest): Promise<void> => {
-    if (!(await authorizer.allows({ view, access, mode: 'control', iri: storage })))
+    if (!(await controls({ rootIri: storage, authorizer }, view, access)))
       throw new LwsError('forbidden', 'Only an owner may do this.');
   };
   // Access control lists say who controls: the root's own is edited instead.

@@ -2,15 +2,14 @@
  * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A slow inbox
  * holds up nobody else.
  */
-
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { Log } from '../../lib/component/basics.js';
+import { type Log, type Measure, measure, measureBy } from '../../lib/component/basics.js';
 import { lwsJson } from '../../lib/component/http.js';
 import { Gate, type GuardedFetch, OutboundError } from '../../lib/component/outbound.js';
 import type { Store } from '../../lib/component/store.js';
 import { notificationOf } from './events.js';
-import { type Delivery, inboxOfKey, outboxRange } from './outbox.js';
+import { type Delivery, inboxOfKey, outboxRange, stagedAt } from './outbox.js';
 import type { Subscription } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
@@ -317,4 +316,34 @@ function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return 'done';
   if (status === 410) return 'gone';
   return status === 429 || status >= 500 ? 'again' : 'failed';
+}
+
+/** A long outbox is not read through each time. */
+const maxCounted = 20_000;
+
+/**
+ * Numbers of the outbox for those who watch the server.
+ * @param outcomes attempts so far, by what came of them
+ * @param now milliseconds since the epoch
+ */
+export async function outboxMeasures(
+  store: Store,
+  outcomes: Iterable<readonly [string, number]>,
+  now: number,
+): Promise<readonly Measure[]> {
+  let [waiting, oldest] = [0, now];
+  for await (const keys of store.keys(outboxRange())) {
+    for (const key of keys) oldest = Math.min(oldest, stagedAt(key));
+    waiting += keys.length;
+    if (waiting >= maxCounted) break;
+  }
+  return [
+    measure('gauge', 'outbox_deliveries', `Deliveries that are owed; at most ${maxCounted} are counted.`, waiting),
+    measure('gauge', 'outbox_oldest_seconds', 'The age of the oldest of these.', (now - oldest) / 1000),
+    measureBy(
+      { kind: 'counter', name: 'webhook_attempts_total', help: 'Attempts to deliver, by what came of them.' },
+      'outcome',
+      outcomes,
+    ),
+  ];
 }

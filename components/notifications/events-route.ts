@@ -1,6 +1,7 @@
 /** The stream of events for those who control the storage (rule 16.11): what was committed after a position, then what is. */
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { controls } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { formatLink, parseDateTime } from '../../lib/component/fields.js';
 import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
@@ -9,7 +10,6 @@ import { lws } from '../../lib/component/vocabulary.js';
 import type { Activity } from './events.js';
 import { PastEvents } from './past-events.js';
 import type { Follower } from './readers.js';
-import { controls } from './routes.js';
 
 export interface EventsEndpoint {
   readonly platform: Platform;
@@ -40,7 +40,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   const body = new PassThrough({ highWaterMark: maxBehind });
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
   // A new object: decisions are remembered with the one of the request.
-  const mayGoOn = async (): Promise<boolean> => isOpen() && (await controls(platform, { ...access }));
+  const mayGoOn = async (): Promise<boolean> => isOpen() && (await controls(platform, platform.store, { ...access }));
   const options = { platform, access, includeActor, covers: () => true, announcements: true };
   let past: PastEvents | undefined;
   let last = Promise.resolve();

@@ -1,5 +1,4 @@
 /** Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (rule 16.8). */
-
 import {
   defineComponent,
   flag,
@@ -10,12 +9,11 @@ import {
   setting,
 } from '../../lib/component/basics.js';
 import { createAdmission, hostList } from '../../lib/component/outbound.js';
-import { Deliveries } from './delivery.js';
+import { Deliveries, outboxMeasures } from './delivery.js';
 import { Distribution, type DistributionOptions, type Distributions } from './distribution.js';
 import { eventsRoute } from './events-route.js';
 import { printEvents } from './follow-command.js';
 import { Outbox } from './outbox.js';
-import { outboxMeasures } from './outbox-measures.js';
 import type { Follower } from './readers.js';
 import { assertInbox, subscriptionRoutes, subscriptionsUrl } from './routes.js';
 import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';

@@ -1,6 +1,6 @@
 /** The endpoints of subscriptions (rules 16.1, 16.3). */
 import { randomUUID } from 'node:crypto';
-import { type Access, requireAccess } from '../../lib/component/access.js';
+import { controls, notFound, requireAccess } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { decodeUtf8, digestOfClient, parseJson } from '../../lib/component/fields.js';
 import {
@@ -58,9 +58,6 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
   ];
 }
 
-export const controls = async ({ authorizer, store, rootIri: storage }: Platform, access: Access): Promise<boolean> =>
-  authorizer.allows({ view: store, access, mode: 'control', iri: storage });
-
 /** A subscription as its owner sees it. */
 function memberOf({ platform }: SubscriptionEndpoint, subscription: Subscription): SystemMember & ListedMember {
   const iri = urlOf(platform, subscription.id);
@@ -83,7 +80,7 @@ function memberOf({ platform }: SubscriptionEndpoint, subscription: Subscription
 async function listing(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {
   const { platform, subscriptions } = endpoint;
   const { access } = request;
-  const controller = await controls(platform, access);
+  const controller = await controls(platform, platform.store, access);
   const members = subscriptions
     .all()
     .filter(({ subscriber }) => controller || subscriber === access.principal!.subject)
@@ -185,10 +182,9 @@ async function own(
   { access, parameters }: RouteRequest,
 ): Promise<Subscription> {
   const found = subscriptions.get(parameters['id']!);
-  if (found && (found.subscriber === access.principal!.subject || (await controls(platform, access)))) return found;
-  throw new LwsError('not-found', 'There is nothing here, or nothing that you may see.', {
-    reason: found ? 'neither the subscriber nor a controller' : 'absent',
-  });
+  if (found && (found.subscriber === access.principal!.subject || (await controls(platform, platform.store, access))))
+    return found;
+  throw notFound(found ? 'neither the subscriber nor a controller' : 'absent');
 }
 
 async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {

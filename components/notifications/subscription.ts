@@ -4,7 +4,7 @@
  */
 import type { Standing } from '../../lib/component/access.js';
 import { type ForeignState, LwsError } from '../../lib/component/basics.js';
-import { isObject, isTime, parseDateTime } from '../../lib/component/fields.js';
+import { isObject, isTime, parseDateTime, valuesOf } from '../../lib/component/fields.js';
 import { isAbsoluteIri, lwsContext } from '../../lib/component/vocabulary.js';
 
 export interface Subscription {
@@ -75,8 +75,6 @@ export interface SubscriptionWish {
 const type = 'WebhookSubscription';
 const maxTopics = 64;
 
-const list = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 const malformed = (detail: string): LwsError => new LwsError('malformed-body', detail);
 
 /**
@@ -86,11 +84,10 @@ const malformed = (detail: string): LwsError => new LwsError('malformed-body', d
  * @throws LwsError `malformed-body`
  */
 export function readSubscription(document: unknown, now: number, longestMs: number): SubscriptionWish {
-  if (typeof document !== 'object' || document === null || Array.isArray(document))
-    throw malformed('A subscription is a JSON object.');
-  const { type: types, topic, inbox, expires } = document as Readonly<Record<string, unknown>>;
-  if (!list(types).includes(type)) throw malformed(`The type of the subscription has to be ${type}.`);
-  const topics = [...new Set(list(topic))];
+  if (!isObject(document)) throw malformed('A subscription is a JSON object.');
+  const { type: types, topic, inbox, expires } = document;
+  if (!valuesOf(types).includes(type)) throw malformed(`The type of the subscription has to be ${type}.`);
+  const topics = [...new Set(valuesOf(topic))];
   if (topics.length === 0 || topics.length > maxTopics) throw malformed(`A subscription has 1 to ${maxTopics} topics.`);
   if (!topics.every((iri): iri is string => typeof iri === 'string' && isAbsoluteIri(iri)))
     throw malformed('Every topic is an absolute IRI.');

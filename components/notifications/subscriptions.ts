@@ -2,8 +2,8 @@
  * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow every commit.
  */
 import type { Standing } from '../../lib/component/access.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
-import type { Store } from '../../lib/component/store.js';
+import { entryKey } from '../../lib/component/entries.js';
+import { FollowedEntries, type Store } from '../../lib/component/store.js';
 import type { Owed } from './distribution.js';
 import { type Subscription, standingOf } from './subscription.js';
 
@@ -18,7 +18,7 @@ export const subscriberOf = Object.assign(
 );
 
 export class Subscriptions {
-  private readonly byId = new Map<string, Subscription>();
+  private byId!: FollowedEntries<Subscription>;
   /** Ids of subscriptions, by the standing of those who subscribed, their topics, and who they are. */
   private readonly byTopic: Readonly<Record<Standing, Map<string, Map<string, Set<string>>>>> = {
     controller: new Map(),
@@ -29,28 +29,16 @@ export class Subscriptions {
   private readonly begun = new Map<string, number>();
   /** The number of the last event. */
   sequence = (): number => 0;
-  /** What is on its way to the disk; `undefined`: its deletion. */
-  private readonly staged = new Map<string, Subscription | undefined>();
 
   private constructor(private readonly clock: () => number) {}
 
   static async open(store: Store, clock: () => number): Promise<Subscriptions> {
     const subscriptions = new Subscriptions(clock);
-    for await (const entries of store.entries(entryRange(subscriptionSpace)))
-      for (const [key, value] of entries) subscriptions.set(partsOfEntry(key)[1]!, value);
-    const prefix = subscriptionKey('');
-    store.onStage(({ entries }) => {
-      for (const [key, value] of entries)
-        if (key.startsWith(prefix))
-          subscriptions.staged.set(key.slice(prefix.length), value === null ? undefined : JSON.parse(value));
-    });
-    store.onDrop(({ entries }) => {
-      for (const key of entries.keys())
-        if (key.startsWith(prefix)) subscriptions.staged.delete(key.slice(prefix.length));
-    });
-    store.onCommit(({ entries }) => {
-      for (const [key, value] of entries)
-        if (key.startsWith(prefix)) subscriptions.set(key.slice(prefix.length), value);
+    subscriptions.byId = await FollowedEntries.open<Subscription>(store, {
+      space: subscriptionSpace,
+      read: JSON.parse,
+      changed: (id, before, after) => subscriptions.changed(id, before, after),
+      followsStaged: true,
     });
     return subscriptions;
   }
@@ -75,13 +63,7 @@ export class Subscriptions {
   /** How many there are of a kind, as the commits under way will leave them. */
   count(isOf: (subscription: Subscription) => boolean): number {
     const now = this.clock();
-    const counts = (each: Subscription | undefined): boolean => each !== undefined && each.expires > now && isOf(each);
-    const others = [...this.byId].filter(([id, each]) => !this.staged.has(id) && counts(each));
-    return others.length + [...this.staged.values()].filter(counts).length;
-  }
-
-  get size(): number {
-    return this.byId.size;
+    return [...this.byId.current()].filter((each) => each.expires > now && isOf(each)).length;
   }
 
   /** Which of some IRIs are topics of somebody. */
@@ -119,18 +101,11 @@ export class Subscriptions {
     });
   }
 
-  private set(id: string, value: string | null): void {
-    this.staged.delete(id);
-    const [before, after] = [this.byId.get(id), value === null ? undefined : (JSON.parse(value) as Subscription)];
+  private changed(id: string, before: Subscription | undefined, after: Subscription | undefined): void {
     if (before) this.index(before, (ids) => ids.delete(id));
     else this.begun.set(id, this.sequence());
-    if (!after) {
-      this.byId.delete(id);
-      this.begun.delete(id);
-      return;
-    }
-    this.byId.set(id, after);
-    this.index(after, (ids) => ids.add(id));
+    if (after) this.index(after, (ids) => ids.add(id));
+    else this.begun.delete(id);
   }
 
   private index(subscription: Subscription, change: (ids: Set<string>) => void): void {

@@ -2,9 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LwsError } from '../../lib/component/basics.js';
 import type { BlobWriter } from '../../lib/component/blobs.js';
-import type { PartBuffer, PartBuffers } from './part-buffers.js';
-import { away, isMissing, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
-import { firstValue } from './xml.js';
+import { away, firstValue, isMissing, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
 
 export const partBytes = 8 << 20;
 /** The connection gets a part in slices, so that it copies no more than one. */
@@ -212,3 +210,73 @@ export class S3Upload implements BlobWriter {
     }
   }
 }
+
+/** So many stay while nobody needs them. */
+const maxIdle = 3;
+
+export interface PartBuffer {
+  readonly buffer: Buffer;
+  /** Gives it back; harmless the second time. */
+  release(): void;
+}
+
+/** A bounded number of buffers, used again: garbage of this size is collected late, and uploads would take several times the memory. */
+export class PartBuffers {
+  private readonly waiting = new Set<() => void>();
+  private readonly idle: Buffer[] = [];
+  private releases = 0;
+
+  /**
+   * @param free how many there may be
+   * @param bytes of each
+   * @param maxWaitMs milliseconds that one waits while nobody at all gives a buffer back
+   */
+  constructor(
+    private free: number,
+    private readonly bytes: number,
+    private readonly maxWaitMs: number,
+  ) {}
+
+  /** Waits for a buffer, in turn. @throws LwsError `too-busy` when none becomes free */
+  async take(): Promise<PartBuffer> {
+    if (this.free > 0) this.free--;
+    else await this.turn();
+    const buffer = this.idle.pop() ?? Buffer.allocUnsafeSlow(this.bytes);
+    let isTaken = true;
+    const release = (): void => {
+      if (isTaken) this.giveBack(buffer);
+      isTaken = false;
+    };
+    return { buffer, release };
+  }
+
+  private giveBack(buffer: Buffer): void {
+    if (this.idle.length < maxIdle) this.idle.push(buffer);
+    this.releases++;
+    const [next] = this.waiting;
+    if (next) next();
+    else this.free++;
+  }
+
+  private turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let seen = this.releases;
+      const timer = setInterval(() => {
+        if (seen === this.releases) settle(busy());
+        seen = this.releases;
+      }, this.maxWaitMs);
+      const settle = (error?: Error): void => {
+        clearInterval(timer);
+        this.waiting.delete(settle);
+        if (error) reject(error);
+        else resolve();
+      };
+      this.waiting.add(settle);
+    });
+  }
+}
+
+const busy = (): LwsError =>
+  new LwsError('too-busy', 'Too many large uploads are under way. Try again in a moment.', {
+    fields: { 'Retry-After': '10' },
+  });

@@ -12,9 +12,9 @@ import { askServer } from '../../lib/component/commands.js';
 import { isContainerIri } from '../../lib/component/entries.js';
 import { TransferError } from '../../lib/component/exchange.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
-import { unzipInto } from './copy-tree.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
+import { unzipInto } from './zip-tree.js';
 
 interface Wanted {
   readonly of: string;

@@ -4,7 +4,7 @@ import { type Client, clientFor } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { isContainerIri } from '../../lib/component/entries.js';
 import type { Format } from '../../lib/component/exchange.js';
-import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
+import { type Reply, type Route, type RouteRequest, uncached } from '../../lib/component/http.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 
@@ -78,8 +78,7 @@ function fieldsOf(of: string, { endings, mediaType }: Format, isGzip: boolean): 
   return {
     'Content-Type': isGzip ? 'application/gzip' : mediaType!,
     'Content-Disposition': `attachment; filename="${name}.${extension}"`,
-    'Cache-Control': 'private, no-store',
-    'X-Content-Type-Options': 'nosniff',
+    ...uncached,
     Vary: 'Authorization',
   };
 }

@@ -6,8 +6,8 @@ import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { entryRange, partsOfEntry } from '../../lib/component/entries.js';
 import { stateSpaces, TransferError } from '../../lib/component/exchange.js';
 import { Thread, ThreadOutput } from '../../lib/component/threads.js';
-import type { AskedMode, ExportedState, ExportTask } from './export-messages.js';
 import type { ExportFunctions } from './export-worker.js';
+import type { AskedMode, ExportedState, ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';
 
 export interface ExportRequest {

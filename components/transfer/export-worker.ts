@@ -5,8 +5,7 @@ import { finished } from 'node:stream/promises';
 import { blobsAt } from '../../lib/component/blobs.js';
 import { openLevel } from '../../lib/component/level.js';
 import { assertWanted, type Caller, hold, serve } from '../../lib/component/serve.js';
-import type { ExportQuestions, ExportTask } from './export-messages.js';
-import { ExportedMembers } from './exported-members.js';
+import { ExportedMembers, type ExportQuestions, type ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';
 
 type ExportCaller = Caller<ExportQuestions, Uint8Array>;
@@ -24,15 +23,13 @@ const outputTo = (caller: ExportCaller): Writable =>
 const functions = {
   /** Sends the bytes of the export. @throws TransferError */
   async write(task: ExportTask, caller: ExportCaller): Promise<void> {
-    const { of, storage, scope, isController, kept, format, isGzip } = task;
+    const { of, storage, format, isGzip } = task;
     const level = await hold(() => openLevel(join(task.dataDir, 'level')));
     const snapshot = level.snapshot();
     try {
       const blobs = await blobsAt(task.blobs);
-      const members = new ExportedMembers(
-        { level, snapshot, blobs },
-        { of, scope, isController, kept, decide: (mode, states) => caller.ask('decide', mode, states) },
-      );
+      const decide: ExportQuestions['decide'] = (mode, states) => caller.ask('decide', mode, states);
+      const members = new ExportedMembers({ level, snapshot, blobs }, { ...task, decide });
       const output = outputTo(caller);
       const ended = finished(output);
       ended.catch(() => {});

@@ -1,7 +1,7 @@
 /** The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. */
 import type { Quad } from '@rdfjs/types';
 import { aclKey, type ReadScope, readAclDocument } from '../../lib/component/access.js';
-import type { Blobs } from '../../lib/component/blobs.js';
+import type { BlobLocation, Blobs } from '../../lib/component/blobs.js';
 import {
   blobFacts,
   entryRange,
@@ -30,7 +30,6 @@ import {
   unionOfRanges,
 } from '../../lib/component/level.js';
 import { clientLinks } from '../../lib/component/resources.js';
-import type { AskedMode, ExportedState } from './export-messages.js';
 
 export interface ExportedStore {
   readonly level: Level;
@@ -44,10 +43,33 @@ export interface ExportQuestion {
   readonly scope: ReadScope;
   /** The caller controls the storage: the export has owners, and the state of components. */
   readonly isController: boolean;
-  /** Asks whether the caller has a mode on resources. */
-  readonly decide: (mode: AskedMode, states: readonly ExportedState[]) => Promise<readonly boolean[]>;
-  /** The state of components that is wanted; absent: all of it. */
+  /** Keys of the state of components that concerns only exported resources; absent: all of it. */
   readonly kept: ReadonlySet<string> | undefined;
+}
+
+/** What the thread of an export is told. */
+export interface ExportTask extends ExportQuestion {
+  readonly dataDir: string;
+  readonly blobs: BlobLocation;
+  /** The IRI of the storage. */
+  readonly storage: string;
+  readonly format: string;
+  /** Modules of formats. */
+  readonly formats: readonly string[];
+  readonly isGzip: boolean;
+}
+
+export type AskedMode = 'read' | 'control';
+
+/** A resource as it is going to be exported. */
+export interface ExportedState {
+  readonly iri: string;
+  readonly revision: string;
+}
+
+export interface ExportQuestions {
+  /** Whether the caller has the mode on each of them, in their order. */
+  decide(mode: AskedMode, states: readonly ExportedState[]): Promise<readonly boolean[]>;
 }
 
 /** Members of a container that are read at a time. */
@@ -62,7 +84,7 @@ export class ExportedMembers {
 
   constructor(
     private readonly state: ExportedStore,
-    private readonly question: ExportQuestion,
+    private readonly question: ExportQuestion & ExportQuestions,
   ) {
     this.graphs = new GraphCursor(state.level, state.snapshot);
   }

@@ -3,11 +3,14 @@
  * have LevelDB open.
  */
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough, Readable } from 'node:stream';
 import type { CommandContext, Platform } from '../../lib/component/basics.js';
+import { askServer } from '../../lib/component/commands.js';
 import { isContainerIri } from '../../lib/component/entries.js';
-import { TransferError } from '../../lib/component/exchange.js';
+import { type RefusedFile, TransferError } from '../../lib/component/exchange.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
 import { Formats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
@@ -23,10 +26,11 @@ import {
   readRewrite,
   type Show,
   type WantedImport,
+  withTold,
 } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
-import { sendImport } from './send-import.js';
 import { sendTo, targetOf } from './send-to.js';
+import { zipFolder } from './zip-tree.js';
 
 /** Exit code of an import that has ended and left out some of the source. */
 const incomplete = 3;
@@ -165,4 +169,73 @@ function ended({ print, flags }: CommandContext, state: Omit<ImportState, 'sourc
   const further = flags['to'] === undefined && isStored ? ' --resume goes on behind it.' : '';
   process.stderr.write(`quadpod: ${failure ?? 'The import was interrupted.'}\n${then}${further}\n`);
   return 1;
+}
+
+/** The report of the server on an import. */
+type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {
+  readonly access?: ImportState['access'];
+  readonly report?: ImportState['told'];
+};
+
+/**
+ * Sends a source to the server to be imported, and waits for the end.
+ * @throws TransferError when it does not
+ */
+export async function sendImport(
+  context: CommandContext,
+  wanted: WantedImport,
+  show: Show,
+): Promise<Omit<ImportState, 'source' | 'cursor' | 'blocks'>> {
+  const unsent: ImportState['told'][number][] = [];
+  const begun = wanted.resume
+    ? await askServer(context, await interrupted(context, wanted), { method: 'POST' })
+    : await askServer(context, `import?${queryOf(wanted)}`, {
+        method: 'POST',
+        body: Readable.toWeb(contentOf(wanted, unsent)) as never,
+        duplex: 'half',
+        headers: { 'Content-Type': typeOf(wanted) },
+      });
+  const ndjson = { headers: { Accept: 'application/x-ndjson' } };
+  const following = await askServer(context, begun.headers.get('location')!, ndjson);
+  let last: Told | undefined;
+  for await (const line of createInterface({ input: Readable.fromWeb(following.body as never) })) {
+    last = JSON.parse(line) as Told;
+    show({ ...last, began: 0 });
+  }
+  if (!last || last.status === 'running')
+    throw new TransferError('The server ended before the import did. --resume goes on with it.');
+  const { report = [], access = [], leftOut } = last;
+  return { ...last, access, began: 0, ...withTold({ leftOut, told: report }, unsent) };
+}
+
+function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls }: WantedImport): URLSearchParams {
+  const query = new URLSearchParams({ into, 'on-conflict': conflict, name: basename(source) });
+  if (format !== undefined) query.set('format', format);
+  for (const { from, to } of rewrite) query.append('rewrite', `${from}=${to}`);
+  if (grants) query.set('grants', 'yes');
+  if (acls) query.set('acls', 'yes');
+  if (dryRun) query.set('dry-run', '');
+  return query;
+}
+
+const typeOf = ({ source }: WantedImport): string =>
+  statSync(source).isDirectory() ? 'application/zip' : 'application/octet-stream';
+
+/** The file, or the folder as a ZIP that is made while it is sent. @param unsent receives what the ZIP leaves out */
+function contentOf({ source }: WantedImport, unsent: ImportState['told'][number][]): Readable {
+  if (statSync(source).isFile()) return createReadStream(source, { highWaterMark: 1 << 18 });
+  const stream = new PassThrough({ highWaterMark: 1 << 18 });
+  const leaveOut = ({ path, refused }: RefusedFile): unknown => unsent.push({ source: path, why: refused });
+  zipFolder(source, stream, leaveOut).catch((error: Error) => stream.destroy(error));
+  return stream;
+}
+
+/** The path of the import that can continue. */
+async function interrupted(context: CommandContext, { source, into }: WantedImport): Promise<string> {
+  const { imports } = (await (await askServer(context, 'imports')).json()) as { imports: Told[] };
+  const found = imports.find(
+    (state) => state.name === basename(source) && state.into === into && state.status !== 'done',
+  );
+  if (found) return `imports/${found.id}`;
+  throw new TransferError(`The server knows of no import of ${basename(source)} into ${into} that was interrupted.`);
 }

@@ -8,7 +8,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { requireAccess } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { isContainerIri } from '../../lib/component/entries.js';
-import { checkedChunks, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
+import {
+  checkedChunks,
+  jsonReply,
+  type Reply,
+  type Route,
+  type RouteRequest,
+  uncached,
+} from '../../lib/component/http.js';
 import { assertName } from '../../lib/component/resources.js';
 import { Formats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
@@ -18,7 +25,6 @@ export const importPath = '{prefix}/import';
 export const importsPath = '{prefix}/imports';
 
 const everyMs = 200;
-const common = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' };
 
 export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Route[] {
   const { baseUri, systemPrefix } = platform;
@@ -34,7 +40,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
     if (!state) throw new LwsError('not-found', 'There is no such import.');
     return state;
   };
-  const begun = (state: ImportState): Reply => told(state, { status: 202, fields: { Location: urlOf(state.id) } });
+  const begun = (state: ImportState): Reply => jsonReply(202, report(state, true), { Location: urlOf(state.id) });
   return [
     route('POST', importPath, async (request) => {
       const body = request.body();
@@ -43,22 +49,20 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
       await requireAccess(platform, platform.store, request.access, 'append', nearest(platform, wanted.into));
       return begun(await jobs.begin(wanted, request.access, checkedChunks(body)));
     }),
-    route('GET', importsPath, () => json({ imports: jobs.all().map((state) => report(state, false)) }, okay)),
+    route('GET', importsPath, () => jsonReply(200, { imports: jobs.all().map((state) => report(state, false)) })),
     route('GET', `${importsPath}/:id`, (request) => {
       const state = found(request);
       return /\bapplication\/x-ndjson\b/.test(request.req.headers.accept ?? '')
         ? lines(jobs, state)
-        : told(state, okay);
+        : jsonReply(200, report(state, true));
     }),
     route('POST', `${importsPath}/:id`, (request) => begun(jobs.resume(found(request), request.access))),
     route('DELETE', `${importsPath}/:id`, async (request) => {
       await jobs.end(found(request).id);
-      return { status: 204, fields: common };
+      return { status: 204, fields: uncached };
     }),
   ];
 }
-
-const okay: Reply = { status: 200, fields: {} };
 
 /** The nearest container on the path that exists. */
 function nearest({ store, rootIri: storage }: Platform, into: string): string {
@@ -119,14 +123,6 @@ export function report(
   return { ...state, began: new Date(state.began).toISOString(), ...(whole ? { report: list, access } : {}) };
 }
 
-const json = (value: unknown, base: Reply): Reply => ({
-  ...base,
-  fields: { ...common, ...base.fields, 'Content-Type': 'application/json' },
-  body: Buffer.from(JSON.stringify(value)),
-});
-
-const told = (state: ImportState, base: Reply): Reply => json(report(state, true), base);
-
 /** A stream of progress lines until the import has ended; the last one has the report. */
 function lines(jobs: ImportJobs, first: ImportState): Reply {
   async function* progress(): AsyncGenerator<string> {
@@ -139,7 +135,7 @@ function lines(jobs: ImportJobs, first: ImportState): Reply {
   }
   return {
     status: 200,
-    fields: { ...common, 'Content-Type': 'application/x-ndjson' },
+    fields: { ...uncached, 'Content-Type': 'application/x-ndjson' },
     body: Readable.from(progress(), { objectMode: false }),
   };
 }

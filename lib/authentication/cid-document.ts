@@ -4,6 +4,7 @@
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { type PublicJwk, readMultikey } from '../authorization/multikey.js';
+import { isObject, valuesOf } from '../json/exact-json.js';
 import { lws, rdf } from '../rdf/vocabulary.js';
 import { privateMembers } from './jwt.js';
 import { refusedCredential } from './suite.js';
@@ -29,10 +30,6 @@ export interface ControlledIdentifier {
 
 type Members = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const list = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 /** An IRI as a string, or as the object of JSON-LD that has it as its id. */
 const reference = (value: unknown): string | undefined =>
@@ -50,17 +47,17 @@ export function interpret(document: unknown, subject: string): ControlledIdentif
       `its id is ${String(id).slice(0, 300)}, expected ${subject}`,
     );
   for (const member of ['verificationMethod', 'authentication', 'service'])
-    if (list(document[member]).length > maxEntries)
+    if (valuesOf(document[member]).length > maxEntries)
       throw refusedCredential(
         `The subject's document has more than ${maxEntries} entries of ${member}.`,
-        `${list(document[member]).length} entries in the document of ${subject.slice(0, 300)}`,
+        `${valuesOf(document[member]).length} entries in the document of ${subject.slice(0, 300)}`,
       );
   const methods = new Map(
-    list(document['verificationMethod'])
+    valuesOf(document['verificationMethod'])
       .filter(isObject)
       .map((method) => [absolute(text(method['id']), subject), method]),
   );
-  const authentication = list(document['authentication']).flatMap((entry): AuthenticationMethod[] => {
+  const authentication = valuesOf(document['authentication']).flatMap((entry): AuthenticationMethod[] => {
     const method =
       isObject(entry) && Object.keys(entry).length > 1 ? entry : methods.get(absolute(reference(entry), subject));
     return method ? [methodOf(method, subject)] : [];
@@ -87,7 +84,7 @@ function methodOf(method: Members, subject: string): AuthenticationMethod {
 function keyOf(method: Members): AuthenticationMethod['jwk'] {
   // Whoever publishes the secret has no secret any more.
   if (method['secretKeyJwk'] !== undefined || method['secretKeyMultibase'] !== undefined) return undefined;
-  const types = list(method['type']).map((type) => String(type).replace(/^.*[#/]/, ''));
+  const types = valuesOf(method['type']).map((type) => String(type).replace(/^.*[#/]/, ''));
   if (types.some((type) => type === 'JsonWebKey' || type === 'JsonWebKey2020')) {
     const jwk = method['publicKeyJwk'];
     return isObject(jwk) && !privateMembers.some((member) => member in jwk) ? publicPartOf(jwk) : undefined;
@@ -110,10 +107,10 @@ const providerTypes: ReadonlySet<unknown> = new Set([
 ]);
 
 const providersOf = (document: Members): readonly string[] =>
-  list(document['service'])
+  valuesOf(document['service'])
     .filter(isObject)
-    .filter(({ type }) => list(type).some((name) => providerTypes.has(name)))
-    .flatMap(({ serviceEndpoint }) => list(serviceEndpoint).flatMap((endpoint) => reference(endpoint) ?? []));
+    .filter(({ type }) => valuesOf(type).some((name) => providerTypes.has(name)))
+    .flatMap(({ serviceEndpoint }) => valuesOf(serviceEndpoint).flatMap((endpoint) => reference(endpoint) ?? []));
 
 const security = 'https://w3id.org/security#';
 const did = 'https://www.w3.org/ns/did#';

@@ -3,9 +3,10 @@
  * are committed. It must not know who may add one.
  */
 
+import { FollowedEntries } from '../storage/engine/followed-entries.js';
 import type { Store } from '../storage/engine/store.js';
 import type { Transaction } from '../storage/engine/transaction.js';
-import { entryKey, entryRange, partsOfEntry } from '../storage/state/records.js';
+import { entryKey } from '../storage/state/records.js';
 
 const space = 'owners';
 
@@ -20,22 +21,11 @@ export interface AddedOwner {
 }
 
 export class AddedOwners {
-  private readonly known = new Map<string, AddedOwner>();
+  private constructor(private readonly known: FollowedEntries<AddedOwner>) {}
 
   /** Reads which there are, and follows what is committed. */
   static async open(store: Store): Promise<AddedOwners> {
-    const owners = new AddedOwners();
-    for await (const entries of store.entries(entryRange(space)))
-      for (const [key, value] of entries) owners.known.set(partsOfEntry(key)[1]!, JSON.parse(value) as AddedOwner);
-    const prefix = entryKey(space, '');
-    store.onCommit(({ entries }) => {
-      for (const [key, value] of entries) {
-        if (!key.startsWith(prefix)) continue;
-        if (value === null) owners.known.delete(key.slice(prefix.length));
-        else owners.known.set(key.slice(prefix.length), JSON.parse(value) as AddedOwner);
-      }
-    });
-    return owners;
+    return new AddedOwners(await FollowedEntries.open<AddedOwner>(store, { space, read: JSON.parse }));
   }
 
   has(subject: string): boolean {

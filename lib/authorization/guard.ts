@@ -111,8 +111,16 @@ function refusal(guard: Guard, access: Access, mode: Mode, readable: boolean): L
   return notFound(reason);
 }
 
-const notFound = (reason: string): LwsError =>
+/** What is absent, and what is hidden. */
+export const notFound = (reason: string): LwsError =>
   new LwsError('not-found', 'There is nothing here, or nothing that you may see.', { reason });
 
 const unauthenticated = (reason: string): LwsError =>
   new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.', { reason });
+
+/** Whether somebody controls the whole storage. */
+export const controls = async (
+  { authorizer, rootIri: iri }: Omit<Guard, 'mask'>,
+  view: View,
+  access: Access,
+): Promise<boolean> => authorizer.allows({ view, access, mode: 'control', iri });

@@ -15,6 +15,6 @@ export {
 } from '../authorization/authorizer.js';
 export { type Client, clientFor, rankOf } from '../authorization/client.js';
 export { isIdentity, noIdentity } from '../authorization/did.js';
-export { requireAccess } from '../authorization/guard.js';
+export { controls, notFound, requireAccess } from '../authorization/guard.js';
 export type { Mode } from '../authorization/mode.js';
 export type { Access } from '../authorization/principal.js';

@@ -7,5 +7,5 @@ export { formatLink } from '../fields/link.js';
 export { parseMediaType } from '../fields/media-type.js';
 export { parseStates } from '../fields/states.js';
 export { formatTraceparent } from '../fields/traceparent.js';
-export { isObject } from '../json/exact-json.js';
+export { isObject, valuesOf } from '../json/exact-json.js';
 export { decodeUtf8, parseJson } from '../json/json.js';

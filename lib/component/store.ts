@@ -1,4 +1,5 @@
 /** The store, its transactions and what is committed. */
+export { FollowedEntries } from '../storage/engine/followed-entries.js';
 export { countQuads, migrate, storeFormat } from '../storage/engine/format.js';
 export { StoreSnapshot } from '../storage/engine/snapshot.js';
 export type { Store } from '../storage/engine/store.js';

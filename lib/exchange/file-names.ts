@@ -4,9 +4,6 @@
 export const segmentOf = (name: string): string =>
   encodeURIComponent(name).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
 
-/** A path in a tree as a path of an IRI. */
-export const pathOfFile = (path: string): string => path.split('/').map(segmentOf).join('/');
-
 /**
  * The name of the file for a segment of an IRI: decoded where that can be undone, and else as it is. No two segments have the same.
  */

@@ -17,6 +17,10 @@ export interface ExactJson {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 
+/** The values of a member that may have one, none or a list of them. */
+export const valuesOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+
 const mark = '#';
 const special = /^#*(?:__proto__|\d+)$/;
 

@@ -60,6 +60,27 @@ for (const path of ['', '/some/path'])
       }
     });
 
+    it('finds text as it is typed, says how often it stands there, and goes from one place to the next', async () => {
+      await resources.put('found.txt', 'text/plain', 'one two\nTwo (2)\ntwo\n');
+      await resources.open(page, 'found.txt');
+      await editor(page).press('Control+f');
+      const field = page.getByLabel('Find', { exact: true });
+      await field.fill('two');
+      await page.locator('.cm-find', { hasText: '3 found' }).waitFor();
+      expect(await page.locator('.cm-searchMatch').count()).to.equal(3);
+      for (const key of ['Enter', 'Shift+Enter', 'F3']) {
+        await field.press(key);
+        await page.locator('.cm-searchMatch-selected').waitFor();
+      }
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await field.fill('(2');
+      await page.locator('.cm-find', { hasText: '1 found' }).waitFor();
+      await field.fill('three');
+      await page.locator('.cm-find', { hasText: 'Not found' }).waitFor();
+      await field.press('Escape');
+      await field.waitFor({ state: 'detached' });
+    });
+
     /** How many characters stand before what is marked as wrong. */
     const marker = `(() => {
       const text = document.querySelector('quad-editor').shadowRoot.querySelector('.cm-content');

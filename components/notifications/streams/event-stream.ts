@@ -6,8 +6,7 @@ import { acceptedRanges, type Reply, type Route, type RouteRequest } from '../..
 import { isAbsoluteIri, lws } from '../../../lib/component/vocabulary.js';
 import { type Activity, notificationOf } from '../events.js';
 import { PastEvents } from '../past-events.js';
-import type { Channel, Listener } from './channel.js';
-import type { Channels } from './channels.js';
+import type { Channel, Channels, Listener } from './channels.js';
 import type { Places } from './places.js';
 
 export interface Streams {

@@ -17,16 +17,19 @@ import {
 } from '../../../lib/component/exchange.js';
 import { isObject, parseJson } from '../../../lib/component/fields.js';
 import {
+  type ArchivedContent,
   type ArchiveHead,
   type ArchivePart,
   headBytes,
   headFile,
+  type Line,
+  LineReader,
   longestPart,
+  type Opened,
   partFile,
   readHead,
   readTrailer,
 } from './archive-format.js';
-import { type ArchivedContent, type Line, LineReader, type Opened } from './archive-lines.js';
 
 /** Whether a tree is an archive. */
 export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree.file(headFile)) !== undefined;

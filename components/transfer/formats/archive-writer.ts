@@ -3,7 +3,6 @@
  *
  * Parts have the members in their order; the file of a longer content comes before the part that names it.
  */
-
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';
 import {
@@ -14,18 +13,22 @@ import {
   type Writer,
 } from '../../../lib/component/exchange.js';
 import {
+  type ArchivedContent,
   type ArchiveHead,
   type ArchivePart,
   blobFile,
+  bytesLine,
+  containerLine,
   fullPart,
+  graphLines,
   headBytes,
   headFile,
+  type Line,
   longestInline,
   partFile,
   trailerBytes,
   trailerFile,
 } from './archive-format.js';
-import { type ArchivedContent, bytesLine, containerLine, graphLines, type Line } from './archive-lines.js';
 
 /**
  * Writes an archive.

@@ -20,8 +20,7 @@ import {
   type Writer,
 } from '../../../lib/component/exchange.js';
 import { openFolderSink, openFolderTree } from '../folder-tree.js';
-import { ZipSink } from '../zip-sink.js';
-import { openZipTree } from '../zip-tree.js';
+import { openZipTree, ZipSink } from '../zip-tree.js';
 
 /** What is imported: a file or a folder of this machine. */
 export interface Source {

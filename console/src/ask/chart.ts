@@ -1,10 +1,11 @@
 /** Numbers of an answer as bars, lines or points. Loaded by those who look at it. */
+
 import { html, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import uPlot from 'uplot';
 import { Page } from '../frame/page.js';
-import type { TableAnswer } from './answer.js';
-import { type Drawing, draw } from './draw.js';
-import { dataOf, type Plot, type PlotKind, plotOf, scaleOf } from './plot.js';
+import { dataOf, type Plot, type PlotData, type PlotKind, plotOf, scaleOf } from './plot.js';
+import type { TableAnswer } from './run.js';
 
 const kinds: Readonly<Record<PlotKind, string>> = { bars: 'Bars', lines: 'Lines', points: 'Points' };
 
@@ -91,4 +92,117 @@ export class AskChart extends Page {
     const others = this.plot!.ys.filter((each) => each !== index);
     this.plot = { ...this.plot!, ys: isChosen ? [...others, index].sort((a, b) => a - b) : others };
   }
+}
+
+export interface Drawing {
+  end(): void;
+}
+
+interface Look {
+  readonly kind: PlotKind;
+  /** What is along the bottom. */
+  readonly bottom: string;
+  /** Of the series. */
+  readonly names: readonly string[];
+}
+
+const colourCount = 6;
+
+export function draw(place: HTMLElement, data: PlotData, { kind, bottom, names }: Look): Drawing {
+  const style = getComputedStyle(place);
+  const colour = (name: string): string => style.getPropertyValue(name).trim();
+  const colours = names.map((_, index) => colour(`--plot-${(index % colourCount) + 1}`));
+  const axis: uPlot.Axis = {
+    stroke: colour('--text'),
+    grid: { stroke: colour('--grid'), width: 1 },
+    ticks: { stroke: colour('--line'), width: 1 },
+    font: '13px system-ui, sans-serif',
+  };
+  const width = Math.max(240, place.clientWidth);
+  const chart = new uPlot(
+    {
+      width,
+      height: width < 500 ? 280 : 380,
+      scales: {
+        x: { time: data.scale === 'time', ...rangeOf(data) },
+        // The length of a bar says its value.
+        y: kind === 'bars' ? { range: (_chart, least, most) => fromZero(least, most) } : {},
+      },
+      axes: [
+        { ...axis, ...bottomOf(data, width) },
+        { ...axis, size: 64 },
+      ],
+      series: [
+        { label: bottom, value: (_chart, value) => bottomText(data, value) },
+        ...names.map((label, index) =>
+          seriesOf(kind, { label, colour: colours[index]!, index, data, of: names.length }),
+        ),
+      ],
+    },
+    [data.xs, ...data.ys] as unknown as uPlot.AlignedData,
+    place,
+  );
+  return { end: () => chart.destroy() };
+}
+
+function rangeOf({ scale, xs }: PlotData): Pick<uPlot.Scale, 'range'> {
+  // Half a place at both ends, for bars; a single value needs room, too.
+  if (scale === 'names') return { range: [-0.6, xs.length - 0.4] };
+  return {};
+}
+
+function fromZero(least: number | null, most: number | null): uPlot.Range.MinMax {
+  const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
+  return low === high ? [0, 1] : [low * 1.05, high * 1.05];
+}
+
+function bottomOf(data: PlotData, width: number): Partial<uPlot.Axis> {
+  if (data.scale !== 'names') return {};
+  const longest = Math.max(0, ...data.names.map((name) => name.length));
+  const isCrowded = longest * 8 * data.names.length > width - 80;
+  return {
+    // Whole numbers only: there is nothing between two names.
+    incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000],
+    values: (_chart, splits) => splits.map((at) => (Number.isInteger(at) ? (data.names[at] ?? '') : '')),
+    grid: { show: false },
+    space: isCrowded ? 18 : 30,
+    ...(isCrowded ? { rotate: -60, size: Math.min(150, 24 + longest * 7) } : {}),
+  };
+}
+
+function bottomText({ scale, names }: PlotData, value: number | null): string {
+  if (value === null || value === undefined) return '';
+  if (scale === 'names') return names[value] ?? '';
+  return scale === 'time' ? new Date(value * 1000).toLocaleString() : value.toLocaleString();
+}
+
+interface SeriesLook {
+  readonly label: string;
+  readonly colour: string;
+  readonly index: number;
+  readonly data: PlotData;
+  /** How many series there are. */
+  readonly of: number;
+}
+
+function seriesOf(kind: PlotKind, { label, colour, index, data, of }: SeriesLook): uPlot.Series {
+  const series: uPlot.Series = { label, stroke: colour, width: 2 };
+  if (kind === 'points') return { ...series, paths: () => null, points: { show: true, size: 7, fill: colour } };
+  if (kind === 'lines') return series;
+  return { ...series, width: 0, fill: colour, paths: barsOf(data, index, of), points: { show: false } };
+}
+
+/** Bars of several series stand side by side. */
+function barsOf({ xs }: PlotData, index: number, of: number): uPlot.Series.PathBuilder {
+  const steps = xs.slice(1).map((x, i) => x - xs[i]!);
+  const step = steps.reduce((least, each) => (each > 0 && each < least ? each : least), Number.POSITIVE_INFINITY);
+  const width = ((Number.isFinite(step) ? step : 1) * 0.8) / of;
+  const inScale = 1 as uPlot.Series.BarsPathBuilderFacetUnit.ScaleValue;
+  const places = xs.map((x) => x + (index - of / 2) * width);
+  return uPlot.paths.bars!({
+    disp: {
+      x0: { unit: inScale, values: () => places },
+      size: { unit: inScale, values: () => xs.map(() => width) },
+    },
+  });
 }

@@ -1,15 +1,14 @@
 /** What became of a query: as table, chart, picture or text, and as a file. */
+import './table.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import './table.js';
 import { Page, placeHref } from '../frame/page.js';
-import { arrowTarget } from '../frame/tabs.js';
-import { messageOf } from '../storage/api.js';
+import { tabStrip } from '../frame/tabs.js';
 import { saveAs } from '../storage/download.js';
-import type { Answer, TableAnswer } from './answer.js';
-import { csvOf } from './csv.js';
 import { planTree } from './plan.js';
 import { plotOf } from './plot.js';
+import type { Answer, TableAnswer } from './run.js';
+import { plainText, type Row } from './terms.js';
 
 type View = 'table' | 'plan' | 'chart' | 'graph' | 'raw';
 const titles: Readonly<Record<View, string>> = {
@@ -34,7 +33,6 @@ export class AskResults extends Page {
   @property({ attribute: false }) answer!: Answer;
   @state() private view: View = 'table';
   @state() private ready: ReadonlySet<View> = new Set(['table', 'plan', 'raw']);
-  @state() private failure = '';
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('answer')) return;
@@ -52,20 +50,20 @@ export class AskResults extends Page {
   protected override render(): TemplateResult {
     return html`
       <div class="row between">
-        <div class="tabs" role="tablist" aria-label="Show the answer as" @keydown=${this.onKey}>
-          ${this.views().map(
-            (view) => html`<button type="button" role="tab" id="answer-as-${view}" aria-controls="answer-panel"
-              aria-selected=${view === this.view ? 'true' : 'false'} tabindex=${view === this.view ? 0 : -1}
-              @click=${() => this.show(view)}>${titles[view]}</button>`,
-          )}
-        </div>
+        ${tabStrip({
+          label: 'Show the answer as',
+          tabs: this.views().map((id) => ({ id, title: titles[id] })),
+          current: this.view,
+          choose: (view) => void this.show(view),
+          panel: 'answer-panel',
+        })}
         ${
           this.answer.kind === 'boolean' || this.answer.kind === 'plan'
             ? nothing
             : html`<button type="button" @click=${this.downloadCsv}>Download CSV</button>`
         }
       </div>
-      <div role="tabpanel" id="answer-panel" aria-labelledby="answer-as-${this.view}">
+      <div role="tabpanel" id="answer-panel" aria-labelledby="tab-${this.view}">
         ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.content()}
       </div>`;
   }
@@ -105,21 +103,10 @@ export class AskResults extends Page {
     this.view = view;
     this.failure = '';
     if (this.ready.has(view)) return;
-    try {
+    await this.reading(async () => {
       await loads[view]!();
       this.ready = new Set([...this.ready, view]);
-    } catch (error) {
-      this.failure = `${messageOf(error)} Reload the page.`;
-    }
-  }
-
-  private onKey(event: KeyboardEvent): void {
-    const views = this.views();
-    const to = arrowTarget(event, views.indexOf(this.view), views.length);
-    if (to === undefined) return;
-    event.preventDefault();
-    void this.show(views[to]!);
-    this.querySelector<HTMLElement>(`#answer-as-${views[to]}`)?.focus();
+    }, 'Reload the page.');
   }
 
   private downloadCsv(): void {
@@ -136,3 +123,10 @@ export class AskResults extends Page {
     );
   }
 }
+
+export function csvOf(columns: readonly string[], rows: readonly Row[]): string {
+  const lines = [columns.map(field), ...rows.map((row) => row.map((term) => field(plainText(term))))];
+  return `${lines.map((fields) => fields.join(',')).join('\r\n')}\r\n`;
+}
+
+const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);

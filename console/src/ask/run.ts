@@ -1,6 +1,7 @@
 /** One query on its way: how long it takes, and what became of it. */
-import { messageOf, Refusal } from '../storage/api.js';
-import { type Answer, ask } from './answer.js';
+import { essenceOf, messageOf, Refusal, serviceEndpoint, succeed } from '../storage/api.js';
+import type { PlanPart } from './plan.js';
+import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
 
 export type State =
   | { readonly is: 'idle' }
@@ -68,3 +69,89 @@ async function outcome({ query, isExplained }: Asked, signal: AbortSignal, since
 
 export const secondsText = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+
+interface Read {
+  /** The answer as it came. */
+  readonly text: string;
+  readonly mediaType: string;
+}
+
+export interface TableAnswer extends Read {
+  readonly kind: 'rows' | 'graph';
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+export type Answer =
+  | TableAnswer
+  | (Read & { readonly kind: 'boolean'; readonly value: boolean })
+  | (Read & { readonly kind: 'plan'; readonly plan: PlanPart });
+
+const resultsJson = 'application/sparql-results+json';
+const turtle = 'text/turtle';
+
+/** Where queries go; `undefined` when this storage answers none. */
+export const queryEndpoint = (): Promise<string | undefined> => serviceEndpoint('SparqlQueryService');
+
+/**
+ * @param isExplained runs the query, and tells how it was answered instead
+ * @throws Refusal in the server's words; DOMException `AbortError` when it was ended; Error when the answer broke off
+ */
+export async function ask(query: string, signal: AbortSignal, isExplained: boolean): Promise<Answer> {
+  const endpoint = await queryEndpoint();
+  if (!endpoint) throw new Error('This storage answers no queries: lws.sparql.endpoint.enabled is off.');
+  const response = await succeed('POST', isExplained ? `${endpoint}?explain=run` : endpoint, {
+    headers: { 'Content-Type': 'application/sparql-query', Accept: `${resultsJson}, ${turtle}` },
+    body: query,
+    signal,
+  });
+  const mediaType = essenceOf(response);
+  const text = await wholeText(response, signal);
+  if (isExplained) return { kind: 'plan', text, mediaType, plan: (JSON.parse(text) as { plan: PlanPart }).plan };
+  return read(text, mediaType);
+}
+
+async function wholeText(response: Response, signal: AbortSignal): Promise<string> {
+  try {
+    return await response.text();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // The server breaks off rather than to let a part pass for the whole.
+    throw new Error('The answer broke off: a limit of the server was reached, or the connection was lost.');
+  }
+}
+
+async function read(text: string, mediaType: string): Promise<Answer> {
+  if (mediaType !== resultsJson) return { kind: 'graph', text, mediaType, ...(await readTurtle(text)) };
+  const document = JSON.parse(text) as JsonResults;
+  if (document.boolean !== undefined) return { kind: 'boolean', text, mediaType, value: document.boolean };
+  const columns = document.head.vars ?? [];
+  const rows = (document.results?.bindings ?? []).map((binding) => columns.map((name) => termOfJson(binding[name])));
+  return { kind: 'rows', text, mediaType, columns, rows };
+}
+
+interface JsonTerm {
+  readonly type: string;
+  readonly value: string;
+  readonly 'xml:lang'?: string;
+  readonly datatype?: string;
+}
+
+interface JsonResults {
+  readonly head: { readonly vars?: readonly string[] };
+  readonly boolean?: boolean;
+  readonly results?: { readonly bindings: readonly Readonly<Record<string, JsonTerm | undefined>>[] };
+}
+
+function termOfJson(term: JsonTerm | undefined): Term | undefined {
+  if (!term) return undefined;
+  if (term.type === 'uri') return iriTerm(term.value);
+  if (term.type === 'bnode') return { kind: 'blank', value: term.value, language: '', datatype: '' };
+  return literalTerm(term.value, term['xml:lang'], term.datatype);
+}
+
+async function readTurtle(text: string): Promise<Pick<TableAnswer, 'columns' | 'rows'>> {
+  // SELECT needs no parser.
+  const { parseTurtle } = await import('./turtle.js');
+  return { columns: ['subject', 'predicate', 'object'], rows: parseTurtle(text) };
+}

@@ -1,7 +1,7 @@
 /** Where a query is to be saved. It says with the event `saved` what was, and with `cancelled` that nothing was. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
+import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { save } from './saved.js';
 import type { Tab } from './tabs.js';
@@ -25,8 +25,7 @@ export class SaveForm extends Page {
   }
 
   private submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const iri = String(new FormData(event.target as HTMLFormElement).get('iri')).trim();
+    const iri = submitted(event).text('iri');
     const { query, saved } = this.tab;
     void this.attempt(async () => {
       const detail = await save(iri, query, saved);

@@ -1,7 +1,7 @@
 /** Queries as resources of the storage, which others open and run. */
 
 import { confirmed } from '../frame/confirm.js';
-import { Refusal, request, succeed } from '../storage/api.js';
+import { essenceOf, Refusal, request, succeed } from '../storage/api.js';
 
 export const sparqlQuery = 'application/sparql-query';
 
@@ -12,8 +12,6 @@ export interface Saved {
   readonly query: string;
 }
 
-const typeOf = (response: Response): string =>
-  (response.headers.get('Content-Type') ?? '').replace(/;.*/, '').trim().toLowerCase();
 const tagOf = (response: Response): string => response.headers.get('ETag') ?? '';
 
 /** The parameters of a link to a query: its address while it is as it was saved, so that who opens the link sees what it is then. */
@@ -23,7 +21,7 @@ export const linkOf = ({ query, saved }: Pick<Saved, 'query'> & { readonly saved
 /** @throws Refusal in the server's words; Error for what is no query */
 export async function readSaved(iri: string): Promise<Saved> {
   const response = await succeed('GET', iri, { headers: { Accept: sparqlQuery } });
-  if (typeOf(response) !== sparqlQuery) throw new Error('What the link names is no query.');
+  if (essenceOf(response) !== sparqlQuery) throw new Error('What the link names is no query.');
   return { iri, tag: tagOf(response), query: await response.text() };
 }
 
@@ -44,7 +42,7 @@ export async function save(iri: string, query: string, known: Saved | undefined)
   }
   const there = await request('HEAD', iri);
   if (there.status === 404) return put({ 'If-None-Match': '*' });
-  const what = typeOf(there) === sparqlQuery ? 'another query' : 'something else than a query';
+  const what = essenceOf(there) === sparqlQuery ? 'another query' : 'something else than a query';
   const text = `At ${iri} there is ${what}. It cannot be brought back.`;
   return (await confirmed({ title: 'Replace it?', text, proceed: 'Replace' }))
     ? put({ 'If-Match': tagOf(there) })

@@ -16,27 +16,12 @@ export class Rows extends Page {
   @property({ attribute: false }) selected: ReadonlySet<string> = new Set();
   @state() private first = 0;
   @state() private last = 40;
-  private followed: Listing | undefined;
 
   protected override willUpdate(): void {
-    // An update may still come when the element is gone, and would fetch on.
-    if (!this.isConnected || this.followed === this.listing) return;
-    this.followed?.removeEventListener('change', this.change);
-    this.followed = this.listing;
-    this.listing.addEventListener('change', this.change);
+    if (!this.follow(this.listing) || !this.isConnected) return;
     this.first = 0;
     this.querySelector('.listing')?.scrollTo(0, 0);
   }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.followed?.removeEventListener('change', this.change);
-    this.followed = undefined;
-  }
-
-  private readonly change = (): void => {
-    this.requestUpdate();
-  };
 
   private readonly scrolled = (event: Event): void => {
     const { scrollTop, clientHeight } = event.target as HTMLElement;

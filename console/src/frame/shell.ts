@@ -32,7 +32,6 @@ const pages: Readonly<Record<string, Entry>> = {
 @customElement('quad-shell')
 export class Shell extends Page {
   @state() private place: Place = placeNow();
-  @state() private failure = '';
   @state() private loaded = '';
   @state() private isController = false;
   @state() private isLost = false;

@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from 'lit';
 
 /** The tab that a key leads to; `undefined` for other keys. */
-export function arrowTarget({ key }: KeyboardEvent, at: number, count: number): number | undefined {
+function arrowTarget({ key }: KeyboardEvent, at: number, count: number): number | undefined {
   if (key === 'ArrowRight') return (at + 1) % count;
   if (key === 'ArrowLeft') return (at + count - 1) % count;
   if (key === 'Home') return 0;
@@ -21,15 +21,22 @@ export interface TabStrip<Id extends string> {
   readonly tabs: readonly Tab<Id>[];
   readonly current: Id;
   readonly choose: (id: Id) => void;
+  /** The id of the one panel of all tabs; absent: each has its own, `panel-<id>`. */
+  readonly panel?: string;
+  /** Takes the current tab away. */
+  readonly remove?: () => void;
 }
 
-/** The row of tabs; their panels have the ids `panel-<id>` and are the caller's. */
-export function tabStrip<Id extends string>({ label, tabs, current, choose }: TabStrip<Id>): TemplateResult {
+/** The row of tabs, whose ids are `tab-<id>`; the panels are the caller's. */
+export function tabStrip<Id extends string>(strip: TabStrip<Id>): TemplateResult {
+  const { label, tabs, current, choose, panel, remove } = strip;
   const keys = (event: KeyboardEvent): void => {
     const at = tabs.findIndex(({ id }) => id === current);
     const to = arrowTarget(event, at, tabs.length);
+    const isRemoval = remove !== undefined && event.key === 'Delete';
+    if (isRemoval || to !== undefined) event.preventDefault();
+    if (isRemoval) remove();
     if (to === undefined) return;
-    event.preventDefault();
     const { id } = tabs[to]!;
     choose(id);
     (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`#tab-${id}`)?.focus();
@@ -40,7 +47,7 @@ export function tabStrip<Id extends string>({ label, tabs, current, choose }: Ta
         type="button"
         role="tab"
         id=${`tab-${id}`}
-        aria-controls=${`panel-${id}`}
+        aria-controls=${panel ?? `panel-${id}`}
         aria-selected=${id === current ? 'true' : 'false'}
         tabindex=${id === current ? 0 : -1}
         @click=${() => choose(id)}

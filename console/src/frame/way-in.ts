@@ -21,19 +21,19 @@ async function mayBeAsked(failure: unknown): Promise<boolean> {
 export class Refused extends Page {
   /** What was refused. */
   @property() iri = '';
-  @property({ attribute: false }) failure: unknown;
+  @property({ attribute: false }) why: unknown;
   @state() private hasWayIn = false;
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (!changed.has('failure')) return;
+    if (!changed.has('why')) return;
     this.hasWayIn = false;
-    void mayBeAsked(this.failure).then((may) => {
+    void mayBeAsked(this.why).then((may) => {
       this.hasWayIn = may;
     });
   }
 
   protected override render(): TemplateResult {
-    return html`<p class="problem" role="alert">${messageOf(this.failure)}</p>${this.hasWayIn ? this.wayIn() : this.back()}`;
+    return html`<p class="problem" role="alert">${messageOf(this.why)}</p>${this.hasWayIn ? this.wayIn() : this.back()}`;
   }
 
   /** Asks who controls the storage; nobody signs in first. */

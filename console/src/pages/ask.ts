@@ -1,19 +1,17 @@
 /** Asking in SPARQL: queries in tabs that this browser keeps, and what became of each. */
+import '../ask/results.js';
+import '../ask/save-form.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
-import '../ask/results.js';
-import '../ask/save-form.js';
-import { queryEndpoint } from '../ask/answer.js';
 import { examples } from '../ask/examples.js';
-import { Keeper } from '../ask/keeper.js';
-import { Run, secondsText } from '../ask/run.js';
+import { queryEndpoint, Run, secondsText } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
+import { Keeper } from '../ask/tabs.js';
 import { notify } from '../frame/notice.js';
-import { Page, placeHref } from '../frame/page.js';
-import { arrowTarget } from '../frame/tabs.js';
+import { Page, placeHref, submitted } from '../frame/page.js';
+import { tabStrip } from '../frame/tabs.js';
 import { storageUri } from '../session/session.js';
-import { messageOf } from '../storage/api.js';
 import { shortName } from '../storage/names.js';
 import { vocabulary } from '../storage/vocabulary.js';
 
@@ -27,24 +25,15 @@ export class AskPage extends Page {
   @state() private isSaving = false;
   @state() private isEditorThere = false;
   @state() private isOn = true;
-  @state() private failure = '';
   private readonly runs = new Map<string, Run>();
   private readonly tabs = new Keeper(this);
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    void this.prepare();
-  }
-
-  private async prepare(): Promise<void> {
-    try {
+  protected override load(): Promise<void> {
+    return this.reading(async () => {
       const [endpoint] = await Promise.all([queryEndpoint(), import('../editor/quad-editor.js')]);
       this.isOn = endpoint !== undefined;
       this.isEditorThere = true;
-      this.failure = '';
-    } catch (error) {
-      this.failure = `${messageOf(error)} Reload the page.`;
-    }
+    }, 'Reload the page.');
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -81,7 +70,7 @@ export class AskPage extends Page {
           : nothing
       }
       ${this.renamed === this.tabs.tab.id ? this.renameForm() : nothing}
-      <div role="tabpanel" id="query-panel" aria-labelledby="query-${this.tabs.tab.id}">
+      <div role="tabpanel" id="query-panel" aria-labelledby="tab-${this.tabs.tab.id}">
         ${this.exampleList()}
         <div class="ask-editor">${
           this.isEditorThere
@@ -100,13 +89,17 @@ export class AskPage extends Page {
   private tabList(): TemplateResult {
     return html`
       <div class="row between">
-        <div class="tabs" role="tablist" aria-label="Queries" @keydown=${this.onTabKey}>
-          ${this.tabs.list.map(
-            (tab) => html`<button type="button" role="tab" id="query-${tab.id}" aria-controls="query-panel"
-              aria-selected=${tab === this.tabs.tab ? 'true' : 'false'} tabindex=${tab === this.tabs.tab ? 0 : -1}
-              @click=${() => this.tabs.choose(tab)}>${tab.name}</button>`,
-          )}
-        </div>
+        ${tabStrip({
+          label: 'Queries',
+          tabs: this.tabs.list.map(({ id, name }) => ({ id, title: name })),
+          current: this.tabs.tab.id,
+          choose: (id) => this.tabs.choose({ id }),
+          panel: 'query-panel',
+          remove: () => {
+            this.close();
+            this.focusTab();
+          },
+        })}
         <button type="button" @click=${() => this.tabs.open('')}>New query</button>
         <button type="button" aria-expanded=${this.renamed === this.tabs.tab.id ? 'true' : 'false'} @click=${this.beginRenaming}>Rename</button>
         <button type="button" @click=${() => this.close()}>Close</button>
@@ -194,18 +187,8 @@ export class AskPage extends Page {
     void this.updateComplete.then(() => this.querySelector<HTMLElement>('quad-editor')?.focus());
   }
 
-  private onTabKey(event: KeyboardEvent): void {
-    const { list } = this.tabs;
-    const to = arrowTarget(event, list.indexOf(this.tabs.tab), list.length);
-    if (event.key === 'Delete') this.close();
-    else if (to !== undefined) this.tabs.choose(list[to]!);
-    else return;
-    event.preventDefault();
-    this.focusTab();
-  }
-
   private focusTab(): void {
-    void this.updateComplete.then(() => this.querySelector<HTMLElement>(`#query-${this.tabs.tab.id}`)?.focus());
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>(`#tab-${this.tabs.tab.id}`)?.focus());
   }
 
   private close(): void {
@@ -229,8 +212,7 @@ export class AskPage extends Page {
   }
 
   private rename(event: SubmitEvent): void {
-    event.preventDefault();
-    const name = String(new FormData(event.target as HTMLFormElement).get('name')).trim();
+    const name = submitted(event).text('name');
     if (name !== '') this.tabs.change({ name });
     this.endRenaming();
   }

@@ -1,21 +1,20 @@
 /** Containers: what is in them, what is put in and taken out. */
+import '../browse/rows.js';
+import '../frame/way-in.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, deleteMember, type Kind, suggestedName } from '../browse/create.js';
-import '../browse/rows.js';
 import { Listing } from '../browse/listing.js';
 import { confirmed } from '../frame/confirm.js';
-import { crumbs, nameOf } from '../frame/crumbs.js';
 import { notify } from '../frame/notice.js';
-import { openHref, Page, placeHref } from '../frame/page.js';
+import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { onSession, storageUri } from '../session/session.js';
 import type { Member } from '../storage/container.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
 import { decoded, isContainer, shortName } from '../storage/names.js';
 import { type Dropped, readDrop, readPicked } from '../upload/dropped.js';
-import { uploadsElsewhere, uploadsTo } from '../upload/uploads.js';
-import '../frame/way-in.js';
+import { uploadsElsewhere, uploadsTo } from '../upload/queue.js';
 
 @customElement('page-browse')
 export class BrowsePage extends Page {
@@ -39,14 +38,12 @@ export class BrowsePage extends Page {
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (this.at.startsWith(storageUri) && !isContainer(this.at)) location.replace(openHref(this.at));
     else if (changed.has('parameters') || this.listing?.at !== this.at) this.reload();
+    this.follow(this.listing);
   }
-
-  private readonly refresh = (): void => this.requestUpdate();
 
   private reload(): void {
     this.listing?.close();
     this.listing = new Listing(this.at);
-    this.listing.addEventListener('change', this.refresh);
     this.selected = new Set();
     const filter = this.querySelector<HTMLInputElement>('.search input');
     if (filter) filter.value = '';
@@ -68,7 +65,7 @@ export class BrowsePage extends Page {
       <h1>${nameOf(at)}</h1>
       ${
         listing?.failure
-          ? html`<quad-refused .iri=${at} .failure=${listing.failure}></quad-refused>`
+          ? html`<quad-refused .iri=${at} .why=${listing.failure}></quad-refused>`
           : html`${this.actions()}<quad-uploads .queue=${uploadsTo(at)}></quad-uploads>${uploadsElsewhere(at).map(
               (iri) => html`<p class="soft">Files are on their way to <a href=${openHref(iri)}>${nameOf(iri)}</a>.</p>`,
             )}${this.content()}`
@@ -170,13 +167,11 @@ export class BrowsePage extends Page {
   }
 
   private async make(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
-    const data = new FormData(form);
-    const kind = String(data.get('kind')) as Kind;
+    const { form, text } = submitted(event);
+    const kind = text('kind') as Kind;
     let made = '';
     const succeeded = await this.attempt(async () => {
-      made = await createMember(this.at, kind, suggestedName(kind, String(data.get('name')).trim()));
+      made = await createMember(this.at, kind, suggestedName(kind, text('name')));
     });
     if (!succeeded) return;
     this.dialog?.close();

@@ -1,13 +1,11 @@
 /** Further owners: this browser, or anybody by a URI; for owners. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { confirmed } from '../frame/confirm.js';
-import { Page } from '../frame/page.js';
+import { Page, scrollTable, submitted } from '../frame/page.js';
 import { identityOfBrowser, onSession } from '../session/session.js';
-import { json, messageOf, Refusal, succeed } from '../storage/api.js';
+import { json, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
-import { systemUrl } from '../storage/system.js';
 
 interface Owner {
   readonly id: string;
@@ -19,15 +17,13 @@ interface Owner {
 @customElement('page-owners')
 export class OwnersPage extends Page {
   @state() private owners: readonly Owner[] | undefined;
-  @state() private failure = '';
 
   constructor() {
     super();
     onSession(() => void this.load());
-    void this.load();
   }
 
-  private async load(): Promise<void> {
+  protected override async load(): Promise<void> {
     try {
       this.owners = (await json<{ owners: readonly Owner[] }>(await systemUrl('owners'))).owners;
       this.failure = '';
@@ -54,23 +50,18 @@ export class OwnersPage extends Page {
       ${
         owners.length === 0
           ? html`<p class="empty">Nobody was added yet. A browser that is an owner needs no link at the next visit.</p>`
-          : html`<div class="scroll" tabindex="0" role="region" aria-label="Owners">
-              <table>
-                <thead>
-                  <tr><th scope="col">Name</th><th scope="col">Identity</th><th scope="col">Added</th><th scope="col">Remove</th></tr>
-                </thead>
-                <tbody>
-                  ${owners.map(
-                    (owner) => html`<tr>
-                      <td>${owner.name}</td>
-                      <td class="iri">${owner.id}</td>
-                      <td>${dateText(owner.added)}</td>
-                      <td><button type="button" class="danger" aria-label=${`Remove ${owner.name}`} @click=${() => this.removeOwner(owner)}>Remove</button></td>
-                    </tr>`,
-                  )}
-                </tbody>
-              </table>
-            </div>`
+          : scrollTable(
+              'Owners',
+              ['Name', 'Identity', 'Added', 'Remove'],
+              owners.map(
+                (owner) => html`<tr>
+                  <td>${owner.name}</td>
+                  <td class="iri">${owner.id}</td>
+                  <td>${dateText(owner.added)}</td>
+                  <td><button type="button" class="danger" aria-label=${`Remove ${owner.name}`} @click=${() => this.removeOwner(owner)}>Remove</button></td>
+                </tr>`,
+              ),
+            )
       }
       <div class="cards">
         <section class="card">
@@ -93,17 +84,13 @@ export class OwnersPage extends Page {
   }
 
   private async addBrowser(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
-    const name = String(new FormData(form).get('name'));
-    await this.attempt(async () => this.add(form, { id: await identityOfBrowser(), name }));
+    const { form, text } = submitted(event);
+    await this.attempt(async () => this.add(form, { id: await identityOfBrowser(), name: text('name') }));
   }
 
   private async addOther(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
-    const data = new FormData(form);
-    await this.add(form, { id: String(data.get('id')).trim(), name: String(data.get('name')) });
+    const { form, text } = submitted(event);
+    await this.add(form, { id: text('id'), name: text('name') });
   }
 
   private async add(form: HTMLFormElement, owner: { id: string; name: string }): Promise<void> {
@@ -121,12 +108,10 @@ export class OwnersPage extends Page {
 
   private async removeOwner({ id, name }: Owner): Promise<void> {
     const text = `${name} is no owner any more. What they created stays theirs.`;
-    if (!(await confirmed({ title: 'Remove an owner', text, proceed: `Remove ${name}` }))) return;
-    const query = `?id=${encodeURIComponent(id)}`;
-    await this.attempt(
-      async () => succeed('DELETE', (await systemUrl('owners')) + query),
-      `${name} is no owner any more.`,
-    );
+    const question = { title: 'Remove an owner', text, proceed: `Remove ${name}` };
+    const url = async (): Promise<string> => `${await systemUrl('owners')}?id=${encodeURIComponent(id)}`;
+    const remove = async (): Promise<unknown> => succeed('DELETE', await url());
+    await this.attemptAfter(question, remove, `${name} is no owner any more.`);
     await this.load();
   }
 }

@@ -4,14 +4,12 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import '../sharing/ask-form.js';
 import '../sharing/request-card.js';
-import { confirmed } from '../frame/confirm.js';
-import { Page, signInHref } from '../frame/page.js';
+import { Page, scrollTable, signInHref } from '../frame/page.js';
 import { tabbed } from '../frame/tabs.js';
 import { who } from '../session/session.js';
 import { actionsText, assigneesOf, endText, type Kept, list, type Policy, readAll, remove } from '../sharing/access.js';
 import { grantsTable, targetLink } from '../sharing/grants-table.js';
 import { everybody } from '../sharing/people.js';
-import { messageOf } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
@@ -25,7 +23,6 @@ export class RequestsPage extends Page {
   @state() private requests: readonly Kept[] | undefined;
   @state() private grants: readonly Kept[] = [];
   @state() private controller = false;
-  @state() private failure = '';
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (changed.has('parameters')) void this.enter();
@@ -34,21 +31,15 @@ export class RequestsPage extends Page {
   private async enter(): Promise<void> {
     if (this.parameters.has('ask')) this.tab = 'ask';
     if (who().kind !== 'subject') return;
-    await this.load();
+    await this.readBoth();
     if (!this.controller && this.tab === 'inbox') this.tab = 'mine';
   }
 
-  private async load(): Promise<void> {
-    try {
-      [this.requests, this.grants, this.controller] = await Promise.all([
-        readAll('AccessRequest'),
-        readAll('AccessGrant'),
-        controls(),
-      ]);
-      this.failure = '';
-    } catch (error) {
-      this.failure = messageOf(error);
-    }
+  private readBoth(): Promise<void> {
+    return this.reading(async () => {
+      const all = [readAll('AccessRequest'), readAll('AccessGrant'), controls()] as const;
+      [this.requests, this.grants, this.controller] = await Promise.all(all);
+    });
   }
 
   private isMine(kept: Kept): boolean {
@@ -89,7 +80,7 @@ export class RequestsPage extends Page {
       return html`<p class="empty">Nobody asks for anything. “Copy link to send” under Share is for people: who is refused there can ask.</p>`;
     const [open, answered] = [others.filter((kept) => !this.isAccepted(kept)), others.filter(this.isAccepted)];
     return html`<div class="row"><span role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
-        <button type="button" @click=${this.load}>Read again</button></div>
+        <button type="button" @click=${this.readBoth}>Read again</button></div>
       ${repeat(
         [...open, ...answered],
         // What is typed for one person is not said of another.
@@ -112,21 +103,20 @@ export class RequestsPage extends Page {
   }
 
   private renderAsked(asked: readonly Kept[]): TemplateResult {
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="What I asked for">
-      <table>
-        <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">To</th><th scope="col">Until</th><th scope="col">Answer</th><th scope="col">Take back</th></tr></thead>
-        <tbody>${asked.map(
-          (kept) => html`<tr>
-            <td>${dateText(kept.modified)}</td>
-            <td>${kept.document.access.flatMap(({ target }) => list(target.value)).map(targetLink)}</td>
-            <td>${kept.document.access.map(actionsText).join('; ')}</td>
-            <td>${kept.document.access.map(endText).join('; ')}</td>
-            <td>${this.isAccepted(kept) ? 'Accepted' : 'Not yet'}</td>
-            <td><button type="button" @click=${() => this.takeBack(kept)}>Delete</button></td>
-          </tr>`,
-        )}</tbody>
-      </table>
-    </div>`;
+    return scrollTable(
+      'What I asked for',
+      ['When', 'What', 'To', 'Until', 'Answer', 'Take back'],
+      asked.map(
+        (kept) => html`<tr>
+          <td>${dateText(kept.modified)}</td>
+          <td>${kept.document.access.flatMap(({ target }) => list(target.value)).map(targetLink)}</td>
+          <td>${kept.document.access.map(actionsText).join('; ')}</td>
+          <td>${kept.document.access.map(endText).join('; ')}</td>
+          <td>${this.isAccepted(kept) ? 'Accepted' : 'Not yet'}</td>
+          <td><button type="button" @click=${() => this.takeBack(kept)}>Delete</button></td>
+        </tr>`,
+      ),
+    );
   }
 
   private async takeBack({ document }: Kept): Promise<void> {
@@ -135,13 +125,12 @@ export class RequestsPage extends Page {
       text: 'Whoever controls the storage sees it no more. A grant that answered it stays.',
       proceed: 'Delete',
     };
-    if ((await confirmed(question)) && (await this.attempt(() => remove(document.id), 'The request is deleted.')))
-      await this.answered();
+    if (await this.attemptAfter(question, () => remove(document.id), 'The request is deleted.')) await this.answered();
   }
 
   private async answered(): Promise<void> {
     if (this.tab === 'ask') this.tab = 'mine';
-    await this.load();
+    await this.readBoth();
     await this.keepFocus();
   }
 }

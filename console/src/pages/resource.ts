@@ -1,22 +1,16 @@
 /** A resource: to read, to edit, to describe and to delete. */
+import '../resource/view.js';
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { crumbs } from '../frame/crumbs.js';
-import { openHref, Page, placeHref } from '../frame/page.js';
-import { decoded, isContainer, shortName } from '../storage/names.js';
-import '../resource/view.js';
+import { crumbs, openHref, Page, placeHref } from '../frame/page.js';
 import type { ResourceView } from '../resource/view.js';
 import { changedResources, dropClean, viewOf } from '../resource/views.js';
 import { storageUri } from '../session/session.js';
+import { decoded, isContainer, shortName } from '../storage/names.js';
 
 @customElement('page-resource')
 export class ResourcePage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.requestUpdate();
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();

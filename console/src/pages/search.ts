@@ -5,10 +5,10 @@ import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { labelOf } from '../ask/terms.js';
 import { openHref, Page, placeHref, signInHref } from '../frame/page.js';
-import { type Hit, type Hits, isStructural, type Joined, readFacets, search, type Wanted } from '../search/search.js';
-import { readTypes } from '../search/types.js';
+import { type Hits, isStructural, type Joined, readFacets, readTypes, search, type Wanted } from '../search/search.js';
 import { onSession, storageUri, who } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
+import type { Member } from '../storage/container.js';
 import { dateText, decoded } from '../storage/names.js';
 
 const switchedOff = 'This storage has no search by type: lws.search-index.enabled is off.';
@@ -25,7 +25,6 @@ export class SearchPage extends Page {
   @state() private types: ReadonlyMap<string, readonly string[]> = new Map();
   @state() private isOn = true;
   @state() private isSearching = false;
-  @state() private failure = '';
   private controller: AbortController | undefined;
 
   constructor() {
@@ -42,17 +41,12 @@ export class SearchPage extends Page {
     return Math.max(1, Number.parseInt(this.parameters.get('page') ?? '1', 10) || 1);
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    // What was written meanwhile has its classes, too.
-    void this.load();
-  }
-
   protected override updated(changed: Map<PropertyKey, unknown>): void {
     if (changed.has('parameters')) void this.find();
   }
 
-  private async load(): Promise<void> {
+  /** What was written meanwhile has its classes, too. */
+  protected override async load(): Promise<void> {
     try {
       const facets = await readFacets();
       this.isOn = facets !== undefined;
@@ -205,7 +199,7 @@ export class SearchPage extends Page {
       }`;
   }
 
-  private hit({ iri, types, mediaType, modified }: Hit): TemplateResult {
+  private hit({ iri, types, mediaType, modified }: Member): TemplateResult {
     const path = iri === storageUri ? 'The storage itself' : decoded(iri.slice(storageUri.length));
     const about = [mediaType, modified && dateText(modified)].filter(Boolean).join(', ');
     const { wanted } = this;

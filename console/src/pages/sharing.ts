@@ -1,16 +1,15 @@
 /** Who may do what with a resource or a container, and why. */
-import { html, nothing, type TemplateResult } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
 import '../sharing/people-list.js';
 import '../sharing/share-grants.js';
-import { crumbs } from '../frame/crumbs.js';
-import { openHref, Page, placeHref } from '../frame/page.js';
+import '../frame/way-in.js';
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { crumbs, openHref, Page, placeHref } from '../frame/page.js';
 import { storageUri, who } from '../session/session.js';
 import { hasAcls } from '../sharing/acl-requests.js';
 import { person } from '../sharing/person-fields.js';
 import { readStatus, type Status } from '../storage/controller.js';
 import { shortName } from '../storage/names.js';
-import '../frame/way-in.js';
 
 @customElement('page-sharing')
 export class SharingPage extends Page {
@@ -18,7 +17,8 @@ export class SharingPage extends Page {
   @state() private mode: 'owner' | 'acls' | undefined;
   /** Told to controllers alone. */
   @state() private status: Status | undefined;
-  @state() private failure: unknown;
+  /** Why it cannot be read. */
+  @state() private why: unknown;
 
   private get at(): string {
     return this.parameters.get('at') ?? storageUri;
@@ -33,10 +33,10 @@ export class SharingPage extends Page {
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (changed.has('parameters')) void this.load();
+    if (changed.has('parameters')) void this.readRules();
   }
 
-  private async load(): Promise<void> {
+  private async readRules(): Promise<void> {
     const { at } = this;
     try {
       const [acls, status] = await Promise.all([hasAcls(at), readStatus()]);
@@ -44,9 +44,9 @@ export class SharingPage extends Page {
       if (at !== this.at) return;
       this.mode = acls ? 'acls' : 'owner';
       this.status = status;
-      this.failure = undefined;
+      this.why = undefined;
     } catch (error) {
-      if (at === this.at) this.failure = error;
+      if (at === this.at) this.why = error;
     }
   }
 
@@ -55,7 +55,7 @@ export class SharingPage extends Page {
     return html`
       ${crumbs(at, 'sharing')}
       <h1>Who may do what with ${at === storageUri ? 'the storage' : shortName(at)}</h1>
-      ${this.failure ? html`<quad-refused .iri=${at} .failure=${this.failure}></quad-refused>` : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
+      ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
   }
 
   private readonly copy = (): Promise<boolean> =>

@@ -1,7 +1,7 @@
 /** Signing in: a link of the owner, an identity of this browser, a pasted credential, an identity provider, or not at all. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page, placeAfter, placeHref } from '../frame/page.js';
+import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
 import { beginOpenId, openIdProvider } from '../session/openid.js';
 import { browserIdentity, signIn, signInAsBrowser } from '../session/session.js';
 
@@ -13,8 +13,7 @@ export class SignInPage extends Page {
   /** Nothing is shown before: buttons would move under the pointer. */
   @state() private isReady = false;
 
-  override async connectedCallback(): Promise<void> {
-    super.connectedCallback();
+  protected override async load(): Promise<void> {
     await this.attempt(async () => {
       this.known = await browserIdentity();
       this.provider = await openIdProvider();
@@ -72,11 +71,8 @@ export class SignInPage extends Page {
   }
 
   private async withCredential(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
-    const credential = String(new FormData(form).get('credential'))
-      .trim()
-      .replace(/^(?:Bearer|DPoP)\s+/i, '');
+    const { form, text } = submitted(event);
+    const credential = text('credential').replace(/^(?:Bearer|DPoP)\s+/i, '');
     if (!(await this.attempt(() => signIn(credential)))) return;
     form.reset();
     location.hash = this.next;

@@ -11,7 +11,6 @@ export class ResourceDelete extends Page {
   /** Of the version that the caller saw. */
   @property() etag = '';
   @property({ type: Boolean }) hasAcl = false;
-  @state() private failure = '';
   @state() private isBusy = false;
   /** Of a version that came in between, once the caller was told. */
   @state() private newer: string | undefined;

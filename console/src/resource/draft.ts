@@ -1,4 +1,6 @@
 /** A string that is edited and written back only over the version that was read. What was typed is kept whatever the server answers. */
+
+import { html, nothing, type TemplateResult } from 'lit';
 import { messageOf, Refusal, request, succeed } from '../storage/api.js';
 
 export interface Version {
@@ -16,19 +18,20 @@ export interface DraftSource {
   readonly reread: () => Promise<Theirs>;
 }
 
-export class Draft {
+/** Fires `change` whenever anything of it is another. */
+export class Draft extends EventTarget {
   private typed: string;
   /** The version that was read or written last. */
   private base: Version;
   theirs: Theirs | undefined;
   failure = '';
   isSaving = false;
-  private readonly listeners = new Set<() => void>();
 
   constructor(
     readonly source: DraftSource,
     version: Version,
   ) {
+    super();
     this.base = version;
     this.typed = version.text;
   }
@@ -49,12 +52,6 @@ export class Draft {
   }
   get isDirty(): boolean {
     return this.typed !== this.base.text || this.theirs !== undefined;
-  }
-
-  /** @returns how to stop listening */
-  listen(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
   }
 
   /** Writes over the version that was read. @returns whether it is written */
@@ -129,6 +126,20 @@ export class Draft {
   }
 
   private changed(): void {
-    for (const listener of this.listeners) listener();
+    this.dispatchEvent(new Event('change'));
   }
+}
+
+export interface SaveActions {
+  readonly save: () => void;
+  readonly revert: () => void;
+}
+
+export function saveRow(draft: Draft, { save, revert }: SaveActions): TemplateResult {
+  const state = draft.isSaving ? 'Saving …' : draft.isDirty ? 'Unsaved changes' : 'No unsaved changes';
+  return html`<div class="row">
+    <button type="button" class="primary" ?disabled=${draft.isSaving} @click=${save}>Save</button>
+    ${draft.isDirty ? html`<button type="button" @click=${revert}>Undo all changes</button>` : nothing}
+    <span class=${draft.isDirty ? 'state unsaved' : 'state soft'} role="status">${state}</span>
+  </div>`;
 }

@@ -1,11 +1,11 @@
 /** `<resource-metadata>`: the linkset of a resource as a form or as JSON. */
+import './text.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
+import { Page, scrollTable, submitted } from '../frame/page.js';
 import { messageOf, succeed } from '../storage/api.js';
 import { vocabulary } from '../storage/vocabulary.js';
-import './text.js';
-import { Draft, type Version } from './draft.js';
+import { Draft, saveRow, type Version } from './draft.js';
 import {
   addTarget,
   changeTarget,
@@ -18,7 +18,6 @@ import {
   removeRelation,
   removeType,
 } from './linkset.js';
-import { saveRow } from './save-row.js';
 
 const commonRelations =
   'about alternate author canonical cite-as collection copyright derivedfrom describedby describes item license original preview profile related replies up version-history via'.split(
@@ -36,7 +35,6 @@ export class ResourceMetadata extends Page {
   @property() iri = '';
   @property({ type: Boolean }) readonly = false;
   @state() private draft: Draft | undefined;
-  @state() private failure = '';
   @state() private asJson = false;
   @state() private classes: readonly string[] = [];
 
@@ -50,17 +48,15 @@ export class ResourceMetadata extends Page {
 
   private async read(): Promise<void> {
     const { iri } = this;
-    try {
+    await this.reading(async () => {
       const version = await readVersion(iri);
       const source = { iri, mediaType: 'application/linkset+json', reread: () => readVersion(iri) };
       this.draft = new Draft(source, version);
-      this.draft.listen(() => {
+      this.draft.addEventListener('change', () => {
         this.requestUpdate();
         this.dispatchEvent(new CustomEvent('draft', { bubbles: true }));
       });
-    } catch (error) {
-      this.failure = messageOf(error);
-    }
+    });
     // Suggestions only: without them types are typed in full.
     this.classes = await vocabulary.classes().catch(() => []);
   }
@@ -136,10 +132,11 @@ export class ResourceMetadata extends Page {
       ${
         relations.length === 0
           ? html`<p class="soft">None yet. Link to what describes this resource, its author or its licence.</p>`
-          : html`<div class="scroll" role="region" aria-label="Links of this resource" tabindex="0"><table>
-            <thead><tr><th scope="col">Relation</th><th scope="col">Target</th><th scope="col">Title</th><td></td></tr></thead>
-            <tbody>${relations.map((relation) => this.relation(relation))}</tbody>
-          </table></div>`
+          : scrollTable(
+              'Links of this resource',
+              ['Relation', 'Target', 'Title', html`<span class="visually-hidden">Remove</span>`],
+              relations.map((relation) => this.relation(relation)),
+            )
       }
       <form class="row" @submit=${this.addRelation}>
         <label class="grow">Relation <input class="wide" name="relation" list="relations" required autocomplete="off" spellcheck="false" /></label>
@@ -184,20 +181,17 @@ export class ResourceMetadata extends Page {
   }
 
   private readonly addType = (event: SubmitEvent): void => {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
-    const href = String(new FormData(form).get('type')).trim();
-    if (this.change((text) => addTarget(removeType(text, href), 'type', { href }))) form.reset();
+    const { form, text } = submitted(event);
+    const href = text('type');
+    if (this.change((before) => addTarget(removeType(before, href), 'type', { href }))) form.reset();
   };
 
   private readonly addRelation = (event: SubmitEvent): void => {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
-    const given = new FormData(form);
-    const [name, href, title] = ['relation', 'href', 'title'].map((field) => String(given.get(field) ?? '').trim());
-    const isDone = this.change((text) => {
-      if (isServerRelation(name!)) throw new SyntaxError(`“${name}” is given by the server.`);
-      return addTarget(text, name!, { href: href!, ...(title ? { title } : {}) });
+    const { form, text } = submitted(event);
+    const [name, href, title] = [text('relation'), text('href'), text('title')];
+    const isDone = this.change((before) => {
+      if (isServerRelation(name)) throw new SyntaxError(`“${name}” is given by the server.`);
+      return addTarget(before, name, { href, ...(title ? { title } : {}) });
     });
     if (isDone) form.reset();
   };

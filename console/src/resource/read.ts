@@ -1,7 +1,6 @@
 /** Reads a resource as far as a page can show it. */
-import { succeed } from '../storage/api.js';
+import { linkTarget, succeed } from '../storage/api.js';
 import { rightsOn } from '../storage/controller.js';
-import { downloadLimit, takeUpTo } from './bytes.js';
 
 export type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
 
@@ -41,16 +40,6 @@ function kindOf(mediaType: string, isRdf: boolean): Kind {
   if (type === 'application/pdf') return 'pdf';
   if (/^text\/|^application\/(?:xml|javascript|sparql-(?:query|update)|yaml|toml)$|\+xml$/.test(type)) return 'text';
   return 'other';
-}
-
-/** The target of the first link of a relation. */
-export function linkTarget(response: Pick<Response, 'headers'>, relation: string, base: string): string | undefined {
-  for (const [, target = '', parameters = ''] of (response.headers.get('Link') ?? '').matchAll(
-    /<([^>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g,
-  ))
-    if (new RegExp(`;\\s*rel\\s*=\\s*"?(?:[^"]* )?${relation}(?: [^"]*)?"?(?:;|$|\\s)`, 'i').test(parameters))
-      return new URL(target, base).href;
-  return undefined;
 }
 
 /** @throws TypeError for bytes that are no UTF-8: saving would change them */
@@ -100,4 +89,34 @@ export async function readResource(iri: string, signal?: AbortSignal): Promise<O
   if (kind === 'image' || kind === 'pdf') return { ...known, blob: new Blob([bytes], { type: essence(mediaType) }) };
   const read = textOf(bytes, mediaType);
   return 'text' in read ? { ...known, text: read.text } : { ...known, kind: 'other', reason: read.reason };
+}
+
+/** Larger resources are not opened: they are offered as files. */
+export const downloadLimit = 5_000_000;
+
+/** A whole body, or `undefined` as soon as it is longer than `most`. */
+export async function takeUpTo(response: Response, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (Number(response.headers.get('Content-Length') ?? 0) > most) {
+    await response.body?.cancel();
+    return undefined;
+  }
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (const reader = response.body?.getReader(); reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.byteLength;
+    if (length > most) {
+      await reader.cancel();
+      return undefined;
+    }
+    parts.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
 }

@@ -3,8 +3,8 @@ import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import type { Language } from '../editor/quad-editor.js';
 import { Page } from '../frame/page.js';
-import { messageOf, succeed } from '../storage/api.js';
-import { downloadLimit, takeUpTo } from './bytes.js';
+import { succeed } from '../storage/api.js';
+import { downloadLimit, takeUpTo } from './read.js';
 
 export interface Serialisation {
   readonly mediaType: string;
@@ -25,7 +25,6 @@ export class ResourceSerialisation extends Page {
   /** Of the state that is shown: another one is read anew. */
   @property() etag = '';
   @state() private text: string | undefined;
-  @state() private failure = '';
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (['iri', 'serialisation', 'etag'].some((name) => changed.has(name))) void this.read();
@@ -34,15 +33,13 @@ export class ResourceSerialisation extends Page {
   private async read(): Promise<void> {
     const { iri, serialisation } = this;
     this.text = undefined;
-    try {
+    await this.reading(async () => {
       const response = await succeed('GET', iri, { headers: { Accept: serialisation.mediaType } });
       const bytes = await takeUpTo(response, 2 * downloadLimit);
       if (iri !== this.iri || serialisation !== this.serialisation) return;
-      this.failure = bytes ? '' : `As ${serialisation.title} it is too long to be shown.`;
-      this.text = bytes && new TextDecoder().decode(bytes);
-    } catch (error) {
-      this.failure = messageOf(error);
-    }
+      if (!bytes) throw new Error(`As ${serialisation.title} it is too long to be shown.`);
+      this.text = new TextDecoder().decode(bytes);
+    });
   }
 
   protected override render(): TemplateResult {

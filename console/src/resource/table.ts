@@ -17,7 +17,6 @@ export class ResourceTable extends Page {
   /** A subject to go to. */
   @property() target = '';
   @state() private groups: readonly Group[] = [];
-  @state() private failure = '';
   @state() private shown = rowsAtOnce;
   @state() private isRead = false;
 

@@ -3,10 +3,8 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import type { Language } from '../editor/quad-editor.js';
 import { Page } from '../frame/page.js';
-import { messageOf } from '../storage/api.js';
 import { vocabulary } from '../storage/vocabulary.js';
-import type { Draft, Theirs } from './draft.js';
-import { saveRow } from './save-row.js';
+import { type Draft, saveRow, type Theirs } from './draft.js';
 
 @customElement('resource-text')
 export class ResourceText extends Page {
@@ -18,37 +16,21 @@ export class ResourceText extends Page {
   /** What to do with an empty text. */
   @property() hint = '';
   @state() private isReady = false;
-  @state() private trouble = '';
-  private silence: (() => void) | undefined;
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.requestUpdate();
-    import('../editor/quad-editor.js').then(
-      () => {
-        this.isReady = true;
-      },
-      (error: unknown) => {
-        this.trouble = `${messageOf(error)} Reload the page.`;
-      },
-    );
+  protected override load(): Promise<void> {
+    return this.reading(async () => {
+      await import('../editor/quad-editor.js');
+      this.isReady = true;
+    }, 'Reload the page.');
   }
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.silence?.();
-    this.silence = undefined;
-  }
-
-  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (this.silence && !changed.has('draft')) return;
-    this.silence?.();
-    this.silence = this.draft.listen(() => this.requestUpdate());
+  protected override willUpdate(): void {
+    this.follow(this.draft);
   }
 
   protected override render(): TemplateResult {
     const { draft } = this;
-    if (this.trouble) return html`<p class="problem" role="alert">${this.trouble}</p>`;
+    if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
     const theirs = draft.theirs;
     return html`
       ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}

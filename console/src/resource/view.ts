@@ -41,7 +41,8 @@ export class ResourceView extends Page implements Keepable {
   @property() subject = '';
   @state() private opened: Opened | undefined;
   @state() private draft: Draft | undefined;
-  @state() private failure: unknown;
+  /** Why it cannot be read. */
+  @state() private why: unknown;
   @state() private tab: TabId = 'text';
   @state() private form = turtle;
   /** Tabs that were shown once: they keep what is in them. */
@@ -56,11 +57,12 @@ export class ResourceView extends Page implements Keepable {
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (changed.has('iri')) void this.read();
     else if (changed.has('subject') && this.subject) this.goTo(this.subject);
+    this.follow(this.draft);
   }
 
   private async read(): Promise<void> {
     const { iri } = this;
-    this.failure = undefined;
+    this.why = undefined;
     try {
       const opened = await readResource(iri);
       this.opened = opened;
@@ -68,11 +70,10 @@ export class ResourceView extends Page implements Keepable {
       if (text !== undefined) {
         const source = { iri, mediaType: kind === 'rdf' ? turtle : mediaType, reread: () => theirVersion(iri) };
         this.draft = new Draft(source, { text, etag });
-        this.draft.listen(() => this.requestUpdate());
       }
       this.tab = this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
     } catch (error) {
-      this.failure = error;
+      this.why = error;
     }
   }
 
@@ -93,8 +94,7 @@ export class ResourceView extends Page implements Keepable {
   protected override render(): TemplateResult {
     const { opened } = this;
     const name = decoded(shortName(this.iri));
-    if (this.failure)
-      return html`<h1>${name}</h1><quad-refused .iri=${this.iri} .failure=${this.failure}></quad-refused>`;
+    if (this.why) return html`<h1>${name}</h1><quad-refused .iri=${this.iri} .why=${this.why}></quad-refused>`;
     if (!opened) return html`<h1>${name}</h1><p class="soft" role="status">Reading …</p>`;
     const tabs = this.tabs(opened);
     this.seen.add(this.tab);

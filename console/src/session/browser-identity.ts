@@ -1,5 +1,4 @@
 /** An identity of this browser: a did:key with a private half that cannot be exported. It must not know who is signed in. */
-import { base64url } from './base64url.js';
 
 export interface BrowserSource {
   readonly kind: 'browser';
@@ -49,3 +48,10 @@ export async function signedBy(from: BrowserSource, audience: string): Promise<s
   );
   return `${signed}.${base64url(new Uint8Array(signature))}`;
 }
+
+/** Bytes as JWTs and OAuth write them (RFC 4648 section 5, without padding). */
+export const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');

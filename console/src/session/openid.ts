@@ -1,7 +1,7 @@
 /** OpenID Connect with PKCE: away to the provider, and back through `/callback`. */
-
 import { refusalOf } from '../storage/api.js';
-import { base64url } from './base64url.js';
+import { once } from '../storage/once.js';
+import { base64url } from './browser-identity.js';
 import { SignInError, signIn, storageUri } from './session.js';
 
 interface Provider {
@@ -10,22 +10,12 @@ interface Provider {
   readonly clientId: string;
 }
 
-let provider: Promise<Provider | undefined> | undefined;
-
-const ask = (): Promise<Provider | undefined> => {
-  provider ??= readProvider().catch((error: unknown) => {
-    provider = undefined;
-    throw error;
-  });
-  return provider;
-};
-
 // Both endpoints are for everybody: a session that is over must not keep anybody from the next one.
-async function readProvider(): Promise<Provider | undefined> {
+const ask = once(async (): Promise<Provider | undefined> => {
   const response = await fetch(`${storageUri}app/provider`, { cache: 'no-store' });
   if (!response.ok) throw await refusalOf(response);
   return ((await response.json()) as Provider | null) ?? undefined;
-}
+});
 
 /** What to call the identity provider that this storage names; `undefined` for none. */
 export const openIdProvider = async (): Promise<string | undefined> => (await ask())?.name;

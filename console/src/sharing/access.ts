@@ -1,7 +1,7 @@
 /** Access requests and grants: read, written and put into words. */
 
 import { storageUri } from '../session/session.js';
-import { refusalOf, request, serviceEndpoint, succeed } from '../storage/api.js';
+import { linkTarget, refusalOf, request, serviceEndpoint, succeed } from '../storage/api.js';
 import { dateText, isContainer } from '../storage/names.js';
 
 export type Action = 'read' | 'create' | 'modify' | 'delete';
@@ -78,8 +78,7 @@ export async function readAll(kind: Kind): Promise<readonly Kept[]> {
   for (let url: string | undefined = await endpointOf(kind); url !== undefined; ) {
     const response: Response = await succeed('GET', url);
     items.push(...((await response.json()) as Listing).items);
-    const next: string | undefined = /<([^>]*)>;\s*rel="?next"?/.exec(response.headers.get('Link') ?? '')?.[1];
-    url = next === undefined ? undefined : new URL(next, url).href;
+    url = linkTarget(response, 'next', url);
   }
   items.sort((a, b) => b.modified.localeCompare(a.modified));
   const found: Kept[] = [];

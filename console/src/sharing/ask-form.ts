@@ -1,7 +1,7 @@
 /** Asking for access: a request that whoever controls the storage sees. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
+import { Page, submitted } from '../frame/page.js';
 import { storageUri, who } from '../session/session.js';
 import { policyFor, post } from './access.js';
 import { actionFields, actionsFrom, untilField } from './person-fields.js';
@@ -25,16 +25,13 @@ export class AskForm extends Page {
   }
 
   private async send(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
+    const { form, data, text } = submitted(event);
     const session = who();
     if (session.kind !== 'subject') return;
     const asked = await this.attempt(async () => {
-      const data = new FormData(form);
-      const [iri, until, purpose, message] = ['iri', 'until', 'purpose', 'message'].map((name) =>
-        String(data.get(name)).trim(),
-      ) as [string, string, string, string];
-      const policy = policyFor({ person: session.subject, iri, actions: actionsFrom(data), until });
+      const wish = { iri: text('iri'), actions: actionsFrom(data), until: text('until') };
+      const policy = policyFor({ person: session.subject, ...wish });
+      const [purpose, message] = [text('purpose'), text('message')];
       await post('AccessRequest', [policy], {
         ...(purpose === '' ? {} : { purpose }),
         ...(message === '' ? {} : { message }),

@@ -1,6 +1,6 @@
 /** Grants as a table. It must not know which, nor who may revoke them. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { openHref } from '../frame/page.js';
+import { openHref, scrollTable } from '../frame/page.js';
 import { actionsText, conditionsOf, endText, type Kept, list, type Policy } from './access.js';
 import { nameOfPerson } from './people.js';
 import { person } from './person-fields.js';
@@ -14,27 +14,23 @@ export interface GrantsTable {
   readonly revoke?: (grant: Kept) => void;
 }
 
-export const grantsTable = ({ label, grants, shows = () => true, revoke }: GrantsTable): TemplateResult => html`
-  <div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead><tr><th scope="col">Who</th><th scope="col">May</th><th scope="col">What</th><th scope="col">Until</th>${revoke ? html`<th scope="col">Take back</th>` : nothing}</tr></thead>
-      <tbody>
-        ${grants.map((grant) => {
-          const { access, purpose } = grant.document;
-          const policies = access.filter(shows);
-          return policies.map(
-            (policy, index) => html`<tr>
-              <td>${list(policy.assignee).map(person)}</td>
-              <td>${actionsText(policy)}${conditionsOf(policy).map((text) => html`<br><span class="soft note">only when ${text}</span>`)}${typeof purpose === 'string' ? html`<br><span class="soft note">for: ${purpose}</span>` : nothing}</td>
-              <td>${list(policy.target.value).map(targetLink)}</td>
-              <td>${endText(policy)}</td>
-              ${revoke ? html`<td>${index === 0 ? html`<button type="button" class="danger" aria-label=${`Revoke the access of ${list(policy.assignee).map(nameOfPerson).join(', ')}`} @click=${() => revoke(grant)}>Revoke</button>` : html`with the one above`}</td>` : nothing}
-            </tr>`,
-          );
-        })}
-      </tbody>
-    </table>
-  </div>`;
+export const grantsTable = ({ label, grants, shows = () => true, revoke }: GrantsTable): TemplateResult =>
+  scrollTable(
+    label,
+    ['Who', 'May', 'What', 'Until', ...(revoke ? ['Take back'] : [])],
+    grants.map((grant) => {
+      const { access, purpose } = grant.document;
+      return access.filter(shows).map(
+        (policy, index) => html`<tr>
+          <td>${list(policy.assignee).map(person)}</td>
+          <td>${actionsText(policy)}${conditionsOf(policy).map((text) => html`<br><span class="soft note">only when ${text}</span>`)}${typeof purpose === 'string' ? html`<br><span class="soft note">for: ${purpose}</span>` : nothing}</td>
+          <td>${list(policy.target.value).map(targetLink)}</td>
+          <td>${endText(policy)}</td>
+          ${revoke ? html`<td>${index === 0 ? html`<button type="button" class="danger" aria-label=${`Revoke the access of ${list(policy.assignee).map(nameOfPerson).join(', ')}`} @click=${() => revoke(grant)}>Revoke</button>` : html`with the one above`}</td>` : nothing}
+        </tr>`,
+      );
+    }),
+  );
 
 /** A resource of a document, for a link to it. */
 export const targetLink = (iri: string): TemplateResult => html`<a class="iri" href=${openHref(iri)}>${iri}</a> `;

@@ -1,8 +1,7 @@
 /** A request for access, as who controls the storage sees it: to be accepted, narrower if wished, or refused. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { confirmed } from '../frame/confirm.js';
-import { Page, placeHref } from '../frame/page.js';
+import { Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { dateText, isContainer } from '../storage/names.js';
 import {
@@ -73,36 +72,30 @@ export class RequestCard extends Page {
   }
 
   private async accept(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
+    const { form, text } = submitted(event);
     const { document } = this.asked;
     const done = await this.attempt(async () => {
-      const data = new FormData(form);
-      const until = String(data.get('until'));
       const access = document.access.flatMap((policy, index) => {
         const fields = `[name="policy-${index}"] input`;
         const boxes = form.querySelectorAll<HTMLInputElement>(`${fields}[name="action"]:checked`);
         const actions = [...boxes].map(({ value }) => value as Action);
         const only = form.querySelector<HTMLInputElement>(`${fields}[name="only"]`)?.value.trim() ?? '';
-        return actions.length > 0 ? [narrowed(only ? within(policy, only) : policy, actions, until)] : [];
+        return actions.length > 0 ? [narrowed(only ? within(policy, only) : policy, actions, text('until'))] : [];
       });
       if (access.length === 0) throw new Error('Tick at least one thing that may be done, or refuse.');
       const { id, purpose } = document;
       await post('AccessGrant', access, { request: id, ...(typeof purpose === 'string' ? { purpose } : {}) });
-      const called = String(data.get('called') ?? '').trim();
       const one = this.theOne();
-      if (one !== undefined && called !== '') rememberName(one, called);
+      if (one !== undefined && text('called') !== '') rememberName(one, text('called'));
     }, 'The request is accepted.');
     if (done) this.changed();
   }
 
   private async refuse(): Promise<void> {
-    const sure = await confirmed({
-      title: 'Refuse this request?',
-      text: 'It is deleted; who asked sees that it is gone, and may ask again.',
-      proceed: 'Refuse',
-    });
-    if (sure && (await this.attempt(() => remove(this.asked.document.id), 'The request is refused.'))) this.changed();
+    const text = 'It is deleted; who asked sees that it is gone, and may ask again.';
+    const question = { title: 'Refuse this request?', text, proceed: 'Refuse' };
+    const refuse = (): Promise<unknown> => remove(this.asked.document.id);
+    if (await this.attemptAfter(question, refuse, 'The request is refused.')) this.changed();
   }
 
   private async putAway(): Promise<void> {

@@ -5,9 +5,9 @@ import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Quad } from 'n3';
 import { confirmed } from '../frame/confirm.js';
-import { Page, placeHref } from '../frame/page.js';
+import { Page, placeHref, scrollTable, submitted } from '../frame/page.js';
 import { storageUri, who } from '../session/session.js';
-import { messageOf, Refusal } from '../storage/api.js';
+import { Refusal } from '../storage/api.js';
 import { isContainer } from '../storage/names.js';
 import * as model from './acl-model.js';
 import { deleteAcl, type EffectiveAcl, effectiveAcl, inheritedAcl, putAcl } from './acl-requests.js';
@@ -25,7 +25,6 @@ export class ShareAcl extends Page {
   @property() at = storageUri;
   @state() private effective: EffectiveAcl | undefined;
   @state() private state: 'loading' | 'known' | 'hidden' = 'loading';
-  @state() private failure = '';
   @state() private isAgent = true;
   private quads: Quad[] = [];
   private busy = false;
@@ -33,21 +32,18 @@ export class ShareAcl extends Page {
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('at')) return;
     this.state = 'loading';
-    void this.load();
+    void this.readRules();
   }
 
-  private async load(): Promise<void> {
+  private readRules(): Promise<void> {
     const { at } = this;
-    try {
+    return this.reading(async () => {
       const found = await effectiveAcl(at);
       if (at !== this.at) return;
       this.quads = found ? model.parseAcl(found.turtle, found.of) : [];
       this.effective = found;
       this.state = found ? 'known' : 'hidden';
-      this.failure = '';
-    } catch (error) {
-      this.failure = messageOf(error);
-    }
+    });
   }
 
   private get isOwn(): boolean {
@@ -78,16 +74,15 @@ export class ShareAcl extends Page {
       .filter(({ scope }) => this.isOwn || scope !== 'here')
       .sort((a, b) => nameOfPerson(a.iri).localeCompare(nameOfPerson(b.iri)) || a.scope.localeCompare(b.scope));
     return html`
-      <div class="scroll" tabindex="0" role="region" aria-label="People and what they may do">
-        <table>
-          <thead><tr><th scope="col">Who</th>${isContainer(of) && this.isOwn ? html`<th scope="col">Holds for</th>` : nothing}${model.modes.map((mode) => html`<th scope="col">${mode}</th>`)}</tr></thead>
-          <tbody>${repeat(
-            relevant,
-            ({ kind, iri, scope }) => `${kind} ${scope} ${iri}`,
-            (row) => this.renderRow(row, of),
-          )}</tbody>
-        </table>
-      </div>
+      ${scrollTable(
+        'People and what they may do',
+        ['Who', ...(isContainer(of) && this.isOwn ? ['Holds for'] : []), ...model.modes],
+        repeat(
+          relevant,
+          ({ kind, iri, scope }) => `${kind} ${scope} ${iri}`,
+          (row) => this.renderRow(row, of),
+        ),
+      )}
       <p class="soft">Write includes Append, and deleting. Control is the right to change these rules.</p>
       ${others > 0 ? html`<p>${others === 1 ? 'One more rule says' : `${others} more rules say`} what this table cannot show, for example for one web application alone. Changes here keep ${others === 1 ? 'it' : 'them'}.</p>` : nothing}`;
   }
@@ -136,10 +131,8 @@ export class ShareAcl extends Page {
   }
 
   private async add(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
+    const { form, data } = submitted(event);
     await this.attempt(async () => {
-      const data = new FormData(form);
       const chosen = String(data.get('for'));
       const [kind, iri] =
         chosen === 'agent' ? (['agent', personFrom(data)] as const) : (['agentClass', chosen] as const);
@@ -172,7 +165,7 @@ export class ShareAcl extends Page {
     await this.attempt(() => this.replace(quads, effective.etag), 'The rules are saved.');
     this.busy = false;
     // After a refusal too: somebody else may have changed them.
-    await this.load();
+    await this.readRules();
     await this.keepFocus();
   }
 
@@ -192,7 +185,7 @@ export class ShareAcl extends Page {
     if (!effective) return;
     const quads = model.ownFrom(this.quads, effective.of, at);
     await this.attempt(async () => putAcl(at, await model.writeAcl(quads)), 'This has rules of its own now.');
-    await this.load();
+    await this.readRules();
     await this.keepFocus();
   }
 
@@ -214,7 +207,7 @@ export class ShareAcl extends Page {
       : await mayLockOut();
     if (!sure) return;
     await this.attempt(() => deleteAcl(at, effective.etag), 'The rules of the container above count again.');
-    await this.load();
+    await this.readRules();
     await this.keepFocus();
   }
 }

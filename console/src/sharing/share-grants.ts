@@ -1,10 +1,8 @@
 /** The grants that cover a resource: those of the signed-in subject, or, for who controls the storage, all, to give and to take back. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { confirmed } from '../frame/confirm.js';
-import { Page } from '../frame/page.js';
+import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { messageOf } from '../storage/api.js';
 import { ancestors, isContainer, shortName } from '../storage/names.js';
 import { covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
 import { grantsTable } from './grants-table.js';
@@ -17,23 +15,19 @@ export class ShareGrants extends Page {
   /** Whether the signed-in subject controls the storage. */
   @property({ type: Boolean }) controller = false;
   @state() private grants: readonly Kept[] | undefined;
-  @state() private failure = '';
   @state() private isPerson = true;
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (changed.has('at')) void this.load();
+    if (changed.has('at')) void this.readGrants();
   }
 
-  private async load(): Promise<void> {
+  private readGrants(): Promise<void> {
     const { at } = this;
-    try {
+    return this.reading(async () => {
       const grants = await readAll('AccessGrant');
       if (at !== this.at) return;
       this.grants = grants.filter(({ document }) => document.access.some((policy) => covers(policy, at)));
-      this.failure = '';
-    } catch (error) {
-      this.failure = messageOf(error);
-    }
+    });
   }
 
   protected override render(): TemplateResult {
@@ -79,32 +73,25 @@ export class ShareGrants extends Page {
   }
 
   private async give(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
+    const { form, data, text } = submitted(event);
     const given = await this.attempt(async () => {
-      const data = new FormData(form);
-      const [iri, until, purpose] = ['iri', 'until', 'purpose'].map((name) => String(data.get(name)).trim()) as [
-        string,
-        string,
-        string,
-      ];
       const person = this.isPerson ? personFrom(data) : everybody;
-      const policy = policyFor({ person, iri, actions: actionsFrom(data), until });
-      await post('AccessGrant', [policy], purpose === '' ? {} : { purpose });
+      const policy = policyFor({ person, iri: text('iri'), actions: actionsFrom(data), until: text('until') });
+      await post('AccessGrant', [policy], text('purpose') === '' ? {} : { purpose: text('purpose') });
     }, 'Access is given.');
     if (!given) return;
     form.reset();
     this.isPerson = true;
     this.dispatchEvent(new Event('renamed', { bubbles: true }));
-    await this.load();
+    await this.readGrants();
   }
 
   private async revoke({ document }: Kept): Promise<void> {
     const names = document.access.flatMap(({ assignee }) => [assignee].flat()).map(nameOfPerson);
     const text = `${[...new Set(names)].join(', ')} cannot use it from then on. ${document.access.length > 1 ? 'The grant has several parts, and all of them end.' : ''}`;
-    if (!(await confirmed({ title: 'Revoke this grant?', text, proceed: 'Revoke' }))) return;
-    if (!(await this.attempt(() => revoke(document), 'The grant is revoked.'))) return;
-    await this.load();
+    const question = { title: 'Revoke this grant?', text, proceed: 'Revoke' };
+    if (!(await this.attemptAfter(question, () => revoke(document), 'The grant is revoked.'))) return;
+    await this.readGrants();
     await this.keepFocus();
   }
 }

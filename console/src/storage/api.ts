@@ -1,5 +1,6 @@
 /** Requests to the storage as whoever is signed in. */
 import { authorizationFor, storageUri, takeNonce } from '../session/session.js';
+import { once } from './once.js';
 
 /** A refusal, in the server's own words. */
 export class Refusal extends Error {
@@ -80,6 +81,20 @@ export const json = async <T>(url: string, options: RequestOptions = {}): Promis
     await succeed('GET', url, { ...options, headers: { Accept: 'application/json', ...options.headers } })
   ).json() as Promise<T>;
 
+/** The media type of an answer, without parameters. */
+export const essenceOf = ({ headers }: Pick<Response, 'headers'>): string =>
+  (headers.get('Content-Type') ?? '').replace(/;.*/, '').trim().toLowerCase();
+
+/** The target of the first link of a relation. @param base what it is relative to */
+export function linkTarget({ headers }: Pick<Response, 'headers'>, relation: string, base: string): string | undefined {
+  for (const [, target = '', parameters = ''] of (headers.get('Link') ?? '').matchAll(
+    /<([^>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g,
+  ))
+    if (new RegExp(`;\\s*rel\\s*=\\s*"?(?:[^"]* )?${relation}(?: [^"]*)?"?(?:;|$|\\s)`, 'i').test(parameters))
+      return new URL(target, base).href;
+  return undefined;
+}
+
 /** A service of the storage, by its type in the storage description; its address is on this origin. */
 export interface Service {
   readonly type: string;
@@ -90,25 +105,37 @@ interface Description {
   readonly service?: readonly Service[];
 }
 
-let description: Promise<Description> | undefined;
-
-export function services(): Promise<readonly Service[]> {
-  description ??= readDescription().catch((error: unknown) => {
-    description = undefined;
-    throw error;
-  });
-  return description.then(({ service = [] }) => service);
-}
-
-async function readDescription(): Promise<Description> {
+export const services = once(async (): Promise<readonly Service[]> => {
   // The root's answer names it, also a refusal.
   const root = await request('HEAD', storageUri);
-  const link = /<([^>]*)>;[^,]*rel="?https:\/\/www\.w3\.org\/ns\/lws#storageDescription"?/i.exec(
-    root.headers.get('Link') ?? '',
-  );
-  return json<Description>(link ? new URL(link[1]!, storageUri).href : `${storageUri}.lws/storage-description`);
-}
+  const link = linkTarget(root, 'https://www.w3.org/ns/lws#storageDescription', storageUri);
+  return (await json<Description>(link ?? `${storageUri}.lws/storage-description`)).service ?? [];
+});
 
 /** Where a service is; `undefined` when this storage does not have it. */
 export const serviceEndpoint = async (type: string): Promise<string | undefined> =>
   (await services()).find((each) => [each.type].flat().includes(type))?.serviceEndpoint;
+
+/** The rows of a SELECT; `undefined` where this storage answers no queries. @throws Refusal in the server's words */
+export async function select(
+  query: string,
+  signal?: AbortSignal,
+): Promise<readonly Readonly<Record<string, { readonly type: string; readonly value: string }>>[] | undefined> {
+  const endpoint = await serviceEndpoint('SparqlQueryService');
+  if (endpoint === undefined) return undefined;
+  const response = await succeed('POST', endpoint, {
+    headers: { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' },
+    body: query,
+    ...(signal ? { signal } : {}),
+  });
+  return ((await response.json()) as { results: { bindings: [] } }).results.bindings;
+}
+
+const known = ['TypeIndexService', 'AccessGrantService', 'NotificationService', 'SparqlQueryService'];
+
+/** @param name such as `owners` */
+export async function systemUrl(name: string): Promise<string> {
+  const own = (await services()).find(({ type }) => [type].flat().some((each) => known.includes(each)));
+  // The default of `lws.system-prefix`, where every service is switched off.
+  return new URL(name, own?.serviceEndpoint ?? `${storageUri}.lws/`).href;
+}

@@ -14,11 +14,10 @@ export interface ContainerPage {
   readonly members: readonly Member[];
   /** How many there are in all, of those that the caller may see. */
   readonly total: number | undefined;
-  /** The address of the page after this one. */
-  readonly next: string | undefined;
 }
 
-interface Listed {
+/** A member as documents of the server list it. */
+export interface Listed {
   readonly id: string;
   readonly type?: string | readonly string[];
   readonly mediaType?: string;
@@ -27,23 +26,24 @@ interface Listed {
   readonly modified?: string;
 }
 
-/** @param url the container's address, or `next` of a page of it */
+/** @param base of the document that lists it */
+export const memberOf = ({ id, type = [], mediaType, format, size, modified }: Listed, base: string): Member => ({
+  iri: new URL(id, base).href,
+  types: [type].flat(),
+  mediaType: mediaType ?? format,
+  size,
+  modified,
+});
+
+/** @param url the address of a page of a container */
 export async function readContainer(url: string, signal?: AbortSignal): Promise<ContainerPage> {
   const response = await succeed('GET', url, {
     headers: { Accept: 'application/lws+json' },
     ...(signal ? { signal } : {}),
   });
-  const next = /<([^>]*)>;\s*rel="?next"?/.exec(response.headers.get('Link') ?? '')?.[1];
   const body = (await response.json()) as { items?: readonly Listed[]; totalItems?: number };
   return {
-    members: (body.items ?? []).map(({ id, type = [], mediaType, format, size, modified }) => ({
-      iri: new URL(id, url).href,
-      types: [type].flat(),
-      mediaType: mediaType ?? format,
-      size,
-      modified,
-    })),
+    members: (body.items ?? []).map((each) => memberOf(each, url)),
     total: body.totalItems,
-    next: next === undefined ? undefined : new URL(next, url).href,
   };
 }

@@ -1,8 +1,7 @@
 /** How the storage is, for those who control it; and what the signed-in subject may do with it. */
-
-import { onSession, storageUri } from '../session/session.js';
-import { refusalOf, request } from './api.js';
-import { systemUrl } from './system.js';
+import { storageUri } from '../session/session.js';
+import { refusalOf, request, systemUrl } from './api.js';
+import { once } from './once.js';
 
 export interface Status {
   readonly version: string;
@@ -19,11 +18,6 @@ export interface Status {
     readonly source: string;
   }[];
 }
-
-let control: Promise<boolean> | undefined;
-onSession(() => {
-  control = undefined;
-});
 
 /** @returns `undefined` where the signed-in subject is refused */
 async function ask<T>(url: string): Promise<T | undefined> {
@@ -44,13 +38,4 @@ export const rightsOn = async (iri: string): Promise<Rights> =>
   (await ask<Rights>(`${storageUri}app/rights?${new URLSearchParams({ iri })}`)) ?? {};
 
 /** Whether the signed-in subject controls the storage; asked once for each of them. */
-export function controls(): Promise<boolean> {
-  control ??= rightsOn(storageUri).then(
-    ({ share = false }) => share,
-    (error: unknown) => {
-      control = undefined;
-      throw error;
-    },
-  );
-  return control;
-}
+export const controls = once(async () => (await rightsOn(storageUri)).share ?? false);

@@ -1,12 +1,11 @@
 /** What happens in the storage, as it happens: follows the stream of events while it is shown. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
+import { Page, scrollTable } from '../frame/page.js';
 import { targetLink } from '../sharing/grants-table.js';
 import { person } from '../sharing/person-fields.js';
-import { messageOf, refusalOf, request } from '../storage/api.js';
+import { messageOf, refusalOf, request, systemUrl } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
-import { systemUrl } from '../storage/system.js';
 
 interface Activity {
   readonly id: string;
@@ -27,20 +26,14 @@ export class UpkeepActivity extends Page {
   /** What came while the list is held. */
   @state() private held: readonly Activity[] | undefined;
   @state() private following: Following = 'connecting';
-  @state() private failure = '';
   private stop: AbortController | undefined;
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    void this.follow();
-  }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.stop?.abort();
   }
 
-  private async follow(): Promise<void> {
+  protected override async load(): Promise<void> {
     const stop = new AbortController();
     this.stop = stop;
     this.following = 'connecting';
@@ -83,7 +76,7 @@ export class UpkeepActivity extends Page {
         <span role="status">${this.said()}</span>
         ${
           this.following === 'ended'
-            ? html`<button type="button" @click=${this.follow}>Follow again</button>`
+            ? html`<button type="button" @click=${this.load}>Follow again</button>`
             : html`<button type="button" aria-pressed=${this.held !== undefined} @click=${this.toggle}>${this.held ? 'Continue' : 'Pause'}</button>`
         }
       </div>
@@ -98,16 +91,15 @@ export class UpkeepActivity extends Page {
   }
 
   private renderEvents(): TemplateResult {
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="What happened">
-      <table>
-        <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Resource</th><th scope="col">By</th></tr></thead>
-        <tbody>${this.events.map(
-          ({ type, object, published, actor }) => html`<tr>
-            <td>${dateText(published)}</td><td>${type.join(', ')}</td><td>${targetLink(object.id)}</td><td>${actor ? person(actor) : html`<span class="soft">not told</span>`}</td>
-          </tr>`,
-        )}</tbody>
-      </table>
-    </div>`;
+    return scrollTable(
+      'What happened',
+      ['When', 'What', 'Resource', 'By'],
+      this.events.map(
+        ({ type, object, published, actor }) => html`<tr>
+          <td>${dateText(published)}</td><td>${type.join(', ')}</td><td>${targetLink(object.id)}</td><td>${actor ? person(actor) : html`<span class="soft">not told</span>`}</td>
+        </tr>`,
+      ),
+    );
   }
 }
 

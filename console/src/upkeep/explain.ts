@@ -1,12 +1,11 @@
 /** Why somebody may do something, or may not: asks the server. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
+import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson, people, personOf } from '../sharing/people.js';
-import { json } from '../storage/api.js';
+import { json, systemUrl } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
-import { systemUrl } from '../storage/system.js';
 
 interface Explanation {
   readonly allowed: boolean;
@@ -35,9 +34,8 @@ export class UpkeepExplain extends Page {
   @state() private answer: Answer | undefined;
   @state() private controller: boolean | undefined;
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    void this.attempt(async () => {
+  protected override async load(): Promise<void> {
+    await this.attempt(async () => {
       this.controller = await controls();
     });
   }
@@ -72,12 +70,10 @@ export class UpkeepExplain extends Page {
   }
 
   private async ask(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const data = new FormData(event.target as HTMLFormElement);
+    const { text } = submitted(event);
     await this.attempt(async () => {
-      const typed = String(data.get('as')).trim();
-      const subject = typed === '' ? '' : personOf(typed);
-      const [method, iri] = [String(data.get('method')), String(data.get('iri'))];
+      const subject = text('as') === '' ? '' : personOf(text('as'));
+      const [method, iri] = [text('method'), text('iri')];
       const query = new URLSearchParams({ method, iri, ...(subject ? { as: subject } : {}) });
       const found = await json<Explanation>(await systemUrl(`explain?${query}`));
       this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'An anonymous visitor', method, iri };

@@ -1,29 +1,19 @@
 /** How the storage is: room, versions and settings. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
-import { messageOf } from '../storage/api.js';
+import { Page, scrollTable } from '../frame/page.js';
 import { readStatus, type Status } from '../storage/controller.js';
 import { sizeText } from '../storage/names.js';
 
 @customElement('upkeep-storage')
 export class UpkeepStorage extends Page {
   @state() private status: Status | 'hidden' | undefined;
-  @state() private failure = '';
   @state() private all = false;
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    void this.load();
-  }
-
-  private async load(): Promise<void> {
-    try {
+  protected override load(): Promise<void> {
+    return this.reading(async () => {
       this.status = (await readStatus()) ?? 'hidden';
-      this.failure = '';
-    } catch (error) {
-      this.failure = messageOf(error);
-    }
+    });
   }
 
   protected override render(): TemplateResult {
@@ -53,18 +43,17 @@ export class UpkeepStorage extends Page {
       ${
         shown.length === 0
           ? html`<p class="empty">Nothing is set by the environment or by flags. Tick the box to see all settings.</p>`
-          : html`<div class="scroll" tabindex="0" role="region" aria-label="Settings">
-              <table>
-                <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
-                <tbody>${shown.map(
-                  ({ name, doc, value, source }) => html`<tr>
-                    <th scope="row"><code>${name}</code><br><span class="soft note">${doc}</span></th>
-                    <td>${value === undefined ? html`<em>kept secret</em>` : html`<code>${JSON.stringify(value)}</code>`}</td>
-                    <td>${source}</td>
-                  </tr>`,
-                )}</tbody>
-              </table>
-            </div>`
+          : scrollTable(
+              'Settings',
+              ['Setting', 'Value', 'From'],
+              shown.map(
+                ({ name, doc, value, source }) => html`<tr>
+                  <th scope="row"><code>${name}</code><br><span class="soft note">${doc}</span></th>
+                  <td>${value === undefined ? html`<em>kept secret</em>` : html`<code>${JSON.stringify(value)}</code>`}</td>
+                  <td>${source}</td>
+                </tr>`,
+              ),
+            )
       }`;
   }
 }

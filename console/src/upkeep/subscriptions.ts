@@ -1,11 +1,10 @@
 /** Webhook subscriptions: those that the signed-in subject may see, a new one, and deleting one. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { confirmed } from '../frame/confirm.js';
-import { Page } from '../frame/page.js';
+import { Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { targetLink } from '../sharing/grants-table.js';
-import { json, messageOf, serviceEndpoint, succeed } from '../storage/api.js';
+import { json, serviceEndpoint, succeed } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
 
 interface Subscription {
@@ -27,21 +26,12 @@ async function endpoint(): Promise<string> {
 @customElement('upkeep-subscriptions')
 export class UpkeepSubscriptions extends Page {
   @state() private subscriptions: readonly Subscription[] | undefined;
-  @state() private failure = '';
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    void this.load();
-  }
-
-  private async load(): Promise<void> {
-    try {
+  protected override load(): Promise<void> {
+    return this.reading(async () => {
       const { items } = await json<{ items: readonly { id: string }[] }>(await endpoint());
       this.subscriptions = await Promise.all(items.map(({ id }) => json<Subscription>(id)));
-      this.failure = '';
-    } catch (error) {
-      this.failure = messageOf(error);
-    }
+    });
   }
 
   protected override render(): TemplateResult {
@@ -61,34 +51,28 @@ export class UpkeepSubscriptions extends Page {
   private renderList(): TemplateResult {
     if (!this.subscriptions) return html`<p>Loading …</p>`;
     if (this.subscriptions.length === 0) return html`<p class="empty">There is no subscription. Make one below.</p>`;
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="Subscriptions">
-      <table>
-        <thead><tr><th scope="col">Of</th><th scope="col">Inbox</th><th scope="col">Until</th><th scope="col">How it goes</th><th scope="col">Delete</th></tr></thead>
-        <tbody>${this.subscriptions.map(
-          (each) => html`<tr>
-            <td>${each.topic.map(targetLink)}</td>
-            <td><span class="iri">${each.inbox}</span></td>
-            <td>${dateText(each.expires)}</td>
-            <td>${stateOf(each)}</td>
-            <td><button type="button" class="danger" aria-label=${`Delete the subscription of ${each.inbox}`} @click=${() => this.cancel(each)}>Delete</button></td>
-          </tr>`,
-        )}</tbody>
-      </table>
-    </div>
+    const rows = this.subscriptions.map(
+      (each) => html`<tr>
+        <td>${each.topic.map(targetLink)}</td>
+        <td><span class="iri">${each.inbox}</span></td>
+        <td>${dateText(each.expires)}</td>
+        <td>${stateOf(each)}</td>
+        <td><button type="button" class="danger" aria-label=${`Delete the subscription of ${each.inbox}`} @click=${() => this.cancel(each)}>Delete</button></td>
+      </tr>`,
+    );
+    return html`${scrollTable('Subscriptions', ['Of', 'Inbox', 'Until', 'How it goes', 'Delete'], rows)}
     <div class="row"><button type="button" @click=${this.load}>Read again</button></div>`;
   }
 
   private async subscribe(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = event.target as HTMLFormElement;
+    const { form, text } = submitted(event);
     const made = await this.attempt(async () => {
-      const data = new FormData(form);
-      const expires = String(data.get('expires'));
+      const expires = text('expires');
       const body = {
         '@context': 'https://www.w3.org/ns/lws/v1',
         type: ['WebhookSubscription'],
-        topic: [String(data.get('topic'))],
-        inbox: String(data.get('inbox')),
+        topic: [text('topic')],
+        inbox: text('inbox'),
         ...(expires ? { expires: new Date(expires).toISOString() } : {}),
       };
       const headers = { 'Content-Type': 'application/lws+json' };
@@ -100,12 +84,9 @@ export class UpkeepSubscriptions extends Page {
   }
 
   private async cancel({ id, inbox }: Subscription): Promise<void> {
-    const sure = await confirmed({
-      title: 'Delete this subscription?',
-      text: `${inbox} is told of nothing more.`,
-      proceed: 'Delete',
-    });
-    if (!sure || !(await this.attempt(() => succeed('DELETE', id), 'The subscription is deleted.'))) return;
+    const text = `${inbox} is told of nothing more.`;
+    const question = { title: 'Delete this subscription?', text, proceed: 'Delete' };
+    if (!(await this.attemptAfter(question, () => succeed('DELETE', id), 'The subscription is deleted.'))) return;
     await this.load();
     await this.keepFocus();
   }

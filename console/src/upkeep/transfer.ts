@@ -1,13 +1,12 @@
 /** In and out: a file or ZIP is imported, with its progress and its report, and a container is exported. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
+import { Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { json, succeed } from '../storage/api.js';
+import { json, succeed, systemUrl } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
 import { saveAs } from '../storage/download.js';
 import { dateText, sizeText } from '../storage/names.js';
-import { systemUrl } from '../storage/system.js';
 
 interface Line {
   readonly source: string;
@@ -71,11 +70,10 @@ export class UpkeepTransfer extends Page {
   @state() private controller: boolean | undefined;
   private timer: number | undefined;
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    void this.attempt(async () => {
+  protected override async load(): Promise<void> {
+    await this.attempt(async () => {
       this.controller = await controls();
-      if (this.controller) await this.load();
+      if (this.controller) await this.readImports();
     });
   }
 
@@ -84,12 +82,13 @@ export class UpkeepTransfer extends Page {
     clearTimeout(this.timer);
   }
 
-  private async load(): Promise<void> {
+  private async readImports(): Promise<void> {
     clearTimeout(this.timer);
     this.imports = (await json<{ imports: Import[] }>(await systemUrl('imports'))).imports;
     if (this.shown) this.shown = await json<Import>(await systemUrl(`imports/${this.shown.id}`));
     const runs = this.imports.some(({ status }) => status === 'running');
-    if (runs && this.isConnected) this.timer = window.setTimeout(() => void this.attempt(() => this.load()), pollMs);
+    if (runs && this.isConnected)
+      this.timer = window.setTimeout(() => void this.attempt(() => this.readImports()), pollMs);
   }
 
   protected override render(): TemplateResult {
@@ -134,12 +133,11 @@ export class UpkeepTransfer extends Page {
     if (imports.length === 0) return html`<p class="empty">Nothing has been imported yet.</p>`;
     return html`
       <h2>Imports</h2>
-      <div class="scroll" tabindex="0" role="region" aria-label="Imports">
-        <table>
-          <thead><tr><th scope="col">File</th><th scope="col">Begun</th><th scope="col">How far</th><th scope="col">What came of it</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
-          <tbody>${imports.map((each) => this.renderImport(each))}</tbody>
-        </table>
-      </div>
+      ${scrollTable(
+        'Imports',
+        ['File', 'Begun', 'How far', 'What came of it', html`<span class="hidden">Actions</span>`],
+        imports.map((each) => this.renderImport(each)),
+      )}
       <div role="status">${this.shown ? renderReport(this.shown) : nothing}</div>`;
   }
 
@@ -149,7 +147,7 @@ export class UpkeepTransfer extends Page {
       this.attempt(async () => {
         await succeed(method, await systemUrl(`imports/${id}`));
         if (method === 'DELETE' && this.shown?.id === id) this.shown = undefined;
-        await this.load();
+        await this.readImports();
       }, done);
     return html`<tr>
       <th scope="row">${name}<br><span class="soft note iri">${into}</span></th>
@@ -174,10 +172,8 @@ export class UpkeepTransfer extends Page {
   }
 
   private async import(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const data = new FormData(event.target as HTMLFormElement);
+    const { data, text } = submitted(event);
     const file = data.get('file') as File;
-    const text = (name: string): string => String(data.get(name)).trim();
     const query = new URLSearchParams({ name: file.name, into: text('into'), 'on-conflict': text('conflict') });
     if (text('format')) query.set('format', text('format'));
     if (text('rewrite')) query.set('rewrite', text('rewrite'));
@@ -188,15 +184,14 @@ export class UpkeepTransfer extends Page {
       const headers = { 'Content-Type': 'application/octet-stream' };
       const begun = await succeed('POST', await systemUrl(`import?${query}`), { headers, body: file });
       this.shown = (await begun.json()) as Import;
-      await this.load();
+      await this.readImports();
     });
     this.busy = '';
   }
 
   private async export(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const data = new FormData(event.target as HTMLFormElement);
-    const query = new URLSearchParams({ of: String(data.get('of')), format: String(data.get('format')) });
+    const { text } = submitted(event);
+    const query = new URLSearchParams({ of: text('of'), format: text('format') });
     this.busy = 'exporting';
     await this.attempt(async () => {
       const answer = await succeed('GET', await systemUrl(`export?${query}`));

@@ -21,19 +21,10 @@ const words: Readonly<Record<Upload['state'], string>> = {
 export class UploadPanel extends Page {
   @property({ attribute: false }) queue!: UploadQueue;
 
-  private followed: UploadQueue | undefined;
-
   // The queue is there before this element is defined, and so not when it is connected.
   protected override willUpdate(): void {
-    if (this.followed === this.queue) return;
-    this.followed?.removeEventListener('change', this.change);
-    this.followed = this.queue;
-    this.queue.addEventListener('change', this.change);
+    this.follow(this.queue);
   }
-
-  private readonly change = (): void => {
-    this.requestUpdate();
-  };
 
   protected override render(): TemplateResult | typeof nothing {
     const { uploads } = this.queue;

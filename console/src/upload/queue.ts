@@ -2,11 +2,11 @@
  * Uploads, four at a time: containers first, then files, with progress for each, a pause, attempts anew, and one question for all
  * conflicts.
  */
-import { messageOf, refusalOf, request } from '../storage/api.js';
+
+import { authorizationFor, takeNonce } from '../session/session.js';
+import { messageOf, refusalFrom, refusalOf, request } from '../storage/api.js';
 import { parentOf } from '../storage/names.js';
 import type { Dropped } from './dropped.js';
-import { mediaTypeOf } from './media-types.js';
-import { putFile } from './put-file.js';
 
 export type UploadState = 'waiting' | 'sending' | 'done' | 'conflict' | 'kept' | 'failed' | 'cancelled';
 
@@ -171,3 +171,105 @@ const encodePath = (path: string): string =>
     .split('/')
     .map((segment) => encodeURIComponent(segment).replace(/%(?:40|3A|24|2C|2B|3D)/g, decodeURIComponent))
     .join('/');
+
+export interface PutOptions {
+  readonly url: string;
+  readonly file: File;
+  readonly mediaType: string;
+  /** Over what is there already. */
+  readonly replace: boolean;
+  readonly signal: AbortSignal;
+  readonly onProgress: (sent: number) => void;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly nonce: string | null;
+}
+
+/** @returns `conflict` when there is a resource of that name. @throws Refusal for any other refusal */
+export async function putFile(options: PutOptions): Promise<'done' | 'conflict'> {
+  const etag = options.replace ? await currentTag(options.url) : undefined;
+  let answer = await send(options, etag);
+  if (takeNonce(answer.status, answer.nonce)) answer = await send(options, etag);
+  if (answer.status >= 200 && answer.status < 300) return 'done';
+  if (answer.status === 412 && !options.replace) return 'conflict';
+  throw refusalFrom(answer.status, answer.text);
+}
+
+/** What is replaced is what was there when its replacement was asked for. */
+async function currentTag(url: string): Promise<string | undefined> {
+  return (await request('HEAD', url)).headers.get('ETag') ?? undefined;
+}
+
+async function send({ url, file, mediaType, signal, onProgress }: PutOptions, etag?: string): Promise<Answer> {
+  const fields = await authorizationFor('PUT', url);
+  return new Promise((resolve, reject) => {
+    const xhr = new XMLHttpRequest();
+    xhr.open('PUT', url);
+    const all = { ...fields, 'Content-Type': mediaType, ...(etag ? { 'If-Match': etag } : { 'If-None-Match': '*' }) };
+    for (const [name, value] of Object.entries(all)) xhr.setRequestHeader(name, value);
+    xhr.upload.onprogress = ({ loaded }) => onProgress(loaded);
+    xhr.onload = () =>
+      resolve({ status: xhr.status, text: xhr.responseText, nonce: xhr.getResponseHeader('DPoP-Nonce') });
+    xhr.onerror = () => reject(new Error('The connection broke off. Is the server running, and the file still there?'));
+    xhr.onabort = () => reject(new DOMException('Cancelled', 'AbortError'));
+    if (signal.aborted) return reject(new DOMException('Cancelled', 'AbortError'));
+    signal.addEventListener('abort', () => xhr.abort());
+    xhr.send(file);
+  });
+}
+
+/** Media types by the ends of names: browsers know none of RDF, and it would become an opaque binary. Pure. */
+const known: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  jsonld: 'application/ld+json',
+  md: 'text/markdown',
+  nt: 'application/n-triples',
+  owl: 'application/rdf+xml',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  rdf: 'application/rdf+xml',
+  svg: 'image/svg+xml',
+  trig: 'application/trig',
+  tsv: 'text/tab-separated-values',
+  ttl: 'text/turtle',
+  txt: 'text/plain',
+  webp: 'image/webp',
+  xml: 'application/xml',
+};
+
+/** @param given what the browser says; an empty text for nothing */
+export function mediaTypeOf(name: string, given: string): string {
+  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  return (Object.hasOwn(known, extension) ? known[extension] : undefined) ?? (given || 'application/octet-stream');
+}
+
+const queues = new Map<string, UploadQueue>();
+
+/** When its files have all come to an end, the window has an event `uploaded`. */
+export function uploadsTo(container: string): UploadQueue {
+  const known = queues.get(container);
+  if (known) return known;
+  const made = new UploadQueue();
+  made.addEventListener('change', () => {
+    if (made.isSettled && made.uploads.length > 0) dispatchEvent(new Event('uploaded'));
+  });
+  queues.set(container, made);
+  return made;
+}
+
+/** The other containers that something is still sent to. */
+export const uploadsElsewhere = (container: string): readonly string[] =>
+  [...queues].filter(([iri, { isSettled }]) => iri !== container && !isSettled).map(([iri]) => iri);
+
+addEventListener('beforeunload', (event) => {
+  if ([...queues.values()].some(({ isSettled }) => !isSettled)) event.preventDefault();
+});

@@ -1,4 +1,5 @@
 /** Back-ups that have the quads of what changed: restored, they are the storage of their moment, whatever happened between them. */
+
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,9 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isWholeDue } from '../../../components/backup/earlier-backup.js';
+import { isWholeDue, RunningServer } from '../../../components/backup/backup-command.js';
 import { GraphSet } from '../../../components/backup/graph-set.js';
-import { RunningServer } from '../../../components/backup/running-server.js';
 import type { CommandContext } from '../../../lib/component/contract.js';
 import { openLevel } from '../../../lib/storage/engine/durable-level.js';
 import { storeFormat } from '../../../lib/storage/engine/format.js';

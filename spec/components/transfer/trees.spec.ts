@@ -1,16 +1,15 @@
 /** Trees of files: what is written to a folder or a ZIP is read from there. */
+import fc from 'fast-check';
+import '../../support/random-seed.js';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { openFolderSink, openFolderTree } from '../../../components/transfer/folder-tree.js';
-import { ZipSink } from '../../../components/transfer/zip-sink.js';
-import { openZipTree } from '../../../components/transfer/zip-tree.js';
+import { openZipTree, ZipSink } from '../../../components/transfer/zip-tree.js';
 import type { FileTree, TreeFile, TreeSink } from '../../../lib/exchange/file-tree.js';
-import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';
 
 async function contentOf(content: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -22,7 +22,7 @@ interface Requests {
 
 export class Metrics {
   /** By method and route. */
-  private readonly requests = new Map<string, Map<string, Requests>>();
+  private readonly requests = new Map<string, Requests>();
   private readonly batches = {
     seconds: new Distribution(seconds),
     bytes: new Distribution([1e3, 1e4, 1e5, 1e6, 1e7, 1e8]),
@@ -34,14 +34,14 @@ export class Metrics {
 
   answered({ method: sent, route, status, seconds: took }: Answered): void {
     const method = methods.has(sent) ? sent : 'other';
-    const routes = kept(this.requests, method, () => new Map<string, Requests>());
-    const { statuses, durations } = kept(routes, route, () => ({
-      labels: { method, route },
-      durations: new Distribution(seconds),
-      statuses: new Map(),
-    }));
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    durations.observe(took);
+    const key = `${method} ${route}`;
+    let of = this.requests.get(key);
+    if (!of) {
+      of = { labels: { method, route }, durations: new Distribution(seconds), statuses: new Map() };
+      this.requests.set(key, of);
+    }
+    of.statuses.set(status, (of.statuses.get(status) ?? 0) + 1);
+    of.durations.observe(took);
   }
 
   written({ transactions, bytes, seconds: took }: WrittenBatch): void {
@@ -52,7 +52,7 @@ export class Metrics {
 
   /** Everything in the text format of Prometheus. */
   async text(): Promise<string> {
-    const requests = [...this.requests.values()].flatMap((routes) => [...routes.values()]);
+    const requests = [...this.requests.values()];
     const answers = requests.flatMap(({ labels, statuses }) =>
       [...statuses].map(([status, count]): Sample => ['', { ...labels, status: String(status) }, count]),
     );
@@ -86,13 +86,4 @@ function family(head: string, help: string, samples: readonly Sample[]): string 
     text += `${name}${suffix}${pairs.length > 0 ? `{${pairs.join()}}` : ''} ${value}\n`;
   }
   return text;
-}
-
-function kept<T>(all: Map<string, T>, key: string, make: () => T): T {
-  let found = all.get(key);
-  if (found === undefined) {
-    found = make();
-    all.set(key, found);
-  }
-  return found;
 }

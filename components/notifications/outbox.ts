@@ -134,6 +134,7 @@ export class Outbox {
     const context = this.contextOf(tx);
     const traced = tx.trace && { traceparent: formatTraceparent(tx.trace) };
     await this.eachChange(tx, async (change, { iri }, mayRead) => {
+      if (subscriptions.areNone) return;
       const covering = [iri, ...ancestorsOf(iri, this.options.storage)];
       for (const standing of standings) {
         const topics = subscriptions.topicsAmong(covering, standing);

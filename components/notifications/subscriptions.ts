@@ -66,6 +66,10 @@ export class Subscriptions {
     return [...this.byId.current()].filter((each) => each.expires > now && isOf(each)).length;
   }
 
+  get areNone(): boolean {
+    return Object.values(this.byTopic).every(({ size }) => size === 0);
+  }
+
   /** Which of some IRIs are topics of somebody. */
   topicsAmong(iris: readonly string[], standing: Standing): string[] {
     return iris.filter((iri) => this.byTopic[standing].has(iri));

@@ -7,7 +7,6 @@ import {
   isLargeGraph,
   type KeySource,
   laidOver,
-  ownStatements,
   PackedKeys,
   statementReader,
   subjectRange,
@@ -116,8 +115,12 @@ async function concernsIndex(tx: Transaction, before: ResourceRecord, after: Res
   if (before.kind !== after.kind || before.owner !== after.owner || changesLinks(tx, after.iri)) return true;
   const change = tx.graphs.get(after.iri);
   if (!change) return false;
+  const read = statementReader(after.iri);
   for (const keys of [change.added, change.removed])
-    for await (const statements of ownStatements(after.iri, keys)) if (statements.length > 0) return true;
+    for (const [at, key] of keys.entries()) {
+      if (read(key)) return true;
+      if (at % keysAtATime === keysAtATime - 1) await breathe();
+    }
   return false;
 }
 

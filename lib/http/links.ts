@@ -12,12 +12,17 @@ export const documentLinks = (
   { rootIri: storage, acls }: Pick<Storage, 'rootIri' | 'acls'>,
 ): string => [formatLink(storage, lws.storage), ...(acls ? [formatLink(aclOf(described), 'acl')] : [])].join(', ');
 
+const linksOfKind = new Map(
+  Object.entries(typeLinks).map(([kind, types]) => [kind, types.map((type) => formatLink(type, 'type')).join(', ')]),
+);
+
 /** The value of `Link` on a resource: its types, the storage, its parent, its linkset, and its ACL where there are any. */
 export function resourceLinks(
   record: ResourceRecord,
   { rootIri: storage, acls, links: others = [] }: Pick<Storage, 'rootIri' | 'acls' | 'links'>,
 ): string {
-  const links = [...typeLinks[record.kind], ...(record.types ?? [])].map((type) => formatLink(type, 'type'));
+  const links = [linksOfKind.get(record.kind)];
+  for (const type of record.types ?? []) links.push(formatLink(type, 'type'));
   links.push(formatLink(storage, lws.storage));
   if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));
   links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));

@@ -15,7 +15,7 @@ import { digestFields, wantedDigests } from './digests.js';
 import { chooseFormatButXml, chooseRdfFormat } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
-import { isConditional, notModified, recordFields, revalidate } from './state-fields.js';
+import { isConditional, keptReplies, notModified, recordFields, revalidate } from './state-fields.js';
 
 /** The answer of a read of an RDF resource. `undefined` when it changed so that it has to be looked at again. */
 export function representRdf(
@@ -46,30 +46,13 @@ function graphReply(
   const { storage, req, record } = asked;
   if (!representation) return isLargeGraph(record.triples ?? 0) ? representLines(asked) : undefined;
   const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
-  const { whole, unchanged } = keptReplies(storage, current, representation);
+  const { whole, unchanged } = keptReplies(representation, representation.mediaType, () =>
+    graphFields(storage, current, representation),
+  );
   if (!isConditional(req)) return whole;
   // Most caches send the one tag that they were given.
   const isSame = req.headers['if-none-match'] === whole.fields['ETag'];
   return isSame || isNotModified(preconditions(req), representation.tag, current) ? unchanged : whole;
-}
-
-/** Nearly every request asks for one of these, so they are made once. */
-interface KeptReplies {
-  readonly whole: Reply;
-  readonly unchanged: Reply;
-}
-
-const replies = new WeakMap<Representation, KeptReplies>();
-
-function keptReplies(storage: Storage, record: ResourceRecord, representation: Representation): KeptReplies {
-  let kept = replies.get(representation);
-  if (!kept) {
-    const { bytes } = representation;
-    const fields = { ...graphFields(storage, record, representation), 'Content-Length': String(bytes.length) };
-    kept = { whole: { status: 200, fields, body: bytes }, unchanged: notModified(fields) };
-    replies.set(representation, kept);
-  }
-  return kept;
 }
 
 const graphFields = (

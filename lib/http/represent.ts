@@ -8,9 +8,8 @@ import { type ByteRange, formatContentRange, parseByteRange } from '../fields/ra
 import { sha512OfBlob } from '../resources/blob-digest.js';
 import { type Listing, wholeAsPage } from '../resources/listing-documents.js';
 import { jsonListing, rdfListing } from '../resources/membership.js';
-import { type Dated, isNotModified, isStrongDate, undated } from '../resources/preconditions.js';
+import { isNotModified, isStrongDate, undated } from '../resources/preconditions.js';
 import { blobStream, isSmall, smallBlob } from '../resources/read.js';
-import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { digestFields, digestOf, wantedDigests } from './digests.js';
@@ -19,7 +18,7 @@ import { pageLinks, pageOf } from './paging.js';
 import type { Reply } from './reply.js';
 import { representRdf } from './represent-graph.js';
 import { field, preconditions } from './request.js';
-import { isConditional, notModified, recordFields, revalidate } from './state-fields.js';
+import { isConditional, keptReplies, notModified, recordFields, revalidate } from './state-fields.js';
 
 /** Types that a browser would run in this origin (rule 7.5). */
 const executable =
@@ -32,18 +31,6 @@ export function representData(
   record: ResourceRecord,
 ): Reply | undefined | Promise<Reply | undefined> {
   return record.kind === 'rdf' ? representRdf(storage, req, record) : representBytes(storage, req, record);
-}
-
-/** A representation whose bytes are at hand: 304 or 200. */
-function selected(
-  req: IncomingMessage,
-  { tag, bytes }: Pick<Representation, 'tag' | 'bytes'>,
-  state: Dated,
-  fields: Record<string, string>,
-): Reply {
-  fields['ETag'] = formatEntityTag(tag);
-  if (isConditional(req) && isNotModified(preconditions(req), tag, state)) return notModified(fields);
-  return { status: 200, fields, body: bytes };
 }
 
 async function representBytes(
@@ -131,8 +118,8 @@ export async function representContainer(
     choice.as === 'json'
       ? await jsonListing(storage, access, record, page)
       : wholeAsPage(storage.limits.pageSize, await rdfListing(storage, access, record, choice.format), page);
-  const fields = { ...recordFields(storage, record), 'Last-Modified': formatHttpDate(listing.modified) };
-  return listingReply(req, choice, { iri: record.iri, fields, listing });
+  const fieldsOf = () => ({ ...recordFields(storage, record), 'Last-Modified': formatHttpDate(listing.modified) });
+  return listingReply(req, choice, { iri: record.iri, fieldsOf, listing });
 }
 
 /** A listing in the form that was chosen, with the links between its pages. */
@@ -141,22 +128,26 @@ export function listingReply(
   choice: ListingType,
   {
     iri,
-    fields: own,
+    fieldsOf,
     listing,
-  }: { readonly iri: string; readonly fields: Record<string, string>; readonly listing: Listing },
+  }: { readonly iri: string; readonly fieldsOf: () => Record<string, string>; readonly listing: Listing },
 ): Reply {
-  const fields: Record<string, string> = {
-    ...own,
-    'Content-Type': choice.as === 'json' ? choice.contentType : choice.format,
-    Vary: 'Accept',
-    'Cache-Control': 'private, no-store',
-  };
-  if (listing.pages) fields['Link'] += `, ${pageLinks(iri, listing.pages.page, listing.pages.last)}`;
+  const contentType = choice.as === 'json' ? choice.contentType : choice.format;
   // The three JSON names are one document under one tag, but a strong tag belongs to one media type.
-  const suffix =
-    choice.as === 'json' && choice.contentType !== 'application/lws+json' ? tagSuffix(choice.contentType) : '';
+  const isOther = choice.as === 'json' && contentType !== 'application/lws+json';
+  const tag = isOther ? listing.tag + tagSuffix(contentType) : listing.tag;
+  const { whole, unchanged } = keptReplies(listing, contentType, () => {
+    const fields: Record<string, string> = {
+      ...fieldsOf(),
+      Vary: 'Accept',
+      'Cache-Control': 'private, no-store',
+      ETag: formatEntityTag(tag),
+    };
+    if (listing.pages) fields['Link'] += `, ${pageLinks(iri, listing.pages.page, listing.pages.last)}`;
+    return fields;
+  });
   const state = listing.isPartial ? undated : listing;
-  return selected(req, { tag: listing.tag + suffix, bytes: listing.bytes }, state, fields);
+  return isConditional(req) && isNotModified(preconditions(req), tag, state) ? unchanged : whole;
 }
 
 const tagSuffix = (contentType: string): string =>

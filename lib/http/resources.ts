@@ -44,6 +44,8 @@ function sentBy(storage: Storage, access: Access, address: string): Storage {
     const { client, standing } = await clientFor(storage, access, address);
     return { client, rank: rankOf(standing) };
   };
-  // A copy of all its fields costs as much as to look up the resource.
-  return Object.create(storage, { documents: { value: storage.documents.sentBy(sender) } }) as Storage;
+  // A copy of all its fields costs as much as to look up the resource, and a descriptor of one as much.
+  const sent = Object.create(storage) as { -readonly [Name in keyof Storage]: Storage[Name] };
+  sent.documents = storage.documents.sentBy(sender);
+  return sent;
 }

@@ -5,6 +5,7 @@ import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, sparqlUpdate } from '../resources/methods.js';
 import { counterpart } from '../resources/names.js';
+import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { resourceLinks } from './links.js';
@@ -44,6 +45,31 @@ export const isConditional = ({ headers }: IncomingMessage): boolean =>
 export function notModified(fields: Record<string, string>): Reply {
   const { 'Content-Type': _type, 'Content-Length': _length, 'Accept-Ranges': _ranges, ...kept } = fields;
   return { status: 304, fields: kept };
+}
+
+/** Nearly every request asks for one of these, so they are made once. */
+interface KeptReplies {
+  readonly contentType: string;
+  readonly whole: Reply;
+  readonly unchanged: Reply;
+}
+
+const replies = new WeakMap<Pick<Representation, 'bytes'>, KeptReplies>();
+
+/** The answers of a representation: 200 and 304. @param fieldsOf gives what they are made with, the same each time */
+export function keptReplies(
+  representation: Pick<Representation, 'bytes'>,
+  contentType: string,
+  fieldsOf: () => Record<string, string>,
+): KeptReplies {
+  let kept = replies.get(representation);
+  if (kept?.contentType !== contentType) {
+    const { bytes } = representation;
+    const fields = { ...fieldsOf(), 'Content-Type': contentType, 'Content-Length': String(bytes.length) };
+    kept = { contentType, whole: { status: 200, fields, body: bytes }, unchanged: notModified(fields) };
+    replies.set(representation, kept);
+  }
+  return kept;
 }
 
 /**

@@ -73,13 +73,13 @@ export async function systemContainerReply(
   const { ifMatch } = preconditions(req);
   assertPreconditions({ ifMatch }, undefined, state);
   const types = typeLinks.container.map((type) => formatLink(type, 'type'));
-  const fields = {
+  const fieldsOf = () => ({
     ...untrusted,
     Link: [...types, formatLink(storage, lws.storage), formatLink(storage, 'up')].join(', '),
     Allow: 'GET, HEAD, POST, OPTIONS',
     'Accept-Post': acceptPost,
-  };
-  return listingReply(req, choice, { iri, fields, listing });
+  });
+  return listingReply(req, choice, { iri, fieldsOf, listing });
 }
 
 const tagOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 16);

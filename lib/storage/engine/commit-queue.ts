@@ -136,38 +136,30 @@ export class CommitQueue {
    * @throws what `work` throws, and then nothing is written; LwsError `quota-exceeded`, `storage-full` when the disk refuses
    *   the batch
    */
-  async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
+  async transact<T>(work: Work<T>, { frees = false, onStaged }: TransactOptions = {}): Promise<T> {
     this.waiting++;
     try {
-      return await this.runAndCommit(work, options);
+      const { result, committed } = await this.alone(async () => {
+        if (this.hasFailed) throw this.refusal();
+        await this.admitted();
+        const transaction = new Transaction(this.state);
+        const result = await work(transaction);
+        if (!frees) this.assertQuota(transaction);
+        if (transaction.changes.length > 0 || transaction.announcements.length > 0)
+          for (const listener of this.options.listeners) await listener(transaction);
+        // After a batch that the disk did not take, the store is read-only.
+        const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;
+        const needed = underWay + sizeOfBatch(transaction, this.growth.orders);
+        if (needed > largeBatch) await this.options.assertSpace(needed, frees);
+        // An earlier batch may have failed meanwhile: then the state that `work` saw was never stored.
+        if (this.failure !== undefined) throw this.refusal();
+        return { result, committed: this.stage(transaction, onStaged) };
+      });
+      await committed;
+      return result;
     } finally {
       this.waiting--;
     }
-  }
-
-  private async runAndCommit<T>(work: Work<T>, { frees = false, onStaged }: TransactOptions): Promise<T> {
-    const { result, committed } = await this.alone(async () => {
-      if (this.hasFailed) throw this.refusal();
-      const admitted = this.admitted();
-      if (admitted) await admitted;
-      const transaction = new Transaction(this.state);
-      const result = await work(transaction);
-      if (!frees) this.assertQuota(transaction);
-      if (transaction.changes.length > 0 || transaction.announcements.length > 0)
-        for (const listener of this.options.listeners) await listener(transaction);
-      await this.assertSpace(sizeOfBatch(transaction, this.growth.orders), frees);
-      // An earlier batch may have failed meanwhile: then the state that `work` saw was never stored.
-      if (this.failure !== undefined) throw this.refusal();
-      return { result, committed: this.stage(transaction, onStaged) };
-    });
-    await committed;
-    return result;
-  }
-
-  /** Checks the free space before a large batch: after a batch that the disk did not take, the store is read-only. */
-  private async assertSpace(bytes: number, frees: boolean): Promise<void> {
-    const underWay = this.flushing ? this.pending.reduce((sum, { bytes: own }) => sum + own, this.writing) : 0;
-    if (bytes + underWay > largeBatch) await this.options.assertSpace(bytes + underWay, frees);
   }
 
   private assertQuota({ bytes }: Transaction): void {

@@ -61,6 +61,7 @@ export class FollowedEntries<T> {
   }
 
   private each({ entries }: Transaction, work: (name: string, value: T | undefined) => void): void {
+    if (entries.size === 0) return;
     const prefix = entryKey(this.options.space, '');
     for (const [key, value] of entries)
       if (key.startsWith(prefix)) work(key.slice(prefix.length), value === null ? undefined : this.options.read(value));

@@ -2,17 +2,10 @@
 import { Readable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { type ParseOptions, rdfParser } from 'rdf-parse';
-import { quadLine } from '../../lib/component/exchange.js';
+import { type Document, quadLine } from '../../lib/component/exchange.js';
 import { type Caller, serve } from '../../lib/component/serve.js';
 import { contextLoader } from '../../lib/component/vocabulary.js';
 import { Expansion, usualBounds } from '../../lib/component/writers.js';
-
-/** What `documentQuads` asks for. */
-interface Wanted {
-  readonly bytes: Uint8Array;
-  readonly type: string;
-  readonly base: string;
-}
 
 const linesAtATime = 4000;
 const load = contextLoader({});
@@ -26,7 +19,7 @@ const offline = {
 
 /** Sends the triples as lines. @returns the prefixes */
 async function read(
-  { bytes, type, base }: Wanted,
+  { bytes, type, base }: Document,
   caller: Caller<unknown, readonly string[]>,
 ): Promise<Record<string, string>> {
   const expansion = new Expansion(bytes.length, usualBounds);

@@ -27,7 +27,7 @@ import {
 } from '../../lib/component/graphs.js';
 import { contentKind } from '../../lib/component/resources.js';
 import { boundedPrefixes } from '../../lib/component/writers.js';
-import type { BlockItem, BlockState, ImportBlock, RdfBounds, Told } from './blocks.js';
+import type { BlockItem, BlockState, ImportBlock, Told } from './blocks.js';
 import { maxTold } from './import-state.js';
 
 /** The size of a block. Larger transactions hold up others, and outlive the garbage collector's young generation; smaller ones are slower. */
@@ -38,6 +38,8 @@ const maxBytes = 16 << 20;
 const maxCharacters = 8 << 20;
 /** Parts of one graph are joined into one item up to so many quads. */
 const maxJoined = 20_000;
+/** Bytes of a JSON document; longer ones are stored as binary, without being parsed. */
+const longestJson = 16 << 20;
 
 export interface BuilderOptions {
   readonly into: string;
@@ -45,7 +47,6 @@ export interface BuilderOptions {
   readonly acls: boolean;
   /** Absent: contents are measured and not stored (a dry run). */
   readonly blobs: Blobs | undefined;
-  readonly bounds: RdfBounds;
 }
 
 /** A block, and the data of its items that stays in the reading thread. */
@@ -154,7 +155,7 @@ export class BlockBuilder {
 
   private async addBytes(member: BytesMember): Promise<void> {
     try {
-      const { content, blob } = await storeMember(member, this.options.blobs, this.options.bounds);
+      const { content, blob } = await storeMember(member, this.options.blobs);
       this.contentBytes += content.size;
       // Blobs are synced concurrently; `build` waits for all of them.
       if (blob) this.finish(blob);
@@ -324,7 +325,7 @@ export const namedIn = ({ rules }: Acl): string[] =>
   );
 
 /** A content whose bytes are written to a blob; `finish` of the blob must be called before a record refers to it. */
-export interface StoredBytes {
+interface StoredBytes {
   readonly content: NonNullable<BlockItem['content']>;
   readonly blob: BlobWriter | undefined;
 }
@@ -334,28 +335,24 @@ export interface StoredBytes {
  * @param blobs absent: they are only measured
  * @throws LwsError `storage-full`, what the source throws
  */
-export async function storeMember(
-  member: BytesMember,
-  blobs: Blobs | undefined,
-  { jsonBytes }: RdfBounds,
-): Promise<StoredBytes> {
+async function storeMember(member: BytesMember, blobs: Blobs | undefined): Promise<StoredBytes> {
   const { mediaType, size: announced } = member;
   const wanted = contentKind(undefined, mediaType.split(';')[0]!.trim().toLowerCase());
   const digest = createHash('sha256');
   const blob = await blobs?.create();
-  const kept: Uint8Array[] | undefined = wanted === 'json' && (announced ?? 0) <= jsonBytes ? [] : undefined;
+  const kept: Uint8Array[] | undefined = wanted === 'json' && (announced ?? 0) <= longestJson ? [] : undefined;
   let size = 0;
   try {
     for await (const chunk of member.open()) {
       size += chunk.length;
       digest.update(chunk);
-      if (kept && size <= jsonBytes) kept.push(chunk);
+      if (kept && size <= longestJson) kept.push(chunk);
       await blob?.write(chunk);
     }
     const sha256 = digest.digest('base64');
     if (member.sha256 !== undefined && member.sha256 !== sha256)
       throw new LwsError('digest-mismatch', 'It does not have the digest that the source says.');
-    const kind = kept && size <= jsonBytes && isJson(Buffer.concat(kept)) ? 'json' : 'binary';
+    const kind = kept && size <= longestJson && isJson(Buffer.concat(kept)) ? 'json' : 'binary';
     return { content: { kind, mediaType, size, sha256, blob: blob?.blob ?? '' }, blob };
   } catch (error) {
     await blob?.abort();

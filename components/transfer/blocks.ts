@@ -3,11 +3,6 @@
 import type { BlobLocation } from '../../lib/component/blobs.js';
 import type { BulkItem } from '../../lib/component/resources.js';
 
-export interface RdfBounds {
-  /** The most bytes of a JSON document; longer ones are stored as binary, without being parsed. */
-  readonly jsonBytes: number;
-}
-
 /** Some resources that are stored in one transaction. */
 export interface ImportBlock {
   readonly number: number;
@@ -65,7 +60,6 @@ export interface ImportTask {
   /** The folder of LevelDB. */
   readonly level: string;
   readonly blobs: BlobLocation;
-  readonly bounds: RdfBounds;
 }
 
 export type Operation = readonly [key: string, value: string | null];

@@ -195,7 +195,6 @@ export class ImportJob implements BlockTaker {
         level: join(resolve(platform.dataDir), 'level'),
         blobs: platform.store.blobs.location,
         formats: platform.formats,
-        bounds: { jsonBytes: 16 << 20 },
       },
       this,
     );

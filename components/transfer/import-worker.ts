@@ -111,7 +111,7 @@ function settle(number: number): void {
 
 /** @returns whether all of it was read */
 async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined): Promise<boolean> {
-  const { source, name, format, mediaType, into, rewrite, cursor, seed, acls, bounds } = task;
+  const { source, name, format, mediaType, into, rewrite, cursor, seed, acls } = task;
   const formats = await Formats.of(task.formats);
   const typed = mediaType === undefined ? {} : { mediaType };
   const reader = await formats.openReader({ path: source, name, ...typed }, format);
@@ -119,7 +119,7 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
     caller.tell({ total: reader.total, quads: reader.quads ?? 0 });
     let number = 0;
     const known = { isMixed: false, listed: '' };
-    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, blobs, bounds }, known);
+    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, blobs }, known);
     let builder = fresh();
     const send = async (): Promise<void> => {
       const built = await builder.build(number++);

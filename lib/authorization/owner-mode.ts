@@ -1,7 +1,7 @@
 /** Owner mode and open mode (rules 2.7, 2.10): owners may do everything, creators everything with what they created. */
 
 import type { AddedOwners } from './added-owners.js';
-import { type Authorizer, type BaseModel, createAuthorizer, type Decision } from './authorizer.js';
+import type { BaseModel, Decision } from './authorizer.js';
 import type { Access } from './principal.js';
 
 export interface OwnerModeOptions {
@@ -49,6 +49,3 @@ export function ownerModel({ owners, added, publicRead, owns, open }: OwnerModeO
     },
   };
 }
-
-/** Owner mode with nothing that widens it. */
-export const ownerAuthorizer = (options: OwnerModeOptions): Authorizer => createAuthorizer(ownerModel(options), '');

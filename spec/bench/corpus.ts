@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { indexChanges } from '../../components/search-index/indexer.js';
 import { currentState, stateKey } from '../../components/search-index/postings.js';
-import { ownerAuthorizer } from '../../lib/authorization/owner-mode.js';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
 import { stageNew } from '../../lib/resources/write.js';
 import { openStore } from '../../lib/server/open-store.js';
-import { specStorage } from '../support/storage.js';
+import { ownerAuthorizer, specStorage } from '../support/storage.js';
 
 export interface CorpusOptions {
   readonly root: string;

@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { standardComponents } from '../../components/index.js';
 import { coreSettings } from '../../lib/server/core-settings.js';
 import { blobPlaceOf } from '../../lib/server/open-store.js';
-import { settingsFile, settingsMarkdown } from '../../lib/server/settings-table.js';
 import { assertUsable } from '../../lib/server/usable-settings.js';
 import {
   describeSettings,
@@ -17,6 +16,7 @@ import {
   text,
 } from '../../lib/settings.js';
 import { packageRoot } from '../../lib/threads/package-root.js';
+import { settingsFile, settingsMarkdown } from '../support/settings-table.js';
 
 // What the machine has in its environment is none of the specs' affair.
 for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) delete process.env[name];

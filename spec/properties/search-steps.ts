@@ -3,7 +3,6 @@
  * It must not know the index.
  */
 import fc from 'fast-check';
-import { ownerAuthorizer } from '../../lib/authorization/owner-mode.js';
 import { LwsError } from '../../lib/errors.js';
 import { formatLink, type Link, parseLinks } from '../../lib/fields/link.js';
 import { create } from '../../lib/resources/create.js';
@@ -13,7 +12,7 @@ import { patch } from '../../lib/resources/patch.js';
 import { replace } from '../../lib/resources/replace.js';
 import type { Storage } from '../../lib/resources/storage.js';
 import { root } from '../support/memory-store.js';
-import { body } from '../support/storage.js';
+import { body, ownerAuthorizer } from '../support/storage.js';
 import { absolute, contentOf, type Format, ntriples, relativeTurtle } from './search-content.js';
 import { type Links, ldp, lws, type Model, rdfType, storageOwner, type Triple } from './search-model.js';
 

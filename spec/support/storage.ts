@@ -1,11 +1,14 @@
 /** A whole storage in memory, as the operations on resources see it, and bodies to hand to them; without sockets. */
-import type { Authorizer } from '../../lib/authorization/authorizer.js';
-import { ownerAuthorizer } from '../../lib/authorization/owner-mode.js';
+import { type Authorizer, createAuthorizer } from '../../lib/authorization/authorizer.js';
+import { type OwnerModeOptions, ownerModel } from '../../lib/authorization/owner-mode.js';
 import { Documents } from '../../lib/documents/documents.js';
 import type { RequestBody } from '../../lib/resources/body.js';
 import { Representations } from '../../lib/resources/representations.js';
 import type { Storage, StorageLimits } from '../../lib/resources/storage.js';
 import { type MemoryStore, memoryStore, root } from './memory-store.js';
+
+/** Owner mode with nothing that widens it. */
+export const ownerAuthorizer = (options: OwnerModeOptions): Authorizer => createAuthorizer(ownerModel(options), '');
 
 export interface SpecStorage {
   readonly storage: Storage;

@@ -15,11 +15,12 @@ import { html, render } from 'lit';
 
 const maxCounted = 10_000;
 
-function countText(state: EditorState): string {
-  const query = getSearchQuery(state);
-  if (!query.valid) return '';
-  let count = 0;
-  for (const cursor = query.getCursor(state); count < maxCounted && !cursor.next().done; ) count++;
+/** As cursors of queries compare, which are ten times slower. */
+const comparable = (text: string): string => text.normalize('NFKD').toLowerCase();
+
+function countText({ doc }: EditorState, { search: sought, valid }: SearchQuery): string {
+  if (!valid) return '';
+  const count = comparable(doc.toString()).split(comparable(sought), maxCounted + 1).length - 1;
   return count === 0 ? 'Not found' : `${count} found`;
 }
 
@@ -35,7 +36,7 @@ function panel(view: EditorView): Panel {
       html`<label>Find <input main-field autocomplete="off" .value=${getSearchQuery(state).search} @input=${look}></label>
         <button type="button" @click=${() => findNext(view)}>Next</button>
         <button type="button" @click=${() => findPrevious(view)}>Previous</button>
-        <span role="status">${countText(state)}</span>
+        <span role="status">${countText(state, getSearchQuery(state))}</span>
         <button type="button" @click=${() => closeSearchPanel(view)}>Close</button>`,
       dom,
     );

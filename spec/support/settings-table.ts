@@ -1,5 +1,5 @@
 /** The settings as `config.json` and as the table of `docs/settings.md`: both are generated, and a spec keeps them so. */
-import type { SettingsTable } from '../settings.js';
+import type { SettingsTable } from '../../lib/settings.js';
 
 const entries = (tables: readonly SettingsTable[]) => tables.flatMap((table) => Object.values(table));
 

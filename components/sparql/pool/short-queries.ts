@@ -25,8 +25,8 @@ const [maxLength, maxMs] = [2048, 2];
 const maxChanged = 2000;
 /** Queries that may wait for each other; more are for the threads. */
 const maxWaiting = 16;
-/** What took too much is tried again after so many milliseconds, and strangers after so many times what theirs took. */
-const [longMs, pauseTimes] = [10_000, 20];
+/** What took too much so often within so many milliseconds is not tried again as long: once may be chance. Strangers pause so many times what theirs took. */
+const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 
 /** Operations of which none takes more than the rows that it is given and the quads that it reads. */
 const operations = new Set(
@@ -69,8 +69,8 @@ export class ShortQueries implements Answerer {
   /** The HTTP thread stays. */
   readonly exited = new Promise<void>(() => {});
   private readonly layers = new MemoryLayers();
-  /** Forms that took too much. */
-  private readonly long = countedCache<true>(1000, longMs);
+  /** Forms that took too much, and how often. */
+  private readonly long = countedCache<number>(1000, longMs);
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
   private strangersAt = 0;
@@ -93,7 +93,7 @@ export class ShortQueries implements Answerer {
     if (!this.takes(task, rules)) return undefined;
     const form = task.query.replace(/<[^<>]*>|"[^"]*"|'[^']*'|\d+/g, '');
     const isStranger = standing === 'stranger';
-    if (this.long.has(form) || (isStranger && performance.now() < this.strangersAt)) return undefined;
+    if ((this.long.get(form) ?? 0) >= maxVain || (isStranger && performance.now() < this.strangersAt)) return undefined;
     this.waiting++;
     const { last } = this;
     let done!: () => void;
@@ -113,7 +113,7 @@ export class ShortQueries implements Answerer {
     } catch (error) {
       if (!(error instanceof NotShortError || error instanceof NeedsIndexError)) throw error;
       const now = performance.now();
-      this.long.set(form, true);
+      this.long.set(form, (this.long.get(form) ?? 0) + 1);
       if (isStranger) this.strangersAt = now + pauseTimes * (now - began);
       return undefined;
     } finally {

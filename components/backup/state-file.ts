@@ -28,13 +28,11 @@ import {
 } from './entries.js';
 import type { GraphSet } from './graph-set.js';
 
-/**
- * The quads of a storage as lines, graph by graph in the order of what speaks of them: linksets, then records. Graphs whose state is known
- * are not read at all, and neither is a graph that nothing speaks of (it is being written or removed).
- */
 const keysAtATime = 1000;
 
 /**
+ * The quads of a storage as lines, graph by graph in the order of what speaks of them: linksets, then records. Graphs whose state is known
+ * are not read at all, and neither is a graph that nothing speaks of (it is being written or removed).
  * @returns some lines at a time, of which there may be none, so that whoever waits can tell how far it is
  * @throws BackupError for a record that is damaged
  */

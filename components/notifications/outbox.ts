@@ -28,10 +28,9 @@ export interface Delivery {
 /** Deliveries to one inbox lie together, in order. */
 export const inboxName = (inbox: string): string => createHash('sha256').update(inbox).digest('base64url').slice(0, 22);
 export const outboxRange = (name?: string) => (name === undefined ? entryRange(space) : entryRange(space, name));
-export const inboxOfKey = (key: string): string | undefined => {
-  const [first, name] = partsOfEntry(key);
-  return first === space ? name : undefined;
-};
+const everyInbox = outboxRange().gte;
+export const inboxOfKey = (key: string): string | undefined =>
+  key.startsWith(everyInbox) ? partsOfEntry(key)[1] : undefined;
 
 /** When a delivery was staged, in milliseconds since the epoch; about (see `Outbox.next`). */
 export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;

@@ -157,10 +157,11 @@ class GraphsUpdate {
     const { where } = operation;
     const from = where?.type === 'from' ? (where as Algebra.From) : undefined;
     const own = from ? { ...operation, where: from.input } : operation;
-    const compiled = compileUpdate(own as Algebra.DeleteInsert, { base, graph: this.options.graph });
+    const { graph, maxMade } = this.options;
+    const compiled = compileUpdate(own as Algebra.DeleteInsert, { base, graph });
     const dataset = from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) };
     // Every solution is of the state before; what is removed is removed first.
-    const change = new QuadChange(compiled, this.graphs, { ...this.options, freshLabel: this.freshLabel });
+    const change = new QuadChange(compiled, this.graphs, { graph, maxMade, freshLabel: this.freshLabel });
     if (compiled.plan)
       await this.eachSolution({ ...compiled, plan: compiled.plan, where: own.where! }, dataset, (row) =>
         change.take(row),

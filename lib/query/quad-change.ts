@@ -9,7 +9,7 @@ import type { Row } from './plan/plan.js';
 
 export interface QuadChangeOptions {
   /** The one graph that the update is of. */
-  readonly graph?: string;
+  readonly graph: string | undefined;
   /** Characters of keys that the operation may name. */
   readonly maxMade: number;
   readonly freshLabel: () => string;

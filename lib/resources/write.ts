@@ -124,18 +124,13 @@ export function replacedRecord(
   { created = before.created, modified }: { readonly created?: number | undefined; readonly modified: number },
 ): ResourceRecord {
   const { iri, owner, types, linked, linkedSharesSecond, acl } = before;
-  return {
-    iri,
-    ...facts,
-    revision: newRevision(),
-    created,
-    ...dateAfter(before, modified),
-    ...(owner === undefined ? {} : { owner }),
-    ...(types === undefined ? {} : { types }),
-    ...(linked === undefined ? {} : { linked }),
-    ...(linkedSharesSecond === undefined ? {} : { linkedSharesSecond }),
-    ...(acl === undefined ? {} : { acl }),
-  };
+  const kept: { -readonly [Name in keyof ResourceRecord]?: ResourceRecord[Name] } = {};
+  if (owner !== undefined) kept.owner = owner;
+  if (types !== undefined) kept.types = types;
+  if (linked !== undefined) kept.linked = linked;
+  if (linkedSharesSecond !== undefined) kept.linkedSharesSecond = linkedSharesSecond;
+  if (acl !== undefined) kept.acl = acl;
+  return { iri, ...facts, revision: newRevision(), created, ...dateAfter(before, modified), ...kept };
 }
 
 interface HeaderLinks {

@@ -18,7 +18,11 @@ export class FollowedEntries<T> {
   /** What is on its way to the disk; `undefined`: its deletion. */
   private readonly staged = new Map<string, T | undefined>();
 
-  private constructor(private readonly options: FollowedOptions<T>) {}
+  private readonly prefix: string;
+
+  private constructor(private readonly options: FollowedOptions<T>) {
+    this.prefix = entryKey(options.space, '');
+  }
 
   /** Reads which there are, and follows what is committed. */
   static async open<T>(store: Store, options: FollowedOptions<T>): Promise<FollowedEntries<T>> {
@@ -61,10 +65,9 @@ export class FollowedEntries<T> {
   }
 
   private each({ entries }: Transaction, work: (name: string, value: T | undefined) => void): void {
-    if (entries.size === 0) return;
-    const prefix = entryKey(this.options.space, '');
+    const { prefix, options } = this;
     for (const [key, value] of entries)
-      if (key.startsWith(prefix)) work(key.slice(prefix.length), value === null ? undefined : this.options.read(value));
+      if (key.startsWith(prefix)) work(key.slice(prefix.length), value === null ? undefined : options.read(value));
   }
 
   private set(name: string, after: T | undefined): void {

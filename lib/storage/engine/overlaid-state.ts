@@ -48,7 +48,7 @@ export class OverlaidState implements TransactionBase {
   }
 
   async graph(record: ResourceRecord): Promise<readonly string[]> {
-    await this.settled(record);
+    if (this.graphs.has(record.iri)) await this.settled(record);
     if (!this.graphs.has(record.iri)) return this.committed.graph(record);
     const found: string[] = [];
     for await (const keys of this.graphBlocks(record, '')) for (const key of keys) found.push(key);

@@ -1,5 +1,6 @@
 /** The statements of a graph about its own resource, read from the keys without decoding them. */
-import { graphPrefix, layoutOf, separator } from './quad-keys.js';
+import { separator, suffixStart } from './key-layout.js';
+import { graphPrefix, layoutOf } from './quad-keys.js';
 
 /** A predicate and an object that is an IRI. */
 export type IriStatement = readonly [predicate: string, object: string];
@@ -53,9 +54,10 @@ export function statementReader(iri: string): (key: string) => IriStatement | un
   const fragment = `${about}#`;
   return (key) => {
     if (!key.startsWith(itself) && !key.startsWith(fragment)) return undefined;
-    const { suffixAt, ends } = layoutOf(key);
     // The type letters of subject and object: `0` is an IRI.
+    const suffixAt = suffixStart(key);
     if (key[suffixAt + 5] !== '0' || key[suffixAt + 15] !== '0') return undefined;
+    const { ends } = layoutOf(key);
     return [key.slice(ends[1] + 2, ends[2]), key.slice(ends[2] + 2, suffixAt - separator.length)];
   };
 }

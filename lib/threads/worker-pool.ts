@@ -5,7 +5,7 @@
 import { countedCache } from '../caches.js';
 import { type Functions, ThreadEnded } from './line.js';
 import { Thread, type ThreadOptions } from './thread.js';
-import { threadLimits } from './thread-limits.js';
+import { affordable, threadLimits } from './thread-limits.js';
 
 /** Work with a thread of a pool. */
 export interface Job<F extends Functions, T> {
@@ -49,6 +49,7 @@ const queuesOfAll = 8;
 
 /** A thread takes a second of processor to load: one is kept ready only while a job runs longer than this. */
 const spareMs = 1_000;
+const spares = affordable(1);
 
 export class WorkerPool<F extends Functions = Functions> {
   /** The threads without a job, with the timer that ends each. */
@@ -177,7 +178,7 @@ export class WorkerPool<F extends Functions = Functions> {
     if (!this.options.isShared) return;
     this.spare ??= setTimeout(() => {
       this.spare = undefined;
-      if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size > this.options.size) return;
+      if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size >= this.options.size + spares) return;
       this.rest(this.spawn());
     }, spareMs).unref();
   }

@@ -2,11 +2,10 @@
  * The life of the index in memory: a thread of its own builds it at the first query, the threads that queries run in get it together with
  * the graphs that changed since, and it is built anew when many have changed.
  */
-import { totalmem } from 'node:os';
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
 import { Thread } from '../../threads/thread.js';
-import { threadLimits } from '../../threads/thread-limits.js';
+import { memoryOfProcess, threadLimits } from '../../threads/thread-limits.js';
 import { bytesOf } from './index-data.js';
 import { LayeredGraphs } from './layered-graphs.js';
 import type { BuilderFunctions, BuiltIndex } from './memory-index-builder.js';
@@ -39,11 +38,8 @@ const [besides, bytesOfQuad] = [384 << 20, 512];
 export const mostQuads = 1_000_000;
 
 /** How many quads an index may have in the memory that this process has. */
-export function quadsInMemory(constrained = process.constrainedMemory(), total = totalmem()): number {
-  // Without a constraint, it is 0 or more than the machine has.
-  const memory = constrained > 0 ? Math.min(constrained, total) : total;
-  return Math.min(mostQuads, Math.max(0, Math.floor((memory - besides) / bytesOfQuad)));
-}
+export const quadsInMemory = (): number =>
+  Math.min(mostQuads, Math.max(0, Math.floor((memoryOfProcess() - besides) / bytesOfQuad)));
 
 /** About as many quads as a resource has. */
 const quadsOfGraph = 20;

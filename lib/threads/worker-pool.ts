@@ -4,6 +4,7 @@
  */
 import { countedCache } from '../caches.js';
 import { type Functions, ThreadEnded } from './line.js';
+import type { Places, Tenant } from './places.js';
 import { Thread, type ThreadOptions } from './thread.js';
 import { affordable, threadLimits } from './thread-limits.js';
 
@@ -34,6 +35,8 @@ export interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'l
   readonly isShared?: boolean;
   /** The most threads that jobs of each rank, and of those after it, hold together; absent: all. */
   readonly ranks?: readonly number[];
+  /** Places that it has together with other pools; absent: it has as many threads as it needs, whatever others have. */
+  readonly places?: Places;
   /** Called with each new thread. */
   readonly onSpawn?: ((thread: Thread<F>) => void) | undefined;
 }
@@ -49,9 +52,12 @@ const queuesOfAll = 8;
 
 /** A thread takes a second of processor to load: one is kept ready only while a job runs longer than this. */
 const spareMs = 1_000;
-const spares = affordable(1);
+export const spares = affordable(1);
 
-export class WorkerPool<F extends Functions = Functions> {
+/** A pool that others wait for keeps a thread at least so long, while it has jobs: to load one takes a second. */
+const heldMs = 2_000;
+
+export class WorkerPool<F extends Functions = Functions> implements Tenant {
   /** The threads without a job, with the timer that ends each. */
   private readonly idle = new Map<Thread<F>, NodeJS.Timeout | undefined>();
   private readonly all = new Set<Thread<F>>();
@@ -68,6 +74,7 @@ export class WorkerPool<F extends Functions = Functions> {
   /** Threads that ended while they had a job. */
   private killed = 0;
   private begun = 0;
+  private spawnedAt = 0;
 
   constructor(private readonly options: PoolOptions<F>) {}
 
@@ -77,10 +84,22 @@ export class WorkerPool<F extends Functions = Functions> {
     return { threads: this.all.size, busy, killed, waiting: this.waiting.length, begun };
   }
 
-  /** Starts one thread before it is needed; from then on there always is one. */
+  get held(): number {
+    return this.all.size;
+  }
+
+  giveIdle(): boolean {
+    const [thread] = this.idle.keys();
+    if (thread) this.dismiss(thread);
+    return thread !== undefined;
+  }
+
+  /** Starts one thread before it is needed; from then on there always is one, unless other pools need its place. */
   warm(): void {
     this.isWarm = true;
-    if (this.all.size === 0 && !this.closed && !this.isPaused) this.idle.set(this.spawn(), undefined);
+    if (this.all.size > 0 || this.closed || this.isPaused || this.options.places?.isFull) return;
+    const thread = this.spawn();
+    if (thread) this.idle.set(thread, undefined);
   }
 
   /** @throws ThreadEnded when it did not begin; what the job's work throws */
@@ -114,6 +133,7 @@ export class WorkerPool<F extends Functions = Functions> {
 
   async close(): Promise<void> {
     this.closed = true;
+    this.options.places?.leave(this);
     for (const { reject } of this.waiting.splice(0)) reject(new ThreadEnded('closed'));
     await this.endAll();
   }
@@ -148,7 +168,7 @@ export class WorkerPool<F extends Functions = Functions> {
   }
 
   /** The lowest rank comes first; of one rank, the client whose last turn was longest ago. */
-  private takeNext(): Waiting<F> | undefined {
+  private nextAt(): number | undefined {
     let best: { readonly at: number; readonly rank: number; readonly turn: number } | undefined;
     for (const [at, { job }] of this.waiting.entries()) {
       if (!this.mayRun(job)) continue;
@@ -156,16 +176,18 @@ export class WorkerPool<F extends Functions = Functions> {
       const turn = this.turns.get(client) ?? 0;
       if (!best || rank < best.rank || (rank === best.rank && turn < best.turn)) best = { at, rank, turn };
     }
-    return best && this.waiting.splice(best.at, 1)[0];
+    return best?.at;
   }
 
-  private next(): void {
+  next(): void {
     if (this.closed || this.isPaused || this.busy >= this.options.size) return;
-    const waiting = this.takeNext();
-    if (!waiting) return;
+    const at = this.nextAt();
+    if (at === undefined) return;
     const resting = [...this.idle.keys()];
     // The one that worked last has what it needs in the caches of its processor.
     const thread = resting.findLast(({ isReady }) => isReady) ?? resting[0] ?? this.spawn();
+    if (!thread) return;
+    const [waiting] = this.waiting.splice(at, 1) as [Waiting<F>];
     clearTimeout(this.idle.get(thread));
     this.idle.delete(thread);
     void this.work(thread, waiting);
@@ -179,7 +201,8 @@ export class WorkerPool<F extends Functions = Functions> {
     this.spare ??= setTimeout(() => {
       this.spare = undefined;
       if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size >= this.options.size + spares) return;
-      this.rest(this.spawn());
+      const thread = this.options.places?.isFull ? undefined : this.spawn();
+      if (thread) this.rest(thread);
     }, spareMs).unref();
   }
 
@@ -192,9 +215,17 @@ export class WorkerPool<F extends Functions = Functions> {
       (error) => () => reject(error),
     );
     this.count(job, -1);
-    if (!thread.isEnding) this.rest(thread);
+    if (this.isWanted) this.dismiss(thread);
+    else if (!thread.isEnding) this.rest(thread);
     settled();
     this.next();
+  }
+
+  /** Another pool needs the place of a thread whose job has ended. */
+  private get isWanted(): boolean {
+    const isIdle = this.nextAt() === undefined;
+    const mayGive = isIdle || performance.now() - this.spawnedAt > heldMs;
+    return mayGive && this.options.places?.isWanted(this, isIdle) === true;
   }
 
   private count({ client = '', rank = 0 }: Job<F, unknown>, change: 1 | -1): void {
@@ -205,8 +236,11 @@ export class WorkerPool<F extends Functions = Functions> {
     else this.running.delete(client);
   }
 
-  private spawn(): Thread<F> {
-    const { memoryMb, nurseryMb, idleMs, onSpawn, ...options } = this.options;
+  /** A new thread; `undefined` where there is no place for one. */
+  private spawn(): Thread<F> | undefined {
+    const { memoryMb, nurseryMb, idleMs, onSpawn, places, ...options } = this.options;
+    if (places && !places.take(this)) return undefined;
+    this.spawnedAt = performance.now();
     const thread = new Thread<F>({ ...options, limits: threadLimits(memoryMb, nurseryMb) });
     onSpawn?.(thread);
     void thread.exited.then(() => {
@@ -214,6 +248,7 @@ export class WorkerPool<F extends Functions = Functions> {
       if (!this.idle.has(thread) && !this.closed && !this.isPaused) this.killed++;
       this.all.delete(thread);
       this.idle.delete(thread);
+      places?.free();
       if (idleMs === undefined || this.isWarm) this.warm();
       this.next();
     });
@@ -231,11 +266,13 @@ export class WorkerPool<F extends Functions = Functions> {
   private rest(thread: Thread<F>): void {
     if (!this.all.has(thread)) return;
     const { idleMs } = this.options;
-    const end = (): void => {
-      // Out of the idle ones at once: a job must not be given to a thread that is about to end.
-      this.idle.delete(thread);
-      void thread.end();
-    };
-    this.idle.set(thread, idleMs === undefined ? undefined : setTimeout(end, idleMs).unref());
+    this.idle.set(thread, idleMs === undefined ? undefined : setTimeout(() => this.dismiss(thread), idleMs).unref());
+  }
+
+  private dismiss(thread: Thread<F>): void {
+    // Out of the idle ones at once: a job must not be given to a thread that is about to end.
+    clearTimeout(this.idle.get(thread));
+    this.idle.delete(thread);
+    void thread.end();
   }
 }

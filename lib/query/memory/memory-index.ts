@@ -6,6 +6,7 @@ import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
 import { Thread } from '../../threads/thread.js';
 import { memoryOfProcess, threadLimits } from '../../threads/thread-limits.js';
+import { processBudget } from './index-budget.js';
 import { bytesOf } from './index-data.js';
 import { LayeredGraphs } from './layered-graphs.js';
 import type { BuilderFunctions, BuiltIndex } from './memory-index-builder.js';
@@ -55,6 +56,7 @@ export class MemoryIndex {
   private base: MemoryBase | undefined;
   private quads = 0;
   private builder: Thread<BuilderFunctions> | undefined;
+  private isBuilding = false;
   private built: Promise<void> | undefined;
   private saver: Thread<BuilderFunctions> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -72,6 +74,7 @@ export class MemoryIndex {
 
   constructor(private readonly options: MemoryIndexOptions) {
     options.store.growsAt = options.maxQuads * worthGrowing;
+    processBudget.allow(options.maxQuads);
     options.store.onStage((transaction) => {
       if (transaction.graphs.size > 0) this.changed.stage(transaction);
     });
@@ -107,27 +110,35 @@ export class MemoryIndex {
     this.isUsed = true;
     this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
     this.idle.refresh();
+    processBudget.use(this);
     if (this.base) this.review();
     else if (!this.hasRoom) this.tellOfNone();
-    else if (!this.builder) this.later(this.nextAt - Date.now());
+    else if (!this.isBuilding) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
   start(): void {
-    if (this.isClosed || this.isPaused || this.builder) return;
+    if (this.isClosed || this.isPaused || this.isBuilding) return;
     clearTimeout(this.timer);
     this.timer = undefined;
     this.isUsed = false;
     const sequence = this.changed.begin();
+    this.isBuilding = true;
+    this.built = this.build(sequence);
+  }
+
+  private async build(sequence: number): Promise<void> {
+    const { folder, maxQuads, store, keptFrom = 50_000, pauseMs = 10_000, pauseTimes = 10 } = this.options;
+    const endTurn = await processBudget.turn();
+    if (this.isClosed || this.isPaused) {
+      endTurn();
+      this.isBuilding = false;
+      return this.drop();
+    }
+    const began = performance.now();
     const script = new URL('./memory-index-builder.js', import.meta.url);
     const builder = new Thread<BuilderFunctions>({ script, limits: threadLimits() });
     this.builder = builder;
-    this.built = this.build(builder, sequence);
-  }
-
-  private async build(builder: Thread<BuilderFunctions>, sequence: number): Promise<void> {
-    const { folder, maxQuads, store, keptFrom = 50_000, pauseMs = 10_000, pauseTimes = 10 } = this.options;
-    const began = performance.now();
     let built: BuiltIndex | undefined;
     let failure: unknown;
     try {
@@ -138,9 +149,10 @@ export class MemoryIndex {
     // The file is written beside: without one, it is only slower.
     this.saver = builder;
     const saved = built && !this.isClosed ? builder.call('save', undefined).catch(() => {}) : Promise.resolve();
-    const ended = saved.then(() => builder.end());
+    const ended = saved.then(() => builder.end()).finally(endTurn);
     if (!built) await ended;
     this.builder = undefined;
+    this.isBuilding = false;
     if (this.isClosed) return;
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
@@ -151,7 +163,7 @@ export class MemoryIndex {
 
   /** A build is running or planned. */
   get isAtWork(): boolean {
-    return this.builder !== undefined || this.timer !== undefined;
+    return this.isBuilding || this.timer !== undefined;
   }
 
   /** Gives a new thread the index, now and whenever it changes. */
@@ -191,6 +203,7 @@ export class MemoryIndex {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    processBudget.free(this);
     clearTimeout(this.timer);
     clearTimeout(this.idle);
     await this.endBuild();
@@ -216,6 +229,8 @@ export class MemoryIndex {
   private give(base: MemoryBase | undefined): void {
     this.base = base;
     for (const thread of this.threads.keys()) tell(thread, base);
+    if (base) processBudget.take(this, bytesOf(base.data));
+    else processBudget.free(this);
   }
 
   private giveUp(failure: unknown): void {
@@ -247,10 +262,10 @@ export class MemoryIndex {
     return maxQuads > 0 && store.kept.quads <= maxQuads;
   }
 
-  /** Drops the index: no query has come for `idleMs`. */
-  private leave(): void {
+  /** Drops the index: no query has come for `idleMs`, or other storages have asked later and need the memory. */
+  leave(): void {
     // A build needs the graphs that change while it runs, which `drop` would forget.
-    if (this.builder) return void this.idle?.refresh();
+    if (this.isBuilding) return void this.idle?.refresh();
     this.isUsed = false;
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -264,7 +279,7 @@ export class MemoryIndex {
 
   /** Plans a new build when much has changed. */
   private review(): void {
-    if (!this.base || this.builder || !this.isOver(1)) return;
+    if (!this.base || this.isBuilding || !this.isOver(1)) return;
     // Who has waited for an index gets to use it, however much is written meanwhile.
     if (this.isOver(tooMany) && (this.isDispensable || Date.now() >= this.nextAt)) this.drop();
     if (this.isUsed) this.later(this.nextAt - Date.now());

@@ -7,8 +7,8 @@
 export interface Tenant {
   /** Threads that it has. */
   readonly held: number;
-  /** Ends a thread without a job; `false`: it has none. */
-  giveIdle(): boolean;
+  /** Gives a thread without a job to another pool, or ends it where that cannot use it; `undefined`: it has none. */
+  giveIdle(to: Tenant): 'given' | 'ended' | undefined;
   /** There may be a place for it. */
   next(): void;
 }
@@ -32,29 +32,38 @@ export class Places {
     return this.taken >= this.most;
   }
 
-  /** Takes a place for a thread; where there is none, a pool gives one that it does not use, and `next` is called when it is free. */
+  /** Takes a place for a new thread; where there is none, a pool gives one that it does not use, or `next` is called when it is free. */
   take(tenant: Tenant): boolean {
     if (this.isFull) {
       this.waiting.add(tenant);
-      if (this.ending >= this.waiting.size) return false;
-      for (const each of this.tenants)
-        if (each !== tenant && each.giveIdle()) {
-          this.ending++;
-          break;
-        }
+      if (this.ending < this.waiting.size) this.claim(tenant);
       return false;
     }
     this.taken++;
-    this.tenants.delete(tenant);
-    this.tenants.add(tenant);
+    this.served(tenant);
     return true;
   }
 
-  /** Whether a pool has to give a place, one that it does not use, or one where it has more than who waits. */
-  isWanted(tenant: Tenant, isIdle: boolean): boolean {
+  private claim(tenant: Tenant): void {
+    for (const each of this.tenants) {
+      const how = each === tenant ? undefined : each.giveIdle(tenant);
+      if (how === 'ended') this.ending++;
+      if (how) return;
+    }
+  }
+
+  /** A pool has got a place. */
+  served(tenant: Tenant): void {
+    this.waiting.delete(tenant);
+    this.tenants.delete(tenant);
+    this.tenants.add(tenant);
+  }
+
+  /** Who waits for a place of a pool: one that it does not use, or one where it has more. */
+  wanting(tenant: Tenant, isIdle: boolean): Tenant | undefined {
     const { held } = tenant;
     const mayHave = (each: Tenant): boolean => isIdle || each.held === 0 || each.held + 1 < held;
-    return [...this.waiting].some((each) => each !== tenant && mayHave(each));
+    return [...this.waiting].find((each) => each !== tenant && mayHave(each));
   }
 
   /** A thread has ended. */

@@ -35,8 +35,13 @@ export interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'l
   readonly isShared?: boolean;
   /** The most threads that jobs of each rank, and of those after it, hold together; absent: all. */
   readonly ranks?: readonly number[];
-  /** Places that it has together with other pools; absent: it has as many threads as it needs, whatever others have. */
+  /**
+   * Places that it has together with other pools of the same script; absent: it has as many threads as it needs, whatever others have. A
+   * thread that goes to another pool is called with `turnTo` and that pool's `data`.
+   */
   readonly places?: Places;
+  /** Called with each thread that goes to another pool. */
+  readonly onLeave?: ((thread: Thread<F>) => void) | undefined;
   /** Called with each new thread. */
   readonly onSpawn?: ((thread: Thread<F>) => void) | undefined;
 }
@@ -54,8 +59,8 @@ const queuesOfAll = 8;
 const spareMs = 1_000;
 export const spares = affordable(1);
 
-/** A pool that others wait for keeps a thread at least so long, while it has jobs: to load one takes a second. */
-const heldMs = 2_000;
+/** A pool that others wait for keeps a thread at least so long, while it has jobs: another one has to open what it works on. */
+const heldMs = 250;
 
 export class WorkerPool<F extends Functions = Functions> implements Tenant {
   /** The threads without a job, with the timer that ends each. */
@@ -75,6 +80,8 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   private killed = 0;
   private begun = 0;
   private spawnedAt = 0;
+  /** Threads that are letting go of the data of this pool. */
+  private readonly leaving = new Set<Promise<unknown>>();
 
   constructor(private readonly options: PoolOptions<F>) {}
 
@@ -88,10 +95,37 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return this.all.size;
   }
 
-  giveIdle(): boolean {
+  giveIdle(to: Tenant): 'given' | 'ended' | undefined {
     const [thread] = this.idle.keys();
-    if (thread) this.dismiss(thread);
-    return thread !== undefined;
+    return thread && this.give(thread, to);
+  }
+
+  /** Has another pool go on with a thread that has no job; its data are let go of before that pool's are used. */
+  private give(thread: Thread<F>, to: Tenant): 'given' | 'ended' {
+    if (!(to instanceof WorkerPool && to.canUse(this.options))) {
+      this.dismiss(thread);
+      return 'ended';
+    }
+    clearTimeout(this.idle.get(thread));
+    this.idle.delete(thread);
+    this.all.delete(thread);
+    this.options.onLeave?.(thread);
+    const turned = thread.call('turnTo' as never, to.options.data as never).catch(() => thread.end());
+    this.leaving.add(turned);
+    void turned.then(() => this.leaving.delete(turned));
+    to.adopt(thread);
+    return 'given';
+  }
+
+  private canUse({ memoryMb, nurseryMb }: PoolOptions<F>): boolean {
+    const { closed, isPaused, options } = this;
+    return !closed && !isPaused && memoryMb === options.memoryMb && nurseryMb === options.nurseryMb;
+  }
+
+  private adopt(thread: Thread<F>): void {
+    this.options.places?.served(this);
+    this.have(thread);
+    this.rest(thread);
   }
 
   /** Starts one thread before it is needed; from then on there always is one, unless other pools need its place. */
@@ -185,7 +219,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     if (at === undefined) return;
     const resting = [...this.idle.keys()];
     // The one that worked last has what it needs in the caches of its processor.
-    const thread = resting.findLast(({ isReady }) => isReady) ?? resting[0] ?? this.spawn();
+    const thread = resting.findLast(({ isReady }) => isReady) ?? resting[0] ?? this.spawn() ?? [...this.idle.keys()][0];
     if (!thread) return;
     const [waiting] = this.waiting.splice(at, 1) as [Waiting<F>];
     clearTimeout(this.idle.get(thread));
@@ -215,17 +249,19 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
       (error) => () => reject(error),
     );
     this.count(job, -1);
-    if (this.isWanted) this.dismiss(thread);
+    const other = thread.isEnding ? undefined : this.wanting;
+    if (other) this.give(thread, other);
     else if (!thread.isEnding) this.rest(thread);
     settled();
+    other?.next();
     this.next();
   }
 
-  /** Another pool needs the place of a thread whose job has ended. */
-  private get isWanted(): boolean {
+  /** Another pool that needs the place of a thread whose job has ended. */
+  private get wanting(): Tenant | undefined {
     const isIdle = this.nextAt() === undefined;
     const mayGive = isIdle || performance.now() - this.spawnedAt > heldMs;
-    return mayGive && this.options.places?.isWanted(this, isIdle) === true;
+    return mayGive ? this.options.places?.wanting(this, isIdle) : undefined;
   }
 
   private count({ client = '', rank = 0 }: Job<F, unknown>, change: 1 | -1): void {
@@ -238,29 +274,35 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
 
   /** A new thread; `undefined` where there is no place for one. */
   private spawn(): Thread<F> | undefined {
-    const { memoryMb, nurseryMb, idleMs, onSpawn, places, ...options } = this.options;
+    const { memoryMb, nurseryMb, places, ...options } = this.options;
     if (places && !places.take(this)) return undefined;
-    this.spawnedAt = performance.now();
     const thread = new Thread<F>({ ...options, limits: threadLimits(memoryMb, nurseryMb) });
+    this.have(thread);
+    return thread;
+  }
+
+  private have(thread: Thread<F>): void {
+    const { idleMs, onSpawn, places } = this.options;
+    this.spawnedAt = performance.now();
+    this.all.add(thread);
     onSpawn?.(thread);
     void thread.exited.then(() => {
+      // It may be another pool's by now.
+      if (!this.all.delete(thread)) return;
       clearTimeout(this.idle.get(thread));
       if (!this.idle.has(thread) && !this.closed && !this.isPaused) this.killed++;
-      this.all.delete(thread);
       this.idle.delete(thread);
       places?.free();
       if (idleMs === undefined || this.isWarm) this.warm();
       this.next();
     });
-    this.all.add(thread);
-    return thread;
   }
 
   private async endAll(): Promise<void> {
     clearTimeout(this.spare);
     this.spare = undefined;
     for (const timer of this.idle.values()) clearTimeout(timer);
-    await Promise.all([...this.all].map((thread) => thread.end()));
+    await Promise.all([...[...this.all].map((thread) => thread.end()), ...this.leaving]);
   }
 
   private rest(thread: Thread<F>): void {

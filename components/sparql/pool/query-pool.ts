@@ -61,6 +61,7 @@ export class QueryPool {
       ranks: [size, Math.max(1, size - 1), strangers],
       data: { folder, storage } satisfies QueryThreadData,
       onSpawn: (thread) => memory?.serve(thread),
+      onLeave: (thread) => memory?.forget(thread),
     });
   }
 

@@ -173,6 +173,11 @@ export class MemoryIndex {
     if (this.base) tell(thread, this.base);
   }
 
+  /** Notes that a thread is another storage's from here on. */
+  forget(thread: QueryThread): void {
+    this.threads.delete(thread);
+  }
+
   /** Quads of graphs that changed since the index was built, before or after their change. */
   get changedQuads(): number {
     return this.changed.quads;

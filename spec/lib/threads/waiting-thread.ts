@@ -9,6 +9,8 @@ const functions = {
     await opened;
     await caller.ask('wait');
   },
+  /** Is another pool's from here on. */
+  async turnTo(): Promise<void> {},
   /** Takes so many milliseconds. */
   async last(ms: number): Promise<void> {
     await opened;

@@ -7,8 +7,8 @@
 export interface Tenant {
   /** Threads that it has. */
   readonly held: number;
-  /** Gives a thread without a job to another pool, or ends it where that cannot use it; `undefined`: it has none. */
-  giveIdle(to: Tenant): 'given' | 'ended' | undefined;
+  /** Gives a thread without a job to another pool; `false`: it has none. */
+  giveIdle(to: Tenant): boolean;
   /** There may be a place for it. */
   next(): void;
 }
@@ -16,8 +16,6 @@ export interface Tenant {
 export class Places {
   private most = 0;
   private taken = 0;
-  /** Threads that end for somebody who waits. */
-  private ending = 0;
   /** The one that took a place last stands last. */
   private readonly tenants = new Set<Tenant>();
   /** The one that has waited longest stands first. */
@@ -32,24 +30,15 @@ export class Places {
     return this.taken >= this.most;
   }
 
-  /** Takes a place for a new thread; where there is none, a pool gives one that it does not use, or `next` is called when it is free. */
+  /** Takes a place for a new thread; where there is none, a pool gives a thread that it does not use, or `next` is called when there is one. */
   take(tenant: Tenant): boolean {
     if (this.isFull) {
-      this.waiting.add(tenant);
-      if (this.ending < this.waiting.size) this.claim(tenant);
+      if (![...this.tenants].some((each) => each !== tenant && each.giveIdle(tenant))) this.waiting.add(tenant);
       return false;
     }
     this.taken++;
     this.served(tenant);
     return true;
-  }
-
-  private claim(tenant: Tenant): void {
-    for (const each of this.tenants) {
-      const how = each === tenant ? undefined : each.giveIdle(tenant);
-      if (how === 'ended') this.ending++;
-      if (how) return;
-    }
   }
 
   /** A pool has got a place. */
@@ -69,7 +58,6 @@ export class Places {
   /** A thread has ended. */
   free(): void {
     this.taken--;
-    this.ending = Math.max(0, this.ending - 1);
     for (const each of [...this.waiting]) {
       if (this.isFull) return;
       this.waiting.delete(each);
@@ -77,7 +65,7 @@ export class Places {
     }
   }
 
-  /** A pool is closed. */
+  /** A pool takes no thread from here on. */
   leave(tenant: Tenant): void {
     this.waiting.delete(tenant);
     this.tenants.delete(tenant);

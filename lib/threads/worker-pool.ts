@@ -36,7 +36,7 @@ export interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'l
   /** The most threads that jobs of each rank, and of those after it, hold together; absent: all. */
   readonly ranks?: readonly number[];
   /**
-   * Places that it has together with other pools of the same script; absent: it has as many threads as it needs, whatever others have. A
+   * Places that it has together with other pools of the same script and memory; absent: it has as many threads as it needs, whatever others have. A
    * thread that goes to another pool is called with `turnTo` and that pool's `data`.
    */
   readonly places?: Places;
@@ -95,17 +95,15 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return this.all.size;
   }
 
-  giveIdle(to: Tenant): 'given' | 'ended' | undefined {
+  giveIdle(to: Tenant): boolean {
     const [thread] = this.idle.keys();
-    return thread && this.give(thread, to);
+    if (thread) this.give(thread, to);
+    return thread !== undefined;
   }
 
-  /** Has another pool go on with a thread that has no job; its data are let go of before that pool's are used. */
-  private give(thread: Thread<F>, to: Tenant): 'given' | 'ended' {
-    if (!(to instanceof WorkerPool && to.canUse(this.options))) {
-      this.dismiss(thread);
-      return 'ended';
-    }
+  /** Has another pool go on with a thread that has no job; the data of this pool are let go of before those of that are used. */
+  private give(thread: Thread<F>, to: Tenant): void {
+    if (!(to instanceof WorkerPool)) return;
     clearTimeout(this.idle.get(thread));
     this.idle.delete(thread);
     this.all.delete(thread);
@@ -114,12 +112,6 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.leaving.add(turned);
     void turned.then(() => this.leaving.delete(turned));
     to.adopt(thread);
-    return 'given';
-  }
-
-  private canUse({ memoryMb, nurseryMb }: PoolOptions<F>): boolean {
-    const { closed, isPaused, options } = this;
-    return !closed && !isPaused && memoryMb === options.memoryMb && nurseryMb === options.nurseryMb;
   }
 
   private adopt(thread: Thread<F>): void {
@@ -158,6 +150,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   /** Ends all threads, those at work too; jobs wait until what it returns is called. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
+    this.options.places?.leave(this);
     await this.endAll();
     return () => {
       this.isPaused = false;

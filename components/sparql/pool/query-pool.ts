@@ -33,8 +33,8 @@ const graceMs = 200;
 /** After so many queries, the HTTP thread loads what it answers short ones with, in a pause: one part of its time in so many milliseconds is taken. */
 const [manyQueries, pauseMs, pauseShare] = [8, 250, 0.2];
 
-/** The threads of all pools of this process. */
-const places = new Places();
+/** The threads of all pools of this process whose queries have the same memory, by that. */
+const placesOf = new Map<number, Places>();
 
 /** The pool of this process that has a thread loaded ahead. */
 let warmed: QueryPool | undefined;
@@ -47,6 +47,8 @@ export class QueryPool {
 
   constructor(private readonly options: QueryPoolOptions) {
     const { size, strangers, queue, memoryMb, folder, storage, memory } = options;
+    const places = placesOf.get(memoryMb) ?? new Places();
+    placesOf.set(memoryMb, places);
     places.allow(size + spares);
     this.threads = new WorkerPool({
       places,

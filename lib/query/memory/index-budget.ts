@@ -23,18 +23,11 @@ export class IndexBudget {
     this.most = Math.max(this.most, quads * bytesOfQuad);
   }
 
-  /** Notes a query. */
-  use(index: Held): void {
-    const bytes = this.held.get(index);
-    if (bytes === undefined) return;
+  /** Notes a query of an index, of so many bytes, or that it is there from here on. */
+  use(index: Held, bytes: number): void {
     this.held.delete(index);
     this.held.set(index, bytes);
-  }
-
-  /** Notes an index that is there from here on, of so many bytes. */
-  take(index: Held, bytes: number): void {
-    this.held.delete(index);
-    this.held.set(index, bytes);
+    if (this.taken <= this.most) return;
     for (const each of [...this.held.keys()]) if (each !== index && this.taken > this.most) each.leave();
   }
 

@@ -110,7 +110,7 @@ export class MemoryIndex {
     this.isUsed = true;
     this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
     this.idle.refresh();
-    processBudget.use(this);
+    if (this.base) processBudget.use(this, bytesOf(this.base.data));
     if (this.base) this.review();
     else if (!this.hasRoom) this.tellOfNone();
     else if (!this.isBuilding) this.later(this.nextAt - Date.now());
@@ -234,7 +234,7 @@ export class MemoryIndex {
   private give(base: MemoryBase | undefined): void {
     this.base = base;
     for (const thread of this.threads.keys()) tell(thread, base);
-    if (base) processBudget.take(this, bytesOf(base.data));
+    if (base) processBudget.use(this, bytesOf(base.data));
     else processBudget.free(this);
   }
 

@@ -21,20 +21,20 @@ describe('The budget of the indexes in memory', () => {
   it('lets those give way that were asked longest ago, and no more of them than needed', () => {
     const { budget, index, left } = made();
     const [one, two, three] = ['one', 'two', 'three'].map(index);
-    for (const each of [one, two, three]) budget.take(each!, 40_000);
-    budget.use(one!);
+    for (const each of [one, two, three]) budget.use(each!, 40_000);
+    budget.use(one!, 40_000);
     expect(left).to.deep.equal([]);
-    budget.take(index('four'), 40_000);
+    budget.use(index('four'), 40_000);
     expect(left).to.deep.equal(['two']);
     expect(budget.taken).to.equal(120_000);
   });
 
   it('passes over one that cannot give way now, and keeps the one that has come, however large', () => {
     const { budget, index, left } = made();
-    budget.take({ leave: () => {} }, 40_000);
-    budget.take(index('one'), 40_000);
+    budget.use({ leave: () => {} }, 40_000);
+    budget.use(index('one'), 40_000);
     const large = index('large');
-    budget.take(large, 200_000);
+    budget.use(large, 200_000);
     expect(left).to.deep.equal(['one']);
     expect(budget.taken).to.equal(240_000);
   });

@@ -20,4 +20,5 @@ ENV NODE_ENV=production LWS_DATA_DIR=/data LWS_LISTEN_HOST=0.0.0.0
 VOLUME /data
 EXPOSE 8080
 # Exec form: signals reach the server, which drains.
-CMD ["node", "dist/components/main.js"]
+# Node 24 lets the young generation grow to three times what Node 22 has, which saves no time.
+CMD ["node", "--max-semi-space-size=16", "dist/components/main.js"]

@@ -1,2 +1,2 @@
 /** What the script of a thread is made with. */
-export { assertWanted, type Caller, hold, isEnding, serve, threadData } from '../threads/serve.js';
+export { assertWanted, type Caller, hold, isEnding, release, serve, threadData } from '../threads/serve.js';

@@ -12,6 +12,7 @@ import { hasParts } from '../rdf/parse-in-parts.js';
 import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/graphs/graph-keys.js';
 import { type ResultOf, ThreadEnded } from '../threads/line.js';
 import type { CallOptions, Thread } from '../threads/thread.js';
+import { affordable } from '../threads/thread-limits.js';
 import { WorkerPool } from '../threads/worker-pool.js';
 import {
   type EncodedDocument,
@@ -94,6 +95,8 @@ export function makePools(): Pools {
       queue: 100,
       memoryMb: 1024,
       nurseryMb: 8,
+      // Where memory is scarce, none waits for what may come.
+      ...(affordable(1) === 0 && { idleMs: 20_000 }),
       data: { engine: true },
     }),
     foreign: new WorkerPool({ script, size: 1, queue: 16, idleMs: 20_000, memoryMb: 256, nurseryMb: 8 }),

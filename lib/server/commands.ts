@@ -10,6 +10,7 @@ import { checkStore } from '../storage/engine/check.js';
 import { isDamage, StoreUnavailableError } from '../storage/engine/durable-level.js';
 import type { Store } from '../storage/engine/store.js';
 import { Orders } from '../storage/graphs/orders.js';
+import { giveBackAtRest } from '../threads/idle-memory.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
@@ -98,6 +99,8 @@ async function serve({ settings, components }: Context): Promise<number> {
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
   const server = await createServer(settings, { components, log, progress });
   await listening(server, core);
+  // Of a program that has the server within it, the memory is its own.
+  giveBackAtRest();
   const ended = new Promise<number>((resolve, reject) => {
     const stop = (signal: string): void => {
       process.once('SIGINT', () => process.exit(130));

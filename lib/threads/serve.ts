@@ -1,5 +1,6 @@
 /** What a script serves whose thread is a `Thread`. It is imported in threads alone. */
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
+import { giveBackAtRest } from './idle-memory.js';
 import {
   type ArgumentsOf,
   endAt,
@@ -85,18 +86,6 @@ export class Caller<Questions, Part> {
   }
 }
 
-/** Milliseconds after which a thread that has loaded and has nothing to do gives memory back. */
-const restMs = 1_000;
-
-/** Gives the system what loading took and nothing holds any more, half of what a new thread has: V8 keeps it for later. */
-async function giveBack(): Promise<void> {
-  const { Session } = await import('node:inspector');
-  const session = new Session();
-  session.connect();
-  // Within the callback it would wait for itself.
-  session.post('HeapProfiler.collectGarbage', () => void setImmediate(() => session.disconnect()));
-}
-
 interface Closable {
   close(): Promise<void>;
 }
@@ -161,6 +150,6 @@ export function serve(functions: Functions, opened: Promise<unknown> = Promise.r
   });
   void opened.then(() => {
     post({ ready: true });
-    setTimeout(() => callers.size === 0 && void giveBack().catch(() => {}), restMs).unref();
+    giveBackAtRest();
   });
 }

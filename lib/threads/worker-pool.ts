@@ -4,8 +4,9 @@
  */
 import { countedCache } from '../caches.js';
 import { type Functions, ThreadEnded } from './line.js';
+import type { Places, Tenant } from './places.js';
 import { Thread, type ThreadOptions } from './thread.js';
-import { threadLimits } from './thread-limits.js';
+import { affordable, threadLimits } from './thread-limits.js';
 
 /** Work with a thread of a pool. */
 export interface Job<F extends Functions, T> {
@@ -34,6 +35,13 @@ export interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'l
   readonly isShared?: boolean;
   /** The most threads that jobs of each rank, and of those after it, hold together; absent: all. */
   readonly ranks?: readonly number[];
+  /**
+   * Places that it has together with other pools of the same script and memory; absent: it has as many threads as it needs, whatever others have. A
+   * thread that goes to another pool is called with `turnTo` and that pool's `data`.
+   */
+  readonly places?: Places;
+  /** Called with each thread that goes to another pool. */
+  readonly onLeave?: ((thread: Thread<F>) => void) | undefined;
   /** Called with each new thread. */
   readonly onSpawn?: ((thread: Thread<F>) => void) | undefined;
 }
@@ -49,8 +57,12 @@ const queuesOfAll = 8;
 
 /** A thread takes a second of processor to load: one is kept ready only while a job runs longer than this. */
 const spareMs = 1_000;
+export const spares = affordable(1);
 
-export class WorkerPool<F extends Functions = Functions> {
+/** A pool that others wait for keeps a thread at least so long, while it has jobs: another one has to open what it works on. */
+const heldMs = 250;
+
+export class WorkerPool<F extends Functions = Functions> implements Tenant {
   /** The threads without a job, with the timer that ends each. */
   private readonly idle = new Map<Thread<F>, NodeJS.Timeout | undefined>();
   private readonly all = new Set<Thread<F>>();
@@ -67,6 +79,9 @@ export class WorkerPool<F extends Functions = Functions> {
   /** Threads that ended while they had a job. */
   private killed = 0;
   private begun = 0;
+  private spawnedAt = 0;
+  /** Threads that are letting go of the data of this pool. */
+  private readonly leaving = new Set<Promise<unknown>>();
 
   constructor(private readonly options: PoolOptions<F>) {}
 
@@ -76,10 +91,41 @@ export class WorkerPool<F extends Functions = Functions> {
     return { threads: this.all.size, busy, killed, waiting: this.waiting.length, begun };
   }
 
-  /** Starts one thread before it is needed; from then on there always is one. */
+  get held(): number {
+    return this.all.size;
+  }
+
+  giveIdle(to: Tenant): boolean {
+    const [thread] = this.idle.keys();
+    if (thread) this.give(thread, to);
+    return thread !== undefined;
+  }
+
+  /** Has another pool go on with a thread that has no job; the data of this pool are let go of before those of that are used. */
+  private give(thread: Thread<F>, to: Tenant): void {
+    if (!(to instanceof WorkerPool)) return;
+    clearTimeout(this.idle.get(thread));
+    this.idle.delete(thread);
+    this.all.delete(thread);
+    this.options.onLeave?.(thread);
+    const turned = thread.call('turnTo' as never, to.options.data as never).catch(() => thread.end());
+    this.leaving.add(turned);
+    void turned.then(() => this.leaving.delete(turned));
+    to.adopt(thread);
+  }
+
+  private adopt(thread: Thread<F>): void {
+    this.options.places?.served(this);
+    this.have(thread);
+    this.rest(thread);
+  }
+
+  /** Starts one thread before it is needed; from then on there always is one, unless other pools need its place. */
   warm(): void {
     this.isWarm = true;
-    if (this.all.size === 0 && !this.closed && !this.isPaused) this.idle.set(this.spawn(), undefined);
+    if (this.all.size > 0 || this.closed || this.isPaused || this.options.places?.isFull) return;
+    const thread = this.spawn();
+    if (thread) this.idle.set(thread, undefined);
   }
 
   /** @throws ThreadEnded when it did not begin; what the job's work throws */
@@ -104,6 +150,7 @@ export class WorkerPool<F extends Functions = Functions> {
   /** Ends all threads, those at work too; jobs wait until what it returns is called. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
+    this.options.places?.leave(this);
     await this.endAll();
     return () => {
       this.isPaused = false;
@@ -113,6 +160,7 @@ export class WorkerPool<F extends Functions = Functions> {
 
   async close(): Promise<void> {
     this.closed = true;
+    this.options.places?.leave(this);
     for (const { reject } of this.waiting.splice(0)) reject(new ThreadEnded('closed'));
     await this.endAll();
   }
@@ -147,7 +195,7 @@ export class WorkerPool<F extends Functions = Functions> {
   }
 
   /** The lowest rank comes first; of one rank, the client whose last turn was longest ago. */
-  private takeNext(): Waiting<F> | undefined {
+  private nextAt(): number | undefined {
     let best: { readonly at: number; readonly rank: number; readonly turn: number } | undefined;
     for (const [at, { job }] of this.waiting.entries()) {
       if (!this.mayRun(job)) continue;
@@ -155,16 +203,18 @@ export class WorkerPool<F extends Functions = Functions> {
       const turn = this.turns.get(client) ?? 0;
       if (!best || rank < best.rank || (rank === best.rank && turn < best.turn)) best = { at, rank, turn };
     }
-    return best && this.waiting.splice(best.at, 1)[0];
+    return best?.at;
   }
 
-  private next(): void {
+  next(): void {
     if (this.closed || this.isPaused || this.busy >= this.options.size) return;
-    const waiting = this.takeNext();
-    if (!waiting) return;
+    const at = this.nextAt();
+    if (at === undefined) return;
     const resting = [...this.idle.keys()];
     // The one that worked last has what it needs in the caches of its processor.
-    const thread = resting.findLast(({ isReady }) => isReady) ?? resting[0] ?? this.spawn();
+    const thread = resting.findLast(({ isReady }) => isReady) ?? resting[0] ?? this.spawn() ?? [...this.idle.keys()][0];
+    if (!thread) return;
+    const [waiting] = this.waiting.splice(at, 1) as [Waiting<F>];
     clearTimeout(this.idle.get(thread));
     this.idle.delete(thread);
     void this.work(thread, waiting);
@@ -177,8 +227,9 @@ export class WorkerPool<F extends Functions = Functions> {
     if (!this.options.isShared) return;
     this.spare ??= setTimeout(() => {
       this.spare = undefined;
-      if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size > this.options.size) return;
-      this.rest(this.spawn());
+      if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size >= this.options.size + spares) return;
+      const thread = this.options.places?.isFull ? undefined : this.spawn();
+      if (thread) this.rest(thread);
     }, spareMs).unref();
   }
 
@@ -191,9 +242,19 @@ export class WorkerPool<F extends Functions = Functions> {
       (error) => () => reject(error),
     );
     this.count(job, -1);
-    if (!thread.isEnding) this.rest(thread);
+    const other = thread.isEnding ? undefined : this.wanting;
+    if (other) this.give(thread, other);
+    else if (!thread.isEnding) this.rest(thread);
     settled();
+    other?.next();
     this.next();
+  }
+
+  /** Another pool that needs the place of a thread whose job has ended. */
+  private get wanting(): Tenant | undefined {
+    const isIdle = this.nextAt() === undefined;
+    const mayGive = isIdle || performance.now() - this.spawnedAt > heldMs;
+    return mayGive ? this.options.places?.wanting(this, isIdle) : undefined;
   }
 
   private count({ client = '', rank = 0 }: Job<F, unknown>, change: 1 | -1): void {
@@ -204,37 +265,49 @@ export class WorkerPool<F extends Functions = Functions> {
     else this.running.delete(client);
   }
 
-  private spawn(): Thread<F> {
-    const { memoryMb, nurseryMb, idleMs, onSpawn, ...options } = this.options;
+  /** A new thread; `undefined` where there is no place for one. */
+  private spawn(): Thread<F> | undefined {
+    const { memoryMb, nurseryMb, places, ...options } = this.options;
+    if (places && !places.take(this)) return undefined;
     const thread = new Thread<F>({ ...options, limits: threadLimits(memoryMb, nurseryMb) });
+    this.have(thread);
+    return thread;
+  }
+
+  private have(thread: Thread<F>): void {
+    const { idleMs, onSpawn, places } = this.options;
+    this.spawnedAt = performance.now();
+    this.all.add(thread);
     onSpawn?.(thread);
     void thread.exited.then(() => {
+      // It may be another pool's by now.
+      if (!this.all.delete(thread)) return;
       clearTimeout(this.idle.get(thread));
       if (!this.idle.has(thread) && !this.closed && !this.isPaused) this.killed++;
-      this.all.delete(thread);
       this.idle.delete(thread);
+      places?.free();
       if (idleMs === undefined || this.isWarm) this.warm();
       this.next();
     });
-    this.all.add(thread);
-    return thread;
   }
 
   private async endAll(): Promise<void> {
     clearTimeout(this.spare);
     this.spare = undefined;
     for (const timer of this.idle.values()) clearTimeout(timer);
-    await Promise.all([...this.all].map((thread) => thread.end()));
+    await Promise.all([...[...this.all].map((thread) => thread.end()), ...this.leaving]);
   }
 
   private rest(thread: Thread<F>): void {
     if (!this.all.has(thread)) return;
     const { idleMs } = this.options;
-    const end = (): void => {
-      // Out of the idle ones at once: a job must not be given to a thread that is about to end.
-      this.idle.delete(thread);
-      void thread.end();
-    };
-    this.idle.set(thread, idleMs === undefined ? undefined : setTimeout(end, idleMs).unref());
+    this.idle.set(thread, idleMs === undefined ? undefined : setTimeout(() => this.dismiss(thread), idleMs).unref());
+  }
+
+  private dismiss(thread: Thread<F>): void {
+    // Out of the idle ones at once: a job must not be given to a thread that is about to end.
+    clearTimeout(this.idle.get(thread));
+    this.idle.delete(thread);
+    void thread.end();
   }
 }

@@ -28,6 +28,8 @@ export interface ProcessOptions {
   readonly seconds?: number;
   /** The folder that it works in. */
   readonly cwd?: string;
+  /** The file `cgroup.procs` of a control group that holds it from its first instruction on. */
+  readonly group?: string | undefined;
 }
 
 export interface ServerProcess {
@@ -69,11 +71,17 @@ const storeOf = (dataDir: string): Record<string, string> =>
     ]),
   );
 
-function launch(words: readonly string[], { environment = {}, nodeOptions, stdout, cwd }: ProcessOptions): Launched {
+function launch(
+  words: readonly string[],
+  { environment = {}, nodeOptions, stdout, cwd, group }: ProcessOptions,
+): Launched {
   const { LWS_DATA_DIR: dataDir } = environment;
   const store = dataDir === undefined ? {} : storeOf(dataDir);
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
-  const child = spawn(process.execPath, ['--enable-source-maps', ...(nodeOptions ?? []), script, ...words], {
+  const enter = group === undefined ? [] : ['sh', '-c', 'echo $$ > "$0" && exec "$@"', group];
+  const node = [process.execPath, '--enable-source-maps', ...(nodeOptions ?? []), script];
+  const [file, ...args] = [...enter, ...node, ...words];
+  const child = spawn(file!, args, {
     env: { ...Object.fromEntries(inherited), ...store, ...environment },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),

@@ -3,7 +3,7 @@ import { rankOf } from '../../../lib/component/access.js';
 import { type Measure, measure } from '../../../lib/component/basics.js';
 import type { Level } from '../../../lib/component/level.js';
 import type { MemoryIndex } from '../../../lib/component/memory.js';
-import { WorkerPool } from '../../../lib/component/threads.js';
+import { Places, spares, WorkerPool } from '../../../lib/component/threads.js';
 import { AskedQuery, type QueryAnswer, type QueryJob } from './asked-query.js';
 import type { QueryThreadData, TimeLimit } from './messages.js';
 import { refusalOf } from './query-errors.js';
@@ -33,6 +33,9 @@ const graceMs = 200;
 /** After so many queries, the HTTP thread loads what it answers short ones with, in a pause: one part of its time in so many milliseconds is taken. */
 const [manyQueries, pauseMs, pauseShare] = [8, 250, 0.2];
 
+/** The threads of all pools of this process whose queries have the same memory, by that. */
+const placesOf = new Map<number, Places>();
+
 /** The pool of this process that has a thread loaded ahead. */
 let warmed: QueryPool | undefined;
 
@@ -44,7 +47,11 @@ export class QueryPool {
 
   constructor(private readonly options: QueryPoolOptions) {
     const { size, strangers, queue, memoryMb, folder, storage, memory } = options;
+    const places = placesOf.get(memoryMb) ?? new Places();
+    placesOf.set(memoryMb, places);
+    places.allow(size + spares);
     this.threads = new WorkerPool({
+      places,
       script: new URL('./query-worker.js', import.meta.url),
       size,
       queue,
@@ -56,6 +63,7 @@ export class QueryPool {
       ranks: [size, Math.max(1, size - 1), strangers],
       data: { folder, storage } satisfies QueryThreadData,
       onSpawn: (thread) => memory?.serve(thread),
+      onLeave: (thread) => memory?.forget(thread),
     });
   }
 

@@ -5,7 +5,7 @@
 import { openLevel } from '../../../lib/component/level.js';
 import { type MemoryBase, MemoryLayers } from '../../../lib/component/memory.js';
 import { checkOf, loadParser, loadStockEngine, NeedsIndexError } from '../../../lib/component/query.js';
-import { assertWanted, type Caller, hold, serve, threadData } from '../../../lib/component/serve.js';
+import { assertWanted, type Caller, hold, release, serve, threadData } from '../../../lib/component/serve.js';
 import { answered } from './answering.js';
 import type { AnswerPart, AskedTask, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
@@ -13,9 +13,10 @@ import { interrupted, outOfMemory, timeout } from './query-errors.js';
 /** A query that needs the index begins again when it is there, and again where a later one has come meanwhile. */
 const maxAttempts = 5;
 
-const { folder, storage } = threadData as QueryThreadData;
-const layers = new MemoryLayers();
-const opened = hold(() => openLevel(folder));
+const { folder: first } = threadData as QueryThreadData;
+let { storage } = threadData as QueryThreadData;
+let layers = new MemoryLayers();
+let opened = hold(() => openLevel(first));
 
 /** What is called between two blocks of rows; throws when the query has to end. */
 function limits(limit: TimeLimit): () => void {
@@ -27,6 +28,13 @@ function limits(limit: TimeLimit): () => void {
 }
 
 const functions = {
+  /** Lets go of a storage, and opens another one. What comes behind this call is about that one. */
+  async turnTo({ folder, storage: next }: QueryThreadData): Promise<void> {
+    [storage, layers] = [next, new MemoryLayers()];
+    opened = opened.then(release).then(() => hold(() => openLevel(folder)));
+    await opened;
+  },
+
   /** The index in memory from here on; `undefined`: there is none. */
   use(base: MemoryBase | undefined): void {
     layers.use(base);

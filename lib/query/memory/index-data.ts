@@ -79,7 +79,8 @@ export async function readQuads(
 export function indexOf({ terms, quads }: ReadQuads): IndexData {
   const { data, numbers } = terms.share();
   for (const column of quads.columns) for (let i = 0; i < quads.count; i++) column[i] = numbers[column[i]!]!;
-  return { quads: shareQuads(sortQuads(quads.columns, quads.count, Math.max(0, terms.size - 1))), terms: data };
+  const sorted = sortQuads(quads.columns, quads.count, { most: Math.max(0, terms.size - 1), isShared: true });
+  return { quads: shareQuads(sorted), terms: data };
 }
 
 /** The triples of a graph, three numbers each. */

@@ -2,11 +2,11 @@
  * The life of the index in memory: a thread of its own builds it at the first query, the threads that queries run in get it together with
  * the graphs that changed since, and it is built anew when many have changed.
  */
-import { totalmem } from 'node:os';
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
 import { Thread } from '../../threads/thread.js';
-import { threadLimits } from '../../threads/thread-limits.js';
+import { memoryOfProcess, threadLimits } from '../../threads/thread-limits.js';
+import { processBudget } from './index-budget.js';
 import { bytesOf } from './index-data.js';
 import { LayeredGraphs } from './layered-graphs.js';
 import type { BuilderFunctions, BuiltIndex } from './memory-index-builder.js';
@@ -39,11 +39,8 @@ const [besides, bytesOfQuad] = [384 << 20, 512];
 export const mostQuads = 1_000_000;
 
 /** How many quads an index may have in the memory that this process has. */
-export function quadsInMemory(constrained = process.constrainedMemory(), total = totalmem()): number {
-  // Without a constraint, it is 0 or more than the machine has.
-  const memory = constrained > 0 ? Math.min(constrained, total) : total;
-  return Math.min(mostQuads, Math.max(0, Math.floor((memory - besides) / bytesOfQuad)));
-}
+export const quadsInMemory = (): number =>
+  Math.min(mostQuads, Math.max(0, Math.floor((memoryOfProcess() - besides) / bytesOfQuad)));
 
 /** About as many quads as a resource has. */
 const quadsOfGraph = 20;
@@ -59,6 +56,7 @@ export class MemoryIndex {
   private base: MemoryBase | undefined;
   private quads = 0;
   private builder: Thread<BuilderFunctions> | undefined;
+  private isBuilding = false;
   private built: Promise<void> | undefined;
   private saver: Thread<BuilderFunctions> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -76,6 +74,7 @@ export class MemoryIndex {
 
   constructor(private readonly options: MemoryIndexOptions) {
     options.store.growsAt = options.maxQuads * worthGrowing;
+    processBudget.allow(options.maxQuads);
     options.store.onStage((transaction) => {
       if (transaction.graphs.size > 0) this.changed.stage(transaction);
     });
@@ -111,27 +110,35 @@ export class MemoryIndex {
     this.isUsed = true;
     this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
     this.idle.refresh();
+    if (this.base) processBudget.use(this, bytesOf(this.base.data));
     if (this.base) this.review();
     else if (!this.hasRoom) this.tellOfNone();
-    else if (!this.builder) this.later(this.nextAt - Date.now());
+    else if (!this.isBuilding) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
   start(): void {
-    if (this.isClosed || this.isPaused || this.builder) return;
+    if (this.isClosed || this.isPaused || this.isBuilding) return;
     clearTimeout(this.timer);
     this.timer = undefined;
     this.isUsed = false;
     const sequence = this.changed.begin();
+    this.isBuilding = true;
+    this.built = this.build(sequence);
+  }
+
+  private async build(sequence: number): Promise<void> {
+    const { folder, maxQuads, store, keptFrom = 50_000, pauseMs = 10_000, pauseTimes = 10 } = this.options;
+    const endTurn = await processBudget.turn();
+    if (this.isClosed || this.isPaused) {
+      endTurn();
+      this.isBuilding = false;
+      return this.drop();
+    }
+    const began = performance.now();
     const script = new URL('./memory-index-builder.js', import.meta.url);
     const builder = new Thread<BuilderFunctions>({ script, limits: threadLimits() });
     this.builder = builder;
-    this.built = this.build(builder, sequence);
-  }
-
-  private async build(builder: Thread<BuilderFunctions>, sequence: number): Promise<void> {
-    const { folder, maxQuads, store, keptFrom = 50_000, pauseMs = 10_000, pauseTimes = 10 } = this.options;
-    const began = performance.now();
     let built: BuiltIndex | undefined;
     let failure: unknown;
     try {
@@ -142,9 +149,10 @@ export class MemoryIndex {
     // The file is written beside: without one, it is only slower.
     this.saver = builder;
     const saved = built && !this.isClosed ? builder.call('save', undefined).catch(() => {}) : Promise.resolve();
-    const ended = saved.then(() => builder.end());
+    const ended = saved.then(() => builder.end()).finally(endTurn);
     if (!built) await ended;
     this.builder = undefined;
+    this.isBuilding = false;
     if (this.isClosed) return;
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
@@ -155,7 +163,7 @@ export class MemoryIndex {
 
   /** A build is running or planned. */
   get isAtWork(): boolean {
-    return this.builder !== undefined || this.timer !== undefined;
+    return this.isBuilding || this.timer !== undefined;
   }
 
   /** Gives a new thread the index, now and whenever it changes. */
@@ -163,6 +171,11 @@ export class MemoryIndex {
     this.threads.set(thread, 0);
     void thread.exited.then(() => this.threads.delete(thread));
     if (this.base) tell(thread, this.base);
+  }
+
+  /** Notes that a thread is another storage's from here on. */
+  forget(thread: QueryThread): void {
+    this.threads.delete(thread);
   }
 
   /** Quads of graphs that changed since the index was built, before or after their change. */
@@ -195,6 +208,7 @@ export class MemoryIndex {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    processBudget.free(this);
     clearTimeout(this.timer);
     clearTimeout(this.idle);
     await this.endBuild();
@@ -220,6 +234,8 @@ export class MemoryIndex {
   private give(base: MemoryBase | undefined): void {
     this.base = base;
     for (const thread of this.threads.keys()) tell(thread, base);
+    if (base) processBudget.use(this, bytesOf(base.data));
+    else processBudget.free(this);
   }
 
   private giveUp(failure: unknown): void {
@@ -251,10 +267,10 @@ export class MemoryIndex {
     return maxQuads > 0 && store.kept.quads <= maxQuads;
   }
 
-  /** Drops the index: no query has come for `idleMs`. */
-  private leave(): void {
+  /** Drops the index: no query has come for `idleMs`, or other storages have asked later and need the memory. */
+  leave(): void {
     // A build needs the graphs that change while it runs, which `drop` would forget.
-    if (this.builder) return void this.idle?.refresh();
+    if (this.isBuilding) return void this.idle?.refresh();
     this.isUsed = false;
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -268,7 +284,7 @@ export class MemoryIndex {
 
   /** Plans a new build when much has changed. */
   private review(): void {
-    if (!this.base || this.builder || !this.isOver(1)) return;
+    if (!this.base || this.isBuilding || !this.isOver(1)) return;
     // Who has waited for an index gets to use it, however much is written meanwhile.
     if (this.isOver(tooMany) && (this.isDispensable || Date.now() >= this.nextAt)) this.drop();
     if (this.isUsed) this.later(this.nextAt - Date.now());

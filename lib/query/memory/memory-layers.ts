@@ -213,5 +213,5 @@ function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermI
       for (let place = 0; place < 3; place++) columns[place]![at] = numbers.get(triples[i + place]!)!;
       columns[3]![at] = numbers.get(id)!;
     }
-  return { quads: sortQuads(columns, count, ids.length), numbers: new LayerNumbers(ids, terms) };
+  return { quads: sortQuads(columns, count, { most: ids.length }), numbers: new LayerNumbers(ids, terms) };
 }

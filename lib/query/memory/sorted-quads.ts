@@ -53,9 +53,13 @@ export const sharedQuads = ({ count, most, columns, isUnique }: SortedQuadsData)
 /**
  * Sorts quads.
  * @param source the columns S, P, O and G, of which the first `count` are taken
- * @param most no term has a greater number
+ * @param of no term has a greater number than `most`; `isShared` has the columns made in memory that threads can share
  */
-export function sortQuads(source: readonly Uint32Array[], count: number, most: number): SortedQuads {
+export function sortQuads(
+  source: readonly Uint32Array[],
+  count: number,
+  { most, isShared = false }: { readonly most: number; readonly isShared?: boolean },
+): SortedQuads {
   const columns: Columns[] = [];
   const [from, to] = [new Uint32Array(count), new Uint32Array(count)];
   for (const places of orderPlaces) {
@@ -64,7 +68,7 @@ export function sortQuads(source: readonly Uint32Array[], count: number, most: n
       Uint32Array,
       Uint32Array,
     ]);
-    columns.push(source.map((each) => picked(each, sorted[0])) as never);
+    columns.push(source.map((each) => picked(each, sorted[0], isShared)) as never);
   }
   return { count, most, columns, isUnique: hasOneCopyOfEach(columns[spog]!, count) };
 }
@@ -92,8 +96,8 @@ function sortBy(
   return [from, to];
 }
 
-function picked(source: Uint32Array, order: Uint32Array): Uint32Array {
-  const picks = new Uint32Array(order.length);
+function picked(source: Uint32Array, order: Uint32Array, isShared: boolean): Uint32Array {
+  const picks = isShared ? new Uint32Array(new SharedArrayBuffer(order.byteLength)) : new Uint32Array(order.length);
   for (let i = 0; i < order.length; i++) picks[i] = source[order[i]!]!;
   return picks;
 }

@@ -3,6 +3,7 @@
  * every thread, and its numbers are in the order of the texts.
  */
 import { randomBytes } from 'node:crypto';
+import { affordable } from '../../threads/thread-limits.js';
 import type { TermKey } from '../access/terms.js';
 import { sortedTexts } from './text-order.js';
 
@@ -23,7 +24,7 @@ export interface TermTableData {
 const keptTerms = 1 << 17;
 const longestKept = 256;
 /** Characters that the cache holds; with more, it is emptied. */
-const maxKept = 8 << 20;
+const maxKept = affordable(8 << 20);
 const maxText = 2 ** 32 - 1;
 
 /** The table has no room for another term: its number or its text is too large. */
@@ -199,7 +200,9 @@ export function longer(from: Uint32Array, length: number): Uint32Array<ArrayBuff
   return to;
 }
 
+/** The same in memory that threads can share; what is there already is not copied. */
 export function shared(from: Uint8Array | Uint32Array): SharedArrayBuffer {
+  if (from.buffer instanceof SharedArrayBuffer) return from.buffer;
   const buffer = new SharedArrayBuffer(from.byteLength);
   new Uint8Array(buffer).set(new Uint8Array(from.buffer, from.byteOffset, from.byteLength));
   return buffer;

@@ -275,7 +275,7 @@ export class CommitQueue {
     for (const { transaction } of group) quads += quadsOf(transaction);
     const fill = async (batch: BatchWriter): Promise<void> => {
       // A partner has filled its part with the orders of before.
-      if (!partner) orders = await this.growth.fill(batch);
+      if (!partner) orders = await this.growth.fill(batch, quads - this.growth.quads);
       for (const { transaction } of group) await fillBatch(batch, transaction, orders);
       await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);

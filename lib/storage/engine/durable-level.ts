@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
 import { LwsError } from '../../errors.js';
+import { affordable } from '../../threads/thread-limits.js';
 import type { KeyRange } from '../state/records.js';
 import { maxFiles } from './open-files.js';
 import { NewestLog, syncLogs, syncPath } from './synced-files.js';
@@ -79,8 +80,8 @@ export async function openLevel(folder: string): Promise<Level> {
   const level = new ClassicLevel<string, string>(folder, {
     keyEncoding: 'utf8',
     valueEncoding: 'utf8',
-    cacheSize: 16 << 20,
-    writeBufferSize: 32 << 20,
+    cacheSize: affordable(16 << 20),
+    writeBufferSize: affordable(32 << 20),
     // LevelDB's default of 1000 may be all the files that the process may open.
     maxOpenFiles: Math.min(1000, maxFiles() >> 2),
     multithreading: true,

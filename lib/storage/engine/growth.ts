@@ -8,8 +8,8 @@ import { metaKey } from '../state/records.js';
 import { breathe } from './batch-filling.js';
 import type { BatchWriter, Level, LevelSnapshot } from './durable-level.js';
 
-/** Quads of a step, and bytes of their GSPO keys, about: others wait for it. */
-const [quadsOfStep, bytesOfStep] = [500, { highWaterMarkBytes: 128 << 10 }];
+/** Quads of a step, those of one that transactions wait for, at least, and bytes of their GSPO keys, about. */
+const [quadsOfStep, leastQuads, bytesOfStep] = [500, 80, { highWaterMarkBytes: 128 << 10 }];
 const quadsAtATime = 250;
 
 /** The orders that the quads of a state have keys in. @param snapshot absent: the newest */
@@ -49,12 +49,13 @@ export class Growth implements KeptQuads {
   /**
    * Puts the keys that the next quads lack into a batch, or removes those of the last quads, ahead of all else that the batch changes: that
    * may be one of these quads.
+   * @param more quads that transactions bring with the batch and wait for: twice as many are done, so that it ends; absent: nobody waits
    * @returns the orders that the store has with this batch
    */
-  async fill(batch: BatchWriter): Promise<Orders> {
+  async fill(batch: BatchWriter, more = quadsOfStep): Promise<Orders> {
     if (!this.isUnderWay) return this.orders;
     const isGrowing = this.wanted!.isWhole;
-    const { keys, next } = await this.nextKeys(isGrowing);
+    const { keys, next } = await this.nextKeys(isGrowing, Math.min(quadsOfStep, Math.max(leastQuads, 2 * more)));
     const reached = isGrowing ? keys.at(-1) : next;
     const orders = reached === undefined ? this.wanted! : Orders.upTo(reached);
     for (const [index, key] of keys.entries()) {
@@ -71,6 +72,7 @@ export class Growth implements KeptQuads {
   /** The keys behind the last one that is in all orders, or from it backwards, and the one that follows on them. */
   private async nextKeys(
     isGrowing: boolean,
+    most: number,
   ): Promise<{ readonly keys: readonly string[]; readonly next?: string | undefined }> {
     const { last } = this.orders;
     const { gte, lt } = allQuads;
@@ -78,7 +80,7 @@ export class Growth implements KeptQuads {
     const range = last === undefined ? allQuads : isGrowing ? { gt: last, lt } : { gte, lte: last };
     const iterator = this.level.keys({ ...range, ...bytesOfStep, reverse: !isGrowing });
     try {
-      const keys = await iterator.nextv(quadsOfStep);
+      const keys = await iterator.nextv(most);
       return { keys, next: keys.length > 0 ? (await iterator.nextv(1))[0] : undefined };
     } finally {
       await iterator.close();

@@ -1,7 +1,7 @@
 /** Many storages in one process: one that nobody asks takes next to nothing, and one that was closed leaves nothing. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../lib/threads/package-root.js';
@@ -14,7 +14,9 @@ interface Each {
 
 describe('Many storages in one process (skipped without /proc)', function () {
   this.timeout(120_000);
-  let told: Readonly<Record<'opened' | 'idle' | 'again', Each>>;
+  let told: Readonly<Record<'opened' | 'idle' | 'again', Each>> & {
+    readonly asked: { readonly statuses: Readonly<Record<string, number>>; readonly threadsAtMost: number };
+  };
   before(function () {
     if (process.platform !== 'linux') return this.skip();
     const folder = mkdtempSync(join(tmpdir(), 'quadpod-'));
@@ -36,6 +38,12 @@ describe('Many storages in one process (skipped without /proc)', function () {
     expect(told.opened.threads).to.be.at.most(1);
     // Those for updates and for queries, one of each started ahead for all of them.
     expect(told.idle.threads).to.be.at.most(2);
+  });
+
+  it('has the threads of one pool of queries, and one that builds an index, when all are asked at once', () => {
+    expect(told.asked.statuses).to.deep.equal({ 200: 60 });
+    // Those that are there for a moment more are ending. One is for updates, one for an index.
+    expect(told.asked.threadsAtMost).to.be.at.most(availableParallelism() + 1 + 1 + 1 + 1 + 2);
   });
 
   it('is left by a storage that is closed', () => {

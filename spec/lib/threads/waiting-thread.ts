@@ -9,6 +9,13 @@ const functions = {
     await opened;
     await caller.ask('wait');
   },
+  /** Is another pool's from here on. */
+  async turnTo(): Promise<void> {},
+  /** Takes so many milliseconds. */
+  async last(ms: number): Promise<void> {
+    await opened;
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  },
   async refuse(): Promise<void> {
     await opened;
     throw new RangeError('a fault of its own');

@@ -1,0 +1,131 @@
+/**
+ * A server that is held to little memory: the index in memory is built, and built anew while three threads ask it, and nothing ends it. As
+ * root on Linux it is held by a control group; else only its peak is measured, and nothing shows that it would have lived.
+ *
+ *     node dist/spec/bench/small-memory.js [MiB, 512] [quads, 250000]
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
+
+const [mib, quads] = [Number(process.argv[2] ?? 512), Number(process.argv[3] ?? 250_000)];
+const quadsOfGraph = 20;
+const e = 'https://e.example/';
+const print = (...words: readonly unknown[]): void => void process.stdout.write(`${words.join(' ')}\n`);
+
+/** A control group with so much memory; `undefined`: there can be none here. */
+function groupOf(bytes: number): { readonly procs: string; peak(): string; remove(): void } | undefined {
+  const isFirst = /^\d+:memory:/m.test(readFileSync('/proc/self/cgroup', 'utf8'));
+  const folder = join('/sys/fs/cgroup', isFirst ? 'memory' : '', `quadpod-${process.pid}`);
+  const fileOf = (first: string, second: string): string => join(folder, `memory.${isFirst ? first : second}`);
+  try {
+    mkdirSync(folder);
+    writeFileSync(fileOf('limit_in_bytes', 'max'), String(bytes));
+  } catch (error) {
+    print(`No control group (${error}): the peak is measured, and nothing is held.`);
+    return undefined;
+  }
+  return {
+    procs: join(folder, 'cgroup.procs'),
+    peak: () => {
+      const bytesAtMost = Number(readFileSync(fileOf('max_usage_in_bytes', 'peak'), 'utf8'));
+      const refused = isFirst ? readFileSync(fileOf('failcnt', ''), 'utf8').trim() : '-';
+      return `${bytesAtMost >> 20} MiB of the group at most, pages of files included (which the system took back ${refused} times)`;
+    },
+    remove: () => rmdirSync(folder),
+  };
+}
+
+const turtle = (number: number, change: number): string =>
+  Array.from(
+    { length: quadsOfGraph },
+    (_, i) =>
+      `<#${i >> 2}> <${e}p${i % 4}> ${i % 4 === 0 ? `<${e}class${number % 50}>` : `"${number}, ${i}, ${change}"`} .`,
+  ).join('\n');
+const nquads = (root: string): string =>
+  Array.from({ length: quads / quadsOfGraph }, (_, number) => {
+    const graph = `${root}r${number}`;
+    return `${turtle(number, 0).replaceAll('<#', `<${graph}#`).replaceAll(/ \.$/gm, ` <${graph}> .`)}\n`;
+  }).join('');
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Asks from an address of its own: one client never has all threads. */
+const ask = (root: string, query: string, localAddress: string): Promise<Answer> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(root);
+    const headers = { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' };
+    const failed = (error: Error): void => resolve({ status: 0, text: error.message });
+    const req = request({ hostname, port, path: '/.lws/sparql', method: 'POST', localAddress, family: 4, headers });
+    req.on('error', failed).on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('error', failed);
+      response.on('data', (some: string) => {
+        text += some;
+      });
+      response.on('end', () => resolve({ status: response.statusCode!, text }));
+    });
+    req.end(query);
+  });
+
+const queries = [
+  `SELECT (COUNT(*) AS ?n) { ?s <${e}p1> ?o }`,
+  `SELECT ?c (COUNT(?o) AS ?n) { ?s <${e}p0> ?c ; <${e}p1> ?o } GROUP BY ?c ORDER BY ?c`,
+  `SELECT ?s ?o ?q { ?s <${e}p0> <${e}class7> ; <${e}p1> ?o ; <${e}p2> ?q } ORDER BY DESC(?o) LIMIT 1000`,
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'quadpod-small-'));
+const dataDir = join(folder, 'data');
+const filling = await startProcess({ dataDir });
+const { root } = filling;
+await filling.stop();
+writeFileSync(join(folder, 'all.nq'), nquads(root));
+const imported = await runProcess(['import', join(folder, 'all.nq')], { dataDir, root, seconds: 300 });
+if (imported.code !== 0) throw new Error(imported.stderr);
+rmSync(join(dataDir, 'level.index'), { force: true });
+
+const group = groupOf(mib << 20);
+const environment = { LWS_LOG_LEVEL: 'info' };
+const server: ServerProcess = await startProcess({ dataDir, root, environment, group: group?.procs });
+const statusOf = (name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) >> 10;
+const built = (): readonly string[] => server.output.stdout.match(/^.*index in memory is ready.*$/gm) ?? [];
+
+let isOver = false;
+const statuses = new Map<number, number>();
+const askers = Promise.all(
+  ['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(async (address, index) => {
+    for (let at = index; !isOver; at++) {
+      const { status, text } = await ask(root, queries[at % queries.length]!, address);
+      if (status !== 200 && !statuses.has(status)) print(status, text);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  }),
+);
+const until = async (isThere: () => boolean): Promise<boolean> => {
+  for (let seconds = 0; seconds < 180 && !isThere(); seconds++) await sleep(1000);
+  return isThere();
+};
+print(`built: ${await until(() => built().length > 0)}, RSS ${statusOf('VmRSS')} MiB`);
+for (let number = 0; number < 3000; number++) {
+  const headers = { 'Content-Type': 'text/turtle', 'If-Match': '*' };
+  const { status } = await fetch(`${root}r${number}`, { method: 'PUT', headers, body: turtle(number, 1) });
+  if (status !== 204) throw new Error(`PUT: ${status}`);
+}
+print(`built anew: ${await until(() => built().length > 1)}, RSS ${statusOf('VmRSS')} MiB`);
+await sleep(5000);
+isOver = true;
+await askers;
+print(`answers by status: ${[...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')}`);
+print(`RSS ${statusOf('VmRSS')} MiB, at most ${statusOf('VmHWM')} MiB`);
+for (const line of built()) print(line);
+if (group) print(group.peak());
+print(`ended with ${await server.stop()}`);
+group?.remove();
+rmSync(folder, { recursive: true, force: true });

@@ -34,7 +34,7 @@ export interface MemoryIndexOptions {
 }
 
 /** What a server needs besides, and bytes of memory for each quad of an index: of its own, and of one that is built in its place. */
-const [besides, bytesOfQuad] = [384 << 20, 512];
+const [besides, bytesOfQuad] = [448 << 20, 512];
 /** No index has more quads, unless a setting says so. */
 export const mostQuads = 1_000_000;
 

@@ -30,8 +30,11 @@ const idleMs = 600_000;
 /** A thread that computes without a pause is killed so long after it was told to end. */
 const graceMs = 200;
 
-/** After so many queries, the HTTP thread loads what it answers short ones with, in a pause: one part of its time in so many milliseconds is taken. */
-const [manyQueries, pauseMs, pauseShare] = [8, 250, 0.2];
+/**
+ * After so many queries, the HTTP thread loads what it answers short ones with, in a pause: so many milliseconds of which it takes so large a part.
+ * Where none has come after so many looks, it does not wait for one any longer.
+ */
+const [manyQueries, pauseMs, pauseShare, mostLooks] = [8, 250, 0.2, 240];
 
 /** The threads of all pools of this process whose queries have the same memory, by that. */
 const placesOf = new Map<number, Places>();
@@ -97,10 +100,11 @@ export class QueryPool {
   private loadShort(level: () => Level): void {
     const { eventLoopUtilization } = performance;
     let before = eventLoopUtilization();
+    let looks = 0;
     this.pausing = setInterval(() => {
       const { utilization } = eventLoopUtilization(before);
       before = eventLoopUtilization();
-      if (utilization > pauseShare) return;
+      if (utilization > pauseShare && ++looks < mostLooks) return;
       clearInterval(this.pausing);
       void this.startShort(level);
     }, pauseMs).unref();

@@ -1,6 +1,6 @@
 /**
  * The same data and queries as `queries`, over HTTP: our server, Oxigraph in memory behind `node:http`, and Virtuoso where `virtuoso-t` is
- * installed, each in a process of its own, whose CPU is read from `/proc`. The answers are compared. Run it with
+ * installed, each in a process of its own, whose CPU is read from `/proc`. Our answers are compared with Oxigraph's. Run it with
  * `node dist/spec/bench/endpoints.js [products] [part of a name]`: 4 000 products are a million quads. It is no spec and asserts nothing.
  */
 import { execFileSync, spawn } from 'node:child_process';

@@ -2,6 +2,7 @@
  * Queries that the HTTP thread answers itself, beside those of the threads: a lookup takes less work than the way to a thread and back. Whether
  * one is short is a matter of its form and of what it takes, and it is begun anew in a thread when it is not. It must not know who asks.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Level } from '../../../lib/component/level.js';
 import { countedCache, MemoryLayers } from '../../../lib/component/memory.js';
 import {
@@ -23,8 +24,8 @@ class NotShortError extends Error {}
 const [maxLength, maxMs] = [2048, 2];
 /** Quads that changed since the index was built: the HTTP thread has them in an order of its own. */
 const maxChanged = 2000;
-/** Queries that may wait for each other; more are for the threads. */
-const maxWaiting = 16;
+/** Queries that may wait for each other, and milliseconds that one waits: one of them may have to ask another server for a group. Others are for the threads. */
+const [maxWaiting, maxWaitMs] = [16, 20];
 /** What took too much so often, and never less, within so many milliseconds is not tried again as long: once may be chance. Strangers pause so many times what theirs took. */
 const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 
@@ -75,6 +76,8 @@ export class ShortQueries implements Answerer {
   private waiting = 0;
   private strangersAt = 0;
   private isPaused = false;
+  /** One of them waits for others than the disk. */
+  private isStuck = false;
   /** Queries that were answered. */
   answered = 0;
 
@@ -100,7 +103,16 @@ export class ShortQueries implements Answerer {
     this.last = new Promise<void>((resolve) => {
       done = resolve;
     });
-    await last;
+    const end = (): void => {
+      this.waiting--;
+      this.isStuck = false;
+      done();
+    };
+    if (this.waiting > 1 && !(await Promise.race([last.then(() => true), sleep(maxWaitMs, false)]))) {
+      this.isStuck = true;
+      void last.then(end);
+      return undefined;
+    }
     const began = performance.now();
     try {
       const { algebra } = await parseQuery(task.query, task.base, task);
@@ -118,8 +130,7 @@ export class ShortQueries implements Answerer {
       if (isStranger) this.strangersAt = now + pauseTimes * (now - began);
       return undefined;
     } finally {
-      this.waiting--;
-      done();
+      end();
     }
   }
 
@@ -130,6 +141,7 @@ export class ShortQueries implements Answerer {
       query.length <= maxLength &&
       this.waiting < maxWaiting &&
       !this.isPaused &&
+      !this.isStuck &&
       memory?.asked !== undefined &&
       memory.changedQuads <= maxChanged
     );

@@ -100,7 +100,7 @@ describe('Writing a dump', () => {
     const iri = factory.namedNode(`${of}a`);
     const large = member(
       'a',
-      Array.from({ length: 20_000 }, (_, i) => factory.quad(iri, iri, factory.literal(String(i)))),
+      Array.from({ length: 20_000 }, (_, i) => factory.quad(iri, iri, factory.literal(`${i}`.padEnd(100)))),
     );
     for (const Format of [DumpWriter, TriGWriter]) await assertPatient(Format, large);
   });

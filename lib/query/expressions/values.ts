@@ -50,7 +50,7 @@ const bounds = new Map<string, readonly [least: bigint | undefined, most: bigint
 function isWithin(text: string, number: number, datatype: string): boolean {
   const range = bounds.get(datatype);
   if (!range) return true;
-  const value = Number.isSafeInteger(number) ? number : BigInt(text);
+  const value = Number.isSafeInteger(number) || Math.abs(number) > 2 ** 65 ? number : BigInt(text);
   const [least, most] = range;
   return (least === undefined || value >= least) && (most === undefined || value <= most);
 }
@@ -148,7 +148,15 @@ export function numberValue(given: number, numberType: NumberType, exact?: bigin
 export function integerOf(digits: string): Value {
   const number = Number(digits);
   if (Number.isSafeInteger(number)) return numberValue(number, 'integer');
-  return /\d/.test(digits) ? numberValue(number, 'integer', BigInt(digits)) : numberValue(0, 'integer');
+  const [, sign, text] = /^([+-]?)0*(\d+)$/.exec(digits) ?? [];
+  if (text === undefined) return numberValue(0, 'integer');
+  return {
+    kind: 'number',
+    text: sign === '-' ? `-${text}` : text,
+    number,
+    numberType: 'integer',
+    datatype: xsd.integer,
+  };
 }
 
 /** A decimal in its canonical form, of any number of digits. */

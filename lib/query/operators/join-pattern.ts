@@ -153,7 +153,7 @@ function* combined(
         if (!merged) continue;
         out.push(merged);
         if (out.length < blockLength) continue;
-        assertTime();
+        assertTime(out.length);
         yield out;
         out = [];
       }

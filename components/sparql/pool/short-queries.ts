@@ -26,7 +26,7 @@ class NotShortError extends Error {}
  * counted of what the caller may read, so that nothing else decides where a query is answered, and it takes 2 ms at most of a thread that
  * is warm.
  */
-const [maxLength, maxWork] = [2048, 4000];
+const [maxLength, maxWork] = [2048, 8000];
 /** Milliseconds after which it is not short whatever it has read, and parts of the answer before the last. */
 const [maxMs, maxParts] = [20, 4];
 /** Quads that changed since the index was built: the HTTP thread has them in an order of its own. */

@@ -69,12 +69,24 @@ const kinds = new Map<string, Kind>([
   [`${xsd.namespace}dateTimeStamp`, 'dateTime'],
 ]);
 
+/** Numbers, dates and the like, which come again in row after row, and how many are kept, of how many characters. */
+const typed = new Map<TermKey, Value>();
+const [maxTyped, longestTyped] = [16_384, 128];
+
 export function toValue(token: TermKey): Value {
   if (isIri(token)) return { kind: 'iri', text: token, token };
+  const known = typed.get(token);
+  if (known) return known;
   if (isBlank(token)) return { kind: 'blank', text: token.slice(6), token };
   const { text, datatype, language } = literalParts(token);
   if (language !== undefined) return { kind: 'lang', text, language, token };
-  return datatype === undefined ? { kind: 'string', text, token } : typedValue(text, datatype, token);
+  if (datatype === undefined) return { kind: 'string', text, token };
+  const value = typedValue(text, datatype, token);
+  if (token.length <= longestTyped) {
+    if (typed.size >= maxTyped) typed.clear();
+    typed.set(token, value);
+  }
+  return value;
 }
 
 /** A literal of any type but those with languages. */

@@ -34,6 +34,7 @@ export async function* hashJoin(
       }
     }
   }
+  execution.assertTime(out.length);
   if (out.length > 0) yield out;
 }
 

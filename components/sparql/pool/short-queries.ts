@@ -31,8 +31,8 @@ const [maxLength, maxWork] = [2048, 8000];
 const [maxMs, maxParts] = [20, 4];
 /** Quads that changed since the index was built: the HTTP thread has them in an order of its own. */
 const maxChanged = 2000;
-/** Queries that may wait for each other, and milliseconds that one waits: one of them may have to ask another server for a group. Others are for the threads. */
-const [maxWaiting, maxWaitMs] = [16, 20];
+/** Queries that may wait for each other, and milliseconds in which one of them has to end: it may have to ask another server for a group. Others are for the threads. */
+const [maxWaiting, maxWaitMs] = [64, 20];
 /** What took too much so often, and never less, within so many milliseconds is not tried again as long: once may be chance. Strangers pause so many times what theirs took. */
 const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 
@@ -101,6 +101,7 @@ export class ShortQueries implements Answerer {
   private readonly long = countedCache<number>(1000, longMs);
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
+  private ended = 0;
   private strangersAt = 0;
   private isPaused = false;
   /** One of them waits for others than the disk. */
@@ -132,10 +133,13 @@ export class ShortQueries implements Answerer {
     });
     const end = (): void => {
       this.waiting--;
+      this.ended++;
       this.isStuck = false;
       done();
     };
-    if (this.waiting > 1 && !(await Promise.race([last.then(() => true), sleep(maxWaitMs, false)]))) {
+    const isOver = (): Promise<boolean> => Promise.race([last.then(() => true), sleep(maxWaitMs, false)]);
+    for (let before = this.ended; this.waiting > 1 && !(await isOver()); before = this.ended) {
+      if (this.ended !== before) continue;
       this.isStuck = true;
       void last.then(end);
       return undefined;

@@ -71,7 +71,7 @@ const kinds = new Map<string, Kind>([
 
 /** Numbers, dates and the like, which come again in row after row, and how many are kept, of how many characters. */
 const typed = new Map<TermKey, Value>();
-const [maxTyped, longestTyped] = [16_384, 128];
+const [maxTyped, longestTyped] = [8192, 128];
 
 export function toValue(token: TermKey): Value {
   if (isIri(token)) return { kind: 'iri', text: token, token };

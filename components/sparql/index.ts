@@ -99,7 +99,7 @@ export default defineComponent({
       memoryMb,
       queue: size * queuedPerWorker,
       memory,
-      level: () => store.level,
+      store,
     });
     store.beforeReopening(() => pool.pause());
     store.beforeReopening(() => memory.pause());

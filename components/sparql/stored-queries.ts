@@ -43,7 +43,8 @@ export async function queryOf(
 
 const noQuery = (): LwsError =>
   new LwsError('bad-request', `There is no query to run here: neither ${sparqlQuery} nor a sh:SPARQLExecutable.`);
-const tooLong = (maxBytes: number): LwsError => new LwsError('too-complex', `A query may be ${maxBytes} bytes long.`);
+const tooLong = (maxBytes: number): LwsError =>
+  new LwsError('too-complex', `A query may be ${maxBytes} bytes long (lws.sparql.endpoint.max-query-bytes).`);
 
 /** Its text and its prefixes are of one state. */
 async function executableAt({ store: { level } }: Platform, iri: string): Promise<string | undefined> {
@@ -84,7 +85,7 @@ async function executableOf(quads: Source, iri: string): Promise<string | undefi
       const [[name], [namespace]] = [await match(object, 'prefix'), await match(object, 'namespace')];
       declared.push(prefixLine(name?.object.value ?? '', namespace?.object.value ?? ''));
       if (declared.length > maxPrefixes)
-        throw new LwsError('too-complex', `A query has ${maxPrefixes} prefixes at most.`);
+        throw new LwsError('too-complex', `A query has ${maxPrefixes} prefixes at most, which no setting changes.`);
     }
   // On the line of the query: its faults are told by line.
   return declared.join('') + query.object.value;

@@ -16,3 +16,4 @@ export {
 export { decodeGraph } from '../storage/graphs/quad-decoding.js';
 export { encodeGraph, encodeQuads, graphPrefix, indexNames, layoutOf, separator } from '../storage/graphs/quad-keys.js';
 export { quadsOf } from '../storage/graphs/quads.js';
+export { RememberedHidden } from '../storage/graphs/remembered-hidden.js';

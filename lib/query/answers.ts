@@ -29,6 +29,8 @@ export interface QuadSourceOptions extends Omit<RunOptions, 'matches'> {
   readonly matches: () => QuadMatches;
   /** What IRI() resolves against. */
   readonly base: string;
+  /** The query that is asked, where the engine hands it over as it is: its plan is kept with it. */
+  readonly asked?: Algebra.Operation | undefined;
 }
 
 /** Bindings of a SELECT in blocks of rows, and its columns. */
@@ -45,12 +47,16 @@ export interface QuadSource extends IQuerySource {
 
 const dataFactory = new DataFactory<Quad>();
 
+/** What queries that are kept (`parseQuery`) were compiled to. */
+const plans = new WeakMap<Algebra.Operation, Compiled>();
+
 /** A source that compiles each operation that Comunica hands it. Its methods throw `too-complex` for what cannot be compiled. */
-export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource {
+export function quadSource({ base, asked, ...options }: QuadSourceOptions): QuadSource {
   const isTold = options.observer?.isRun === false;
   const runs: (Run & { readonly compiled: Compiled })[] = [];
   const begun = (operation: Algebra.Operation): Run & { readonly compiled: Compiled } => {
-    const compiled = compiledOrRefused(operation, base);
+    const compiled = (asked && plans.get(asked)) ?? compiledOrRefused(operation, base);
+    if (asked && !compiled.isOfMoment) plans.set(asked, compiled);
     const run = { ...startRun({ ...options, matches: options.matches() }, compiled), compiled };
     runs.push(run);
     return run;
@@ -135,10 +141,11 @@ export function answersOf(
   { form, algebra, base }: ReadQuery,
   { loadEngine = loadQueryEngine, ...options }: AskOptions,
 ): QueryAnswers {
+  const asked = loadEngine === loadQueryEngine ? algebra : undefined;
   const assertTime = options.assertTime ?? (() => {});
   const source = quadSource({
     ...options,
-    ...{ base, matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
+    ...{ base, asked, matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
   });
   const context = contextOf(source, base);
   const answers: QueryAnswers = {

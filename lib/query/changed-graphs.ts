@@ -125,7 +125,10 @@ export class ChangedGraphs {
     const fresh = [...new Set(iris)].filter((iri) => !this.states.has(iri));
     if (fresh.length === 0) return;
     if (this.states.size + fresh.length > maxGraphs)
-      throw new LwsError('too-complex', `One update may change ${maxGraphs} graphs. Split it.`);
+      throw new LwsError(
+        'too-complex',
+        `One update may change ${maxGraphs} graphs, which no setting changes. Split it.`,
+      );
     const { assertName, mayKnow, mayMake } = this.options;
     if (assertName) for (const iri of fresh) assertName(iri);
     const known = mayKnow && (await mayKnow(fresh));
@@ -203,7 +206,7 @@ export class ChangedGraphs {
   private tooMuch(): LwsError {
     return new LwsError(
       'too-complex',
-      `The update changes more than ${this.options.maxChanged} characters of triples. Make its WHERE narrower, or send its operations one by one.`,
+      `The update changes more than ${this.options.maxChanged} characters of triples, which no setting changes. Make its WHERE narrower, or send its operations one by one.`,
     );
   }
 }

@@ -5,7 +5,7 @@ import { keptOrders } from '../storage/engine/growth.js';
 import { keyLists } from './access/changed-keys.js';
 import { type DatasetGraphs, graphGate, nameOfNone } from './access/graph-gate.js';
 import { type KeyIterators, keyIterators } from './access/key-iterators.js';
-import { type QuadMatches, quadMatches } from './access/quad-matches.js';
+import { type AssertTime, type QuadMatches, quadMatches } from './access/quad-matches.js';
 import { graphBlocks } from './memory/index-data.js';
 import { memoryMatches } from './memory/memory-matches.js';
 import type { MemoryView } from './memory/memory-view.js';
@@ -71,7 +71,7 @@ function namesGraphs(part: unknown, names: Set<string>): boolean {
 }
 
 /** @param assertTime called in every block; throws when the query has to end */
-export function matchesOf(dataset: DatasetOptions, assertTime: () => void): QuadMatches {
+export function matchesOf(dataset: DatasetOptions, assertTime: AssertTime): QuadMatches {
   const { level, snapshot, memory, keys } = dataset;
   return memory
     ? memoryMatches(dataset, memory, assertTime)

@@ -88,7 +88,7 @@ export class QuadChange {
 const tooMuch = ({ maxMade }: QuadChangeOptions): LwsError =>
   new LwsError(
     'too-complex',
-    `One operation may name ${maxMade} characters of triples. Make its WHERE narrower, or split it.`,
+    `One operation may name ${maxMade} characters of triples, which no setting changes. Make its WHERE narrower, or split it.`,
   );
 
 const noLabels = (): never => {

@@ -31,9 +31,15 @@ export function composedOfActors(): QueryEngineBase {
   // So that DESCRIBE gives quads; what it is rewritten to does not matter to a source that has read the query itself.
   const describe = new ActorOptimizeQueryOperationDescribeToConstructsSubject(actor('describe'));
   const whole = new ActorQueryOperationSource(actor('source'));
-  // The actors look for what they are for in every node of an operation, which is long in an update of data.
-  const described = async (action: OptimizeAction) =>
-    isUpdate(action.operation) || (await describe.test(action)).isFailed() ? action : describe.run(action);
+  // The actors look for what they are for in every node of an operation, which is long in an update of data. Queries come again.
+  const others = new WeakSet<Algebra.Operation>();
+  const described = async (action: OptimizeAction) => {
+    const { operation } = action;
+    if (isUpdate(operation) || others.has(operation)) return action;
+    if (!(await describe.test(action)).isFailed()) return describe.run(action);
+    others.add(operation);
+    return action;
+  };
   const process = new ActorQueryProcessSequential({
     ...actor('sequential'),
     // Contexts come from `contextOf`, and queries as algebra.

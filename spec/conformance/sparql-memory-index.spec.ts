@@ -125,6 +125,8 @@ describeStorage(
       `CONSTRUCT { ?s <${e}of> ?o } { ?s <${e}next> <${e}b> . ?s <${e}n> ?o }`,
       `SELECT ?g ?x { GRAPH ?g { <${e}a> <${e}next> ?x } OPTIONAL { ?x <${e}n> ?n FILTER(?n > 10) } } ORDER BY ?g LIMIT 3`,
       `SELECT * { { ?s <${e}n> 20 } UNION { <${e}c> ?p ?o } VALUES ?s { <${e}b> UNDEF } }`,
+      `SELECT ?p (COUNT(?o) AS ?n) (SUM(?o) AS ?m) { <${e}a> ?p ?o } GROUP BY ?p HAVING(COUNT(?o) > 0)`,
+      `SELECT ?o { ?s <${e}n> 20 ; ?p ?o } ORDER BY DESC(<http://www.w3.org/2001/XMLSchema#integer>(?o)) LIMIT 5`,
     ])
       it(`answers as a thread does: ${query}`, async () => {
         const type = query.startsWith('CONSTRUCT') ? 'application/n-triples' : 'text/csv';
@@ -146,7 +148,7 @@ describeStorage(
     const values = (name: string): string => `VALUES ?${name} { ${Array.from({ length: 60 }, (_, n) => n).join(' ')} }`;
     for (const [what, query, isTried] of [
       ['many rows', `SELECT * { <${e}a> <${e}same> 1 ${values('a')} ${values('b')} }`, true],
-      ['aggregates', `SELECT (COUNT(*) AS ?n) { <${e}a> ?p ?o }`, false],
+      ['aggregates of texts', `SELECT (GROUP_CONCAT(?o) AS ?n) { <${e}a> ?p ?o }`, false],
       ['paths', `SELECT ?x { <${e}a> <${e}next>+ ?x }`, false],
       ['functions of texts', `SELECT ?o { <${e}a> ?p ?o FILTER(REGEX(STR(?o), "a")) }`, false],
       ['no term to begin with', 'SELECT * { ?s ?p ?o } LIMIT 3', false],
@@ -158,6 +160,27 @@ describeStorage(
         if (isTried) expect(found).to.have.length(3600);
         expect(await answered(s)).to.deep.equal([short, inThreads + 1]);
       });
+
+    it('leaves to the threads what makes many rows of few, and answers the next', async () => {
+      const [short, inThreads] = await answered(s);
+      // Each is a hundred times as many rows as those before it, and none of them is shown.
+      const found = await rows(
+        s,
+        `SELECT ?a { <${e}a> <${e}same> 1 ${values('a')} ${values('b')} ${values('c')} } LIMIT 1 OFFSET 9999`,
+      );
+      expect(found).to.have.length(1);
+      expect(await answered(s)).to.deep.equal([short, inThreads + 1]);
+      await rows(s, lookup);
+      expect(await answered(s)).to.deep.equal([short + 1, inThreads + 1]);
+    });
+
+    it('finds the same again after an answer that is kept, and another moment of NOW()', async () => {
+      const nows = `SELECT (NOW() AS ?t) { <${e}a> <${e}same> 1 }`;
+      const first = await rows(s, nows);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await rows(s, nows)).not.to.deep.equal(first);
+      expect(await rows(s, lookup)).to.deep.equal(await rows(s, lookup));
+    });
 
     it('refuses as a thread does', async () => {
       const { status, text } = await askByGet(s, [['query', `SELECT * { <${e}a> ?p }`]]);

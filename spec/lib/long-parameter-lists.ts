@@ -44,7 +44,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/query/operators/hash-join.ts hashJoin',
   'lib/query/operators/join-pattern.ts joinGroup',
   'lib/query/operators/join-pattern.ts merge',
-  'lib/query/operators/join-pattern.ts probed',
   'lib/query/operators/join-pattern.ts scanned',
   'lib/query/operators/join-pattern.ts streamed',
   'lib/query/operators/join-service.ts joinService',

@@ -2,7 +2,7 @@
  * How a query is answered over one snapshot: by whom is left to the host, which is a thread of queries, or the HTTP thread for short ones.
  * It must not know who asks.
  */
-import { hiddenGraphs } from '../../../lib/component/graphs.js';
+import { hiddenGraphs, type RememberedHidden } from '../../../lib/component/graphs.js';
 import { type Level, type LevelSnapshot, ownedBy } from '../../../lib/component/level.js';
 import type { MemoryLayers, ServiceCall } from '../../../lib/component/memory.js';
 import { type AskOptions, readableGraphs } from '../../../lib/component/query.js';
@@ -18,6 +18,8 @@ export interface QueryHost extends Pick<AskOptions, 'loadEngine'> {
   readonly level: Level;
   readonly layers: MemoryLayers;
   readonly storage: string;
+  /** Absent: they are read for each query. */
+  readonly hidden?: RememberedHidden;
   /** Makes what is called between two blocks of rows, and throws when the query has to end. */
   limits(limit: TimeLimit): () => void;
 }
@@ -27,10 +29,11 @@ export type Asking = Pick<Caller<QueryQuestions, AnswerPart>, 'ask' | 'send' | '
 
 /** Begins a query, or an update. */
 async function start(
-  { level, layers, storage, limits, loadEngine }: QueryHost,
+  { level, layers, storage, hidden: remembered, limits, loadEngine }: QueryHost,
   { task, limit, asked, presumed, snapshot }: AskedTask & { readonly snapshot: LevelSnapshot },
   caller: Asking,
 ): Promise<QueryRun> {
+  const hiddenThen = remembered?.of(level, snapshot) ?? (() => hiddenGraphs(level, snapshot));
   const decide = async (iris: readonly string[], purpose: Purpose = 'read'): Promise<readonly boolean[]> => {
     const answers = await caller.ask('decide', iris, purpose);
     if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
@@ -41,7 +44,7 @@ async function start(
   const memory = asked && changes && (await layers.view(asked, changes, level, snapshot));
   const owner = typeof scope === 'object' ? scope.owner : undefined;
   const owned = owner === undefined ? undefined : await ownedBy({ level, snapshot }, owner, maxOwned);
-  const hidden = await hiddenGraphs(level, snapshot);
+  const hidden = await hiddenThen();
   const run = {
     level,
     snapshot,

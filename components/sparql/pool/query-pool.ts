@@ -1,8 +1,9 @@
 /** Queries in worker threads that are shared between clients. */
 import { rankOf } from '../../../lib/component/access.js';
 import { type Measure, measure } from '../../../lib/component/basics.js';
-import type { Level } from '../../../lib/component/level.js';
+import { RememberedHidden } from '../../../lib/component/graphs.js';
 import type { MemoryIndex } from '../../../lib/component/memory.js';
+import type { Store } from '../../../lib/component/store.js';
 import { Places, spares, WorkerPool } from '../../../lib/component/threads.js';
 import { AskedQuery, type QueryAnswer, type QueryJob } from './asked-query.js';
 import type { QueryThreadData, TimeLimit } from './messages.js';
@@ -21,7 +22,7 @@ export interface QueryPoolOptions extends QueryThreadData {
   readonly queue: number;
   readonly memory?: MemoryIndex | undefined;
   /** What short queries are answered from without a thread; absent: none is. */
-  readonly level?: () => Level;
+  readonly store?: Store;
 }
 
 /** A thread that nobody needs for so long is let go. */
@@ -84,7 +85,7 @@ export class QueryPool {
     const { memory } = this.options;
     memory?.use();
     const rules = { memory, limit: this.limitOf(job) };
-    if (++this.asked === manyQueries && this.options.level) this.loadShort(this.options.level);
+    if (++this.asked === manyQueries && this.options.store) this.loadShort(this.options.store);
     const short = await this.short?.run(job, rules);
     if (short) return short;
     const { client, gone, standing } = job;
@@ -97,7 +98,7 @@ export class QueryPool {
   }
 
   /** Waits until the thread has little to do: what is loaded takes it a tenth of a second. */
-  private loadShort(level: () => Level): void {
+  private loadShort(store: Store): void {
     const { eventLoopUtilization } = performance;
     let before = eventLoopUtilization();
     let looks = 0;
@@ -106,14 +107,15 @@ export class QueryPool {
       before = eventLoopUtilization();
       if (utilization > pauseShare && ++looks < mostLooks) return;
       clearInterval(this.pausing);
-      void this.startShort(level);
+      void this.startShort(store);
     }, pauseMs).unref();
   }
 
-  private async startShort(level: () => Level): Promise<void> {
+  private async startShort(store: Store): Promise<void> {
     const { memory, storage } = this.options;
     const { ShortQueries } = await import('./short-queries.js');
-    const short = await ShortQueries.load({ storage, level });
+    const hidden = new RememberedHidden(store);
+    const short = await ShortQueries.load({ storage, level: () => store.level, hidden });
     memory?.serve(short);
     this.short = short;
   }

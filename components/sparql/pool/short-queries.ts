@@ -3,6 +3,7 @@
  * one is short is a matter of its form and of what it takes, and it is begun anew in a thread when it is not. It must not know who asks.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RememberedHidden } from '../../../lib/component/graphs.js';
 import type { Level } from '../../../lib/component/level.js';
 import { countedCache, MemoryLayers } from '../../../lib/component/memory.js';
 import {
@@ -15,54 +16,80 @@ import {
 } from '../../../lib/component/query.js';
 import { type Asking, answered } from './answering.js';
 import { type Answerer, AskedQuery, type QueryAnswer, type QueryJob, type QueryRules } from './asked-query.js';
-import type { AskedTask, QueryTask } from './messages.js';
+import type { AnswerPart, AskedTask, QueryTask } from './messages.js';
 
 /** It takes more than a short one. */
 class NotShortError extends Error {}
 
-/** Characters of a text, and milliseconds that a query may take of the HTTP thread. */
-const [maxLength, maxMs] = [2048, 2];
+/**
+ * Characters of a text, and what a query may read and make: matches and rows, of which some hundred take a tenth of a millisecond. Both are
+ * counted of what the caller may read, so that nothing else decides where a query is answered; the most are some milliseconds of a thread
+ * that is warm.
+ */
+const [maxLength, maxWork] = [2048, 8000];
+/** Milliseconds of the processor after which it is not short whatever it has read, and parts of the answer before the last. */
+const [maxMs, maxParts] = [20, 4];
 /** Quads that changed since the index was built: the HTTP thread has them in an order of its own. */
 const maxChanged = 2000;
-/** Queries that may wait for each other, and milliseconds that one waits: one of them may have to ask another server for a group. Others are for the threads. */
-const [maxWaiting, maxWaitMs] = [16, 20];
+/** Queries that may wait for each other, and milliseconds in which one of them has to end: it may have to ask another server for a group. Others are for the threads. */
+const [maxWaiting, maxWaitMs] = [64, 20];
 /** What took too much so often, and never less, within so many milliseconds is not tried again as long: once may be chance. Strangers pause so many times what theirs took. */
 const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 
 /** Operations of which none takes more than the rows that it is given and the quads that it reads. */
 const operations = new Set(
-  'project distinct reduced slice orderby join leftjoin union filter bgp pattern extend values ask construct expression'.split(
+  'project distinct reduced slice orderby group join leftjoin union filter bgp pattern extend values ask construct expression'.split(
     ' ',
   ),
 );
-/** Functions whose work does not grow with the length of a text. */
+/** Functions and aggregates whose work does not grow with the length of a text, or as it does. */
 const functions = new Set(
-  '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str'.split(' '),
+  (
+    '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str ' +
+    '+ - * / asc desc if coalesce year month day count sum avg min max sample'
+  ).split(' '),
 );
 
 interface Node {
   readonly type?: string;
   readonly subType?: string;
   readonly operator?: string;
+  readonly aggregator?: string;
   readonly subject?: { readonly termType: string };
   readonly object?: { readonly termType: string };
+  readonly graph?: { readonly termType: string };
 }
 
-/** A query that may be short: it names where each group begins, and has no operator that makes much of little. */
+/** What `mayBeShort` has said of queries that are kept (`parseQuery`). */
+const verdicts = new WeakMap<Algebra.Operation, boolean>();
+
+/** A query that may be short: it names where it begins, and has no operator that makes much of little. */
 function mayBeShort(algebra: Algebra.Operation): boolean {
+  const verdict = verdicts.get(algebra) ?? hasShortForm(algebra);
+  verdicts.set(algebra, verdict);
+  return verdict;
+}
+
+function hasShortForm(algebra: Algebra.Operation): boolean {
   let begins = false;
-  for (const { type, subType, operator, subject, object } of nodesOf(algebra, () => true) as Iterable<Node>) {
+  for (const { type, subType, subject, object, graph, ...of } of nodesOf(algebra, () => true) as Iterable<Node>) {
     if (type === undefined) continue;
     if (!operations.has(type)) return false;
-    if (
-      subType !== undefined &&
-      subType !== 'term' &&
-      !(operator !== undefined && functions.has(operator.toLowerCase()))
-    )
-      return false;
-    begins ||= type === 'pattern' && (subject!.termType !== 'Variable' || object!.termType !== 'Variable');
+    // What is named is a cast, or refused.
+    const name =
+      subType === undefined || subType === 'term' || subType === 'named' ? '=' : (of.operator ?? of.aggregator);
+    if (!functions.has((name ?? '').toLowerCase())) return false;
+    begins ||=
+      type === 'pattern' &&
+      (subject!.termType !== 'Variable' || object!.termType !== 'Variable' || graph!.termType === 'NamedNode');
   }
   return begins;
+}
+
+export interface ShortQueriesOptions {
+  readonly storage: string;
+  readonly level: () => Level;
+  readonly hidden: RememberedHidden;
 }
 
 export class ShortQueries implements Answerer {
@@ -74,6 +101,7 @@ export class ShortQueries implements Answerer {
   private readonly long = countedCache<number>(1000, longMs);
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
+  private ended = 0;
   private strangersAt = 0;
   private isPaused = false;
   /** One of them waits for others than the disk. */
@@ -81,10 +109,10 @@ export class ShortQueries implements Answerer {
   /** Queries that were answered. */
   answered = 0;
 
-  private constructor(private readonly options: { readonly storage: string; readonly level: () => Level }) {}
+  private constructor(private readonly options: ShortQueriesOptions) {}
 
   /** Loads what they need: a tenth of a second, in which the thread does nothing else. */
-  static async load(options: { readonly storage: string; readonly level: () => Level }): Promise<ShortQueries> {
+  static async load(options: ShortQueriesOptions): Promise<ShortQueries> {
     await loadQueryEngine();
     await loadParser();
     return new ShortQueries(options);
@@ -105,10 +133,13 @@ export class ShortQueries implements Answerer {
     });
     const end = (): void => {
       this.waiting--;
+      this.ended++;
       this.isStuck = false;
       done();
     };
-    if (this.waiting > 1 && !(await Promise.race([last.then(() => true), sleep(maxWaitMs, false)]))) {
+    const isOver = (): Promise<boolean> => Promise.race([last.then(() => true), sleep(maxWaitMs, false)]);
+    for (let before = this.ended; this.waiting > 1 && !(await isOver()); before = this.ended) {
+      if (this.ended !== before) continue;
       this.isStuck = true;
       void last.then(end);
       return undefined;
@@ -149,14 +180,19 @@ export class ShortQueries implements Answerer {
 
   async call(name: string, given: unknown, { answers }: { readonly answers?: unknown } = {}): Promise<never> {
     if (name === 'use') return this.layers.use(given as never) as never;
+    const parts: Uint8Array[] = [];
     const asking = {
       moves: [],
       ask: async (question: string, ...about: unknown[]) =>
         (answers as Record<string, (...about: unknown[]) => unknown>)[question]!(...about),
-      send: () => Promise.reject(new NotShortError()),
+      send: async ({ chunk }: AnswerPart) => {
+        parts.push(chunk);
+        if (parts.length > maxParts) throw new NotShortError();
+      },
     } as unknown as Asking;
     const host = { ...this.options, level: this.options.level(), layers: this.layers, limits: shortLimits };
-    return (await answered(host, given as AskedTask, asking)) as never;
+    const last = await answered(host, given as AskedTask, asking);
+    return { ...last, chunk: parts.length === 0 ? last.chunk : Buffer.concat([...parts, last.chunk]) } as never;
   }
 
   /** None is under way when this has resolved, and others go to the threads until what it returns is called. */
@@ -174,10 +210,13 @@ export class ShortQueries implements Answerer {
 }
 
 /** The clock runs from the first block on: what comes before waits for the disk. */
-function shortLimits(): () => void {
+function shortLimits(): (work?: number) => void {
   let endAt: number | undefined;
   let used: NodeJS.CpuUsage;
-  return () => {
+  let left = maxWork;
+  return (work = 0) => {
+    left -= work;
+    if (left < 0) throw new NotShortError();
     const now = performance.now();
     if (endAt === undefined) [endAt, used] = [now + maxMs, process.cpuUsage()];
     if (now <= endAt) return;

@@ -25,7 +25,8 @@ export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOpt
   return async ({ endpoint, query }: ServiceCall, signal: AbortSignal): Promise<ServiceAnswer> => {
     // The worker has checked both; but what leaves the server is decided on this side.
     const url = assertAllowed(endpoint, allowed);
-    if (++made > maxServices) return limit(`The query asks other services more than ${maxServices} times.`);
+    if (++made > maxServices)
+      return limit(`The query asks other services more than ${maxServices} times, which no setting changes.`);
     const startedAt = performance.now();
     try {
       const { status, body } = await fetch(url, {
@@ -49,7 +50,9 @@ export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOpt
       // Its message names addresses, and is for the log alone.
       if (!signal.aborted) log.info({ service: url.host, reason: error.message }, 'a SERVICE failed');
       if (error.code === 'too-large')
-        return limit(`The answer of ${nameOf(endpoint)} is larger than ${maxAnswerBytes} bytes. Ask it for less.`);
+        return limit(
+          `The answer of ${nameOf(endpoint)} is larger than ${maxAnswerBytes} bytes, which no setting changes. Ask it for less.`,
+        );
       return failure(`${nameOf(endpoint)} ${error.code === 'timeout' ? 'took too long' : 'could not be asked'}.`);
     } finally {
       left -= performance.now() - startedAt;

@@ -85,6 +85,9 @@ export interface Costs {
   readonly subject: number;
 }
 
+/** Called in every block, with how many matches or rows it has; throws when the query has to end. */
+export type AssertTime = (work?: number) => void;
+
 export interface QuadMatches {
   readonly costs: Costs;
   stream(bound: Terms, wanted: Wanted): AsyncGenerator<Terms[]>;

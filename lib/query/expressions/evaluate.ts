@@ -13,6 +13,6 @@ export type Evaluate = (row: Row) => Value | undefined;
 export interface Facts {
   /** What IRI() resolves against. */
   readonly base: string;
-  /** A plan is made for one execution, in which NOW() is this. */
+  /** NOW(); a plan that has asked for it is for one execution. */
   readonly now: Date;
 }

@@ -50,7 +50,7 @@ const bounds = new Map<string, readonly [least: bigint | undefined, most: bigint
 function isWithin(text: string, number: number, datatype: string): boolean {
   const range = bounds.get(datatype);
   if (!range) return true;
-  const value = Number.isSafeInteger(number) ? number : BigInt(text);
+  const value = Number.isSafeInteger(number) || Math.abs(number) > 2 ** 65 ? number : BigInt(text);
   const [least, most] = range;
   return (least === undefined || value >= least) && (most === undefined || value <= most);
 }
@@ -69,12 +69,24 @@ const kinds = new Map<string, Kind>([
   [`${xsd.namespace}dateTimeStamp`, 'dateTime'],
 ]);
 
+/** Numbers, dates and the like, which come again in row after row, and how many are kept, of how many characters. */
+const typed = new Map<TermKey, Value>();
+const [maxTyped, longestTyped] = [8192, 128];
+
 export function toValue(token: TermKey): Value {
   if (isIri(token)) return { kind: 'iri', text: token, token };
+  const known = typed.get(token);
+  if (known) return known;
   if (isBlank(token)) return { kind: 'blank', text: token.slice(6), token };
   const { text, datatype, language } = literalParts(token);
   if (language !== undefined) return { kind: 'lang', text, language, token };
-  return datatype === undefined ? { kind: 'string', text, token } : typedValue(text, datatype, token);
+  if (datatype === undefined) return { kind: 'string', text, token };
+  const value = typedValue(text, datatype, token);
+  if (token.length <= longestTyped) {
+    if (typed.size >= maxTyped) typed.clear();
+    typed.set(token, value);
+  }
+  return value;
 }
 
 /** A literal of any type but those with languages. */
@@ -148,7 +160,15 @@ export function numberValue(given: number, numberType: NumberType, exact?: bigin
 export function integerOf(digits: string): Value {
   const number = Number(digits);
   if (Number.isSafeInteger(number)) return numberValue(number, 'integer');
-  return /\d/.test(digits) ? numberValue(number, 'integer', BigInt(digits)) : numberValue(0, 'integer');
+  const [, sign, text] = /^([+-]?)0*(\d+)$/.exec(digits) ?? [];
+  if (text === undefined) return numberValue(0, 'integer');
+  return {
+    kind: 'number',
+    text: sign === '-' ? `-${text}` : text,
+    number,
+    numberType: 'integer',
+    datatype: xsd.integer,
+  };
 }
 
 /** A decimal in its canonical form, of any number of digits. */

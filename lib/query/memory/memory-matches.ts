@@ -2,7 +2,7 @@
 
 import { type DatasetGraphs, type DatasetPart, graphGate } from '../access/graph-gate.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
-import type { QuadMatches, Wanted } from '../access/quad-matches.js';
+import type { AssertTime, QuadMatches, Wanted } from '../access/quad-matches.js';
 import { canMatch } from '../access/scan.js';
 import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
@@ -15,8 +15,10 @@ import type { TermIds } from './term-ids.js';
 /** Matches of a block. The first one is shorter, as it may be all that is wanted. */
 const blockLength = 2048;
 const firstLength = 64;
+/** What a lookup takes, in matches. */
+const lookUpWork = 4;
 
-export const memoryMatches = (options: DatasetGraphs, view: MemoryView, assertTime: () => void): QuadMatches =>
+export const memoryMatches = (options: DatasetGraphs, view: MemoryView, assertTime: AssertTime): QuadMatches =>
   new MemoryMatches(options, view, assertTime);
 
 class MemoryMatches implements QuadMatches {
@@ -31,7 +33,7 @@ class MemoryMatches implements QuadMatches {
   constructor(
     options: DatasetGraphs,
     view: MemoryView,
-    private readonly assertTime: () => void,
+    private readonly assertTime: AssertTime,
   ) {
     const gates = { union: graphGate(options, 'union'), named: graphGate(options, 'named') };
     this.terms = view.terms;
@@ -39,29 +41,35 @@ class MemoryMatches implements QuadMatches {
   }
 
   async *stream(bound: Terms, { part, places, among }: Wanted): AsyncGenerator<Terms[]> {
-    this.assertTime();
+    this.assertTime(lookUpWork);
     await this.decide([bound], part);
     const { terms } = this;
     let [block, length]: [Terms[], number] = [[], firstLength];
+    let skipped = 0;
     for (const scan of this.scansOf(bound, part))
       for (let at = scan.next(); at !== ended; at = scan.next()) {
         if (at === stopped) {
           await this.scans.ask(part);
           continue;
         }
-        if (among && !among.tokens.has(terms.tokenOf(scan.id(among.place)))) continue;
+        if (among && !among.tokens.has(terms.tokenOf(scan.id(among.place)))) {
+          if (++skipped % blockLength === 0) this.assertTime(blockLength);
+          continue;
+        }
         block.push(this.termsAt(scan, bound, places));
         if (block.length < length) continue;
-        this.assertTime();
+        this.assertTime(block.length);
         yield block;
         [block, length] = [[], Math.min(blockLength, length * 4)];
       }
-    if (block.length > 0) yield block;
+    if (block.length === 0) return;
+    this.assertTime(block.length);
+    yield block;
   }
 
   async lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]> {
     const { part } = wanted;
-    this.assertTime();
+    this.assertTime(bounds.length * lookUpWork);
     await this.decide(bounds, part);
     const results: Terms[][] = new Array(bounds.length);
     let left = [...bounds.keys()];
@@ -76,6 +84,7 @@ class MemoryMatches implements QuadMatches {
       left = again;
       if (left.length > 0) await this.scans.ask(part);
     }
+    this.assertTime(results.reduce((sum, { length }) => sum + length, 0));
     return results;
   }
 
@@ -88,7 +97,7 @@ class MemoryMatches implements QuadMatches {
       else
         for (let at = scan.next(); at !== ended; at = scan.next())
           if (at === stopped) await this.scans.ask(part);
-          else count++;
+          else if (++count % blockLength === 0) this.assertTime(blockLength);
     }
     return count;
   }
@@ -106,7 +115,7 @@ class MemoryMatches implements QuadMatches {
         }
         found.add(this.terms.tokenOf(scan.id(place)));
         if (found.size < blockLength) continue;
-        this.assertTime();
+        this.assertTime(found.size);
         yield [...found];
         found = new Set();
       }

@@ -54,12 +54,22 @@ const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>>
 };
 
 function sum(): Fold {
-  let total: Value | undefined = numberValue(0, 'integer');
+  // Integers alone are added without a text of each sum.
+  let whole: number | undefined = 0;
+  let total: Value | undefined;
   return {
     take(value) {
+      const next =
+        value.numberType === 'integer' && whole !== undefined ? whole + (value.number ?? Number.NaN) : Number.NaN;
+      if (Number.isSafeInteger(next) && Number.isSafeInteger(value.number)) {
+        whole = next;
+        return;
+      }
+      if (whole !== undefined) total = numberValue(whole, 'integer');
+      whole = undefined;
       total = total && calculate('+', total, value);
     },
-    result: () => total,
+    result: () => (whole === undefined ? total : numberValue(whole, 'integer')),
   };
 }
 

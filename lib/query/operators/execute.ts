@@ -17,7 +17,7 @@ import {
 } from '../plan/plan.js';
 import { closure } from './closure.js';
 import { distinctTermsOf } from './distinct-terms.js';
-import { type Execution, holdsFor, oneBlock, spend, unit } from './execution.js';
+import { blockLength, type Execution, holdsFor, oneBlock, spend, unit } from './execution.js';
 import { leftJoin, markedRows, semiJoin } from './existence.js';
 import { grouped } from './group.js';
 import { hashJoin } from './hash-join.js';
@@ -40,7 +40,7 @@ function executed(execution: Execution, plan: Plan, input?: Blocks): Blocks {
     case 'join':
       return join(execution, plan, input);
     case 'values':
-      return values(plan, input ?? unit(execution));
+      return values(execution, plan, input ?? unit(execution));
     case 'graphs':
       return inGraphs(execution, plan, input ?? unit(execution));
     case 'union':
@@ -146,16 +146,21 @@ async function* filtered(input: Blocks, conditions: readonly Expression[]): Asyn
   }
 }
 
-async function* values(plan: ValuesPlan, input: Blocks): AsyncGenerator<Row[]> {
+async function* values({ assertTime }: Execution, plan: ValuesPlan, input: Blocks): AsyncGenerator<Row[]> {
   for await (const rows of input) {
-    const out: Row[] = [];
+    let out: Row[] = [];
     for (const row of rows)
       for (const entries of plan.rows) {
         if (entries.some(([slot, token]) => row[slot] !== undefined && row[slot] !== token)) continue;
         const merged = row.slice();
         for (const [slot, token] of entries) merged[slot] = token;
         out.push(merged);
+        if (out.length < blockLength) continue;
+        assertTime(out.length);
+        yield out;
+        out = [];
       }
+    assertTime(out.length);
     if (out.length > 0) yield out;
   }
 }

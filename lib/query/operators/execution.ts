@@ -2,7 +2,7 @@
 
 import { LwsError } from '../../errors.js';
 import type { EmptyGraphs } from '../access/empty-graphs.js';
-import type { QuadMatches } from '../access/quad-matches.js';
+import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { booleanOf, type Value } from '../expressions/values.js';
 import type { Blocks, Existence, Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
@@ -26,7 +26,7 @@ export interface Execution {
   readonly memory: Memory;
   /** What holds for all rows of an EXISTS that is run for each. */
   readonly lasting: Memory;
-  readonly assertTime: () => void;
+  readonly assertTime: AssertTime;
   /** A few rows are enough, so that the first are to come soon. */
   readonly isHasty: boolean;
   /** Variables that are the subjects of several patterns. */

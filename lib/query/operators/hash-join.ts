@@ -28,12 +28,13 @@ export async function* hashJoin(
         const merged = merge(row, partner, possible);
         if (merged) out.push(merged);
         if (out.length < blockLength) continue;
-        execution.assertTime();
+        execution.assertTime(out.length);
         yield out;
         out = [];
       }
     }
   }
+  execution.assertTime(out.length);
   if (out.length > 0) yield out;
 }
 
@@ -66,7 +67,7 @@ export async function havePartners(
   if (!(await load(isLimited ? maxHeld : undefined))) return undefined;
   let compared = 0;
   const isPair = (row: Row, partner: Row): boolean => {
-    if (++compared % maxCompared === 0) execution.assertTime();
+    if (++compared % maxCompared === 0) execution.assertTime(maxCompared);
     if (counts && !counts.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) return false;
     const merged = merge(row, partner, possible);
     return merged !== undefined && conditions.every((condition) => holdsFor(condition, merged));

@@ -56,17 +56,17 @@ async function* joinGroup(
   { slots, rows }: RowGroup,
   isLast: boolean,
 ): AsyncGenerator<Row[]> {
+  const memory = memoryOf(execution, pattern);
+  const table = memory.tables.get(slots.join());
+  if (table) return yield* combined(execution, pattern, probed(table, slots, rows));
   const partners = new Map<string, Row[]>();
   for (const row of rows) addTo(partners, joinTokens(row, slots), row);
   if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
-  const memory = memoryOf(execution, pattern);
-  const table = memory.tables.get(slots.join());
-  if (table) return yield* probed(execution, pattern, table, partners);
   if (slots.length === 0 || (await isLookUpCheaper(execution, pattern, slots, partners.size)))
     return yield* lookedUp(execution, pattern, [...partners.values()]);
   // What comes later finds the table; for the last rows the matches need not be kept, unless such rows come often.
   if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= maxInTable)
-    yield* probed(execution, pattern, await tableFor(execution, pattern, slots), partners);
+    yield* combined(execution, pattern, probed(await tableFor(execution, pattern, slots), slots, rows));
   else yield* scanned(execution, pattern, slots, partners);
 }
 
@@ -124,18 +124,15 @@ async function* lookedUp(execution: Execution, pattern: Pattern, groups: readonl
   }
 }
 
-function probed(
-  execution: Execution,
-  pattern: Pattern,
+function* probed(
   table: Table,
-  partners: ReadonlyMap<string, Row[]>,
-): Generator<Row[]> {
-  const pairs: (readonly [readonly Terms[], readonly Row[]])[] = [];
-  for (const [key, rows] of partners) {
-    const matches = table.get(key);
-    if (matches) pairs.push([matches, rows]);
+  slots: readonly Slot[],
+  rows: readonly Row[],
+): Generator<readonly [readonly Terms[], Row[]]> {
+  for (const row of rows) {
+    const matches = table.get(joinTokens(row, slots));
+    if (matches) yield [matches, [row]];
   }
-  return combined(execution, pattern, pairs);
 }
 
 /** Each row with each of its matches. */
@@ -153,10 +150,11 @@ function* combined(
         if (!merged) continue;
         out.push(merged);
         if (out.length < blockLength) continue;
-        assertTime();
+        assertTime(out.length);
         yield out;
         out = [];
       }
+  assertTime(out.length);
   if (out.length > 0) yield out;
 }
 

@@ -11,8 +11,8 @@ import { type Execution, recall, recallLasting } from './execution.js';
 
 /** Rows that may be gathered before it is decided how they are joined. */
 const maxGathered = 65_536;
-/** Lookups before the first output. */
-const firstLookups = 64;
+/** Lookups before the first output; fewer where few rows are wanted. */
+const [firstLookups, hastyLookups] = [64, 4];
 
 export type Table = ReadonlyMap<string, readonly Terms[]>;
 
@@ -25,7 +25,7 @@ export interface PatternMemory {
 
 export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory =>
   recall(execution, { part: pattern, as: 'matches' }, () => ({
-    lookups: firstLookups,
+    lookups: execution.isHasty ? hastyLookups : firstLookups,
     scans: 0,
     tables: new Map(),
   }));

@@ -1,9 +1,9 @@
 /** A compiled query as rows, over one snapshot. */
 import type { EmptyGraphs } from '../access/empty-graphs.js';
-import type { QuadMatches } from '../access/quad-matches.js';
+import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
-import { type Row, starsOf } from '../plan/plan.js';
+import { type Plan, type Row, type Slot, starsOf } from '../plan/plan.js';
 import { execute } from './execute.js';
 import { type Execution, maxOfTexts, type Observer } from './execution.js';
 
@@ -13,7 +13,7 @@ export interface RunOptions {
   /** The graphs that have no quad; absent: there are none. */
   readonly emptyGraphs?: EmptyGraphs | undefined;
   /** Called in every block; throws when the query has to end. */
-  readonly assertTime?: () => void;
+  readonly assertTime?: AssertTime;
   /** Notes what parts of the plan do. */
   readonly observer?: Observer | undefined;
   /** Asks another endpoint. */
@@ -27,12 +27,16 @@ export interface Run {
   close(): Promise<void>;
 }
 
+const starsOfPlans = new WeakMap<Plan, ReadonlySet<Slot>>();
+
 export function startRun(
   options: RunOptions,
   { plan, width, isHasty }: Pick<Compiled, 'plan' | 'width' | 'isHasty'>,
 ): Run {
   const assertTime = options.assertTime ?? (() => {});
   const { matches } = options;
+  const stars = starsOfPlans.get(plan) ?? starsOf(plan);
+  starsOfPlans.set(plan, stars);
   const execution: Execution = {
     matches,
     emptyGraphs: options.emptyGraphs,
@@ -43,7 +47,7 @@ export function startRun(
     isHasty,
     observer: options.observer,
     texts: { left: maxOfTexts },
-    stars: starsOf(plan),
+    stars,
     callService: options.callService ?? (() => Promise.reject(new Error('No services are asked here.'))),
   };
   async function* rows(): AsyncGenerator<Row[]> {

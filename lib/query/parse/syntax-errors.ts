@@ -70,13 +70,26 @@ const prefixes: Readonly<Record<string, string>> = {
   xsd: 'http://www.w3.org/2001/XMLSchema#',
 };
 
-/** Where the first name with a prefix is, outside of strings, comments and IRIs. */
-function nameAt(text: string, prefix: string): number | undefined {
+/** Where a token is, outside of strings, comments and IRIs: the first that there is, or the last. */
+function placeOf(text: string, token: string, isLast = false): number | undefined {
   const skipped = `${stringToken}|${commentToken}|<${referenceToken}>`;
-  for (const found of text.matchAll(new RegExp(`${skipped}|[\\w.-]*:`, 'gs')))
-    if (found[0] === `${prefix}:`) return found.index;
-  return undefined;
+  let at: number | undefined;
+  for (const found of text.matchAll(new RegExp(`${skipped}|_:[\\w.-]*\\w|[\\w.-]*:|[?$]\\w+`, 'gs')))
+    if (found[0] === token && (isLast || at === undefined)) at = found.index;
+  return at;
 }
+
+/** What the parser finds after the grammar, in words of SPARQL; `NAME` is what it names. */
+const faults: readonly (readonly [said: RegExp, what: string])[] = [
+  [/^Variable (?<name>\S+) used more than once in SELECT/, '?NAME is selected twice'],
+  [/^Variable used to bind is already bound \(\?(?<name>.*)\)$/, '?NAME is assigned by BIND and is bound before it'],
+  [/^Target id of 'AS' \(\?(?<name>.*)\) already used/, '?NAME is assigned by AS and by a subquery'],
+  [/^Detected reuse of blank node .* \(_:(?<name>.*)\)$/, '_:NAME stands in two groups of triples; take a variable'],
+  [/^Number of dataBlockValues .* few/, 'a row of VALUES has fewer values than there are variables'],
+  [/^Number of dataBlockValues /, 'a row of VALUES has more values than there are variables'],
+  [/^GROUP BY not allowed with wildcard/, 'a grouped query cannot SELECT *; name the variables'],
+  [/^Blank nodes are not allowed/, 'a blank node cannot stand here'],
+];
 
 interface Explained {
   readonly what: string;
@@ -93,7 +106,9 @@ function explained(text: string, error: Error): Explained {
   }
   const [, offset] = /^unexpected character: .* at offset: (\d+)/s.exec(error.message) ?? [];
   if (offset !== undefined) {
-    const at = Number(offset);
+    // A word that begins with one of SPARQL is looked at as a whole.
+    const before = /\w+$/.exec(text.slice(Math.max(0, Number(offset) - 60), Number(offset)))?.[0] ?? '';
+    const at = Number(offset) - (/\w/.test(text[Number(offset)] ?? '') ? before.length : 0);
     const rest = text.slice(at, at + 200);
     const [word = ''] = /^[\w-]+|^./su.exec(rest) ?? [];
     if (/^["']/.test(rest)) return { what: 'a string begins here and does not end on its line', at };
@@ -105,9 +120,15 @@ function explained(text: string, error: Error): Explained {
   if (prefix !== undefined) {
     const known = Object.hasOwn(prefixes, prefix) ? ` <${prefixes[prefix]}>` : '';
     const hint = known === '' ? 'declare it with PREFIX' : `add the line PREFIX ${prefix}:${known}`;
-    return { what: `the prefix ${prefix.slice(0, 60)}: is not declared; ${hint}`, at: nameAt(text, prefix) };
+    return { what: `the prefix ${prefix.slice(0, 60)}: is not declared; ${hint}`, at: placeOf(text, `${prefix}:`) };
   }
-  return { what: error.message.replace(/\s+/g, ' ').slice(0, 300), at: undefined };
+  for (const [said, what] of faults) {
+    const found = said.exec(error.message);
+    const name = found?.groups?.['name'] ?? '';
+    const token = `${what.startsWith('_') ? '_:' : '?'}${name}`;
+    if (found) return { what: what.replace('NAME', () => name), at: name ? placeOf(text, token, true) : undefined };
+  }
+  return { what: error.message.replace(/\s+/g, ' ').replace(/\.$/, '').slice(0, 300), at: undefined };
 }
 
 /**

@@ -18,12 +18,14 @@ export interface Compiled {
   readonly columns: readonly (readonly [name: string, slot: Slot])[];
   /** Whether some of the rows are enough, whichever they are. */
   readonly isHasty: boolean;
+  /** It is for one execution, since it has NOW(). */
+  readonly isOfMoment: boolean;
   /** Of CONSTRUCT and DESCRIBE. */
   readonly graph?: GraphForm;
 }
 
 /**
- * A whole query, for one execution.
+ * A whole query.
  * @param base what IRI() resolves against
  * @throws NotCompiledError
  */
@@ -32,7 +34,8 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   if (isSelect(root)) {
     const plan = compileRoot(root, names);
     const columns = projected(root).map((name) => [name, names.slot(name)] as const);
-    return { plan, width: names.width, variables: names.variables, columns, isHasty: isHasty(plan) };
+    const { width, variables, isOfMoment } = names;
+    return { plan, width, variables, columns, isHasty: isHasty(plan), isOfMoment };
   }
   // LIMIT of a CONSTRUCT counts solutions.
   const cut = root.type === 'slice' ? (root as Algebra.Slice) : undefined;
@@ -41,8 +44,8 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   const input = solutions ? compileNode(solutions, names) : makeJoin({});
   const plan = cut ? compileSlice(cut, input) : input;
   const isAsk = form.type === 'ask';
-  const { width, variables } = names;
-  return { plan, width, variables, columns: [], isHasty: isAsk || isHasty(plan), ...(graph && { graph }) };
+  const { width, variables, isOfMoment } = names;
+  return { plan, width, variables, columns: [], isHasty: isAsk || isHasty(plan), isOfMoment, ...(graph && { graph }) };
 }
 
 /** What the triples are made of: the solutions (absent: there is one, which binds nothing) and what is made of each. */

@@ -22,6 +22,8 @@ export interface Names {
   /** The names of slots; a variable of a subquery may have the name of another one. */
   readonly variables: readonly (string | undefined)[];
   readonly facts: Facts;
+  /** The plan is for one execution, since something in it is of one moment. */
+  readonly isOfMoment: boolean;
 }
 
 /** What all scopes of a query share. */
@@ -33,6 +35,7 @@ interface Shared {
   readonly marks: Map<Algebra.Expression, Slot>;
   terms: ReadonlySet<Slot>;
   readonly facts: Facts;
+  readonly isOfMoment: () => boolean;
 }
 
 class Scope implements Names {
@@ -65,6 +68,10 @@ class Scope implements Names {
     return this.shared.facts;
   }
 
+  get isOfMoment(): boolean {
+    return this.shared.isOfMoment();
+  }
+
   slot(name: string): Slot {
     let slot = this.slots.get(name);
     if (slot === undefined) {
@@ -92,19 +99,21 @@ class Scope implements Names {
 }
 
 /** @param root where variables are counted; absent: every variable is asked for */
-export const namesOf = (root: Algebra.Operation | undefined, base = ''): Names =>
-  new Scope(
-    {
-      width: 0,
-      variables: [],
-      root,
-      counts: undefined,
-      marks: new Map(),
-      terms: new Set(),
-      facts: { base, now: new Date() },
+export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
+  let moment: Date | undefined;
+  const facts = {
+    base,
+    get now() {
+      moment ??= new Date();
+      return moment;
     },
+  };
+  const isOfMoment = (): boolean => moment !== undefined;
+  return new Scope(
+    { width: 0, variables: [], root, counts: undefined, marks: new Map(), terms: new Set(), facts, isOfMoment },
     new Map(),
   );
+}
 
 function countVariables(root: Algebra.Operation): Map<string, number> {
   const counts = new Map<string, number>();

@@ -219,9 +219,17 @@ export const onlyPattern = (plan: Plan): Pattern | undefined =>
 export const termAt = (place: Place, row: Row): TermKey | undefined =>
   !place ? undefined : 'token' in place ? place.token : row[place.slot];
 
+const slotsOfPatterns = new WeakMap<Pattern, ReadonlySet<Slot>>();
+
 /** The slots of a pattern. */
-export const slotsOf = ({ places }: Pattern): Set<Slot> =>
-  new Set(places.flatMap((place) => (place && 'slot' in place ? [place.slot] : [])));
+export function slotsOf(pattern: Pattern): ReadonlySet<Slot> {
+  let slots = slotsOfPatterns.get(pattern);
+  if (!slots) {
+    slots = new Set(pattern.places.flatMap((place) => (place && 'slot' in place ? [place.slot] : [])));
+    slotsOfPatterns.set(pattern, slots);
+  }
+  return slots;
+}
 
 /** The plans and patterns that a plan is made of, itself among them. */
 export function* partsOf(plan: Plan): Generator<Plan> {

@@ -7,8 +7,8 @@ import { type DatasetGraphs, graphGate, nameOfNone } from './access/graph-gate.j
 import { type KeyIterators, keyIterators } from './access/key-iterators.js';
 import { type QuadMatches, quadMatches } from './access/quad-matches.js';
 import { graphBlocks } from './memory/index-data.js';
+import type { MemoryView } from './memory/memory-layers.js';
 import { memoryMatches } from './memory/memory-matches.js';
-import type { MemoryView } from './memory/memory-view.js';
 
 export interface DatasetOptions extends DatasetGraphs {
   readonly level: Level;

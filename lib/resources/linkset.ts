@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
+import { isObject } from '../json/exact-json.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf } from '../rdf/vocabulary.js';
 import { parentOf, type ResourceRecord } from '../storage/state/records.js';
@@ -263,8 +264,5 @@ function resolve(reference: string, base: string): string | undefined {
   if (isAbsoluteIri(reference)) return reference;
   return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const malformed = (detail: string): LwsError => new LwsError('malformed-body', `This is no linkset. ${detail}`);

@@ -11,9 +11,8 @@ import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 import { beginCopy } from './copied-rows.js';
 import { openCopy } from './copy.js';
-import { Journal } from './journal.js';
+import { Journal, openTables } from './journal.js';
 import { ServerMembership } from './server-membership.js';
-import { openTables } from './tables.js';
 
 /** @throws StoreUnavailableError where this server has another place of blobs than the one that the database names */
 export async function assertSharedBlobs(connection: Connection, location: BlobLocation): Promise<void> {

@@ -14,8 +14,7 @@ import {
 import { metaKey } from '../state/records.js';
 import { databaseAway } from './connection.js';
 import { CopiedRows } from './copied-rows.js';
-import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
-import { type JournalPlace, readPlace } from './place.js';
+import { AppendInDoubtError, type Journal, type JournalPlace, type JournalRow, readPlace } from './journal.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
 

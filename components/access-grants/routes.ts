@@ -17,8 +17,16 @@ import {
 } from '../../lib/component/http.js';
 import type { Transaction } from '../../lib/component/store.js';
 import { type AccessDocument, acceptDocument, type DocumentType } from './access-documents.js';
-import { bytesOfKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
-import { type DocumentLimits, type KeptIndex, partyOf } from './kept-index.js';
+import {
+  bytesOfKept,
+  type DocumentLimits,
+  type KeptDocument,
+  type KeptIndex,
+  keyOf,
+  partyOf,
+  readKept,
+  type Space,
+} from './kept-index.js';
 
 export interface DocumentsEndpoint {
   readonly platform: Platform;

@@ -17,21 +17,22 @@ import type { AppContext } from '../http/app-context.js';
 import { graphStorePath } from '../http/graph-store.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import { systemContainerReply } from '../http/system-container.js';
+import { type Measure, measure } from '../measures.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { BulkStaging } from '../resources/bulk.js';
 import { explainDecision } from '../resources/explanation.js';
 import { Representations } from '../resources/representations.js';
-import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
+import { ensureRootAcl } from '../resources/storage-root.js';
 import { updateGraphs } from '../resources/update-graphs.js';
 import { describeSettings, type Settings } from '../settings.js';
+import { openSnapshots } from '../storage/engine/snapshot.js';
 import type { Store } from '../storage/engine/store.js';
 import { quadsOf } from '../storage/graphs/quads.js';
 import { ownsAny } from '../storage/state/owned-entries.js';
 import type { CoreSettings } from './core-settings.js';
 import type { ServerProcess } from './process.js';
 import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
-import { storeMeasures } from './store-measures.js';
 import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
@@ -241,3 +242,21 @@ export function assembleAppContext(
     onAnswered: [answered, ...installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
   };
 }
+
+const storeMeasures = (store: Store, quotaBytes: number): readonly Measure[] => [
+  measure('gauge', 'store_bytes', 'Bytes that count against the quota.', store.bytes),
+  measure('gauge', 'store_quota_bytes', 'The quota in bytes; 0: none.', quotaBytes),
+  measure('gauge', 'store_transactions_waiting', 'Transactions under way or waiting.', store.commits.waiting),
+  measure(
+    'gauge',
+    'store_failed',
+    '1 while the disk takes no writes.',
+    Number(store.commits.hasFailed || !store.isOpen),
+  ),
+  measure(
+    'gauge',
+    'store_snapshots_open',
+    'Open snapshots of the thread that answers requests.',
+    openSnapshots(store.level),
+  ),
+];

@@ -3,7 +3,7 @@
 import { MemoryLevel } from 'memory-level';
 import { Parser } from 'n3';
 import accessGrants from '../../components/access-grants/index.js';
-import { keyOf } from '../../components/access-grants/kept-documents.js';
+import { keyOf } from '../../components/access-grants/kept-index.js';
 import { indexChanges, rebuild } from '../../components/search-index/indexer.js';
 import { PostingLists } from '../../components/search-index/posting-lists.js';
 import { AclIndex } from '../../lib/authorization/acl-index.js';

@@ -4,13 +4,13 @@
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
-import type { AllowedHost } from '../../outbound/address-policy.js';
+import { LwsError } from '../../errors.js';
+import { type AllowedHost, isAllowedHost } from '../../outbound/address-policy.js';
 import { nodesOf as allNodesOf } from './query-scopes.js';
-import { assertAllowed, maxServices, refused } from './service-policy.js';
 import { loadParser, type Syntax } from './sparql-parser.js';
 
 /** A subset of them: of what is not known here, none. */
-export function certainVariables(node: Algebra.Operation): ReadonlySet<string> {
+function certainVariables(node: Algebra.Operation): ReadonlySet<string> {
   switch (node.type) {
     case 'bgp':
       return unite((node as Algebra.Bgp).patterns.map(namesIn));
@@ -177,3 +177,24 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
 /** An IRI that is written relative to the base. */
 const isReference = ({ subType, prefix, value }: Syntax): boolean =>
   subType === 'namedNode' && prefix === undefined && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(String(value));
+
+/** SERVICE clauses of a query, nested ones too. Each is asked once. */
+export const maxServices = 8;
+
+/**
+ * The URL that an endpoint is asked at.
+ * @throws LwsError `too-complex` for what is no http or https URL without credentials at a host of the list
+ */
+export function assertAllowed(endpoint: string, allowed: readonly AllowedHost[]): URL {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    throw refused(`SERVICE names an http or https URL without credentials; <${endpoint.slice(0, 200)}> is none.`);
+  if (!isAllowedHost(url, allowed))
+    throw refused(
+      `SERVICE of ${url.host} is not possible here: the host is not allowed (lws.sparql.endpoint.allowed-services).`,
+    );
+  return url;
+}
+
+/** A query that is refused for its SERVICE, before anything of it runs. */
+const refused = (message: string): LwsError => new LwsError('too-complex', message);

@@ -1,4 +1,5 @@
 /** Turns the changes of a transaction into the operations of a batch. */
+
 import type { Orders } from '../graphs/orders.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from '../state/records.js';
 import type { BatchWriter } from './durable-level.js';
@@ -59,30 +60,4 @@ export function sizeOfBatch({ records, entries, graphs, hidden, partner }: Trans
   for (const { added, removed } of [...graphs.values(), ...hidden.values()])
     for (const keys of [added, removed]) for (const key of keys) size += key.length * width;
   return size;
-}
-
-/** A thread that fills and writes the batch of a transaction, since it holds most of the content. */
-export interface BatchPartner {
-  /** Bytes of the GSPO keys of its own part. */
-  readonly bytes: number;
-  /**
-   * Writes one atomic, synced batch of its own part and these operations.
-   * @param operations keys with their values; `null`: the key is removed
-   * @param orders in which its quads are put
-   */
-  write(operations: readonly (readonly [key: string, value: string | null])[], orders: Orders): Promise<void>;
-}
-
-/** Has a partner write its own part, the operations of `fill`, and a last operation, in one batch. */
-export async function writeWithPartner(
-  { partner, orders }: { readonly partner: BatchPartner; readonly orders: Orders },
-  fill: (batch: BatchWriter) => Promise<void>,
-  last: readonly [key: string, value: string],
-): Promise<void> {
-  const operations: [string, string | null][] = [];
-  await fill({
-    put: (key, value) => operations.push([key, value]),
-    del: (key) => operations.push([key, null]),
-  });
-  await partner.write([...operations, last], orders);
 }

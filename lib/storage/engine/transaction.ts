@@ -14,7 +14,7 @@ import { blocksOf, type GraphKeys } from '../graphs/graph-keys.js';
 import { dropped, GraphInTheWay, hiddenKey, loadingName } from '../graphs/hidden-keys.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../state/records.js';
-import type { BatchPartner } from './batch-filling.js';
+import type { BatchPartner } from './batch-partner.js';
 import { isCounted, sizeOfEntry } from './quota.js';
 
 /** The state before the transaction, as it reads it: with the changes of batches that are still being written. */

@@ -12,6 +12,7 @@ import {
   type Route,
   type RouteRequest,
   readBody,
+  route,
   type SystemMember,
   systemMemberReply,
 } from '../../lib/component/http.js';
@@ -45,18 +46,12 @@ export const documentsUrl = ({ platform, space }: Pick<DocumentsEndpoint, 'platf
 
 export function documentRoutes(endpoint: DocumentsEndpoint): readonly Route[] {
   const path = `{prefix}/${endpoint.space}`;
-  const route = (methods: readonly string[], of: string, handle: Route['handle']): Route => ({
-    methods,
-    path: of,
-    access: 'authenticated',
-    handle,
-  });
   return [
-    route(['GET', 'HEAD'], path, (request) => listing(endpoint, request)),
-    route(['POST'], path, (request) => post(endpoint, request)),
-    route(['GET', 'HEAD'], `${path}/:name`, (request) => read(endpoint, request)),
-    route(['DELETE'], `${path}/:name`, (request) => remove(endpoint, request)),
-    route(['OPTIONS'], `${path}/:name`, async (request) => {
+    route('authenticated', `GET HEAD ${path}`, (request) => listing(endpoint, request)),
+    route('authenticated', `POST ${path}`, (request) => post(endpoint, request)),
+    route('authenticated', `GET HEAD ${path}/:name`, (request) => read(endpoint, request)),
+    route('authenticated', `DELETE ${path}/:name`, (request) => remove(endpoint, request)),
+    route('authenticated', `OPTIONS ${path}/:name`, async (request) => {
       await visible(endpoint, request);
       return { status: 204, fields: { Allow: 'GET, HEAD, DELETE, OPTIONS' } };
     }),

@@ -6,7 +6,7 @@ import { type Access, type Mode, requireAccess } from '../../lib/component/acces
 import { LwsError, type Platform, packageVersion } from '../../lib/component/basics.js';
 import { nameOf } from '../../lib/component/entries.js';
 import { decodeUtf8, parseJson } from '../../lib/component/fields.js';
-import { jsonReply, type Reply, type Route, type RouteRequest, readBody } from '../../lib/component/http.js';
+import { jsonReply, type Reply, type Route, type RouteRequest, readBody, route } from '../../lib/component/http.js';
 
 const longestBody = 16 << 10;
 
@@ -22,11 +22,8 @@ export async function readJsonObject({ body: open }: RouteRequest): Promise<Read
 }
 
 /** Why somebody may do something, or may not: the command `explain`, for the console. */
-export const explainRoute = ({ explain }: Platform): Route => ({
-  methods: ['GET', 'HEAD'],
-  path: '{prefix}/explain',
-  access: 'controller',
-  async handle({ query }) {
+export const explainRoute = ({ explain }: Platform): Route =>
+  route('controller', 'GET HEAD {prefix}/explain', async ({ query }) => {
     const [subject, method, iri] = ['as', 'method', 'iri'].map((name) => query.get(name) ?? '');
     if (!iri) throw new LwsError('bad-request', 'The query has to name an iri.');
     return jsonReply(
@@ -37,15 +34,11 @@ export const explainRoute = ({ explain }: Platform): Route => ({
         iri,
       }),
     );
-  },
-});
+  });
 
 /** What the caller may do with a resource, so that the console offers nothing else. */
-export const rightsRoute = (platform: Platform): Route => ({
-  methods: ['GET', 'HEAD'],
-  path: '/app/rights',
-  access: 'filtered',
-  async handle({ access, query }) {
+export const rightsRoute = (platform: Platform): Route =>
+  route('filtered', 'GET HEAD /app/rights', async ({ access, query }) => {
     const { store: view, authorizer, rootIri, addedOwners } = platform;
     const iri = query.get('iri') ?? '';
     if (!iri.startsWith(rootIri)) throw new LwsError('bad-request', 'The query has to name an iri of this storage.');
@@ -54,8 +47,7 @@ export const rightsRoute = (platform: Platform): Route => ({
     // Grants are given by who controls the storage; access control lists are changed by who controls the resource.
     const share = (await may('control', rootIri)) || (addedOwners === undefined && (await may('control')));
     return jsonReply(200, { append: await may('append'), write: await may('write'), share });
-  },
-});
+  });
 
 /** How the storage is: versions, room, and the settings in force. */
 export function statusRoute({ store, clock, describeSettings }: Platform): Route {
@@ -63,34 +55,25 @@ export function statusRoute({ store, clock, describeSettings }: Platform): Route
   const started = clock();
   const settings = describeSettings();
   const quota = settings.find(({ name }) => name === 'lws.quota.max-bytes')?.value;
-  return {
-    methods: ['GET', 'HEAD'],
-    path: '{prefix}/status',
-    access: 'controller',
-    handle: () =>
-      jsonReply(200, {
-        version,
-        node: process.version,
-        uptimeSeconds: Math.max(0, Math.floor((clock() - started) / 1000)),
-        bytes: store.bytes,
-        /** 0: no limit. */
-        quotaBytes: quota,
-        settings,
-      }),
-  };
+  return route('controller', 'GET HEAD {prefix}/status', () =>
+    jsonReply(200, {
+      version,
+      node: process.version,
+      uptimeSeconds: Math.max(0, Math.floor((clock() - started) / 1000)),
+      bytes: store.bytes,
+      /** 0: no limit. */
+      quotaBytes: quota,
+      settings,
+    }),
+  );
 }
 
 const validSeconds = 60;
 const type = 'ticket+jwt';
 
 export const ticketRoutes = (platform: Platform): readonly Route[] => [
-  { methods: ['POST'], path: '/app/tickets', access: 'filtered', handle: (request) => issue(platform, request) },
-  {
-    methods: ['GET', 'HEAD'],
-    path: '/app/tickets',
-    access: 'public',
-    handle: (request) => redeem(platform, request),
-  },
+  route('filtered', 'POST /app/tickets', (request) => issue(platform, request)),
+  route('public', 'GET HEAD /app/tickets', (request) => redeem(platform, request)),
 ];
 
 async function issue(platform: Platform, request: RouteRequest): Promise<Reply> {

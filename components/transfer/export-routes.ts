@@ -4,7 +4,7 @@ import { type Client, clientFor } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { isContainerIri } from '../../lib/component/entries.js';
 import type { Format } from '../../lib/component/exchange.js';
-import { type Reply, type Route, type RouteRequest, uncached } from '../../lib/component/http.js';
+import { type Reply, type Route, type RouteRequest, route, uncached } from '../../lib/component/http.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 
@@ -53,7 +53,7 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
     if (body.readableLength === 0) await once(body, 'readable');
     return { status: 200, fields, body };
   };
-  return [{ methods: ['GET'], path: exportPath, access: 'filtered', handle: answer }];
+  return [route('filtered', `GET ${exportPath}`, answer)];
 }
 
 /** @throws LwsError `bad-request` */

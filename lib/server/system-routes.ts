@@ -1,33 +1,19 @@
 /** The fixed routes of the house itself. */
 
 import type { Reply } from '../http/reply.js';
-import type { Route } from '../http/route.js';
+import { type Route, route } from '../http/route.js';
 import { chooseDescription, descriptionReply, type StorageDescription } from '../http/storage-description.js';
 import type { Storage } from '../resources/storage.js';
 import type { Store } from '../storage/engine/store.js';
 
 export const systemRoutes = (storage: Storage, description: StorageDescription): readonly Route[] => [
-  {
-    methods: ['GET', 'HEAD'],
-    path: '{prefix}/storage-description',
-    access: 'public',
-    handle: ({ req }) => descriptionReply(req, storage, description, chooseDescription(req.headers.accept)),
-  },
-  ...healthRoutes(storage.store),
-];
-
-const healthRoutes = (store: Store): readonly Route[] => [
-  route('live', () => answer(true)),
+  route('public', 'GET HEAD {prefix}/storage-description', ({ req }) =>
+    descriptionReply(req, storage, description, chooseDescription(req.headers.accept)),
+  ),
+  route('public', 'GET HEAD {prefix}/health/live', () => answer(true)),
   // There is no ready server while an index is rebuilt: it listens after that.
-  route('ready', async () => answer(await isWritable(store))),
+  route('public', 'GET HEAD {prefix}/health/ready', async () => answer(await isWritable(storage.store))),
 ];
-
-const route = (name: string, handle: Route['handle']): Route => ({
-  methods: ['GET', 'HEAD'],
-  path: `{prefix}/health/${name}`,
-  access: 'public',
-  handle,
-});
 
 /** LevelDB is open and took the last batch, the disk has room, and blobs are taken. */
 async function isWritable(store: Store): Promise<boolean> {

@@ -105,9 +105,7 @@ const maxAttempts = 5;
 const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly to decide by' };
 
 /** The model of a storage with ACLs. */
-export const wacModel = (options: WacOptions): BaseModel => new WacModel(options);
-
-class WacModel implements BaseModel {
+export class WacModel implements BaseModel {
   // Inside the transaction everything is decided again: a group may have changed since.
   private readonly memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
 

@@ -1,7 +1,7 @@
 /** Puts the floors and the components together from the settings. */
 import { createHmac } from 'node:crypto';
 import { accessTokenSuite, type TrustedIssuer } from '../authentication/access-token.js';
-import { createAuthenticator } from '../authentication/authenticate.js';
+import { RememberingAuthenticator } from '../authentication/authenticate.js';
 import { identifierResolver } from '../authentication/controlled-identifier.js';
 import { dpopVerifier } from '../authentication/dpop.js';
 import { issuerKeys, wellKnownOf } from '../authentication/issuer-keys.js';
@@ -11,7 +11,7 @@ import { AddedOwners } from '../authorization/added-owners.js';
 import { createAuthorizer, noteReaders } from '../authorization/authorizer.js';
 import { createGroups } from '../authorization/groups.js';
 import { ownerModel } from '../authorization/owner-mode.js';
-import { wacModel } from '../authorization/wac.js';
+import { WacModel } from '../authorization/wac.js';
 import type { Component, Installation, Platform } from '../component/contract.js';
 import type { AppContext } from '../http/app-context.js';
 import { graphStorePath } from '../http/graph-store.js';
@@ -66,7 +66,7 @@ export async function assembleStorage(
     log,
   });
   const base = acls
-    ? wacModel({ storage: iri, view: store, index: acls, groups, maxFetches: core.groupFetches })
+    ? new WacModel({ storage: iri, view: store, index: acls, groups, maxFetches: core.groupFetches })
     : ownerModel({
         owners,
         ...(added ? { added } : {}),
@@ -215,7 +215,7 @@ export function assembleAppContext(
   return {
     storage,
     description,
-    authenticator: createAuthenticator({
+    authenticator: new RememberingAuthenticator({
       suites: storageSuites(core, platform, issuers),
       dpop: platform.dpop,
       dpopOnly: core.dpopOnly,

@@ -102,10 +102,7 @@ export interface QuadMatches {
   close(): Promise<void>;
 }
 
-export const quadMatches = (graphs: DatasetGraphs, iterators: KeyIterators): QuadMatches =>
-  new KeyMatches(graphs, iterators);
-
-class KeyMatches implements QuadMatches {
+export class KeyMatches implements QuadMatches {
   readonly costs: Costs;
   private readonly all: boolean;
   private readonly gates: Readonly<Record<DatasetPart, GraphGate>>;

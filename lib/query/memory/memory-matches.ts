@@ -1,4 +1,4 @@
-/** The quads of the caller's dataset that match given terms, from memory: the same answers as those of `quadMatches` from LevelDB. */
+/** The quads of the caller's dataset that match given terms, from memory: the same answers as those of `KeyMatches` from LevelDB. */
 
 import { type DatasetGraphs, type DatasetPart, graphGate } from '../access/graph-gate.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
@@ -8,7 +8,7 @@ import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { MemoryView } from './memory-layers.js';
 import { type MemoryScans, plainScans } from './memory-scans.js';
-import { openScans } from './open-scans.js';
+import { OpenScans } from './open-scans.js';
 import type { Ids } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
@@ -16,10 +16,7 @@ import type { TermIds } from './term-ids.js';
 const blockLength = 2048;
 const firstLength = 64;
 
-export const memoryMatches = (options: DatasetGraphs, view: MemoryView, assertTime: () => void): QuadMatches =>
-  new MemoryMatches(options, view, assertTime);
-
-class MemoryMatches implements QuadMatches {
+export class MemoryMatches implements QuadMatches {
   // A lookup takes 2 to 3 µs, a match of a scan 0.1 to 0.3, and as much again to be joined.
   readonly costs = { lookUp: 6, quad: 3, subject: 6 };
   private readonly terms: TermIds;
@@ -35,7 +32,7 @@ class MemoryMatches implements QuadMatches {
   ) {
     const gates = { union: graphGate(options, 'union'), named: graphGate(options, 'named') };
     this.terms = view.terms;
-    this.scans = options.readable.all ? plainScans(view, gates) : openScans(view, gates);
+    this.scans = options.readable.all ? plainScans(view, gates) : new OpenScans(view, gates);
   }
 
   async *stream(bound: Terms, { part, places, among }: Wanted): AsyncGenerator<Terms[]> {

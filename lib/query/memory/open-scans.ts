@@ -27,15 +27,12 @@ interface Part {
   readonly few: () => readonly number[] | undefined;
 }
 
-/** @param gates of a caller that may not read everything */
-export const openScans = (view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>): MemoryScans =>
-  new OpenScans(view, gates);
-
-class OpenScans implements MemoryScans {
+export class OpenScans implements MemoryScans {
   private readonly terms: TermIds;
   private readonly layers: readonly Layer[];
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
 
+  /** @param gates of a caller that may not read everything */
   constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>) {
     this.terms = view.terms;
     this.layers = view.layers;

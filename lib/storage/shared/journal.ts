@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LwsError } from '../../errors.js';
+import { LwsError, tooBusy } from '../../errors.js';
 import { StoreUnavailableError } from '../engine/durable-level.js';
 import { Connection, type DatabaseAddress, databaseAway } from './connection.js';
 
@@ -229,11 +229,10 @@ export const contradict = (one: JournalPlace, other: JournalPlace): boolean =>
 
 /** The answer of a server whose database lacks rows that the server has. */
 export const setBack = (place: JournalPlace): LwsError =>
-  new LwsError('too-busy', 'The storage and its database are not of one state, which its operator has to settle.', {
+  tooBusy('The storage and its database are not of one state, which its operator has to settle.', 60, {
     reason:
       `the database lacks row ${place.seq} of its journal, which this server has: it was set back to an earlier state, or lost its last ` +
       'commits; start the server again, which says what to do',
-    fields: { 'Retry-After': '60' },
   });
 
 const tablesVersion = '1';

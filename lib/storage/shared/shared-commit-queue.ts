@@ -3,7 +3,7 @@
  * has applied all rows of the others, and no other one writes. At the end of the turn its transactions become one row of the journal.
  */
 
-import { LwsError } from '../../errors.js';
+import { type LwsError, tooBusy } from '../../errors.js';
 import {
   CommitQueue,
   type CommitQueueOptions,
@@ -143,7 +143,4 @@ export class SharedCommitQueue extends CommitQueue {
 
 /** The refusal of a server that cannot write its copy; other servers may be able to answer. */
 const copyBehind = (cause: unknown): LwsError =>
-  new LwsError('too-busy', 'This server cannot write its copy of the storage at the moment. Try again soon.', {
-    cause,
-    fields: { 'Retry-After': '5' },
-  });
+  tooBusy('This server cannot write its copy of the storage at the moment. Try again soon.', 5, { cause });

@@ -42,7 +42,7 @@ export const authentication =
   };
 
 /*
- * * What keeps other web sites out of a storage that is open to everybody who reaches it: a page in a developer's browser reaches it too. A
+ * What keeps other web sites out of a storage that is open to everybody who reaches it: a page in a developer's browser reaches it too. A
  * name of its own that points here (DNS rebinding) would make a site the same origin; a form needs no answer to do harm.
  */
 

@@ -202,9 +202,9 @@ async function checkAll(context: Context): Promise<number> {
 
 /** It may be broken off at any time: the storage is whole then, and the same command goes on. */
 async function reorder(context: Context): Promise<number> {
-  const [name = '', ...rest] = context.operands;
+  const [name = ''] = context.operands;
   const wanted = { one: Orders.one, four: Orders.all }[name];
-  if (!wanted || rest.length > 0) throw new SettingsError('It is orders one, or orders four.');
+  if (!wanted) throw new SettingsError('It is orders one, or orders four.');
   return onStore(context, async (store) => {
     const shown = progress(wanted.isWhole ? 'Adding orders' : 'Removing orders');
     const timer = setInterval(() => shown(store.kept.moved, store.kept.quads), 200);
@@ -220,9 +220,7 @@ async function reorder(context: Context): Promise<number> {
 }
 
 async function explainRequest({ settings, flags, operands, components }: Context): Promise<number> {
-  const [iri, ...rest] = operands;
-  if (iri === undefined || rest.length > 0)
-    throw new SettingsError('explain is about one IRI: explain --as URI --method GET IRI.');
+  const [iri = ''] = operands;
   const { as: subject, client, origin, purpose } = flags;
   const access = {
     ...(subject === undefined ? {} : { principal: { subject, ...(client === undefined ? {} : { client }) } }),

@@ -62,26 +62,18 @@ export async function readSteps(
 
 const managing = new Set(['load', 'clear', 'create', 'drop', 'add', 'move', 'copy']);
 
-/** Walks the syntax tree without recursion: an update may be nested as deep as its text is long. */
 function assertOneGraph(root: Syntax): void {
-  const left: unknown[] = [root];
-  while (left.length > 0) {
-    const node = left.pop();
-    if (Array.isArray(node)) for (const each of node) left.push(each);
-    else if (typeof node === 'object' && node !== null) {
-      const { type, subType } = node as Syntax;
-      if (type === 'updateOperation' && managing.has(String(subType)))
-        throw new LwsError('bad-request', `${String(subType).toUpperCase()} is not possible: a resource is one graph.`);
-      if (subType === 'service')
-        throw new LwsError('bad-request', 'SERVICE is not possible: an update runs on the resource alone.');
-      const values = node as Readonly<Record<string, unknown>>;
-      if (subType === 'graph' || type === 'graph' || hasDatasetClause(values))
-        throw new LwsError(
-          'named-graph',
-          'The update names a graph (GRAPH, WITH, USING). A resource is a single graph: leave the name out.',
-        );
-      for (const each of Object.values(values)) left.push(each);
-    }
+  for (const node of nodesOf(root)) {
+    const { type, subType } = node as Syntax;
+    if (type === 'updateOperation' && managing.has(String(subType)))
+      throw new LwsError('bad-request', `${String(subType).toUpperCase()} is not possible: a resource is one graph.`);
+    if (subType === 'service')
+      throw new LwsError('bad-request', 'SERVICE is not possible: an update runs on the resource alone.');
+    if (subType === 'graph' || type === 'graph' || hasDatasetClause(node))
+      throw new LwsError(
+        'named-graph',
+        'The update names a graph (GRAPH, WITH, USING). A resource is a single graph: leave the name out.',
+      );
   }
 }
 
@@ -123,7 +115,7 @@ interface ReadGraphsUpdate extends ReadUpdate {
 export async function readGraphsUpdate(written: string, base: string): Promise<ReadGraphsUpdate> {
   let namesDataset = false;
   const update = await readSteps(written, base, (syntax, parse) => {
-    for (const node of nodesOf(syntax, () => true)) {
+    for (const node of nodesOf(syntax)) {
       if (node['subType'] === 'service') throw new LwsError('bad-request', 'SERVICE is not possible in an update.');
       namesDataset ||= hasDatasetClause(node);
     }

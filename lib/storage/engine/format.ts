@@ -163,7 +163,7 @@ async function countOf(level: Level, record: ResourceRecord): Promise<void> {
 }
 
 /*
- * * Migration of quad keys: the first servers wrote one U+0000 between the parts, later ones two, since with one a term that ends in U+0000
+ * Migration of quad keys: the first servers wrote one U+0000 between the parts, later ones two, since with one a term that ends in U+0000
  * could not be told from its neighbour. Types and lengths at the end are the same in both.
  */
 

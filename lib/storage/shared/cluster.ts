@@ -248,7 +248,7 @@ export class Cluster {
 }
 
 /*
- * * Which servers of a storage are running, by a row that each renews, and which one leads, that is, does the work that only one should do. A
+ * Which servers of a storage are running, by a row that each renews, and which one leads, that is, does the work that only one should do. A
  * server that was held up may lead a moment too long, so that this work has to be harmless when two servers do it.
  */
 

@@ -205,7 +205,7 @@ export class Journal {
 }
 
 /*
- * * A place in the journal: the number of a row, and its id, since a database that was set back to an earlier state, or lost its last
+ * A place in the journal: the number of a row, and its id, since a database that was set back to an earlier state, or lost its last
  * commits, gives the same number to another row.
  */
 
@@ -228,12 +228,14 @@ export const contradict = (one: JournalPlace, other: JournalPlace): boolean =>
   one.seq === other.seq && one.id !== undefined && other.id !== undefined && one.id !== other.id;
 
 /** The answer of a server whose database lacks rows that the server has. */
-export const setBack = (place: JournalPlace): LwsError =>
-  tooBusy('The storage and its database are not of one state, which its operator has to settle.', 60, {
-    reason:
-      `the database lacks row ${place.seq} of its journal, which this server has: it was set back to an earlier state, or lost its last ` +
-      'commits; start the server again, which says what to do',
+export function setBack(place: JournalPlace): LwsError {
+  const reason =
+    `the database lacks row ${place.seq} of its journal, which this server has: it was set back to an earlier state, or lost its last ` +
+    'commits; start the server again, which says what to do';
+  return tooBusy('The storage and its database are not of one state, which its operator has to settle.', 60, {
+    reason,
   });
+}
 
 const tablesVersion = '1';
 /** The format of rows and checkpoints, which have quads as GSPO keys alone: the orders of a copy are its own. */

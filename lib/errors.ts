@@ -99,3 +99,10 @@ export class LwsError extends Error {
     });
   }
 }
+
+/** The refusal of what may be asked again. @param seconds until then, at the soonest */
+export const tooBusy = (
+  message: string,
+  seconds: number,
+  details: Pick<ErrorDetails, 'cause' | 'reason'> = {},
+): LwsError => new LwsError('too-busy', message, { ...details, fields: { 'Retry-After': String(seconds) } });

@@ -18,9 +18,16 @@ import { ownStatements } from '../../lib/component/graphs.js';
 import { type IriRange, only, subtree } from '../../lib/component/level.js';
 import { structuralType } from '../../lib/component/resources.js';
 import { foaf, rdf } from '../../lib/component/vocabulary.js';
-import { type Action, type Policy, policiesOf } from './access-documents.js';
-import { isOfRequest, type ResourceFacts, requestFulfils, resourceFulfils } from './constraints.js';
-import type { KeptDocument } from './kept-documents.js';
+import {
+  type Action,
+  isOfRequest,
+  type Policy,
+  policiesOf,
+  type ResourceFacts,
+  requestFulfils,
+  resourceFulfils,
+} from './access-documents.js';
+import type { KeptDocument } from './kept-index.js';
 
 interface Grant {
   readonly id: string;

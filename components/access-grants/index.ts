@@ -2,8 +2,7 @@
 import { defineComponent, flag, integer, optional, type Platform, setting, text } from '../../lib/component/basics.js';
 import { FollowedEntries } from '../../lib/component/store.js';
 import { GrantIndex } from './grant-index.js';
-import { foreignDocument, readKept, type Space } from './kept-documents.js';
-import { KeptIndex } from './kept-index.js';
+import { foreignDocument, KeptIndex, readKept, type Space } from './kept-index.js';
 import { type DocumentsEndpoint, documentRoutes, documentsUrl } from './routes.js';
 
 const settings = {

@@ -12,13 +12,22 @@ import {
   type Route,
   type RouteRequest,
   readBody,
+  route,
   type SystemMember,
   systemMemberReply,
 } from '../../lib/component/http.js';
 import type { Transaction } from '../../lib/component/store.js';
 import { type AccessDocument, acceptDocument, type DocumentType } from './access-documents.js';
-import { bytesOfKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
-import { type DocumentLimits, type KeptIndex, partyOf } from './kept-index.js';
+import {
+  bytesOfKept,
+  type DocumentLimits,
+  type KeptDocument,
+  type KeptIndex,
+  keyOf,
+  partyOf,
+  readKept,
+  type Space,
+} from './kept-index.js';
 
 export interface DocumentsEndpoint {
   readonly platform: Platform;
@@ -37,18 +46,12 @@ export const documentsUrl = ({ platform, space }: Pick<DocumentsEndpoint, 'platf
 
 export function documentRoutes(endpoint: DocumentsEndpoint): readonly Route[] {
   const path = `{prefix}/${endpoint.space}`;
-  const route = (methods: readonly string[], of: string, handle: Route['handle']): Route => ({
-    methods,
-    path: of,
-    access: 'authenticated',
-    handle,
-  });
   return [
-    route(['GET', 'HEAD'], path, (request) => listing(endpoint, request)),
-    route(['POST'], path, (request) => post(endpoint, request)),
-    route(['GET', 'HEAD'], `${path}/:name`, (request) => read(endpoint, request)),
-    route(['DELETE'], `${path}/:name`, (request) => remove(endpoint, request)),
-    route(['OPTIONS'], `${path}/:name`, async (request) => {
+    route('authenticated', `GET HEAD ${path}`, (request) => listing(endpoint, request)),
+    route('authenticated', `POST ${path}`, (request) => post(endpoint, request)),
+    route('authenticated', `GET HEAD ${path}/:name`, (request) => read(endpoint, request)),
+    route('authenticated', `DELETE ${path}/:name`, (request) => remove(endpoint, request)),
+    route('authenticated', `OPTIONS ${path}/:name`, async (request) => {
       await visible(endpoint, request);
       return { status: 204, fields: { Allow: 'GET, HEAD, DELETE, OPTIONS' } };
     }),

@@ -11,7 +11,7 @@ import {
   wellKnownOf,
 } from '../../lib/component/authentication.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { field, type Reply, type Route, type RouteRequest, readBody } from '../../lib/component/http.js';
+import { field, type Reply, type Route, type RouteRequest, readBody, route } from '../../lib/component/http.js';
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import { OAuthError, oauthErrorReply, uncached } from './oauth-error.js';
 import type { SignInLinks } from './sign-in-links.js';
@@ -42,8 +42,8 @@ export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
       const elsewhere = inserted === below ? [] : [{ ...metadata, place: 'origin', path: inserted } as const];
       return [{ ...metadata, path: below }, ...elsewhere];
     }),
-    { methods: ['GET', 'HEAD'], path: '{prefix}/jwks', access: 'public', handle: () => json(keys.jwks()) },
-    { methods: ['POST'], path: '{prefix}/token', access: 'public', handle: (request) => answer(issuer, request) },
+    route('public', 'GET HEAD {prefix}/jwks', () => json(keys.jwks())),
+    route('public', 'POST {prefix}/token', (request) => answer(issuer, request)),
   ];
 }
 

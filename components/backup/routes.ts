@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { checkedChunks, jsonReply, type Route, uncached } from '../../lib/component/http.js';
+import { checkedChunks, jsonReply, type Route, route, uncached } from '../../lib/component/http.js';
 import type { BackupJob, BackupJobs } from './jobs.js';
 
 export const backupPath = '{prefix}/backups';
@@ -15,19 +15,13 @@ export function backupRoutes(
   jobs: BackupJobs,
 ): readonly Route[] {
   const urlOf = (id: string): string => `${baseUri}${backupPath.replace('{prefix}', systemPrefix)}/${id}`;
-  const route = (method: string, path: string, handle: Route['handle']): Route => ({
-    methods: [method],
-    path: backupPath + path,
-    access: 'controller',
-    handle,
-  });
   const found = (parameters: Readonly<Record<string, string>>): BackupJob => {
     const job = jobs.find(parameters['id'] ?? '');
     if (!job) throw new LwsError('not-found', 'There is no such back-up under way.');
     return job;
   };
   return [
-    route('POST', '', async (request) => {
+    route('controller', `POST ${backupPath}`, async (request) => {
       const job = await jobs.begin(checkedChunks(request.body()));
       if (!job)
         throw new LwsError(
@@ -36,9 +30,9 @@ export function backupRoutes(
         );
       return jsonReply(201, told(job, storage), { Location: urlOf(job.id) });
     }),
-    route('GET', '/:id', ({ parameters }) => jsonReply(200, told(found(parameters), storage))),
+    route('controller', `GET ${backupPath}/:id`, ({ parameters }) => jsonReply(200, told(found(parameters), storage))),
     ...(['state', 'quads'] as const).map((part) =>
-      route('GET', `/:id/${part}`, async ({ parameters }) => {
+      route('controller', `GET ${backupPath}/:id/${part}`, async ({ parameters }) => {
         const { files, state } = found(parameters);
         if (state !== 'ready') throw new LwsError('conflict', 'The state is not written yet.');
         const { size } = await stat(files[part]);
@@ -46,7 +40,7 @@ export function backupRoutes(
         return { status: 200, fields, body: createReadStream(files[part], { highWaterMark: 1 << 18 }) };
       }),
     ),
-    route('DELETE', '/:id', async ({ parameters }) => {
+    route('controller', `DELETE ${backupPath}/:id`, async ({ parameters }) => {
       found(parameters);
       await jobs.end();
       return { status: 204, fields: uncached };

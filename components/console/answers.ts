@@ -1,8 +1,12 @@
 /** The small endpoints that the console asks, and JSON in for all of them. */
-import { type Mode, requireAccess } from '../../lib/component/access.js';
+
+import { createPublicKey, randomUUID } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { type Access, type Mode, requireAccess } from '../../lib/component/access.js';
 import { LwsError, type Platform, packageVersion } from '../../lib/component/basics.js';
+import { nameOf } from '../../lib/component/entries.js';
 import { decodeUtf8, parseJson } from '../../lib/component/fields.js';
-import { jsonReply, type Route, type RouteRequest, readBody } from '../../lib/component/http.js';
+import { jsonReply, type Reply, type Route, type RouteRequest, readBody, route } from '../../lib/component/http.js';
 
 const longestBody = 16 << 10;
 
@@ -18,11 +22,8 @@ export async function readJsonObject({ body: open }: RouteRequest): Promise<Read
 }
 
 /** Why somebody may do something, or may not: the command `explain`, for the console. */
-export const explainRoute = ({ explain }: Platform): Route => ({
-  methods: ['GET', 'HEAD'],
-  path: '{prefix}/explain',
-  access: 'controller',
-  async handle({ query }) {
+export const explainRoute = ({ explain }: Platform): Route =>
+  route('controller', 'GET HEAD {prefix}/explain', async ({ query }) => {
     const [subject, method, iri] = ['as', 'method', 'iri'].map((name) => query.get(name) ?? '');
     if (!iri) throw new LwsError('bad-request', 'The query has to name an iri.');
     return jsonReply(
@@ -33,15 +34,11 @@ export const explainRoute = ({ explain }: Platform): Route => ({
         iri,
       }),
     );
-  },
-});
+  });
 
 /** What the caller may do with a resource, so that the console offers nothing else. */
-export const rightsRoute = (platform: Platform): Route => ({
-  methods: ['GET', 'HEAD'],
-  path: '/app/rights',
-  access: 'filtered',
-  async handle({ access, query }) {
+export const rightsRoute = (platform: Platform): Route =>
+  route('filtered', 'GET HEAD /app/rights', async ({ access, query }) => {
     const { store: view, authorizer, rootIri, addedOwners } = platform;
     const iri = query.get('iri') ?? '';
     if (!iri.startsWith(rootIri)) throw new LwsError('bad-request', 'The query has to name an iri of this storage.');
@@ -50,8 +47,7 @@ export const rightsRoute = (platform: Platform): Route => ({
     // Grants are given by who controls the storage; access control lists are changed by who controls the resource.
     const share = (await may('control', rootIri)) || (addedOwners === undefined && (await may('control')));
     return jsonReply(200, { append: await may('append'), write: await may('write'), share });
-  },
-});
+  });
 
 /** How the storage is: versions, room, and the settings in force. */
 export function statusRoute({ store, clock, describeSettings }: Platform): Route {
@@ -59,19 +55,89 @@ export function statusRoute({ store, clock, describeSettings }: Platform): Route
   const started = clock();
   const settings = describeSettings();
   const quota = settings.find(({ name }) => name === 'lws.quota.max-bytes')?.value;
+  return route('controller', 'GET HEAD {prefix}/status', () =>
+    jsonReply(200, {
+      version,
+      node: process.version,
+      uptimeSeconds: Math.max(0, Math.floor((clock() - started) / 1000)),
+      bytes: store.bytes,
+      /** 0: no limit. */
+      quotaBytes: quota,
+      settings,
+    }),
+  );
+}
+
+const validSeconds = 60;
+const type = 'ticket+jwt';
+
+export const ticketRoutes = (platform: Platform): readonly Route[] => [
+  route('filtered', 'POST /app/tickets', (request) => issue(platform, request)),
+  route('public', 'GET HEAD /app/tickets', (request) => redeem(platform, request)),
+];
+
+async function issue(platform: Platform, request: RouteRequest): Promise<Reply> {
+  const { iri } = await readJsonObject(request);
+  if (typeof iri !== 'string' || !iri.startsWith(platform.rootIri) || iri.endsWith('/'))
+    throw new LwsError('bad-request', 'The member iri is the IRI of a resource of this storage that is no container.');
+  await requireAccess(platform, platform.store, request.access, 'read', iri);
+  const { principal, origin, purpose } = request.access;
+  const ticket = await new SignJWT({
+    resource: iri,
+    // Everything that the decision was about.
+    ...(principal ? { sub: principal.subject, client_id: principal.client, issuer: principal.issuer } : {}),
+    ...(origin === undefined ? {} : { origin }),
+    ...(purpose === undefined ? {} : { purpose }),
+  })
+    .setProtectedHeader({ alg: 'EdDSA', typ: type })
+    .setAudience(`${platform.baseUri}/app/tickets`)
+    .setIssuedAt()
+    .setExpirationTime(Math.floor(Date.now() / 1000) + validSeconds)
+    .setJti(randomUUID())
+    .sign(platform.signingKey.key);
+  return jsonReply(201, { url: `${platform.baseUri}/app/tickets?ticket=${ticket}`, expires_in: validSeconds });
+}
+
+async function redeem(platform: Platform, request: RouteRequest): Promise<Reply> {
+  const { resource, access } = await read(platform, request.query.get('ticket') ?? '');
+  const reply = await platform.read({ req: request.req, access }, resource);
+  if (reply.status !== 200 && reply.status !== 206) return reply;
   return {
-    methods: ['GET', 'HEAD'],
-    path: '{prefix}/status',
-    access: 'controller',
-    handle: () =>
-      jsonReply(200, {
-        version,
-        node: process.version,
-        uptimeSeconds: Math.max(0, Math.floor((clock() - started) / 1000)),
-        bytes: store.bytes,
-        /** 0: no limit. */
-        quotaBytes: quota,
-        settings,
-      }),
+    ...reply,
+    fields: {
+      ...reply.fields,
+      'Content-Disposition': `attachment; filename*=UTF-8''${fileName(resource)}`,
+      'Cache-Control': 'private, no-store',
+      'Referrer-Policy': 'no-referrer',
+    },
   };
+}
+
+/** The name as it stands in the IRI: percent-encoded already, but for what RFC 8187 wants encoded too. */
+const fileName = (iri: string): string =>
+  nameOf(iri).replace(/[^A-Za-z0-9%!#$&+\-.^_`|~]/g, (char) => encodeURIComponent(char).replace(/['()*]/g, hex));
+const hex = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+
+async function read(platform: Platform, ticket: string): Promise<{ resource: string; access: Access }> {
+  try {
+    const { payload } = await jwtVerify(ticket, createPublicKey(platform.signingKey.key), {
+      typ: type,
+      audience: `${platform.baseUri}/app/tickets`,
+      algorithms: ['EdDSA'],
+    });
+    const { sub, client_id, issuer, origin, purpose, resource } = payload as Record<string, string | undefined>;
+    const principal =
+      sub === undefined ? undefined : { subject: sub, ...(client_id ? { client: client_id } : {}), issuer: issuer! };
+    return {
+      resource: resource!,
+      access: {
+        ...(principal ? { principal } : {}),
+        ...(origin === undefined ? {} : { origin }),
+        ...(purpose === undefined ? {} : { purpose }),
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error;
+    throw new LwsError('not-found', 'This link has expired. Ask for the download again.', { reason: error.message });
+  }
 }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { asTyped, type Platform, packageRoot, SettingsError } from '../../lib/component/basics.js';
-import type { Fields, Reply, Route, RouteRequest } from '../../lib/component/http.js';
+import { type Fields, type Reply, type Route, route } from '../../lib/component/http.js';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -65,26 +65,26 @@ function bodyOf(name: string, prepare?: (text: string) => string): Buffer {
  * @throws SettingsError when the console was not built
  */
 export function fileRoutes({ rootIri }: Pick<Platform, 'rootIri'>): readonly Route[] {
-  const methods = ['GET', 'HEAD'];
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
   const page = (path: string, name: string): Route => {
     const body = bodyOf(name, (text) => text.replace('{COMMAND}', asTyped()));
     const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host)) });
-    const handle = ({ req }: RouteRequest): Reply => ({
+    return route('public', `GET HEAD ${path}`, ({ req }) => ({
       status: 200,
       fields: { ...pageFields, ...policy(req.headers.host) },
       body,
-    });
-    return { methods, path, access: 'public', handle };
+    }));
   };
   const files = readdirSync(folder).filter((name) => extname(name) in mediaTypes);
-  const route = (path: string, reply: Reply): Route => ({ methods, path, access: 'public', handle: () => reply });
   return [
     page('/app', 'app.html'),
     page('/callback', 'callback.html'),
     // What has none of these names is no more there than any other reserved path.
-    ...files.map((name) => route(`/app/${name}`, fileReply(name))),
+    ...files.map((name) => {
+      const reply = fileReply(name);
+      return route('public', `GET HEAD /app/${name}`, () => reply);
+    }),
   ];
 }
 

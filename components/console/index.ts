@@ -34,10 +34,9 @@ export default defineComponent({
   // Pages and their routes are read when they are wanted alone.
   async install(platform, openId) {
     const { fileRoutes } = await import('./files.js');
-    const { explainRoute, rightsRoute, statusRoute } = await import('./answers.js');
+    const { explainRoute, rightsRoute, statusRoute, ticketRoutes } = await import('./answers.js');
     const { openIdRoutes } = await import('./openid.js');
     const { ownerRoutes } = await import('./owners.js');
-    const { ticketRoutes } = await import('./tickets.js');
     return {
       routes: [
         ...openIdRoutes(platform, openId),

@@ -5,7 +5,7 @@
 import { decodeJwt } from 'jose';
 import { type Throttle, throttle } from '../../lib/component/authentication.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { jsonReply, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
+import { jsonReply, type Reply, type Route, type RouteRequest, route } from '../../lib/component/http.js';
 import { type GuardedFetch, OutboundError, type OutboundResponse } from '../../lib/component/outbound.js';
 import { readJsonObject } from './answers.js';
 
@@ -40,9 +40,8 @@ export function openIdRoutes(
   platform: Platform,
   { discoveryUri, clientId, clientSecret }: OpenIdSettings,
 ): readonly Route[] {
-  const methods = ['GET', 'HEAD'];
-  if (discoveryUri === null)
-    return [{ methods, path: '/app/provider', access: 'public', handle: () => jsonReply(200, null) }];
+  const asked = 'GET HEAD /app/provider';
+  if (discoveryUri === null) return [route('public', asked, () => jsonReply(200, null))];
   const client: Client = {
     platform,
     // The operator named this host; what its document names is judged as any other.
@@ -54,21 +53,11 @@ export function openIdRoutes(
   };
   const provider = remembered(client);
   return [
-    {
-      methods,
-      path: '/app/provider',
-      access: 'public',
-      async handle() {
-        const { issuer, authorizationEndpoint } = await provider();
-        return jsonReply(200, { name: new URL(issuer).host, authorizationEndpoint, clientId: client.clientId });
-      },
-    },
-    {
-      methods: ['POST'],
-      path: '/callback',
-      access: 'public',
-      handle: (request) => redeem(client, provider, request),
-    },
+    route('public', asked, async () => {
+      const { issuer, authorizationEndpoint } = await provider();
+      return jsonReply(200, { name: new URL(issuer).host, authorizationEndpoint, clientId: client.clientId });
+    }),
+    route('public', 'POST /callback', (request) => redeem(client, provider, request)),
   ];
 }
 

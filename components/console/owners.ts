@@ -1,7 +1,7 @@
 /** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
 import { type AddedOwner, type AddedOwners, controls, isIdentity } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { jsonReply, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
+import { jsonReply, type Reply, type Route, type RouteRequest, route } from '../../lib/component/http.js';
 import type { Transaction } from '../../lib/component/store.js';
 import { readJsonObject } from './answers.js';
 
@@ -17,39 +17,28 @@ export function ownerRoutes({ store, rootIri: storage, authorizer, addedOwners, 
   // Access control lists say who controls: the root's own is edited instead.
   if (!addedOwners) return [];
   const path = '{prefix}/owners';
-  const access = 'controller';
   return [
-    { methods: ['GET', 'HEAD'], path, access, handle: () => jsonReply(200, { owners: addedOwners.all.map(shown) }) },
-    {
-      methods: ['POST'],
-      path,
-      access,
-      async handle(request) {
-        const owner = await ownerOf(request, clock());
-        await store.transact(async (tx) => {
-          await assertControl(tx, request);
-          assertRoom(addedOwners, owner.id);
-          tx.actor = owner.by;
-          addedOwners.stage(tx, owner);
-        });
-        return jsonReply(201, shown(owner));
-      },
-    },
-    {
-      methods: ['DELETE'],
-      path,
-      access,
-      async handle(request): Promise<Reply> {
-        const id = request.query.get('id') ?? '';
-        await store.transact(async (tx) => {
-          await assertControl(tx, request);
-          if (!addedOwners.has(id))
-            throw new LwsError('not-found', 'Nobody of that name was added; owners of lws.owners are removed there.');
-          addedOwners.stageRemoval(tx, id);
-        });
-        return { status: 204, fields: {} };
-      },
-    },
+    route('controller', `GET HEAD ${path}`, () => jsonReply(200, { owners: addedOwners.all.map(shown) })),
+    route('controller', `POST ${path}`, async (request) => {
+      const owner = await ownerOf(request, clock());
+      await store.transact(async (tx) => {
+        await assertControl(tx, request);
+        assertRoom(addedOwners, owner.id);
+        tx.actor = owner.by;
+        addedOwners.stage(tx, owner);
+      });
+      return jsonReply(201, shown(owner));
+    }),
+    route('controller', `DELETE ${path}`, async (request): Promise<Reply> => {
+      const id = request.query.get('id') ?? '';
+      await store.transact(async (tx) => {
+        await assertControl(tx, request);
+        if (!addedOwners.has(id))
+          throw new LwsError('not-found', 'Nobody of that name was added; owners of lws.owners are removed there.');
+        addedOwners.stageRemoval(tx, id);
+      });
+      return { status: 204, fields: {} };
+    }),
   ];
 }
 

@@ -1,6 +1,8 @@
 /** Metrics for Prometheus: to controllers at `{prefix}/metrics`, and without a credential on a port of loopback. */
+
 import type { Server } from 'node:http';
 import { defineComponent, flag, integer, optional, setting } from '../../lib/component/basics.js';
+import { route } from '../../lib/component/http.js';
 
 const settings = {
   enabled: setting(
@@ -28,16 +30,11 @@ export default defineComponent({
     let server: Server | undefined;
     return {
       routes: [
-        {
-          methods: ['GET', 'HEAD'],
-          path: '{prefix}/metrics',
-          access: 'controller',
-          handle: async () => ({
-            status: 200,
-            fields: { 'Content-Type': metrics.contentType, 'Cache-Control': 'private, no-store' },
-            body: Buffer.from(await metrics.text()),
-          }),
-        },
+        route('controller', 'GET HEAD {prefix}/metrics', async () => ({
+          status: 200,
+          fields: { 'Content-Type': metrics.contentType, 'Cache-Control': 'private, no-store' },
+          body: Buffer.from(await metrics.text()),
+        })),
       ],
       onAnswered: (answered) => metrics.answered(answered),
       async start() {

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { controls } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { formatLink, parseDateTime } from '../../lib/component/fields.js';
-import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
+import { type Reply, type Route, type RouteRequest, route } from '../../lib/component/http.js';
 import { positionBefore } from '../../lib/component/store.js';
 import { lws } from '../../lib/component/vocabulary.js';
 import type { Activity } from './events.js';
@@ -22,12 +22,8 @@ export interface EventsEndpoint {
 /** Bytes that a follower who does not read may be behind, before the stream ends. */
 const maxBehind = 1 << 20;
 
-export const eventsRoute = (endpoint: EventsEndpoint): Route => ({
-  methods: ['GET'],
-  path: '{prefix}/events',
-  access: 'controller',
-  handle: (request) => follow(endpoint, request),
-});
+export const eventsRoute = (endpoint: EventsEndpoint): Route =>
+  route('controller', 'GET {prefix}/events', (request) => follow(endpoint, request));
 
 const line = (activity: Activity, position: number): string => `${JSON.stringify({ position, ...activity })}\n`;
 

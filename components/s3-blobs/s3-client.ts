@@ -1,7 +1,7 @@
 /** Signed requests to an S3 store, tried again while that helps. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { LwsError } from '../../lib/component/basics.js';
+import { type LwsError, tooBusy } from '../../lib/component/basics.js';
 import { Endpoint, type EndpointAnswer, OutboundError } from '../../lib/component/outbound.js';
 
 /** An S3 store and the credentials for it. Plain data, for threads too; the secret is never printed or logged. */
@@ -159,9 +159,8 @@ const isTemporary = ({ status, code }: S3Refusal): boolean =>
 
 /** What clients get to see of a store that does not answer; the reason is for the log. */
 export const away = (error: unknown): LwsError =>
-  new LwsError('too-busy', 'The server cannot reach the store of its contents. Try again in a moment.', {
+  tooBusy('The server cannot reach the store of its contents. Try again in a moment.', 5, {
     reason: (error as Error).message,
-    fields: { 'Retry-After': '5' },
   });
 
 /** Whether an object is not there, in a bucket that is. */

@@ -1,6 +1,6 @@
 /** One upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them on their way. */
 import { createHash } from 'node:crypto';
-import { LwsError } from '../../lib/component/basics.js';
+import { LwsError, tooBusy } from '../../lib/component/basics.js';
 import type { BlobWriter } from '../../lib/component/blobs.js';
 import { away, firstValue, isMissing, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
 
@@ -276,7 +276,4 @@ export class PartBuffers {
   }
 }
 
-const busy = (): LwsError =>
-  new LwsError('too-busy', 'Too many large uploads are under way. Try again in a moment.', {
-    fields: { 'Retry-After': '10' },
-  });
+const busy = (): LwsError => tooBusy('Too many large uploads are under way. Try again in a moment.', 10);

@@ -71,7 +71,7 @@ async function isSaidElsewhere(
   record: ResourceRecord,
   { said, removed, read }: Search,
 ): Promise<boolean | undefined> {
-  const blocks = tx.keysWithObject(record, said.object);
+  const blocks = tx.before.keysWithObject(record, said.object);
   if (!blocks) return undefined;
   for await (const keys of blocks)
     for (const key of keys) {
@@ -148,11 +148,11 @@ async function entriesAfter(
 const graphOf = async (tx: Transaction, record: ResourceRecord): Promise<KeySource> => {
   if (record.kind !== 'rdf') return [];
   // Of a large graph, what begins as the resource is enough.
-  return isLargeGraph(record.triples ?? 0) ? tx.graphBlocks(record, record.iri) : tx.graph(record);
+  return isLargeGraph(record.triples ?? 0) ? tx.before.graphBlocks(record, record.iri) : tx.before.graph(record);
 };
 
 function keysAfter(tx: Transaction, record: ResourceRecord, change: GraphChange): KeySource {
-  if (change.isPart) return laidOver(tx.graphBlocks(record, record.iri), [change]);
+  if (change.isPart) return laidOver(tx.before.graphBlocks(record, record.iri), [change]);
   const { keys = [] } = change;
   return keys instanceof PackedKeys ? keys.blocks() : keys;
 }

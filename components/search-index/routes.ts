@@ -10,6 +10,7 @@ import {
   type Route,
   type RouteRequest,
   readBody,
+  route,
 } from '../../lib/component/http.js';
 import { seenItem } from '../../lib/component/resources.js';
 import { lws, lwsContext } from '../../lib/component/vocabulary.js';
@@ -37,33 +38,17 @@ export interface SearchEndpoints {
 }
 
 export const searchRoutes = (endpoints: SearchEndpoints): readonly Route[] => [
-  {
-    methods: ['GET', 'HEAD'],
-    path: indexPath,
-    access: 'filtered',
-    handle: (request) => answerIndex(endpoints, request),
-  },
-  {
-    methods: ['GET', 'HEAD'],
-    path: searchPath,
-    access: 'filtered',
-    handle: (request) => answerSearch(endpoints, request, filterOfQuery(request.query)),
-  },
-  {
-    methods: ['POST', 'QUERY'],
-    path: searchPath,
-    access: 'filtered',
-    handle: async (request) => answerSearch(endpoints, request, await filterOfBody(request)),
-  },
-  {
-    methods: ['OPTIONS'],
-    path: searchPath,
-    access: 'filtered',
-    handle: () => ({
-      status: 204,
-      fields: { Allow: 'GET, HEAD, POST, QUERY, OPTIONS', 'Accept-Query': lwsQuery, 'Accept-Post': lwsJson },
-    }),
-  },
+  route('filtered', `GET HEAD ${indexPath}`, (request) => answerIndex(endpoints, request)),
+  route('filtered', `GET HEAD ${searchPath}`, (request) =>
+    answerSearch(endpoints, request, filterOfQuery(request.query)),
+  ),
+  route('filtered', `POST QUERY ${searchPath}`, async (request) =>
+    answerSearch(endpoints, request, await filterOfBody(request)),
+  ),
+  route('filtered', `OPTIONS ${searchPath}`, () => ({
+    status: 204,
+    fields: { Allow: 'GET, HEAD, POST, QUERY, OPTIONS', 'Accept-Query': lwsQuery, 'Accept-Post': lwsJson },
+  })),
 ];
 
 async function answerIndex({ platform, pageSize }: SearchEndpoints, request: RouteRequest): Promise<Reply> {

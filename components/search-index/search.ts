@@ -20,8 +20,7 @@ import {
 import { structuralType } from '../../lib/component/resources.js';
 import { StoreSnapshot } from '../../lib/component/store.js';
 import { lws } from '../../lib/component/vocabulary.js';
-import type { Filter } from './filter.js';
-import { algebraOfFilter, indexGraph, relationOfPattern, resourceVariable } from './filter-algebra.js';
+import { algebraOfFilter, type Filter, indexGraph, relationOfPattern, resourceVariable } from './filter.js';
 import { intersection, union } from './merge.js';
 import type { PostingLists } from './posting-lists.js';
 import { ownedSpace, postingSpace, relationOf, typeRelation } from './postings.js';

@@ -7,6 +7,7 @@ import {
   type RequestBody,
   type Route,
   type RouteRequest,
+  route,
   type StoredQuestion,
   whenGone,
 } from '../../lib/component/http.js';
@@ -28,40 +29,32 @@ import { parametersOf, queryOf } from './stored-queries.js';
 
 const path = '{prefix}/sparql';
 
-export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
-  const route = (methods: readonly string[], handle: Route['handle']): Route => ({
-    methods,
-    path,
-    access: 'filtered',
-    handle,
-  });
-  return [
-    route(['GET', 'HEAD'], (request) => {
-      const asked = requestOfUrl(request.query, endpoint.maxBytes);
-      return asked ? ask(endpoint, request, asked) : describe(endpoint, request);
-    }),
-    route(['POST', 'QUERY'], async (request) => {
-      const { req, query, body } = request;
-      const isQuery = req.method === 'QUERY';
-      const hasType = req.headers['content-type'] !== undefined;
-      const limits = isQuery ? { maxBytes: endpoint.maxBytes } : endpoint;
-      const asked = await requestOfBody(body(), hasType, query, limits, isQuery);
-      return asked.isUpdate ? update(endpoint, request, asked) : ask(endpoint, request, asked);
-    }),
-    route(['OPTIONS'], () => ({
-      status: 204,
-      fields: {
-        Allow: 'GET, HEAD, POST, QUERY, OPTIONS',
-        'Accept-Query': sparqlQuery,
-        'Accept-Post': [
-          sparqlQuery,
-          ...(endpoint.maxUpdateBytes === undefined ? [] : [sparqlUpdate]),
-          'application/x-www-form-urlencoded',
-        ].join(', '),
-      },
-    })),
-  ];
-}
+export const sparqlRoutes = (endpoint: SparqlEndpoint): readonly Route[] => [
+  route('filtered', `GET HEAD ${path}`, (request) => {
+    const asked = requestOfUrl(request.query, endpoint.maxBytes);
+    return asked ? ask(endpoint, request, asked) : describe(endpoint, request);
+  }),
+  route('filtered', `POST QUERY ${path}`, async (request) => {
+    const { req, query, body } = request;
+    const isQuery = req.method === 'QUERY';
+    const hasType = req.headers['content-type'] !== undefined;
+    const limits = isQuery ? { maxBytes: endpoint.maxBytes } : endpoint;
+    const asked = await requestOfBody(body(), hasType, query, limits, isQuery);
+    return asked.isUpdate ? update(endpoint, request, asked) : ask(endpoint, request, asked);
+  }),
+  route('filtered', `OPTIONS ${path}`, () => ({
+    status: 204,
+    fields: {
+      Allow: 'GET, HEAD, POST, QUERY, OPTIONS',
+      'Accept-Query': sparqlQuery,
+      'Accept-Post': [
+        sparqlQuery,
+        ...(endpoint.maxUpdateBytes === undefined ? [] : [sparqlUpdate]),
+        'application/x-www-form-urlencoded',
+      ].join(', '),
+    },
+  })),
+];
 
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
   answer(endpoint, request, request.req.headers.accept, asked, sparqlUrl(endpoint.platform));

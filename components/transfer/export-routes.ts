@@ -1,10 +1,10 @@
 /** Exports over HTTP: any caller gets the resources that it may read. */
 import { once } from 'node:events';
 import { type Client, clientFor } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { LwsError, type Platform, tooBusy } from '../../lib/component/basics.js';
 import { isContainerIri } from '../../lib/component/entries.js';
 import type { Format } from '../../lib/component/exchange.js';
-import { type Reply, type Route, type RouteRequest, uncached } from '../../lib/component/http.js';
+import { type Reply, type Route, type RouteRequest, route, uncached } from '../../lib/component/http.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 
@@ -35,9 +35,7 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
     const others = [...running].filter((each) => each.standing === standing);
     const own = others.filter((each) => each.client === client);
     if (others.length >= inAll[standing] || own.length >= perClient[standing])
-      throw new LwsError('too-busy', 'Other exports are under way. Try again in a minute.', {
-        fields: { 'Retry-After': '60' },
-      });
+      throw tooBusy('Other exports are under way. Try again in a minute.', 60);
     if (standing === 'controller' && !platform.store.record(of))
       throw new LwsError('not-found', `There is no container ${of}.`);
     running.add(place);
@@ -53,7 +51,7 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
     if (body.readableLength === 0) await once(body, 'readable');
     return { status: 200, fields, body };
   };
-  return [{ methods: ['GET'], path: exportPath, access: 'filtered', handle: answer }];
+  return [route('filtered', `GET ${exportPath}`, answer)];
 }
 
 /** @throws LwsError `bad-request` */

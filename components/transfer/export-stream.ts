@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Access } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { LwsError, type Platform, tooBusy } from '../../lib/component/basics.js';
 import { entryRange, partsOfEntry } from '../../lib/component/entries.js';
 import { stateSpaces, TransferError } from '../../lib/component/exchange.js';
 import { Thread, ThreadOutput } from '../../lib/component/threads.js';
@@ -97,7 +97,7 @@ async function keptState({ store, readState }: Platform, of: string): Promise<Re
   return kept;
 }
 
-const tooSlow = (message: string): LwsError => new LwsError('too-busy', message, { fields: { 'Retry-After': '60' } });
+const tooSlow = (message: string): LwsError => tooBusy(message, 60);
 
 /** The export of a caller that may read nothing: without a thread, which strangers could otherwise start again and again. */
 async function emptyExport({ of, format, isGzip }: ExportRequest, platform: Platform): Promise<Readable> {

@@ -14,6 +14,7 @@ import {
   type Reply,
   type Route,
   type RouteRequest,
+  route,
   uncached,
 } from '../../lib/component/http.js';
 import { assertName } from '../../lib/component/resources.js';
@@ -29,12 +30,6 @@ const everyMs = 200;
 export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Route[] {
   const { baseUri, systemPrefix } = platform;
   const urlOf = (id: string): string => `${baseUri}${importsPath.replace('{prefix}', systemPrefix)}/${id}`;
-  const route = (method: string, path: string, handle: Route['handle']): Route => ({
-    methods: [method],
-    path,
-    access: 'controller',
-    handle,
-  });
   const found = ({ parameters }: RouteRequest): ImportState => {
     const state = jobs.find(parameters['id'] ?? '');
     if (!state) throw new LwsError('not-found', 'There is no such import.');
@@ -42,22 +37,24 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
   };
   const begun = (state: ImportState): Reply => jsonReply(202, report(state, true), { Location: urlOf(state.id) });
   return [
-    route('POST', importPath, async (request) => {
+    route('controller', `POST ${importPath}`, async (request) => {
       const body = request.body();
       const { read } = await Formats.of(platform.formats);
       const wanted = importRequest(platform, request, { mediaType: body.mediaType, formats: read });
       await requireAccess(platform, platform.store, request.access, 'append', nearest(platform, wanted.into));
       return begun(await jobs.begin(wanted, request.access, checkedChunks(body)));
     }),
-    route('GET', importsPath, () => jsonReply(200, { imports: jobs.all().map((state) => report(state, false)) })),
-    route('GET', `${importsPath}/:id`, (request) => {
+    route('controller', `GET ${importsPath}`, () =>
+      jsonReply(200, { imports: jobs.all().map((state) => report(state, false)) }),
+    ),
+    route('controller', `GET ${importsPath}/:id`, (request) => {
       const state = found(request);
       return /\bapplication\/x-ndjson\b/.test(request.req.headers.accept ?? '')
         ? lines(jobs, state)
         : jsonReply(200, report(state, true));
     }),
-    route('POST', `${importsPath}/:id`, (request) => begun(jobs.resume(found(request), request.access))),
-    route('DELETE', `${importsPath}/:id`, async (request) => {
+    route('controller', `POST ${importsPath}/:id`, (request) => begun(jobs.resume(found(request), request.access))),
+    route('controller', `DELETE ${importsPath}/:id`, async (request) => {
       await jobs.end(found(request).id);
       return { status: 204, fields: uncached };
     }),

@@ -56,10 +56,7 @@ interface Known extends VerifiedCredential {
 }
 
 /** An authenticator that remembers what it was shown. */
-export const createAuthenticator = (options: AuthenticatorOptions): Authenticator =>
-  new RememberingAuthenticator(options);
-
-class RememberingAuthenticator implements Authenticator {
+export class RememberingAuthenticator implements Authenticator {
   /** Verified credentials until they expire, so that a signature is checked once and not per request. */
   private readonly verified = new LRUCache<string, Known>({
     maxSize: maxVerifiedLength,

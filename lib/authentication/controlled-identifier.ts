@@ -41,34 +41,30 @@ const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept
 type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
 export function identifierResolver(options: ResolverOptions): IdentifierResolver {
-  const known = new LRUCache<string, Found>({
+  // Everybody who needs a document while it is asked for waits for the same answer.
+  const known = new LRUCache<string, Found, string>({
     maxSize: maxKeptBytes,
     ttl: keptMs,
     sizeCalculation: (found, subject) =>
       subject.length + ownBytes + ('identifier' in found ? JSON.stringify(found.identifier).length : 0),
+    // One that others push out of the cache is awaited all the same.
+    ignoreFetchAbort: true,
+    async fetchMethod(subject, _old, { options: kept, context: address }) {
+      try {
+        return { identifier: await resolve(subject, address, options) };
+      } catch (error) {
+        if (isBusy(error)) throw error;
+        kept.ttl = failureKeptMs;
+        return { error };
+      }
+    },
   });
-  const underWay = new Map<string, Promise<ControlledIdentifier>>();
   return async (subject, address) => {
     const own = expandDidKey(subject);
     if (own) return ofDidKey(subject, own);
-    const found = known.get(subject);
-    if (found && 'error' in found) throw found.error;
-    if (found) return found.identifier;
-    const asked =
-      underWay.get(subject) ??
-      resolve(subject, address, options)
-        .then((identifier) => {
-          known.set(subject, { identifier });
-          return identifier;
-        })
-        .catch((error: unknown) => {
-          // Who asks hears of it; the others find it for a while.
-          if (!isBusy(error)) known.set(subject, { error }, { ttl: failureKeptMs });
-          throw error;
-        })
-        .finally(() => underWay.delete(subject));
-    underWay.set(subject, asked);
-    return asked;
+    const found = (await known.fetch(subject, { context: address }))!;
+    if ('error' in found) throw found.error;
+    return found.identifier;
   };
 }
 

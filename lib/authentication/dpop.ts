@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import { countedCache } from '../caches.js';
-import { LwsError } from '../errors.js';
+import { LwsError, tooBusy } from '../errors.js';
 import { fits } from './issuer-keys.js';
 import { privateMembers, readJwt, signatureAlgorithms } from './jwt.js';
 import { refusedCredential } from './suite.js';
@@ -225,11 +225,7 @@ export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: Dpo
 
 /** To forget an older proof would let it be used again. */
 const tooManyProofs = (): LwsError =>
-  new LwsError(
-    'too-busy',
-    'The server remembers as many DPoP proofs as lws.dpop.jti-cache-size lets it. Try again in a moment.',
-    { fields: { 'Retry-After': '30' } },
-  );
+  tooBusy('The server remembers as many DPoP proofs as lws.dpop.jti-cache-size lets it. Try again in a moment.', 30);
 
 async function thumbprintOf(jwk: JWK): Promise<string> {
   try {

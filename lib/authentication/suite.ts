@@ -1,7 +1,7 @@
 /** The contract of an authentication suite: it recognises its credentials by their shape and verifies them. */
 
 import type { Principal } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
+import { LwsError, tooBusy } from '../errors.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 
 export interface VerifiedCredential {
@@ -49,8 +49,5 @@ export const isBusy = (error: unknown): boolean => error instanceof LwsError && 
 export function assertNotBusy(error: unknown): void {
   if (isBusy(error)) throw error;
   if (error instanceof OutboundError && error.code === 'busy')
-    throw new LwsError('too-busy', 'The server looks up too many credentials at once. Try again in a moment.', {
-      cause: error,
-      fields: { 'Retry-After': '5' },
-    });
+    throw tooBusy('The server looks up too many credentials at once. Try again in a moment.', 5, { cause: error });
 }

@@ -8,11 +8,10 @@ import { type Acl, type AclRule, aclKey, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
 import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadScope, type View } from './authorizer.js';
 import type { Groups } from './groups.js';
-import { pastReaders, readPastReaders } from './past-readers.js';
 import type { Access } from './principal.js';
 
 /** Whether one of an ACL's rules is for the caller (rule 3.2). */
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly groups: Groups;
   /** Remote group documents that one decision may fetch. */
   readonly maxFetches: number;
@@ -27,7 +26,7 @@ const allowedBy = ({ of }: Acl, { id }: AclRule, why: string): Decision => ({
  * Judges the rules that give a mode. Groups are looked at last, and only when nothing else allows.
  * @param mayFetch documents of remote groups may be asked for; not while a transaction is open
  */
-export function judge(
+function judge(
   options: JudgeOptions,
   access: Access,
   acl: Acl,
@@ -73,7 +72,7 @@ async function byGroup(
   return refusal;
 }
 
-export interface WacOptions {
+interface WacOptions {
   readonly storage: string;
   /** The committed state. */
   readonly view: View;
@@ -106,9 +105,7 @@ const maxAttempts = 5;
 const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly to decide by' };
 
 /** The model of a storage with ACLs. */
-export const wacModel = (options: WacOptions): BaseModel => new WacModel(options);
-
-class WacModel implements BaseModel {
+export class WacModel implements BaseModel {
   // Inside the transaction everything is decided again: a group may have changed since.
   private readonly memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
 
@@ -309,4 +306,61 @@ async function readableRanges(
 function scopeOf(ranges: readonly IriRange[], storage: string): ReadScope {
   if (ranges.length === 0) return 'nothing';
   return isWholeStorage(ranges, storage) ? 'everything' : { ranges };
+}
+
+/** Of longer ones the rules are not written down, which would be a part of every event. */
+const maxLength = 4 << 10;
+
+type KeptRule = readonly [
+  id: string,
+  agents: readonly string[],
+  everybody: 0 | 1,
+  authenticated: 0 | 1,
+  groups: readonly string[],
+  origins: readonly string[],
+];
+
+/** Written once for each ACL: its own rules, and those for what lies below. */
+const written = [new WeakMap<Acl, string>(), new WeakMap<Acl, string>()] as const;
+
+/** @param inherited the rules for what lies below count */
+export function pastReaders(acl: Acl, inherited: boolean): string {
+  const known = written[inherited ? 1 : 0];
+  let text = known.get(acl);
+  if (text === undefined) {
+    const rules = acl.rules.filter((rule) => (inherited ? rule.inherited : rule.accessTo) && rule.modes.has('read'));
+    text = JSON.stringify([acl.of, rules.map(kept)]);
+    if (text.length > maxLength) text = JSON.stringify([acl.of, []]);
+    known.set(acl, text);
+  }
+  return text;
+}
+
+const kept = ({ id, agents, everybody, authenticated, groups, origins }: AclRule): KeptRule => [
+  id,
+  [...agents],
+  everybody ? 1 : 0,
+  authenticated ? 1 : 0,
+  groups,
+  [...origins],
+];
+
+/** An ACL with the rules alone that gave `read`. */
+export function readPastReaders(text: string): Acl {
+  const [of, rules] = JSON.parse(text) as [string, KeptRule[]];
+  return {
+    of,
+    isEmpty: false,
+    rules: rules.map(([id, agents, everybody, authenticated, groups, origins]) => ({
+      id,
+      modes: new Set(['read']),
+      agents: new Set(agents),
+      everybody: everybody === 1,
+      authenticated: authenticated === 1,
+      groups,
+      origins: new Set(origins),
+      accessTo: true,
+      inherited: true,
+    })),
+  };
 }

@@ -1,6 +1,6 @@
 /** What every component begins with: its contract, settings, refusals and numbers. */
 
-export { type ErrorCode, LwsError } from '../errors.js';
+export { type ErrorCode, LwsError, tooBusy } from '../errors.js';
 export type { Log } from '../log.js';
 export { type Answered, type Measure, measure, measureBy, type WrittenBatch } from '../measures.js';
 export {

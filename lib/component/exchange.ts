@@ -11,8 +11,7 @@ export {
   type TreeSink,
   treeReader,
 } from '../exchange/file-tree.js';
-export { folderReader } from '../exchange/folder-reader.js';
-export { FolderWriter } from '../exchange/folder-writer.js';
+export { FolderWriter, folderReader } from '../exchange/folder.js';
 export type { Document, Format, FormatModule, ParseDocument, WriteOptions } from '../exchange/format.js';
 export { GraphRun, LeftOuts, lengthOfRun } from '../exchange/graph-runs.js';
 export { type Known, KnownQuads, KnownText } from '../exchange/known-part.js';
@@ -34,8 +33,6 @@ export {
   type Writer,
 } from '../exchange/member.js';
 export { nquadsBlocks } from '../exchange/nquads-blocks.js';
-export { quadLine, quadLines, readQuadLines } from '../exchange/quad-lines.js';
 export { type RdfPart, rdfParts } from '../exchange/rdf-files.js';
 export { streamedQuads } from '../exchange/streamed-quads.js';
-export { TextOutput } from '../exchange/text-output.js';
-export { TurtleFiles } from '../exchange/turtle-files.js';
+export { quadLine, quadLines, readQuadLines, TextOutput, TurtleFiles } from '../exchange/text-files.js';

@@ -2,10 +2,5 @@
 export { countedCache } from '../caches.js';
 export type { ServiceAnswer, ServiceCall } from '../query/access/service-call.js';
 export { MemoryIndex, mostQuads, quadsInMemory } from '../query/memory/memory-index.js';
-export {
-  type GraphChanges,
-  type MemoryAsked,
-  type MemoryBase,
-  MemoryLayers,
-} from '../query/memory/memory-layers.js';
-export { assertAllowed, maxServices } from '../query/parse/service-policy.js';
+export { type GraphChanges, type MemoryAsked, type MemoryBase, MemoryLayers } from '../query/memory/memory-layers.js';
+export { assertAllowed, maxServices } from '../query/parse/service-clauses.js';

@@ -11,7 +11,7 @@ export { type ExplainedPart, Observed } from '../query/operators/explain.js';
 export type { Parameters, ParameterTerm } from '../query/parse/parameters.js';
 export { parseQuery, type ReadQuery } from '../query/parse/parse-query.js';
 export { nodesOf } from '../query/parse/query-scopes.js';
-export { readGraphsUpdate } from '../query/parse/read-graphs-update.js';
+export { readGraphsUpdate } from '../query/parse/read-update.js';
 export { loadParser } from '../query/parse/sparql-parser.js';
 export { contextOf, loadQueryEngine, loadStockEngine } from '../query/query-engine.js';
 export { makeBindings, querySource } from '../query/query-source.js';

@@ -1,16 +1,17 @@
 /** Resources as operations see them: links, types, names, bulk writes, updates of several graphs. */
-export { assertName } from '../resources/bulk-admission.js';
-export type { BulkItem, BulkVerdict } from '../resources/bulk-items.js';
+export { assertName, type BulkItem, type BulkVerdict } from '../resources/bulk.js';
 export {
+  allLinks,
   type ClientLinks,
   declaredTypes,
   linkedValues,
+  linksetQuads,
   readContextObject,
   registered,
   relationTargets,
   searchedRelation,
+  writeLinksetGraphs,
 } from '../resources/linkset.js';
-export { allLinks, linksetQuads, writeLinksetGraphs } from '../resources/linkset-graph.js';
 export { changesLinks, clientLinks } from '../resources/metadata.js';
 export { linksetOf } from '../resources/names.js';
 export { seenItem } from '../resources/seen-state.js';

@@ -1,7 +1,6 @@
 /** Work in other threads. */
 export { ThreadEnded } from '../threads/line.js';
-export { Places } from '../threads/places.js';
 export { Thread } from '../threads/thread.js';
 export { threadLimits } from '../threads/thread-limits.js';
 export { ThreadOutput } from '../threads/thread-output.js';
-export { spares, WorkerPool } from '../threads/worker-pool.js';
+export { Places, spares, WorkerPool } from '../threads/worker-pool.js';

@@ -2,7 +2,7 @@
  * RDF documents and JSON documents as work: parsing, rendering, updating. Small ones are done at once, large ones and all full SPARQL
  * updates in worker threads, so that the HTTP thread never stalls.
  */
-import { LwsError } from '../errors.js';
+import { LwsError, tooBusy } from '../errors.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
 import { assertGrown, type Bounds, type Growth, usualBounds } from '../rdf/bounds.js';
@@ -107,10 +107,7 @@ export function makePools(): Pools {
 function endedTask(name: string, error: ThreadEnded): LwsError {
   const details = { cause: error, reason: `the worker task ${name} was ended: ${error.why}` };
   if (error.why === 'busy' || error.why === 'closed')
-    return new LwsError('too-busy', 'The server has too much of such work waiting. Try again in a moment.', {
-      ...details,
-      fields: { 'Retry-After': '5' },
-    });
+    return tooBusy('The server has too much of such work waiting. Try again in a moment.', 5, details);
   if (error.why === 'crash')
     return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
   if (name === 'update') return endedUpdate(details);

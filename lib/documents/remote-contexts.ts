@@ -34,12 +34,6 @@ type Known = { readonly text: string } | { readonly failure: string };
 
 export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteContexts {
   const listed = hosts.flatMap((entry) => parseAllowedHost(entry) ?? []);
-  const known = new LRUCache<string, Known>({
-    maxSize: keptBytes,
-    sizeCalculation: (found) => ('text' in found ? found.text.length : found.failure.length) + 500,
-  });
-  const underWay = new Map<string, Promise<Known>>();
-
   const get = async (iri: string): Promise<string> => {
     let url = new URL(iri);
     for (let hop = 0; hop <= maxHops; hop++) {
@@ -57,26 +51,27 @@ export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteCo
     }
     throw new Error('it redirects too often');
   };
-  const look = async (iri: string): Promise<Known> => {
-    const found = await get(iri).then(
-      (text): Known => ({ text }),
-      (error: unknown): Known => ({ failure: (error as Error).message }),
-    );
-    known.set(iri, found, { ttl: 'text' in found ? keptMs : failureKeptMs });
-    return found;
-  };
+  // One request for however many documents name the context meanwhile.
+  const known = new LRUCache<string, Known>({
+    maxSize: keptBytes,
+    sizeCalculation: (found) => ('text' in found ? found.text.length : found.failure.length) + 500,
+    // One that others push out of the cache is awaited all the same.
+    ignoreFetchAbort: true,
+    async fetchMethod(iri, _old, { options }) {
+      const found = await get(iri).then(
+        (text): Known => ({ text }),
+        (error: unknown): Known => ({ failure: (error as Error).message }),
+      );
+      options.ttl = 'text' in found ? keptMs : failureKeptMs;
+      return found;
+    },
+  });
   return async (iri) => {
     if (!URL.canParse(iri) || !isAllowedHost(new URL(iri), listed)) return undefined;
-    const found = known.get(iri) ?? (await (underWay.get(iri) ?? remember(underWay, iri, look(iri))));
+    const found = (await known.fetch(iri))!;
     if ('text' in found) return found.text;
     throw new LwsError('malformed-body', `The JSON-LD context ${iri.slice(0, 500)} cannot be had from its server.`, {
       reason: found.failure,
     });
   };
-}
-
-/** One request for however many documents name the context meanwhile. */
-function remember<T>(underWay: Map<string, Promise<T>>, key: string, work: Promise<T>): Promise<T> {
-  underWay.set(key, work);
-  return work.finally(() => underWay.delete(key));
 }

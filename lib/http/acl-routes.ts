@@ -11,11 +11,11 @@ import { aclOf } from '../resources/names.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
 import { variantOf } from '../resources/variants.js';
 import { wantContentDigest } from './digests.js';
-import { documentLinks } from './links.js';
 import { chooseRdfFormat } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
+import { documentLinks } from './state-fields.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 

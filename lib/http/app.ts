@@ -1,19 +1,16 @@
 /** The HTTP application: the way of a request from its id to its answer, as one list of steps. */
 import type Koa from 'koa';
 import type { AppContext } from './app-context.js';
-import { authentication } from './authentication.js';
 import { BareKoa } from './bare-koa.js';
 import { cors } from './cors.js';
 import type { State } from './exchange.js';
 import { fixedRoutes, pathsElsewhere } from './fixed-routes.js';
-import { freshness } from './freshness.js';
 import { graphStore } from './graph-store.js';
-import { openMode } from './open-mode.js';
 import { logged, pathOf } from './request-log.js';
 import { resources } from './resources.js';
 import { answered } from './respond.js';
+import { authentication, freshness, openMode, transportRules } from './steps.js';
 import { Traffic } from './traffic.js';
-import { transportRules } from './transport-rules.js';
 
 export interface Application {
   /** Answers every request. */

@@ -13,10 +13,10 @@ import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
 import { assertPreconditions, type Dated, isNotModified } from '../resources/preconditions.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { wantContentDigest } from './digests.js';
-import { documentLinks } from './links.js';
 import type { Reply } from './reply.js';
 import { assertReadable, preconditions, preferences, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
+import { documentLinks } from './state-fields.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
 const acceptPatch = `${jsonPatch}, ${mergePatch}`;

@@ -13,6 +13,7 @@ import { acceptedPatches, acceptPost, allowedMethods } from '../resources/method
 import { controlledBy, describedBy } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
+import { blobBytes } from '../resources/read.js';
 import { replace } from '../resources/replace.js';
 import { stateOf } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
@@ -22,7 +23,6 @@ import { assertUnreserved } from '../resources/write.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
-import { resourceLinks } from './links.js';
 import { linksetReply } from './linkset-routes.js';
 import { prefersDescription } from './negotiate.js';
 import { pageOf } from './paging.js';
@@ -30,10 +30,8 @@ import type { Reply } from './reply.js';
 import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
-import { toldHowToCreate } from './state-fields.js';
+import { resourceLinks, toldHowToCreate, wacAllow } from './state-fields.js';
 import { descriptionReply } from './storage-description.js';
-import { isRun, runReply } from './stored-query.js';
-import { wacAllow } from './wac-allow.js';
 
 const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<Reply>>> = {
   GET: read,
@@ -251,4 +249,27 @@ async function options({ storage, resourceQuery, access, target }: ResourceExcha
       Link: resourceLinks(record, storage),
     },
   };
+}
+
+/** Whether a request wants to run what it names. */
+const isRun = ({ req, target, resourceQuery }: ResourceExchange): boolean =>
+  resourceQuery !== undefined &&
+  (req.method === 'GET' || req.method === 'HEAD') &&
+  target.query !== undefined &&
+  new URLSearchParams(target.query).has('run');
+
+/** Runs it with the rights of who asks, who has to be able to read it. @throws LwsError whatever refuses it */
+async function runReply(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, resourceQuery, req, access, address, target } = exchange;
+  const guard = async () => requireAccess(storage, storage.store, access, 'read', target.iri);
+  const record = await guard();
+  return resourceQuery!.run({
+    access,
+    address,
+    req,
+    record,
+    parameters: new URLSearchParams(target.query),
+    bytes: () => blobBytes(storage, record),
+    guard,
+  });
 }

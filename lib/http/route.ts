@@ -63,3 +63,9 @@ export interface Route {
   readonly access: RouteAccess;
   handle(request: RouteRequest): Promise<Reply> | Reply;
 }
+
+/** Declares a route by its methods and its path, with a blank between them: `GET HEAD {prefix}/status`. */
+export function route(access: RouteAccess, methodsAndPath: string, handle: Route['handle']): Route {
+  const words = methodsAndPath.split(' ');
+  return { methods: words.slice(0, -1), path: words.at(-1)!, access, handle };
+}

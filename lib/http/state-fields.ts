@@ -1,14 +1,17 @@
 /** The fields of an answer that tell of a state, and the conditions on it. */
 import type { IncomingMessage } from 'node:http';
+import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
+import { formatLink } from '../fields/link.js';
+import { lws } from '../rdf/vocabulary.js';
 import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, sparqlUpdate } from '../resources/methods.js';
-import { counterpart } from '../resources/names.js';
+import { aclOf, counterpart, linksetOf } from '../resources/names.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
-import type { ResourceRecord } from '../storage/state/records.js';
-import { resourceLinks } from './links.js';
+import { typeLinks } from '../resources/types.js';
+import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
@@ -98,4 +101,53 @@ async function hintOf({ authorizer, store: view }: Storage, access: Access, iri:
   const record = view.record(other);
   const isTold = record && (await authorizer.allows({ view, access, mode: 'read', iri: other, record }));
   return isTold ? ` There is ${other}, with another end of its name.` : '';
+}
+
+/** The value of `Link` on the linkset and the ACL of a resource: the storage, and the ACL that controls them where there are any. */
+export const documentLinks = (
+  described: string,
+  { rootIri: storage, acls }: Pick<Storage, 'rootIri' | 'acls'>,
+): string => [formatLink(storage, lws.storage), ...(acls ? [formatLink(aclOf(described), 'acl')] : [])].join(', ');
+
+const linksOfKind = new Map(
+  Object.entries(typeLinks).map(([kind, types]) => [kind, types.map((type) => formatLink(type, 'type')).join(', ')]),
+);
+
+/** The value of `Link` on a resource: its types, the storage, its parent, its linkset, and its ACL where there are any. */
+export function resourceLinks(
+  record: ResourceRecord,
+  { rootIri: storage, acls, links: others = [] }: Pick<Storage, 'rootIri' | 'acls' | 'links'>,
+): string {
+  const links = [linksOfKind.get(record.kind)];
+  for (const type of record.types ?? []) links.push(formatLink(type, 'type'));
+  links.push(formatLink(storage, lws.storage));
+  if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));
+  links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));
+  if (acls) links.push(formatLink(aclOf(record.iri), 'acl'));
+  for (const { target, relation } of others) links.push(formatLink(target, relation));
+  return links.join(', ');
+}
+
+const modes: readonly Mode[] = ['read', 'append', 'write', 'control'];
+
+export async function wacAllow(storage: Storage, access: Access, record: ResourceRecord): Promise<string> {
+  const { origin } = access;
+  // A new object: decisions are remembered with the one of the request.
+  const nobody: Access = origin === undefined ? {} : { origin };
+  const asked = access.principal ? allowedModes(storage, access, record) : undefined;
+  const open = await allowedModes(storage, nobody, record);
+  return `user="${(await asked) ?? open}",public="${open}"`;
+}
+
+async function allowedModes(
+  { authorizer, store: view }: Storage,
+  access: Access,
+  record: ResourceRecord,
+): Promise<string> {
+  const allowed: Mode[] = [];
+  for (const mode of modes) {
+    const decision = authorizer.allows({ view, access, mode, iri: record.iri, record });
+    if (typeof decision === 'boolean' ? decision : await decision) allowed.push(mode);
+  }
+  return allowed.join(' ');
 }

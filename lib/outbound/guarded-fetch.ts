@@ -5,8 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.js';
-import type { Answer } from './answer.js';
-import { exchange } from './connection.js';
+import { type Answer, exchange } from './connection.js';
 import type { Gate } from './gate.js';
 import { OutboundError } from './outbound-error.js';
 import { type Hop, nextHop } from './redirect.js';

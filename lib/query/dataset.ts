@@ -4,11 +4,11 @@ import type { Level, LevelSnapshot } from '../storage/engine/durable-level.js';
 import { keptOrders } from '../storage/engine/growth.js';
 import { keyLists } from './access/changed-keys.js';
 import { type DatasetGraphs, graphGate, nameOfNone } from './access/graph-gate.js';
-import { type KeyIterators, keyIterators } from './access/key-iterators.js';
-import { type AssertTime, type QuadMatches, quadMatches } from './access/quad-matches.js';
+import { type KeyIterators, LevelKeys } from './access/key-iterators.js';
+import { type AssertTime, KeyMatches, type QuadMatches } from './access/quad-matches.js';
 import { graphBlocks } from './memory/index-data.js';
-import { memoryMatches } from './memory/memory-matches.js';
-import type { MemoryView } from './memory/memory-view.js';
+import type { MemoryView } from './memory/memory-layers.js';
+import { MemoryMatches } from './memory/memory-matches.js';
 
 export interface DatasetOptions extends DatasetGraphs {
   readonly level: Level;
@@ -35,7 +35,7 @@ export async function keysFor(
   operation: Algebra.Operation,
   assertTime: () => void,
 ): Promise<KeyIterators> {
-  if (keptOrders(level, snapshot).isWhole) return keyIterators(level, snapshot, assertTime);
+  if (keptOrders(level, snapshot).isWhole) return new LevelKeys(level, snapshot, assertTime);
   const names = new Set([...(dataset.defaultGraphs ?? []), ...(dataset.namedGraphs ?? [])]);
   const isNamed = dataset.defaultGraphs && dataset.namedGraphs ? true : namesGraphs(operation, names);
   if (!isNamed || names.size > fewGraphs) throw new NeedsIndexError();
@@ -74,6 +74,6 @@ function namesGraphs(part: unknown, names: Set<string>): boolean {
 export function matchesOf(dataset: DatasetOptions, assertTime: AssertTime): QuadMatches {
   const { level, snapshot, memory, keys } = dataset;
   return memory
-    ? memoryMatches(dataset, memory, assertTime)
-    : quadMatches(dataset, keys ?? keyIterators(level, snapshot, assertTime));
+    ? new MemoryMatches(dataset, memory, assertTime)
+    : new KeyMatches(dataset, keys ?? new LevelKeys(level, snapshot, assertTime));
 }

@@ -2,7 +2,6 @@
  * An update over one state, of one graph or of those that it names: its operations one after another, each of which sees what those before
  * it did. What comes of it is handed over and not written. It must not know who asks, nor what a graph is the graph of.
  */
-
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
@@ -10,28 +9,27 @@ import { only, unionOfRanges } from '../storage/engine/iri-ranges.js';
 import { keyInGraph } from '../storage/graphs/quad-keys.js';
 import type { EmptyGraphs } from './access/empty-graphs.js';
 import { type DatasetGraphs, graphGate } from './access/graph-gate.js';
+import { wholeKey } from './access/key-reader.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';
+import { isIri } from './access/terms.js';
 import { type ChangedGraph, ChangedGraphs, type ChangedGraphsOptions } from './changed-graphs.js';
+import { instances, isStorable, type TripleTokens } from './operators/graph-results.js';
 import { startRun } from './operators/run.js';
 import type { UpdateStep } from './parse/read-update.js';
 import { NotCompiledError } from './plan/compile-scope.js';
-import { type CompiledUpdate, compileUpdate } from './plan/compile-template.js';
+import { type CompiledUpdate, compileUpdate, type GraphTemplate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
-import { QuadChange } from './quad-change.js';
 import { contextOf, loadQueryEngine } from './query-engine.js';
 import { querySource } from './query-source.js';
 
 /** The caller's dataset with the graphs that an update has made, which it may read within that update: they hold what it inserted. */
-export interface ChangedDataset {
+interface ChangedDataset {
   readonly dataset: DatasetGraphs;
   /** The graphs without a triple, as they are now. @param before as they were */
   changedEmpty(before: EmptyGraphs): EmptyGraphs;
 }
 
-export function withChanges(
-  { readable, defaultGraphs, namedGraphs }: DatasetGraphs,
-  graphs: ChangedGraphs,
-): ChangedDataset {
+function withChanges({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, graphs: ChangedGraphs): ChangedDataset {
   const made = new Set(graphs.all.filter(({ isSeen }) => isSeen).map(({ iri }) => iri));
   const dataset = {
     readable: made.size === 0 ? readable : readableToo(readable, made),
@@ -252,3 +250,91 @@ const absent = (iri: string): LwsError =>
   new LwsError('not-found', `There is no graph ${iri.slice(0, 200)}, or none that you may see.`);
 
 const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
+
+interface QuadChangeOptions {
+  /** The one graph that the update is of. */
+  readonly graph: string | undefined;
+  /** Characters of keys that the operation may name. */
+  readonly maxMade: number;
+  readonly freshLabel: () => string;
+}
+
+interface Taking {
+  readonly row: Row;
+  readonly labelOf: (label: string) => string;
+  readonly isWanted: (triple: TripleTokens) => boolean;
+  /** They count as made. */
+  readonly counts: boolean;
+}
+
+/** What one operation removes and inserts. */
+class QuadChange {
+  private readonly removed = new Map<string, string>();
+  private readonly added = new Map<string, string>();
+  private made = 0;
+
+  constructor(
+    private readonly update: CompiledUpdate,
+    private readonly graphs: ChangedGraphs,
+    private readonly options: QuadChangeOptions,
+  ) {}
+
+  take(row: Row): void {
+    const { update, removed, added } = this;
+    // Of one graph, what is removed was there, and data are as long as their text; solutions multiply what is inserted.
+    const isOne = this.options.graph !== undefined;
+    this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true, counts: !isOne });
+    // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and a solution has blank nodes of its own.
+    const own = new Map<string, string>();
+    const labelOf = (label: string): string => {
+      const known = own.get(label) ?? this.options.freshLabel();
+      own.set(label, known);
+      return known;
+    };
+    this.takeInto(added, update.added, {
+      row,
+      labelOf,
+      isWanted: isStorable,
+      counts: !isOne || update.plan !== undefined,
+    });
+  }
+
+  async apply(): Promise<void> {
+    await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
+    for (const [key, iri] of this.removed) this.graphs.graph(iri).remove(key);
+    for (const [key, iri] of this.added) {
+      const graph = this.graphs.graph(iri);
+      graph.needs.puts = true;
+      graph.insert(key);
+    }
+  }
+
+  private takeInto(
+    keys: Map<string, string>,
+    templates: readonly GraphTemplate[],
+    { row, labelOf, isWanted, counts }: Taking,
+  ): void {
+    for (const { graph: place, template } of templates) {
+      const graph = 'slot' in place ? row[place.slot] : 'token' in place ? place.token : undefined;
+      if (graph === undefined || !isIri(graph)) continue;
+      for (const triple of instances(template, row, labelOf)) {
+        if (!isWanted(triple)) continue;
+        const key = wholeKey([...triple, graph]);
+        if (keys.has(key)) continue;
+        keys.set(key, graph);
+        if (counts) this.made += key.length;
+        if (this.made > this.options.maxMade) throw tooMuch(this.options);
+      }
+    }
+  }
+}
+
+const tooMuch = ({ maxMade }: QuadChangeOptions): LwsError =>
+  new LwsError(
+    'too-complex',
+    `One operation may name ${maxMade} characters of triples, which no setting changes. Make its WHERE narrower, or split it.`,
+  );
+
+const noLabels = (): never => {
+  throw new Error('DELETE has no blank nodes.');
+};

@@ -4,11 +4,11 @@ import { type ResourceRecord, readRecord, recordKey } from '../storage/state/rec
 import { changedKeys, type KeyChanges, keyLists } from './access/changed-keys.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-gate.js';
-import { type KeyIterators, keyIterators } from './access/key-iterators.js';
-import { type QuadMatches, quadMatches } from './access/quad-matches.js';
+import { type KeyIterators, LevelKeys } from './access/key-iterators.js';
+import { KeyMatches, type QuadMatches } from './access/quad-matches.js';
 import { type DatasetOptions, keysFor } from './dataset.js';
 import { withGraphs } from './memory/memory-layers.js';
-import { memoryMatches } from './memory/memory-matches.js';
+import { MemoryMatches } from './memory/memory-matches.js';
 
 /** What is known of a resource. */
 export type RecordBefore = Pick<ResourceRecord, 'kind'> & Partial<ResourceRecord>;
@@ -42,16 +42,16 @@ export const snapshotState = (
     return value === undefined ? undefined : readRecord(iri, value);
   },
   has: (key) => level.getSync(key, { snapshot }) !== undefined,
-  keys: () => keyIterators(level, snapshot, assertTime),
+  keys: () => new LevelKeys(level, snapshot, assertTime),
   async matches(dataset, where, { changes, graphs }) {
     if (!memory) {
       const keys = await keysFor({ ...dataset, level, snapshot }, where, assertTime);
-      return quadMatches(dataset, changedKeys(keys, changes, assertTime));
+      return new KeyMatches(dataset, changedKeys(keys, changes, assertTime));
     }
     // What is closed is not looked at, so that its size does not show.
     await dataset.readable.resolve([...graphs.keys()]);
     const open = new Map([...graphs].filter(([graph]) => dataset.readable.known(graph)));
-    return memoryMatches(dataset, open.size === 0 ? memory : await withGraphs(memory, open), assertTime);
+    return new MemoryMatches(dataset, open.size === 0 ? memory : await withGraphs(memory, open), assertTime);
   },
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
@@ -72,7 +72,7 @@ export function graphState(
     record: (asked) => (asked === iri ? { kind: 'rdf', triples: keys.length } : undefined),
     has: (key) => added.has(key),
     keys: () => lists,
-    matches: async (dataset, _where, { changes }) => quadMatches(dataset, changedKeys(lists, changes, assertTime)),
+    matches: async (dataset, _where, { changes }) => new KeyMatches(dataset, changedKeys(lists, changes, assertTime)),
   };
 }
 

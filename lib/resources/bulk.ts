@@ -4,21 +4,22 @@
 import type { NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { type AclDocument, aclOfGraph } from '../authorization/acl.js';
+import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
+import { isSendableType } from '../fields/media-type.js';
 import { turtle } from '../rdf/formats.js';
 import { acl, rdf } from '../rdf/vocabulary.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { encodeGraph } from '../storage/graphs/quad-keys.js';
-import { newRevision, parentOf, type ResourceRecord } from '../storage/state/records.js';
-import { stageAcl } from './acl-resource.js';
-import { assertName, usable } from './bulk-admission.js';
-import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';
+import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/state/records.js';
+import { assertUsableAcl, stageAcl } from './acl-resource.js';
 import { changeGraph } from './graph-delta.js';
-import { stageLinks } from './metadata.js';
-import { counterpart } from './names.js';
+import { type ClientLinks, readContextObject } from './linkset.js';
+import { keptLinks, stageLinks } from './metadata.js';
+import { counterpart, readTarget } from './names.js';
 import type { Storage } from './storage.js';
-import { type ContentFacts, containerFacts, replacedRecord, stageGraph, stageMade } from './write.js';
+import { assertUnreserved, type ContentFacts, containerFacts, replacedRecord, stageGraph, stageMade } from './write.js';
 
 type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
@@ -192,3 +193,87 @@ function factsOf(content: BulkContent | undefined): ContentFacts {
   const { size, triples, prefixes } = content;
   return { kind: 'rdf', mediaType: turtle, size, triples, prefixes };
 }
+
+/** Content that is ready to be referred to. */
+type BulkContent =
+  | {
+      readonly kind: 'rdf';
+      /** Bytes of its default Turtle. */
+      readonly size: number;
+      readonly triples: number;
+      readonly prefixes: Readonly<Record<string, string>>;
+      /** The keys with the resource or a fragment of it as their subject. */
+      readonly own: readonly string[];
+      /** All keys; absent where the transaction's partner has them. */
+      readonly keys?: readonly string[];
+    }
+  | {
+      readonly kind: 'json' | 'binary';
+      readonly mediaType: string;
+      readonly size: number;
+      readonly sha256: string;
+      readonly blob: string;
+    };
+
+export interface BulkItem {
+  readonly iri: string;
+  /** Absent: a container. */
+  readonly content?: BulkContent;
+  readonly links?: ClientLinks;
+  readonly acl?: Pick<AclDocument, 'prefixes' | 'keys'>;
+  /** Milliseconds since the epoch. */
+  readonly created?: number;
+  readonly modified?: number;
+}
+
+/** What becomes of an item whose resource is there already; `merge`: triples are added, and nothing else can be. */
+type ExistingRule = 'fail' | 'skip' | 'replace' | 'merge';
+
+export interface BulkOptions {
+  /** Who asks, and owns what is created. */
+  readonly access: Access;
+  /** The operator may do everything. */
+  readonly isOperator: boolean;
+}
+
+/** `needs-keys`: nothing was staged, since all keys are wanted. */
+export type BulkVerdict = 'created' | 'replaced' | 'merged' | 'skipped' | 'kept' | 'needs-keys';
+
+/**
+ * Asserts that a client may create a resource with that name.
+ * @throws LwsError `not-found` outside of the storage, `bad-request`, `iri-too-long`, `reserved-name`
+ */
+export function assertName(place: Pick<Storage, 'rootIri' | 'systemPrefix'>, iri: string): void {
+  const { rootIri: storage } = place;
+  if (!iri.startsWith(storage)) throw new LwsError('not-found', 'It is not below the storage.');
+  const path = iri.slice(storage.indexOf('/', storage.indexOf('//') + 2));
+  if (/[?#]/.test(iri)) throw new LwsError('bad-request', 'The IRI of a resource has no query and no fragment.');
+  readTarget(path, storage);
+  assertUnreserved(place, iri);
+}
+
+/** The item as it can be staged without a refusal half-way. @throws LwsError */
+function usable(storage: Storage, item: BulkItem): BulkItem {
+  const { iri, content, acl: list, created, modified, ...others } = item;
+  assertName(storage, iri);
+  if ((content === undefined) !== isContainerIri(iri))
+    throw new LwsError('bad-request', 'Names of containers end in a slash, and no others do.');
+  if (content && content.kind !== 'rdf' && !isSendableType(content.mediaType))
+    throw new LwsError('bad-request', 'Its media type cannot be a field of an answer.');
+  if (list && storage.acls) assertUsableAcl(storage, iri, list.keys);
+  const links = item.links && readContextObject(item.links, iri);
+  if (links) keptLinks(storage, iri, links);
+  const now = storage.clock();
+  return {
+    ...{ ...others, iri },
+    ...(content ? { content } : {}),
+    ...(list ? { acl: list } : {}),
+    ...(links ? { links } : {}),
+    ...(isPast(created, now) ? { created } : {}),
+    ...(isPast(modified, now) ? { modified } : {}),
+  };
+}
+
+/** A date can be told, and whoever asks has not seen it yet. */
+const isPast = (date: number | undefined, now: number): date is number =>
+  date !== undefined && date >= 0 && date <= now;

@@ -69,7 +69,7 @@ export async function changeGraph(
   const { iri, triples: had = 0 } = before;
   if (delta.revision !== undefined && delta.revision !== before.revision) throw new OutdatedState(iri);
   const isLarge = isLargeGraph(had);
-  const keys = isLarge ? undefined : await tx.graph(before);
+  const keys = isLarge ? undefined : await tx.before.graph(before);
   const small = keys && applied(keys, delta);
   const change = small ?? (delta.revision === undefined ? await effectOf(tx, before, delta) : delta);
   const { added, removed } = change;
@@ -90,7 +90,7 @@ export async function changeGraph(
     return { facts: { ...facts, size }, isSame };
   }
   if (!delta.after && !(keys && (isPatient || documents.isSmall(had)))) return undefined;
-  const changed = small ?? applied(await tx.graph(before), change);
+  const changed = small ?? applied(await tx.before.graph(before), change);
   const isSum = !delta.after && keys && prefixes === known;
   const size = isSum ? changedSize({ keys, size: before.size }, changed, { base: iri, prefixes }) : undefined;
   const written = delta.after ?? (size === undefined ? defaultTurtle(changed, iri, prefixes) : { size });
@@ -122,7 +122,7 @@ async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDiffe
     const found: string[] = [];
     for (let at = 0; at < keys.length; at += keysAtATime) {
       const slice = keys.slice(at, at + keysAtATime);
-      const present = await tx.hasKeys(record, slice);
+      const present = await tx.before.hasKeys(record, slice);
       for (const [index, key] of slice.entries()) if (present[index] === are) found.push(key);
     }
     return found;

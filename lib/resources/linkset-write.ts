@@ -13,6 +13,7 @@ import { jsonPatch, linksetJson, mergePatch } from './methods.js';
 import type { PatchRequest } from './patch.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
+import { OutdatedState, untilCurrent } from './turns.js';
 
 /** A linkset as it is now. */
 export interface LinksetState {
@@ -36,8 +37,6 @@ export function linksetState(
 /** A write of the linkset of `iri`, the described resource. */
 export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'>;
 
-const maxAttempts = 10;
-
 /**
  * Replaces what clients manage by a document, or patches it.
  * @throws LwsError `unsupported-media-type`, `precondition-required`, `precondition-failed`, `malformed-body`,
@@ -46,23 +45,19 @@ const maxAttempts = 10;
 export async function writeLinkset(storage: Storage, request: LinksetRequest, put: boolean): Promise<LinksetState> {
   await admit(storage, storage.store, request, put);
   const bytes = await readLinksetBody(storage, request);
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  return untilCurrent(async () => {
     const seen = await admit(storage, storage.store, request, put);
     const links = put
       ? readLinkset(parseJson(decodeUtf8(bytes)), request.iri)
       : await patchLinks(storage, seen, bytes, request.body.mediaType === mergePatch);
     await storage.store.prefetch(seen.record);
-    const written = await storage.store.transact(async (tx): Promise<LinksetState | undefined> => {
+    return storage.store.transact(async (tx): Promise<LinksetState> => {
       attribute(tx, request.access);
       const current = await admit(storage, tx, request, put);
       // Only `If-Match: *` lets a change in between through; a patch is then computed again.
-      if (!put && current.tag !== seen.tag) return undefined;
+      if (!put && current.tag !== seen.tag) throw new OutdatedState(request.iri);
       return stage(storage, tx, current, links);
     });
-    if (written) return written;
-  }
-  throw new LwsError('too-busy', 'The linkset changes too quickly for this patch. Nothing was changed; try again.', {
-    fields: { 'Retry-After': '1' },
   });
 }
 

@@ -3,11 +3,17 @@
  * as they were given. Pure.
  */
 import { createHash } from 'node:crypto';
+import type { Quad } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
+import { isObject } from '../json/exact-json.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf } from '../rdf/vocabulary.js';
-import { parentOf, type ResourceRecord } from '../storage/state/records.js';
+import { entryBlocks, type Level, writeBatch } from '../storage/engine/durable-level.js';
+import { keptOrders } from '../storage/engine/growth.js';
+import { encodeGraph } from '../storage/graphs/quad-keys.js';
+import { entryRange, parentOf, partsOfEntry, type ResourceRecord } from '../storage/state/records.js';
 import { linksetOf } from './names.js';
 import { structuralType } from './types.js';
 
@@ -15,7 +21,7 @@ import { structuralType } from './types.js';
 const single: ReadonlySet<string> = new Set(['type', 'media', 'title']);
 
 /** The target attributes of a link, without `anchor`, which is no attribute of the target. */
-export function targetAttributes(attributes: ReadonlyMap<string, string>): Readonly<Record<string, unknown>> {
+function targetAttributes(attributes: ReadonlyMap<string, string>): Readonly<Record<string, unknown>> {
   const members = [...attributes].filter(([name]) => name !== 'anchor' && name !== 'rev' && name !== 'href');
   return Object.fromEntries(members.map(([name, value]) => [name, memberOf(name, value)]));
 }
@@ -232,7 +238,7 @@ export const declaredTypes = (links: ClientLinks): readonly string[] =>
   ((links['type'] as Target[] | undefined) ?? []).map(({ href }) => href);
 
 /** A value of a relation: the absolute IRI of a target, or a string. */
-export type LinkedValue =
+type LinkedValue =
   | { readonly href: string; readonly literal?: never }
   | { readonly href?: never; readonly literal: string };
 
@@ -264,7 +270,41 @@ function resolve(reference: string, base: string): string | undefined {
   return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const malformed = (detail: string): LwsError => new LwsError('malformed-body', `This is no linkset. ${detail}`);
+
+/** The entries of client-managed links; the value is all that the graph of a linkset is made of. */
+export const allLinks = entryRange('links');
+
+const factory = new DataFactory<Quad>();
+
+/** The GSPO keys of the graph. */
+export const linksetGraph = (links: ClientLinks, iri: string): string[] =>
+  encodeGraph(linksetOf(iri), linksetQuads(links, iri));
+
+/** Declared types as `rdf:type`, targets as IRIs, literals as strings. */
+export function linksetQuads(links: ClientLinks, iri: string): Quad[] {
+  const subject = factory.namedNode(iri);
+  const type = factory.namedNode(rdf.type);
+  const quads = declaredTypes(links).map((name) => factory.quad(subject, type, factory.namedNode(name)));
+  for (const [relation, { href, literal }] of linkedValues(links, iri)) {
+    const predicate = relation.includes(':') ? relation : registered + relation;
+    if (!isAbsoluteIri(predicate)) continue;
+    const object = href === undefined ? factory.literal(literal!) : factory.namedNode(href);
+    quads.push(factory.quad(subject, factory.namedNode(predicate), object));
+  }
+  return quads;
+}
+
+/** Writes the graphs of linksets that have none: those of servers that did not keep them. It may be broken off and begun again. */
+export async function writeLinksetGraphs(level: Level): Promise<void> {
+  const orders = keptOrders(level);
+  for await (const entries of entryBlocks(level, allLinks))
+    for (const [entry, value] of entries) {
+      const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);
+      if (keys.length === 0 || (await level.hasMany(keys)).every(Boolean)) continue;
+      const fill = (batch: { put(key: string, value: string): unknown }): void => {
+        for (const key of keys) orders.put(batch, key);
+      };
+      await writeBatch(level, fill, () => [entry, value]);
+    }
+}

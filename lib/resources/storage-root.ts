@@ -1,7 +1,13 @@
 /** The root container: made at the first start, never deleted. */
 
+import { aclKey } from '../authorization/acl.js';
+import type { AclIndex } from '../authorization/acl-index.js';
+import { turtle } from '../rdf/formats.js';
+import { acl, foaf } from '../rdf/vocabulary.js';
 import type { Store } from '../storage/engine/store.js';
 import { newRevision, type ResourceRecord } from '../storage/state/records.js';
+import { stageAcl } from './acl-resource.js';
+import type { Storage } from './storage.js';
 
 /** Makes the root container of a new storage. */
 export async function ensureRoot(store: Store, storage: string, now: number): Promise<void> {
@@ -20,4 +26,33 @@ export async function ensureRoot(store: Store, storage: string, now: number): Pr
     tx.putRecord(root);
     tx.changed({ after: root });
   });
+}
+
+/** Writes the root's ACL when there is none: the owners may do everything, with `lws.public-read` everybody may read. */
+export async function ensureRootAcl(
+  { rootIri: storage, store, documents, clock }: Storage,
+  index: AclIndex,
+  owners: readonly string[],
+  publicRead: boolean,
+): Promise<void> {
+  if (store.entry(aclKey(storage)) !== undefined) return;
+  const rules = [
+    ...(owners.length > 0
+      ? [
+          `<#owners> a acl:Authorization ; acl:agent ${owners.map((owner) => `<${owner}>`).join(', ')} ;
+           acl:accessTo <> ; acl:default <> ; acl:mode acl:Read, acl:Write, acl:Control .`,
+        ]
+      : []),
+    ...(publicRead
+      ? [
+          `<#public> a acl:Authorization ; acl:agentClass <${foaf.Agent}> ;
+           acl:accessTo <> ; acl:default <> ; acl:mode acl:Read .`,
+        ]
+      : []),
+  ];
+  const text = `@prefix acl: <${acl.namespace}> . ${rules.join(' ')}`;
+  const { keys, prefixes } = await documents.parse(Buffer.from(text), turtle, storage);
+  await store.transact((tx) =>
+    stageAcl(tx, index, tx.record(storage)!, { revision: newRevision(), modified: clock(), prefixes, keys }),
+  );
 }

@@ -1,5 +1,5 @@
 /** Turns of what is done to one resource, and attempts at it. */
-import { LwsError } from '../errors.js';
+import { tooBusy } from '../errors.js';
 
 /** What is computed outside of the transaction takes turns, or all but one would be in vain. */
 const turns = new Map<string, Promise<unknown>>();
@@ -40,7 +40,5 @@ export async function untilCurrent<T>(once: () => Promise<T>, first?: string): P
       if (!(error instanceof OutdatedState)) throw error;
       outdated = error.iri;
     }
-  throw new LwsError('too-busy', 'What is changed here changes too quickly. Nothing was changed; try again.', {
-    fields: { 'Retry-After': '1' },
-  });
+  throw tooBusy('What is changed here changes too quickly. Nothing was changed; try again.', 1);
 }

@@ -98,13 +98,7 @@ class GraphsWrite {
       return await this.admit(view, update);
     } catch (error) {
       if (!(error instanceof LwsError)) throw error;
-      const { code, message, cause, reason, fields, scheme } = error;
-      throw new LwsError(code, `${message} Nothing was changed. It is about <${update.iri}>.`, {
-        cause,
-        fields,
-        ...(reason === undefined ? {} : { reason }),
-        ...(scheme === undefined ? {} : { scheme }),
-      });
+      throw error.with({ hint: ` Nothing was changed. It is about <${update.iri}>.` });
     }
   }
 

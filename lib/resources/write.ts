@@ -174,14 +174,14 @@ export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: 
     if (kind === 'rdf') await stageGraphDeletion(tx, before);
   } else if (kind !== 'rdf') stageNewGraph(tx, iri, keys);
   else if (isLargeGraph(triples) || isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
-  else tx.putGraph(iri, await tx.graph(before), allOf(keys));
+  else tx.putGraph(iri, await tx.before.graph(before), allOf(keys));
 }
 
 /** Stages the end of the graph of an RDF resource. */
 export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord): Promise<void> {
   const { iri, triples = 0 } = record;
   if (isLargeGraph(triples)) tx.dropGraph(iri, triples);
-  else tx.deleteGraph(iri, await tx.graph(record));
+  else tx.deleteGraph(iri, await tx.before.graph(record));
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Puts the floors and the components together from the settings. */
 import { createHmac } from 'node:crypto';
 import { accessTokenSuite, type TrustedIssuer } from '../authentication/access-token.js';
-import { createAuthenticator } from '../authentication/authenticate.js';
+import { RememberingAuthenticator } from '../authentication/authenticate.js';
 import { identifierResolver } from '../authentication/controlled-identifier.js';
 import { dpopVerifier } from '../authentication/dpop.js';
 import { issuerKeys, wellKnownOf } from '../authentication/issuer-keys.js';
@@ -11,27 +11,28 @@ import { AddedOwners } from '../authorization/added-owners.js';
 import { createAuthorizer, noteReaders } from '../authorization/authorizer.js';
 import { createGroups } from '../authorization/groups.js';
 import { ownerModel } from '../authorization/owner-mode.js';
-import { wacModel } from '../authorization/wac.js';
+import { WacModel } from '../authorization/wac.js';
 import type { Component, Installation, Platform } from '../component/contract.js';
 import type { AppContext } from '../http/app-context.js';
 import { graphStorePath } from '../http/graph-store.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import { systemContainerReply } from '../http/system-container.js';
+import { type Measure, measure } from '../measures.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { BulkStaging } from '../resources/bulk.js';
 import { explainDecision } from '../resources/explanation.js';
 import { Representations } from '../resources/representations.js';
-import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
+import { ensureRootAcl } from '../resources/storage-root.js';
 import { updateGraphs } from '../resources/update-graphs.js';
 import { describeSettings, type Settings } from '../settings.js';
+import { openSnapshots } from '../storage/engine/snapshot.js';
 import type { Store } from '../storage/engine/store.js';
 import { quadsOf } from '../storage/graphs/quads.js';
 import { ownsAny } from '../storage/state/owned-entries.js';
 import type { CoreSettings } from './core-settings.js';
 import type { ServerProcess } from './process.js';
 import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
-import { storeMeasures } from './store-measures.js';
 import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
@@ -65,7 +66,7 @@ export async function assembleStorage(
     log,
   });
   const base = acls
-    ? wacModel({ storage: iri, view: store, index: acls, groups, maxFetches: core.groupFetches })
+    ? new WacModel({ storage: iri, view: store, index: acls, groups, maxFetches: core.groupFetches })
     : ownerModel({
         owners,
         ...(added ? { added } : {}),
@@ -214,7 +215,7 @@ export function assembleAppContext(
   return {
     storage,
     description,
-    authenticator: createAuthenticator({
+    authenticator: new RememberingAuthenticator({
       suites: storageSuites(core, platform, issuers),
       dpop: platform.dpop,
       dpopOnly: core.dpopOnly,
@@ -241,3 +242,21 @@ export function assembleAppContext(
     onAnswered: [answered, ...installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
   };
 }
+
+const storeMeasures = (store: Store, quotaBytes: number): readonly Measure[] => [
+  measure('gauge', 'store_bytes', 'Bytes that count against the quota.', store.bytes),
+  measure('gauge', 'store_quota_bytes', 'The quota in bytes; 0: none.', quotaBytes),
+  measure('gauge', 'store_transactions_waiting', 'Transactions under way or waiting.', store.commits.waiting),
+  measure(
+    'gauge',
+    'store_failed',
+    '1 while the disk takes no writes.',
+    Number(store.commits.hasFailed || !store.isOpen),
+  ),
+  measure(
+    'gauge',
+    'store_snapshots_open',
+    'Open snapshots of the thread that answers requests.',
+    openSnapshots(store.level),
+  ),
+];

@@ -6,8 +6,7 @@ import type { Settings } from '../settings.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
 import { certificateFiles } from './tls/certificate-files.js';
 import { Challenges } from './tls/challenges.js';
-import { assertUsable } from './usable-settings.js';
-import { certificateMaker } from './usable-tls.js';
+import { assertUsable, certificateMaker } from './usable-settings.js';
 
 export interface Certificates {
   /** Absent: the server speaks plain HTTP, and only answers the challenges of a client outside. */

@@ -1,10 +1,12 @@
 /** The commands of the house: each works on settings and says what came of it. */
-
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandHelp } from '../component/contract.js';
+import { LwsError } from '../errors.js';
 import { createLog, type Log } from '../log.js';
+import { type ExplainedRequest, explainDecision } from '../resources/explanation.js';
 import { linksetFaults } from '../resources/metadata.js';
+import type { Storage } from '../resources/storage.js';
 import { describeSettings, SettingsError } from '../settings.js';
 import { checkStore } from '../storage/engine/check.js';
 import { isDamage, StoreUnavailableError } from '../storage/engine/durable-level.js';
@@ -14,8 +16,6 @@ import { giveBackAtRest } from '../threads/idle-memory.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
-import { explain } from './explain.js';
-import { listenRefusal } from './listen-refusal.js';
 import { assertStorage } from './open-store.js';
 import {
   type Identity,
@@ -32,7 +32,7 @@ import { rotateKey } from './verification-method.js';
 /** Exit code of `check` for a storage that is damaged. */
 const damaged = 3;
 
-export interface HouseCommand extends CommandHelp {
+interface HouseCommand extends CommandHelp {
   /** @returns the exit code */
   run(context: Context): Promise<number>;
 }
@@ -202,9 +202,9 @@ async function checkAll(context: Context): Promise<number> {
 
 /** It may be broken off at any time: the storage is whole then, and the same command goes on. */
 async function reorder(context: Context): Promise<number> {
-  const [name = '', ...rest] = context.operands;
+  const [name = ''] = context.operands;
   const wanted = { one: Orders.one, four: Orders.all }[name];
-  if (!wanted || rest.length > 0) throw new SettingsError('It is orders one, or orders four.');
+  if (!wanted) throw new SettingsError('It is orders one, or orders four.');
   return onStore(context, async (store) => {
     const shown = progress(wanted.isWhole ? 'Adding orders' : 'Removing orders');
     const timer = setInterval(() => shown(store.kept.moved, store.kept.quads), 200);
@@ -220,9 +220,7 @@ async function reorder(context: Context): Promise<number> {
 }
 
 async function explainRequest({ settings, flags, operands, components }: Context): Promise<number> {
-  const [iri, ...rest] = operands;
-  if (iri === undefined || rest.length > 0)
-    throw new SettingsError('explain is about one IRI: explain --as URI --method GET IRI.');
+  const [iri = ''] = operands;
   const { as: subject, client, origin, purpose } = flags;
   const access = {
     ...(subject === undefined ? {} : { principal: { subject, ...(client === undefined ? {} : { client }) } }),
@@ -271,4 +269,43 @@ async function printSettings({ settings }: Context): Promise<number> {
   for (const { name, value, source } of describeSettings(settings))
     process.stdout.write(`${name} = ${value === undefined ? 'not shown' : JSON.stringify(value)}  (${source})\n`);
   return 0;
+}
+
+/** The decision in sentences. @throws SettingsError for a method that is none, and for an IRI outside of the storage */
+async function explain(storage: Storage, request: ExplainedRequest): Promise<string[]> {
+  const { access, method, iri } = request;
+  const { allowed, rule, needs, exists } = await explainDecision(storage, request).catch((error: unknown) => {
+    throw error instanceof LwsError ? new SettingsError(error.message) : error;
+  });
+  const who = access.principal ? access.principal.subject : 'an anonymous client';
+  return [
+    `${method} ${iri}`,
+    `  needs ${needs.mode} on ${needs.iri}${exists ? '' : ', which does not exist'}.`,
+    `  ${who} ${allowed ? 'may' : 'may not'}: ${rule}.`,
+  ];
+}
+
+/** The error of a socket as a sentence for the operator; any other error as it is. */
+function listenRefusal(error: unknown, { listenHost }: Pick<CoreSettings, 'listenHost'>, url: URL): unknown {
+  const { code, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
+  const place = `port ${port}${address === undefined ? '' : ` of ${address}`}`;
+  if (code === 'EADDRINUSE') {
+    const other = new URL(url);
+    other.port = String(((port ?? 8080) % 65535) + 1);
+    return new SettingsError(
+      `Another program uses ${place}. Stop it, or serve another storage at another address: ` +
+        `--base-uri=${other.href.replace(/\/$/, '')} --data-dir=lws-data-${other.port}. ` +
+        'A lws.listen-port alone would not do: clients, and the commands that this server prints, would go on ' +
+        'sending their credentials to the address of lws.base-uri, which is the other program.',
+    );
+  }
+  if (code === 'EACCES')
+    return new SettingsError(
+      `The user of this process may not listen on ${place}. Choose a lws.listen-port from 1024 on, behind a proxy that has the port of lws.base-uri.`,
+    );
+  if (['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'].includes(code ?? ''))
+    return new SettingsError(
+      `lws.listen-host is ${JSON.stringify(listenHost)}; expected a name or an address of this machine, such as 127.0.0.1 or 0.0.0.0 (${code}).`,
+    );
+  return error;
 }

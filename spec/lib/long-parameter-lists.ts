@@ -73,7 +73,7 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/resources/metadata.ts stageLinksetGraph',
   'lib/resources/preconditions.ts assertPreconditions',
   'lib/resources/representations.ts obtain',
-  'lib/resources/root-acl.ts ensureRootAcl',
+  'lib/resources/storage-root.ts ensureRootAcl',
   'lib/resources/seen-state.ts containerState',
   'lib/resources/seen-state.ts stateOf',
   'lib/resources/write.ts requireFreeName',

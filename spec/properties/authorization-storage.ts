@@ -3,14 +3,14 @@
 import { MemoryLevel } from 'memory-level';
 import { Parser } from 'n3';
 import accessGrants from '../../components/access-grants/index.js';
-import { keyOf } from '../../components/access-grants/kept-documents.js';
+import { keyOf } from '../../components/access-grants/kept-index.js';
 import { indexChanges, rebuild } from '../../components/search-index/indexer.js';
 import { PostingLists } from '../../components/search-index/posting-lists.js';
 import { AclIndex } from '../../lib/authorization/acl-index.js';
 import { createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
 import { createGroups } from '../../lib/authorization/groups.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
-import { wacModel } from '../../lib/authorization/wac.js';
+import { WacModel } from '../../lib/authorization/wac.js';
 import type { Platform } from '../../lib/component/contract.js';
 import type { Documents } from '../../lib/documents/documents.js';
 import { createLog } from '../../lib/log.js';
@@ -125,7 +125,7 @@ export async function build(like: World, documents: Documents, folder: string): 
   const fetch = () => Promise.reject(new Error('nothing is fetched here'));
   const groups = createGroups({ storage: root, store, documents, fetch, keptMs: 1, failureKeptMs: 1, log: silent });
   const base = acls
-    ? wacModel({ storage: root, view: store, index: acls, groups, maxFetches: 8 })
+    ? new WacModel({ storage: root, view: store, index: acls, groups, maxFetches: 8 })
     : ownerModel({ owners: like.owners, publicRead: like.publicRead, open: false });
   const permissions: PermissionSource[] = [];
   const authorizer = createAuthorizer(base, root, () => permissions);

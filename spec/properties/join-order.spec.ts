@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import type { QuadMatches } from '../../lib/query/access/quad-matches.js';
 import { matchesOf } from '../../lib/query/dataset.js';
-import type { MemoryView } from '../../lib/query/memory/memory-view.js';
+import type { MemoryView } from '../../lib/query/memory/memory-layers.js';
 import { startRun } from '../../lib/query/operators/run.js';
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
 import { compileQuery } from '../../lib/query/plan/compile-query.js';

@@ -1,7 +1,7 @@
 /** Imports and exports over HTTP, as clients ask for them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { archiveWriter } from '../../components/transfer/formats/archive-writer.js';
+import { ArchiveWriter } from '../../components/transfer/formats/archive-writer.js';
 import type { Member } from '../../lib/exchange/member.js';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
@@ -64,6 +64,6 @@ export async function askedExport(s: StorageUnderTest, query: string, sender?: S
 /** An archive of a container, as a ZIP. */
 export async function archiveOf(container: string, members: readonly Member[]): Promise<Buffer> {
   const { sink, files } = memorySink();
-  await writeAll(archiveWriter(sink, { storage: container, container, made: '' }), members);
+  await writeAll(new ArchiveWriter(sink, { storage: container, container, made: '' }), members);
   return zipOf([...files].map(([name, content]) => ({ name, content })));
 }

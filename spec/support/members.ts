@@ -12,7 +12,7 @@ import type {
   ResourceMember,
   Writer,
 } from '../../lib/exchange/member.js';
-import { quadLines } from '../../lib/exchange/quad-lines.js';
+import { quadLines } from '../../lib/exchange/text-files.js';
 
 export const factory = new DataFactory<Quad>();
 export const base = 'http://pod.example/c/';

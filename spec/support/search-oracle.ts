@@ -2,13 +2,13 @@
 import { Readable } from 'node:stream';
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import type { Filter } from '../../components/search-index/filter.js';
 import {
   algebraOfFilter,
+  type Filter,
   indexGraph,
   predicateOf,
   relationOfPattern,
-} from '../../components/search-index/filter-algebra.js';
+} from '../../components/search-index/filter.js';
 import { postingSpace } from '../../components/search-index/postings.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';

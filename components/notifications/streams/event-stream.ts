@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { LwsError, type Platform } from '../../../lib/component/basics.js';
 import { formatLink, qualityOf } from '../../../lib/component/fields.js';
-import { acceptedRanges, type Reply, type Route, type RouteRequest } from '../../../lib/component/http.js';
+import { acceptedRanges, type Reply, type Route, type RouteRequest, route } from '../../../lib/component/http.js';
 import { isAbsoluteIri, lws } from '../../../lib/component/vocabulary.js';
 import { type Activity, notificationOf } from '../events.js';
 import { PastEvents } from '../past-events.js';
@@ -29,17 +29,10 @@ const longestTimer = 2 ** 31 - 1;
 /** Milliseconds after which a client that was cut off comes back. */
 const retryMs = 3_000;
 
-export function streamRoutes(streams: Streams): readonly Route[] {
-  return [
-    { methods: ['GET', 'HEAD'], path, access: 'filtered', handle: (request) => stream(streams, request) },
-    {
-      methods: ['OPTIONS'],
-      path,
-      access: 'filtered',
-      handle: () => ({ status: 204, fields: { Allow: 'GET, HEAD, OPTIONS' } }),
-    },
-  ];
-}
+export const streamRoutes = (streams: Streams): readonly Route[] => [
+  route('filtered', `GET HEAD ${path}`, (request) => stream(streams, request)),
+  route('filtered', `OPTIONS ${path}`, () => ({ status: 204, fields: { Allow: 'GET, HEAD, OPTIONS' } })),
+];
 
 /** Ends what continues when its credential stops to count. @returns forgets about it */
 export function whenExpired(expires = Number.POSITIVE_INFINITY, now: number, end: () => void): () => void {

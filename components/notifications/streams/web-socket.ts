@@ -16,8 +16,10 @@ import {
   chooseRdfFormat,
   endUpgrade,
   type Reply,
+  type Route,
   type RouteRequest,
   readBody,
+  route,
   statusOf,
 } from '../../../lib/component/http.js';
 import { isAbsoluteIri, lws, rdf, turtle, xsd } from '../../../lib/component/vocabulary.js';
@@ -80,15 +82,11 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
   }
 
   get routes(): Installation['routes'] & object {
+    const describe: Route['handle'] = ({ req }) => this.describe(req.headers.accept);
     return [
-      { methods: ['POST'], path, access: 'filtered', handle: (request) => this.subscribe(request) },
-      { methods: ['GET', 'HEAD'], path, access: 'public', handle: ({ req }) => this.describe(req.headers.accept) },
-      {
-        methods: ['GET', 'HEAD'],
-        path: '/.well-known/solid',
-        access: 'public',
-        handle: ({ req }) => this.describe(req.headers.accept),
-      },
+      route('filtered', `POST ${path}`, (request) => this.subscribe(request)),
+      route('public', `GET HEAD ${path}`, describe),
+      route('public', 'GET HEAD /.well-known/solid', describe),
     ];
   }
 

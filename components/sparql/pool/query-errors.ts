@@ -1,5 +1,5 @@
 /** Why a query got no answer. */
-import { LwsError } from '../../../lib/component/basics.js';
+import { LwsError, tooBusy } from '../../../lib/component/basics.js';
 import { ThreadEnded } from '../../../lib/component/threads.js';
 import type { TimeLimit } from './messages.js';
 
@@ -10,11 +10,10 @@ export function refusalOf(error: unknown, limit: TimeLimit): unknown {
   if (why === 'gone') return new LwsError('query-limit', 'The client went away.');
   if (why === 'deadline') return timeout(limit);
   if (why === 'memory') return outOfMemory(error);
-  return why === 'crash' ? interrupted(error) : tooBusy();
+  return why === 'crash' ? interrupted(error) : tooMany();
 }
 
-const tooBusy = (): LwsError =>
-  new LwsError('too-busy', 'Too many queries are waiting. Try again in a moment.', { fields: { 'Retry-After': '5' } });
+const tooMany = (): LwsError => tooBusy('Too many queries are waiting. Try again in a moment.', 5);
 export const timeout = ({ timeoutMs, by }: TimeLimit): LwsError =>
   new LwsError(
     'query-limit',
@@ -26,5 +25,4 @@ export const outOfMemory = (cause?: Error): LwsError =>
     'The query needed too much memory (lws.sparql.endpoint.memory-mb) and was ended. Make it narrower.',
     { cause },
   );
-export const interrupted = (cause?: Error): LwsError =>
-  new LwsError('too-busy', 'The query was interrupted. Try again.', { cause, fields: { 'Retry-After': '1' } });
+export const interrupted = (cause?: Error): LwsError => tooBusy('The query was interrupted. Try again.', 1, { cause });

@@ -30,19 +30,14 @@ import {
   trailerFile,
 } from './archive-format.js';
 
-/**
- * Writes an archive.
- * @param head what was exported, from where, and when
- */
-export const archiveWriter = (sink: TreeSink, head: ArchiveHead): Writer => new ArchiveWriter(sink, head);
-
-class ArchiveWriter implements Writer {
+export class ArchiveWriter implements Writer {
   private lines: string[] = [];
   private length = 0;
   private readonly parts: ArchivePart[] = [];
   private hasHead = false;
   private readonly counts = { members: 0, triples: 0, files: 0 };
 
+  /** @param head what was exported, from where, and when */
   constructor(
     private readonly sink: TreeSink,
     private readonly head: ArchiveHead,

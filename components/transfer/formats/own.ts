@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { FolderWriter, type Format, folderReader } from '../../../lib/component/exchange.js';
 import { openFileTree } from '../folder-tree.js';
 import { archiveReader, isArchive } from './archive-reader.js';
-import { archiveWriter } from './archive-writer.js';
+import { ArchiveWriter } from './archive-writer.js';
 import { dumpReader } from './dump-reader.js';
 import { DumpWriter, TriGWriter } from './dump-writer.js';
 
@@ -35,7 +35,8 @@ export const formats: Readonly<Record<string, Format>> = {
     mediaType: 'application/zip',
     fits: isArchive,
     read: archiveReader,
-    write: (sink, { of, storage }) => archiveWriter(sink, { storage, container: of, made: new Date().toISOString() }),
+    write: (sink, { of, storage }) =>
+      new ArchiveWriter(sink, { storage, container: of, made: new Date().toISOString() }),
   },
   file: {
     about: 'a single file of RDF',

@@ -15,7 +15,7 @@ import {
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
-import { hrefOf, isOutside } from './cell.js';
+import { hrefOf, isOutside } from './table.js';
 import { labelOf, plainText, type Row, type Term } from './terms.js';
 
 interface View {

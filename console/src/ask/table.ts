@@ -1,9 +1,9 @@
 /** Rows of an answer, filtered and sorted; of many rows only those in sight are in the document. */
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
-import { termContent } from './cell.js';
-import { compareTerms, numberOf, plainText, type Row } from './terms.js';
+import { openHref, Page } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
+import { compareTerms, labelOf, numberOf, plainText, type Row, type Term } from './terms.js';
 
 /** Up to so many rows wrap their text and are all in the document. */
 const fewRows = 300;
@@ -121,4 +121,31 @@ export class AskTable extends Page {
     // A new window only when the spare rows are half used up.
     if (Math.abs(at - this.from) >= spare / 2) this.from = at;
   }
+}
+
+/** Where an IRI leads: a page of the console for what lies in the storage, itself for the web; `undefined` for other schemes. */
+export function hrefOf(iri: string): string | undefined {
+  if (!iri.startsWith(storageUri)) return /^https?:\/\//i.test(iri) ? iri : undefined;
+  const at = iri.replace(/#.*$/s, '').replace(/\.meta$/, '');
+  return openHref(at);
+}
+
+export const isOutside = (iri: string): boolean => !iri.startsWith(storageUri);
+
+/** An IRI of the storage without what all of them begin with. */
+const shown = (iri: string): string =>
+  iri.startsWith(storageUri) && iri.length > storageUri.length ? `/${iri.slice(storageUri.length)}` : iri;
+
+function termContent(term: Term | undefined): TemplateResult | typeof nothing {
+  if (!term) return nothing;
+  if (term.kind === 'blank') return html`<span class="soft">_:${term.value}</span>`;
+  if (term.kind === 'literal') {
+    const note = term.language !== '' ? `@${term.language}` : term.datatype !== '' ? labelOf(term.datatype) : '';
+    return html`${term.value}${note === '' ? nothing : html` <span class="soft term-note">${note}</span>`}`;
+  }
+  const href = hrefOf(term.value);
+  if (href === undefined) return html`${term.value}`;
+  return isOutside(term.value)
+    ? html`<a href=${href} target="_blank" rel="noreferrer">${term.value}</a>`
+    : html`<a href=${href}>${shown(term.value)}</a>`;
 }

@@ -13,8 +13,7 @@ import type { Member } from '../storage/container.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
 import { decoded, isContainer, shortName } from '../storage/names.js';
-import { type Dropped, readDrop, readPicked } from '../upload/dropped.js';
-import { uploadsElsewhere, uploadsTo } from '../upload/queue.js';
+import { type Dropped, readDrop, readPicked, uploadsElsewhere, uploadsTo } from '../upload/queue.js';
 
 @customElement('page-browse')
 export class BrowsePage extends Page {

@@ -1,5 +1,5 @@
 /** Who may do what with a resource or a container, and why. */
-import '../sharing/people-list.js';
+import { person } from '../sharing/people.js';
 import '../sharing/share-grants.js';
 import '../frame/way-in.js';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -7,7 +7,6 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { crumbs, openHref, Page, placeHref } from '../frame/page.js';
 import { storageUri, who } from '../session/session.js';
 import { hasAcls } from '../sharing/acl-requests.js';
-import { person } from '../sharing/person-fields.js';
 import { readStatus, type Status } from '../storage/controller.js';
 import { shortName } from '../storage/names.js';
 

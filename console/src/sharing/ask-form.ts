@@ -4,7 +4,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { Page, submitted } from '../frame/page.js';
 import { storageUri, who } from '../session/session.js';
 import { policyFor, post } from './access.js';
-import { actionFields, actionsFrom, untilField } from './person-fields.js';
+import { actionFields, actionsFrom, untilField } from './people.js';
 
 @customElement('ask-form')
 export class AskForm extends Page {

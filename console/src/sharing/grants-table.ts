@@ -2,8 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { openHref, scrollTable } from '../frame/page.js';
 import { actionsText, conditionsOf, endText, type Kept, list, type Policy } from './access.js';
-import { nameOfPerson } from './people.js';
-import { person } from './person-fields.js';
+import { nameOfPerson, person } from './people.js';
 
 export interface GrantsTable {
   readonly label: string;

@@ -20,8 +20,7 @@ import {
   remove,
 } from './access.js';
 import { targetLink } from './grants-table.js';
-import { everybody, rememberName } from './people.js';
-import { actionFields, person, untilField } from './person-fields.js';
+import { actionFields, everybody, person, rememberName, untilField } from './people.js';
 
 @customElement('request-card')
 export class RequestCard extends Page {

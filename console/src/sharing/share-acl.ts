@@ -11,8 +11,7 @@ import { Refusal } from '../storage/api.js';
 import { isContainer } from '../storage/names.js';
 import * as model from './acl-model.js';
 import { deleteAcl, type EffectiveAcl, effectiveAcl, inheritedAcl, putAcl } from './acl-requests.js';
-import { everybody, nameOfPerson, signedIn } from './people.js';
-import { person, personFields, personFrom } from './person-fields.js';
+import { everybody, nameOfPerson, person, personFields, personFrom, signedIn } from './people.js';
 
 const scopeNames: Readonly<Record<model.Scope, string>> = {
   both: 'This container and what is in it',

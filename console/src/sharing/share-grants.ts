@@ -6,8 +6,7 @@ import { storageUri } from '../session/session.js';
 import { ancestors, isContainer, shortName } from '../storage/names.js';
 import { covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
 import { grantsTable } from './grants-table.js';
-import { everybody, nameOfPerson } from './people.js';
-import { actionFields, actionsFrom, personFields, personFrom, untilField } from './person-fields.js';
+import { actionFields, actionsFrom, everybody, nameOfPerson, personFields, personFrom, untilField } from './people.js';
 
 @customElement('share-grants')
 export class ShareGrants extends Page {

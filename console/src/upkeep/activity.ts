@@ -3,7 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
 import { targetLink } from '../sharing/grants-table.js';
-import { person } from '../sharing/person-fields.js';
+import { person } from '../sharing/people.js';
 import { messageOf, refusalOf, request, systemUrl } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
 

@@ -2,13 +2,11 @@
  * Uploads, four at a time: containers first, then files, with progress for each, a pause, attempts anew, and one question for all
  * conflicts.
  */
-
 import { authorizationFor, takeNonce } from '../session/session.js';
 import { messageOf, refusalFrom, refusalOf, request } from '../storage/api.js';
 import { parentOf } from '../storage/names.js';
-import type { Dropped } from './dropped.js';
 
-export type UploadState = 'waiting' | 'sending' | 'done' | 'conflict' | 'kept' | 'failed' | 'cancelled';
+type UploadState = 'waiting' | 'sending' | 'done' | 'conflict' | 'kept' | 'failed' | 'cancelled';
 
 export interface Upload {
   readonly iri: string;
@@ -172,7 +170,7 @@ const encodePath = (path: string): string =>
     .map((segment) => encodeURIComponent(segment).replace(/%(?:40|3A|24|2C|2B|3D)/g, decodeURIComponent))
     .join('/');
 
-export interface PutOptions {
+interface PutOptions {
   readonly url: string;
   readonly file: File;
   readonly mediaType: string;
@@ -189,7 +187,7 @@ interface Answer {
 }
 
 /** @returns `conflict` when there is a resource of that name. @throws Refusal for any other refusal */
-export async function putFile(options: PutOptions): Promise<'done' | 'conflict'> {
+async function putFile(options: PutOptions): Promise<'done' | 'conflict'> {
   const etag = options.replace ? await currentTag(options.url) : undefined;
   let answer = await send(options, etag);
   if (takeNonce(answer.status, answer.nonce)) answer = await send(options, etag);
@@ -247,7 +245,7 @@ const known: Readonly<Record<string, string>> = {
 };
 
 /** @param given what the browser says; an empty text for nothing */
-export function mediaTypeOf(name: string, given: string): string {
+function mediaTypeOf(name: string, given: string): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(known, extension) ? known[extension] : undefined) ?? (given || 'application/octet-stream');
 }
@@ -272,4 +270,59 @@ export const uploadsElsewhere = (container: string): readonly string[] =>
 
 addEventListener('beforeunload', (event) => {
   if ([...queues.values()].some(({ isSettled }) => !isSettled)) event.preventDefault();
+});
+
+/** A file with its path from where it was dropped, such as `photos/2026/a.jpg`. */
+interface Picked {
+  readonly file: File;
+  readonly path: string;
+}
+
+export interface Dropped {
+  readonly files: readonly Picked[];
+  /** Folders that hold nothing, so that they come along too. */
+  readonly folders: readonly string[];
+}
+
+/** Reads what was dropped. To be called within the event: the list of items is empty afterwards. */
+export function readDrop(transfer: DataTransfer): Promise<Dropped> {
+  const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+  // Some sources give files without entries.
+  const loose = entries.length > 0 ? [] : [...transfer.files].map((file) => ({ file, path: file.name }));
+  return readEntries(entries, loose);
+}
+
+async function readEntries(roots: readonly FileSystemEntry[], loose: readonly Picked[]): Promise<Dropped> {
+  const files: Picked[] = [...loose];
+  const folders: string[] = [];
+  const visit = async (entry: FileSystemEntry): Promise<void> => {
+    const path = entry.fullPath.replace(/^\//, '');
+    if (entry.isFile) files.push({ file: await fileOf(entry as FileSystemFileEntry), path });
+    else {
+      folders.push(path);
+      for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await visit(child);
+    }
+  };
+  for (const root of roots) await visit(root);
+  return { files, folders };
+}
+
+const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
+  new Promise((resolve, reject) => entry.file(resolve, reject));
+
+async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const children: FileSystemEntry[] = [];
+  for (;;) {
+    // At most a hundred come at once.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) return children;
+    children.push(...some);
+  }
+}
+
+/** What a file input holds; with folders, when it was asked for them. */
+export const readPicked = (list: FileList): Dropped => ({
+  files: [...list].map((file) => ({ file, path: file.webkitRelativePath || file.name })),
+  folders: [],
 });

@@ -32,10 +32,7 @@ export interface KeyIterators {
 const keysAtATime = 2000;
 const firstKeys = 64;
 
-export const keyIterators = (level: Level, snapshot: LevelSnapshot, assertTime: () => void): KeyIterators =>
-  new LevelKeys(level, snapshot, assertTime);
-
-class LevelKeys implements KeyIterators {
+export class LevelKeys implements KeyIterators {
   private readonly idle = new Map<IndexName, Seekable[]>();
   private isClosed = false;
 

@@ -12,11 +12,10 @@ import { OpenPart } from './open-part.js';
 import { type Among, canMatch, eachMatch, type Scan, termsOf } from './scan.js';
 import { ScanRuns, type Wish } from './scan-runs.js';
 import { decided, fewGraphs, Scans } from './scans.js';
-import { type SubjectKeys, type SubjectList, subjectKeys } from './subject-keys.js';
 import { joinTokens, type TermKey } from './terms.js';
 
 /** The terms of a place, in blocks; a term may come again in a later block. The place is the next one after the scan's prefix. */
-export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): AsyncGenerator<TermKey[]> {
+async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): AsyncGenerator<TermKey[]> {
   const { range, reader } = scan;
   let found = new Set<TermKey>();
   const tokenIn = (key: string): TermKey | undefined => (reader.read(key, '') ? reader.token(place) : undefined);
@@ -32,7 +31,7 @@ export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number)
 }
 
 /** The graphs that have a match. Each scan is of one graph. */
-export async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[]): AsyncGenerator<TermKey[]> {
+async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[]): AsyncGenerator<TermKey[]> {
   for (const scan of scans) {
     let isFound = false;
     for await (const _ of runs.run(scan, () => {
@@ -51,7 +50,7 @@ const firstLength = 64;
 const maxLength = 2048;
 
 /** The same items; short blocks first, since the first may be all that is wanted. */
-export async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenerator<T[]> {
+async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenerator<T[]> {
   let length = firstLength;
   let waiting: T[] = [];
   for await (const block of blocks) {
@@ -77,7 +76,7 @@ export interface Wanted {
 }
 
 /** What a read costs, where reading one key in a scan costs 1. */
-export interface Costs {
+interface Costs {
   readonly lookUp: number;
   /** Whether a quad exists, which needs no iterator. */
   readonly quad: number;
@@ -106,10 +105,7 @@ export interface QuadMatches {
   close(): Promise<void>;
 }
 
-export const quadMatches = (graphs: DatasetGraphs, iterators: KeyIterators): QuadMatches =>
-  new KeyMatches(graphs, iterators);
-
-class KeyMatches implements QuadMatches {
+export class KeyMatches implements QuadMatches {
   readonly costs: Costs;
   private readonly all: boolean;
   private readonly gates: Readonly<Record<DatasetPart, GraphGate>>;
@@ -290,3 +286,52 @@ const maxEstimated = 8;
 const canBeSubject = (token: TermKey): boolean => canMatch([token, undefined, undefined, undefined]);
 /** Asked of the first pattern alone: those that are looked up together have the same places bound. */
 const isComplete = (bound: Terms): boolean => bound.every((token) => token !== undefined);
+
+/** The keys of a subject that has more are not kept: each pattern reads its own. */
+const maxOfSubject = 256;
+/** With more keys than these in all, everything is forgotten before the next load. */
+const maxKept = 200_000;
+
+interface SubjectKeys {
+  /** Reads the keys of the subjects that are not kept yet. */
+  load(subjects: Iterable<TermKey>): Promise<void>;
+  /** The subject's keys of the order SPOG; `undefined`: it has too many. */
+  of(subject: TermKey): readonly string[] | undefined;
+}
+
+/** Collects the keys of a subject. */
+interface SubjectList {
+  readonly subject: TermKey;
+  /** `false`: the subject has too many keys, and no more are wanted. */
+  add(keys: readonly string[]): boolean;
+}
+
+/** @param read reads the keys of many subjects, each into its list */
+function subjectKeys(read: (lists: readonly SubjectList[]) => Promise<void>): SubjectKeys {
+  const known = new Map<TermKey, readonly string[] | undefined>();
+  let kept = 0;
+  return {
+    async load(subjects) {
+      const missing = [...new Set(subjects)].filter((subject) => !known.has(subject));
+      if (missing.length === 0) return;
+      if (kept > maxKept) {
+        known.clear();
+        kept = 0;
+      }
+      const found = new Map<TermKey, string[]>(missing.map((subject) => [subject, []]));
+      const lists = [...found].map(([subject, own]) => ({
+        subject,
+        add(keys: readonly string[]) {
+          for (const key of keys) own.push(key);
+          return own.length <= maxOfSubject;
+        },
+      }));
+      await read(lists);
+      for (const [subject, keys] of found) {
+        kept += keys.length;
+        known.set(subject, keys.length > maxOfSubject ? undefined : keys);
+      }
+    },
+    of: (subject) => known.get(subject),
+  };
+}

@@ -5,7 +5,7 @@
 import type { IriRange } from '../../storage/engine/iri-ranges.js';
 import type { GraphGate } from '../access/graph-gate.js';
 import { graphAt } from '../access/key-reader.js';
-import type { MemoryView } from './memory-view.js';
+import type { MemoryView } from './memory-layers.js';
 import { gspo, type Ids, lowerBound, type QuadRange, type SortedQuads } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 

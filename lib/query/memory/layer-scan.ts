@@ -3,7 +3,7 @@
  * authorized yet, it stops, and goes on there when the authorizer has answered.
  */
 import type { GraphVerdicts } from './graph-verdicts.js';
-import type { Layer } from './memory-view.js';
+import type { Layer } from './memory-layers.js';
 import { type Columns, gspo, type Ids, type QuadRange, rangeIn, spog, upperBound } from './sorted-quads.js';
 
 /** There are no more matches. */

@@ -1,4 +1,4 @@
-/** The quads of the caller's dataset that match given terms, from memory: the same answers as those of `quadMatches` from LevelDB. */
+/** The quads of the caller's dataset that match given terms, from memory: the same answers as those of `KeyMatches` from LevelDB. */
 
 import { type DatasetGraphs, type DatasetPart, graphGate } from '../access/graph-gate.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
@@ -6,9 +6,9 @@ import type { AssertTime, QuadMatches, Wanted } from '../access/quad-matches.js'
 import { canMatch } from '../access/scan.js';
 import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
+import type { MemoryView } from './memory-layers.js';
 import { type MemoryScans, plainScans } from './memory-scans.js';
-import type { MemoryView } from './memory-view.js';
-import { openScans } from './open-scans.js';
+import { OpenScans } from './open-scans.js';
 import type { Ids } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
@@ -18,10 +18,7 @@ const firstLength = 64;
 /** What a lookup takes, in matches. */
 const lookUpWork = 4;
 
-export const memoryMatches = (options: DatasetGraphs, view: MemoryView, assertTime: AssertTime): QuadMatches =>
-  new MemoryMatches(options, view, assertTime);
-
-class MemoryMatches implements QuadMatches {
+export class MemoryMatches implements QuadMatches {
   // A lookup takes 2 to 3 µs, a match of a scan 0.1 to 0.3, and as much again to be joined.
   readonly costs = { lookUp: 6, quad: 3, subject: 6 };
   private readonly terms: TermIds;
@@ -37,7 +34,7 @@ class MemoryMatches implements QuadMatches {
   ) {
     const gates = { union: graphGate(options, 'union'), named: graphGate(options, 'named') };
     this.terms = view.terms;
-    this.scans = options.readable.all ? plainScans(view, gates) : openScans(view, gates);
+    this.scans = options.readable.all ? plainScans(view, gates) : new OpenScans(view, gates);
   }
 
   async *stream(bound: Terms, { part, places, among }: Wanted): AsyncGenerator<Terms[]> {

@@ -7,7 +7,7 @@ import { graphAt } from '../access/key-reader.js';
 import { GraphVerdicts } from './graph-verdicts.js';
 import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.js';
 import { sampled } from './memory-estimates.js';
-import type { Layer, MemoryView } from './memory-view.js';
+import type { Layer, MemoryView } from './memory-layers.js';
 import { LeapingScan } from './ordered-scans.js';
 import { type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
 

@@ -8,8 +8,8 @@ import { GraphIntervals } from './graph-intervals.js';
 import { GraphVerdicts } from './graph-verdicts.js';
 import { LayerScan, type MatchScan } from './layer-scan.js';
 import { estimated, sampled } from './memory-estimates.js';
+import type { Layer, MemoryView } from './memory-layers.js';
 import { leapingScan, type MemoryScans, numbersIn } from './memory-scans.js';
-import type { Layer, MemoryView } from './memory-view.js';
 import { MergedScan, SortedScan } from './ordered-scans.js';
 import { gspo, type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
@@ -27,15 +27,12 @@ interface Part {
   readonly few: () => readonly number[] | undefined;
 }
 
-/** @param gates of a caller that may not read everything */
-export const openScans = (view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>): MemoryScans =>
-  new OpenScans(view, gates);
-
-class OpenScans implements MemoryScans {
+export class OpenScans implements MemoryScans {
   private readonly terms: TermIds;
   private readonly layers: readonly Layer[];
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
 
+  /** @param gates of a caller that may not read everything */
   constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>) {
     this.terms = view.terms;
     this.layers = view.layers;

@@ -3,6 +3,7 @@
  * translation keeps nothing. What finds the graphs is put in front, so that OPTIONAL comes after it.
  */
 
+import { nodesOf } from './query-scopes.js';
 import type { Syntax } from './sparql-parser.js';
 
 /** The predicate of a pattern that every graph matches, once. No query can write it. */
@@ -12,19 +13,13 @@ type Parse = (query: string) => Syntax;
 
 /** Changes the syntax tree of a query. */
 export function nameGraphs(root: Syntax, parse: Parse): void {
-  const left: unknown[] = [root];
   const done = new Set<Syntax>();
-  while (left.length > 0) {
-    const node = left.pop();
-    if (typeof node !== 'object' || node === null) continue;
-    for (const each of Object.values(node)) left.push(each);
-    const { patterns } = node as { patterns?: Syntax[] };
-    patterns?.forEach((pattern) => {
-      if (pattern.subType !== 'graph' || done.has(pattern) || inside(pattern).some(bindsGraph)) return;
+  for (const { patterns } of nodesOf(root) as Iterable<{ readonly patterns?: readonly Syntax[] }>)
+    for (const pattern of patterns ?? []) {
+      if (pattern.subType !== 'graph' || done.has(pattern) || inside(pattern).some(bindsGraph)) continue;
       done.add(pattern);
       nameFirst(pattern, parse);
-    });
-  }
+    }
 }
 
 const inside = (node: Syntax): readonly Syntax[] => (node['patterns'] as Syntax[] | undefined) ?? [];
@@ -61,13 +56,7 @@ function isNullable(path: Syntax | undefined): boolean {
 
 function nameFirst(graph: Syntax, parse: Parse): void {
   const { patterns } = parse('SELECT * { <urn:x> <urn:x> <urn:x> }')['where'] as Syntax & { patterns: Syntax[] };
-  rename(patterns);
+  for (const node of nodesOf(patterns) as Iterable<Record<string, unknown>>)
+    if (node['subType'] === 'namedNode') node['value'] = anyGraph;
   (graph['patterns'] as Syntax[]).unshift(...patterns);
-}
-
-function rename(root: unknown): void {
-  if (typeof root !== 'object' || root === null) return;
-  const node = root as Record<string, unknown>;
-  if (node['subType'] === 'namedNode') node['value'] = anyGraph;
-  else for (const each of Object.values(node)) rename(each);
 }

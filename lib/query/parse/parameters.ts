@@ -27,7 +27,7 @@ export function bindParameters(syntax: Syntax, parameters: Parameters): void {
     const { type, subType, value } = (term ?? {}) as Syntax;
     return type === 'term' && subType === 'variable' && names.has(value as string);
   };
-  const nodes = [...nodesOf(syntax, () => true)];
+  const nodes = [...nodesOf(syntax)];
   const found = new Set(nodes.filter(isParameter).map(({ value }) => value));
   for (const name of names) if (!found.has(name)) throw refused(`The query has no variable ?${name}.`);
   if (nodes.some(({ subType }) => subType === 'service')) throw refused('A query with a SERVICE takes no parameters.');

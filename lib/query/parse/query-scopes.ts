@@ -18,7 +18,7 @@ const namesOf = (variables: unknown): string[] => (variables as readonly Named[]
 
 /** @throws LwsError `malformed-query` */
 export function assertScopes(root: object): void {
-  for (const node of nodesOf(root, () => true)) {
+  for (const node of nodesOf(root)) {
     if (node.type === 'project') assertProjection(node);
     if (node.type === 'extend') assertFresh(node);
   }
@@ -30,7 +30,7 @@ export function assertScopes(root: object): void {
  * @throws LwsError `malformed-query`
  */
 export function assertGraphNames(syntax: object): void {
-  for (const node of nodesOf(syntax, () => true)) {
+  for (const node of nodesOf(syntax)) {
     if (node.type !== 'query') continue;
     const assigned = ((node['variables'] ?? []) as AlgebraNode[]).flatMap(({ subType, variable }) =>
       subType === 'bind' ? [(variable as Named).value] : [],
@@ -45,7 +45,7 @@ export function assertGraphNames(syntax: object): void {
 }
 
 /** A node and all below it; below those that `goOn` refuses nothing is looked at. */
-export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean): Generator<AlgebraNode> {
+export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean = () => true): Generator<AlgebraNode> {
   const left: unknown[] = [root];
   while (left.length > 0) {
     const node = left.pop();
@@ -104,10 +104,10 @@ const assignedTwice = (name: string): LwsError => malformed(`?${name} is assigne
 export function nameSolutions(algebra: object, syntax: object): void {
   const isCounted = ({ aggregator, distinct, expression }: AlgebraNode): boolean =>
     aggregator === 'count' && distinct === true && (expression as AlgebraNode)['subType'] === 'wildcard';
-  const counts = [...nodesOf(algebra, () => true)].filter(isCounted);
+  const counts = [...nodesOf(algebra)].filter(isCounted);
   if (counts.length === 0) return;
   const names = new Set<string>();
-  for (const { subType, value } of nodesOf(syntax, () => true)) if (subType === 'variable') names.add(String(value));
+  for (const { subType, value } of nodesOf(syntax)) if (subType === 'variable') names.add(String(value));
   const variables = [...names].map((value) => ({ termType: 'Variable', value }));
   for (const { expression } of counts) Object.assign(expression as object, { variables });
 }

@@ -6,7 +6,8 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
-import { assertScopes, nameSolutions } from './query-scopes.js';
+import { nameGraphs } from './graph-names.js';
+import { assertGraphNames, assertScopes, nameSolutions, nodesOf } from './query-scopes.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 import { explainSyntax } from './syntax-errors.js';
 
@@ -61,26 +62,18 @@ export async function readSteps(
 
 const managing = new Set(['load', 'clear', 'create', 'drop', 'add', 'move', 'copy']);
 
-/** Walks the syntax tree without recursion: an update may be nested as deep as its text is long. */
 function assertOneGraph(root: Syntax): void {
-  const left: unknown[] = [root];
-  while (left.length > 0) {
-    const node = left.pop();
-    if (Array.isArray(node)) for (const each of node) left.push(each);
-    else if (typeof node === 'object' && node !== null) {
-      const { type, subType } = node as Syntax;
-      if (type === 'updateOperation' && managing.has(String(subType)))
-        throw new LwsError('bad-request', `${String(subType).toUpperCase()} is not possible: a resource is one graph.`);
-      if (subType === 'service')
-        throw new LwsError('bad-request', 'SERVICE is not possible: an update runs on the resource alone.');
-      const values = node as Readonly<Record<string, unknown>>;
-      if (subType === 'graph' || type === 'graph' || hasDatasetClause(values))
-        throw new LwsError(
-          'named-graph',
-          'The update names a graph (GRAPH, WITH, USING). A resource is a single graph: leave the name out.',
-        );
-      for (const each of Object.values(values)) left.push(each);
-    }
+  for (const node of nodesOf(root)) {
+    const { type, subType } = node as Syntax;
+    if (type === 'updateOperation' && managing.has(String(subType)))
+      throw new LwsError('bad-request', `${String(subType).toUpperCase()} is not possible: a resource is one graph.`);
+    if (subType === 'service')
+      throw new LwsError('bad-request', 'SERVICE is not possible: an update runs on the resource alone.');
+    if (subType === 'graph' || type === 'graph' || hasDatasetClause(node))
+      throw new LwsError(
+        'named-graph',
+        'The update names a graph (GRAPH, WITH, USING). A resource is a single graph: leave the name out.',
+      );
   }
 }
 
@@ -109,3 +102,50 @@ function stepsOf(syntax: Syntax, algebra: Algebra.Operation, outer: string): Upd
   }
   return steps;
 }
+
+interface ReadGraphsUpdate extends ReadUpdate {
+  /** An operation says which graphs it is about: USING, USING NAMED or WITH. */
+  readonly namesDataset: boolean;
+}
+
+/**
+ * Parses an update.
+ * @throws LwsError `malformed-body` for a syntax error; `bad-request` for SERVICE, and for what changes the default graph or all graphs
+ */
+export async function readGraphsUpdate(written: string, base: string): Promise<ReadGraphsUpdate> {
+  let namesDataset = false;
+  const update = await readSteps(written, base, (syntax, parse) => {
+    for (const node of nodesOf(syntax)) {
+      if (node['subType'] === 'service') throw new LwsError('bad-request', 'SERVICE is not possible in an update.');
+      namesDataset ||= hasDatasetClause(node);
+    }
+    nameGraphs(syntax, parse);
+    assertGraphNames(syntax);
+  });
+  for (const { operation } of update.steps) assertNamed(operation);
+  return { ...update, namesDataset };
+}
+
+interface Operands {
+  readonly source?: unknown;
+  readonly destination?: unknown;
+}
+
+function assertNamed(operation: Algebra.Operation): void {
+  const { type } = operation;
+  if (type === 'deleteinsert') {
+    const { delete: removed = [], insert = [] } = operation as Algebra.DeleteInsert;
+    for (const { graph } of [...removed, ...insert]) if (graph.termType === 'DefaultGraph') throw unnamed();
+  } else if (type !== 'nop') {
+    const { source, destination } = operation as Operands;
+    const operands = /^(?:clear|drop|create)$/.test(type) ? [source] : [source, destination];
+    if (operands.some((operand) => typeof operand !== 'object')) throw unnamed();
+  }
+}
+
+const unnamed = (): LwsError =>
+  new LwsError(
+    'bad-request',
+    'The update changes the default graph, which is the union of all graphs that you may read here. Name each graph that is ' +
+      'changed, with GRAPH, WITH or INTO: it is the IRI of a resource. DEFAULT, NAMED and ALL are not possible.',
+  );

@@ -4,13 +4,13 @@
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
-import type { AllowedHost } from '../../outbound/address-policy.js';
-import { nodesOf as allNodesOf } from './query-scopes.js';
-import { assertAllowed, maxServices, refused } from './service-policy.js';
+import { LwsError } from '../../errors.js';
+import { type AllowedHost, isAllowedHost } from '../../outbound/address-policy.js';
+import { nodesOf } from './query-scopes.js';
 import { loadParser, type Syntax } from './sparql-parser.js';
 
 /** A subset of them: of what is not known here, none. */
-export function certainVariables(node: Algebra.Operation): ReadonlySet<string> {
+function certainVariables(node: Algebra.Operation): ReadonlySet<string> {
   switch (node.type) {
     case 'bgp':
       return unite((node as Algebra.Bgp).patterns.map(namesIn));
@@ -80,14 +80,14 @@ export async function takeServices(
   base: string,
   allowed: readonly AllowedHost[],
 ): Promise<readonly ServiceClause[]> {
-  const all = [...nodesOf(syntax, isService, () => true)];
+  const all = [...nodesOf(syntax)].filter(isService);
   if (all.length === 0) return [];
   if (allowed.length === 0)
     throw refused('SERVICE is not possible here: no host is allowed (lws.sparql.endpoint.allowed-services).');
   if (all.length > maxServices) throw refused(`A query may have ${maxServices} SERVICE clauses.`);
   const tools = await makeTools(syntax, base);
   for (const node of all) assertAllowed(tools.meaningOf(node).endpoint, allowed);
-  const outer = [...nodesOf(syntax, isService, (node) => !isService(node))];
+  const outer = [...nodesOf(syntax, (node) => !isService(node))].filter(isService);
   const clauses = outer.map((node) => ({ ...tools.meaningOf(node), query: tools.textOf(node) }));
   // The nested ones last, in the texts of the outer ones.
   for (const node of all) rename(node, outer.indexOf(node));
@@ -97,11 +97,8 @@ export async function takeServices(
 /** Gives the nodes of the algebra their clauses, as `clause`. */
 export function putServices(algebra: Algebra.Operation, clauses: readonly ServiceClause[]): void {
   if (clauses.length === 0) return;
-  for (const node of nodesOf(
-    algebra,
-    ({ type }) => type === 'service',
-    () => true,
-  )) {
+  for (const node of nodesOf(algebra)) {
+    if (node.type !== 'service') continue;
     const { value } = node['name'] as { value: string };
     Object.assign(node, { clause: clauses[Number(value.slice(placeholder.length))] });
   }
@@ -113,16 +110,6 @@ const rename = (node: Syntax, index: number): void =>
   void Object.assign(node, {
     name: { type: 'term', subType: 'namedNode', value: placeholder + index, loc: node['loc'] },
   });
-
-/** Nodes, walked without recursion: a query is as deep as its text is long. */
-function* nodesOf(
-  root: object,
-  isWanted: (node: Syntax) => boolean,
-  goOn: (node: Syntax) => boolean,
-): Generator<Syntax> {
-  for (const node of allNodesOf(root, (each) => goOn(each as Syntax)))
-    if (isWanted(node as Syntax)) yield node as Syntax;
-}
 
 interface Tools {
   readonly meaningOf: (service: Syntax) => Omit<ServiceClause, 'query'>;
@@ -167,7 +154,7 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
       // The others need not be told what the server is called, unless something is relative to that.
       const ownBase = prologue.findIndex((node) => node.subType === 'base' && !isReference(node['value'] as Syntax));
       const exposed = ownBase < 0 ? [...prologue, ...patterns] : prologue.slice(0, ownBase);
-      const isRelative = exposed.some((node) => !nodesOf(node, isReference, () => true).next().done);
+      const isRelative = exposed.some((node) => [...nodesOf(node)].some(isReference));
       const context = isRelative ? [...based, ...prologue] : prologue;
       return generator.generate(query(context, patterns) as never);
     },
@@ -177,3 +164,24 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
 /** An IRI that is written relative to the base. */
 const isReference = ({ subType, prefix, value }: Syntax): boolean =>
   subType === 'namedNode' && prefix === undefined && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(String(value));
+
+/** SERVICE clauses of a query, nested ones too. Each is asked once. */
+export const maxServices = 8;
+
+/**
+ * The URL that an endpoint is asked at.
+ * @throws LwsError `too-complex` for what is no http or https URL without credentials at a host of the list
+ */
+export function assertAllowed(endpoint: string, allowed: readonly AllowedHost[]): URL {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    throw refused(`SERVICE names an http or https URL without credentials; <${endpoint.slice(0, 200)}> is none.`);
+  if (!isAllowedHost(url, allowed))
+    throw refused(
+      `SERVICE of ${url.host} is not possible here: the host is not allowed (lws.sparql.endpoint.allowed-services).`,
+    );
+  return url;
+}
+
+/** A query that is refused for its SERVICE, before anything of it runs. */
+const refused = (message: string): LwsError => new LwsError('too-complex', message);

@@ -97,7 +97,7 @@ export async function sparqlReader(base: string): Promise<SparqlReader> {
 
 /** Escapes in the local part of names (PN_LOCAL_ESC of SPARQL 1.1 19.8), which the parser leaves there. */
 function decodeLocalNames(root: Syntax): void {
-  for (const node of nodesOf(root, () => true)) {
+  for (const node of nodesOf(root)) {
     const { subType, prefix, value } = node as Syntax;
     if (subType === 'namedNode' && prefix !== undefined && typeof value === 'string' && value.includes('\\'))
       Object.assign(node, { value: value.replace(/\\([_~.\-!$&'()*+,;=/?#@%])/g, '$1') });

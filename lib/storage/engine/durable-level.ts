@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
-import { LwsError } from '../../errors.js';
+import { type LwsError, tooBusy } from '../../errors.js';
 import { affordable } from '../../threads/thread-limits.js';
 import type { KeyRange } from '../state/records.js';
 import { maxFiles } from './open-files.js';
@@ -135,10 +135,7 @@ const isNotOpen = (error: unknown): boolean =>
   /^LEVEL_\w+_NOT_OPEN$/.test(String((error as { code?: unknown } | undefined)?.code));
 
 export const beingOpened = (cause?: unknown): LwsError =>
-  new LwsError('too-busy', 'The storage is being opened again. Try again in a moment.', {
-    cause,
-    fields: { 'Retry-After': '2' },
-  });
+  tooBusy('The storage is being opened again. Try again in a moment.', 2, { cause });
 
 /** The error for a read that the closing of LevelDB interrupted: `too-busy`. Any other error as it is. */
 export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);

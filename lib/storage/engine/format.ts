@@ -3,12 +3,22 @@
  * start continues it.
  */
 
-import { countLines } from '../graphs/line-sizes.js';
+import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
+import { endDigits, separator, suffixOfKey, suffixStart, termLengths } from '../graphs/key-layout.js';
 import { Orders } from '../graphs/orders.js';
-import { allQuads } from '../graphs/quad-keys.js';
-import { widenKeys } from '../graphs/widen-keys.js';
-import { metaKey } from '../state/records.js';
-import { type BatchWriter, keyBlocks, type Level, writeBatch } from './durable-level.js';
+import { allQuads, graphPrefix, indexNames } from '../graphs/quad-keys.js';
+import {
+  allRecords,
+  iriOfRecordKey,
+  metaKey,
+  newRevision,
+  type ResourceRecord,
+  rangeOf,
+  readRecord,
+  recordKey,
+  writeRecord,
+} from '../state/records.js';
+import { type BatchWriter, entryBlocks, keyBlocks, type Level, writeBatch } from './durable-level.js';
 import { countEarlierEntries } from './quota.js';
 
 /** The format of a new store. A server refuses to open a store whose format it does not know. */
@@ -119,4 +129,74 @@ export async function migrate(
       () => [metaKey('version'), to],
     );
   }
+}
+
+/** Writes the size of their lines into the records of large graphs. @param told called with the number of records so far */
+async function countLines(level: Level, told: (done: number) => void): Promise<void> {
+  // Servers from before the formats had numbers left this mark when they had done it.
+  if ((await level.get(metaKey('lines'))) !== undefined) return;
+  let done = 0;
+  for await (const entries of entryBlocks(level, allRecords())) {
+    for (const [key, value] of entries) {
+      const record = readRecord(iriOfRecordKey(key), value);
+      if (record.kind === 'rdf' && isLargeGraph(record.triples ?? 0)) await countOf(level, record);
+    }
+    done += entries.length;
+    told(done);
+  }
+}
+
+async function countOf(level: Level, record: ResourceRecord): Promise<void> {
+  const count = lineCounter();
+  let size = 0;
+  for await (const keys of keyBlocks(level, rangeOf(graphPrefix(record.iri))))
+    for (const key of keys) size += count(key);
+  if (size === record.size) return;
+  const bytes = Number((await level.get(metaKey('bytes'))) ?? 0) + size - record.size;
+  // The text of the resource is another one, so it needs another entity tag.
+  const counted = { ...record, size, revision: newRevision() };
+  await writeBatch(
+    level,
+    (batch) => batch.put(recordKey(record.iri), writeRecord(counted)),
+    () => [metaKey('bytes'), String(bytes)],
+  );
+}
+
+/*
+ * Migration of quad keys: the first servers wrote one U+0000 between the parts, later ones two, since with one a term that ends in U+0000
+ * could not be told from its neighbour. Types and lengths at the end are the same in both.
+ */
+
+const narrow = '\u0000';
+
+/** The key with the separator of today. */
+function widened(key: string): string {
+  const suffix = suffixOfKey(key);
+  let at = key.indexOf(narrow);
+  const parts = [key.slice(0, at)];
+  for (const lengths of termLengths(suffix))
+    for (const length of lengths.toReversed()) {
+      parts.push(key.slice(at + narrow.length, at + narrow.length + length));
+      at += narrow.length + length;
+    }
+  if (at + narrow.length !== suffixStart(key)) throw new Error(`The key ${JSON.stringify(key)} of a quad is damaged.`);
+  return [...parts, suffix].join(separator) + key.slice(-endDigits);
+}
+
+/** Rewrites the keys of all quads; each block in one batch, so that it may be interrupted. @param told called with how many are done */
+async function widenKeys(level: Level, told: (done: number) => void): Promise<void> {
+  let done = 0;
+  for (const index of indexNames)
+    for await (const keys of keyBlocks(level, { gte: `${index}${narrow}\u0001`, lt: `${index}\u0001` })) {
+      const last = widened(keys.at(-1)!);
+      const fill = (batch: { put(key: string, value: string): unknown; del(key: string): unknown }): void => {
+        for (const key of keys) {
+          batch.put(widened(key), '');
+          batch.del(key);
+        }
+      };
+      await writeBatch(level, fill, () => [last, '']);
+      done += keys.length;
+      told(done);
+    }
 }

@@ -21,11 +21,13 @@ import { isCounted, sizeOfEntry } from './quota.js';
 export interface TransactionBase {
   readonly isTransaction: boolean;
   record(iri: string): ResourceRecord | undefined;
+  /** The GSPO keys of an RDF resource. */
   graph(record: ResourceRecord): Promise<readonly string[]>;
   /** The keys of a graph whose subjects begin with a string, in blocks. */
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
   /** The keys of triples with an object that is an IRI; `undefined` when no order has them: the store lacks it, or they are still staged. */
   keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
+  /** Which of some GSPO keys a graph has. */
   hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
@@ -61,7 +63,7 @@ export class Transaction {
 
   constructor(private readonly base: TransactionBase) {}
 
-  /** The state before this transaction. */
+  /** The state before this transaction, with the graphs as they were: those that it has changed cannot be read. */
   get before(): TransactionBase {
     return this.base;
   }
@@ -80,26 +82,6 @@ export class Transaction {
     if (staged !== undefined) return staged ?? undefined;
     if (!this.read.has(iri)) this.read.set(iri, this.base.record(iri));
     return this.read.get(iri);
-  }
-
-  /** The GSPO keys of an RDF resource as it was before this transaction. */
-  graph(record: ResourceRecord): Promise<readonly string[]> {
-    return this.base.graph(record);
-  }
-
-  /** The same in blocks; @param beginning of the subjects that are wanted */
-  graphBlocks(record: ResourceRecord, beginning = ''): AsyncIterable<readonly string[]> {
-    return this.base.graphBlocks(record, beginning);
-  }
-
-  /** See `TransactionBase`: as the graph was before this transaction, while no changes of it are on their way to the disk. */
-  keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined {
-    return this.base.keysWithObject(record, object);
-  }
-
-  /** Which of some GSPO keys the graph had before this transaction. */
-  hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]> {
-    return this.base.hasKeys(record, keys);
   }
 
   /** The members of a container, in no particular order. */
@@ -199,7 +181,7 @@ export class Transaction {
   async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
     const { iri } = record;
     this.assertVisible(iri);
-    const { before, ...diff } = await blockDifference(this.graphBlocks(record), blocksOf(keys));
+    const { before, ...diff } = await blockDifference(this.base.graphBlocks(record, ''), blocksOf(keys));
     const triples = { before, after: keys.length };
     this.graphs.set(iri, { ...diff, before: undefined, keys, triples, isPart: false });
   }

@@ -3,7 +3,7 @@
  * and large ones whose record is deleted. An entry marks each; readers of quads leave out those that their snapshot marks. So neither a
  * large PUT nor a large DELETE is one huge batch, and both are still atomic.
  */
-import { LwsError } from '../../errors.js';
+import { tooBusy } from '../../errors.js';
 import { entryBlocks, keyBlocks, type Level } from '../engine/durable-level.js';
 import type { Transaction } from '../engine/transaction.js';
 import { partsOfEntry, rangeOf } from '../state/records.js';
@@ -70,10 +70,9 @@ export class HiddenGraphs {
     { keys, block }: { readonly keys: GraphKeys; readonly block: readonly string[] },
   ): void {
     if (!tx.isLoaded(graph, keys))
-      throw new LwsError('too-busy', 'The content took too long to be written. Try again in a moment.', {
+      throw tooBusy('The content took too long to be written. Try again in a moment.', 5, {
         reason:
           'another server removes it, for which it had been abandoned: clocks that differ, or a server that was held up',
-        fields: { 'Retry-After': '5' },
       });
     tx.writeHidden(graph, { added: block, removed: [] });
   }
@@ -107,9 +106,7 @@ export class HiddenGraphs {
       const value = hiddenBy();
       if (this.options.isShared && value !== undefined && !mayBeLoading(value)) this.sweep(graph, value);
       if (waits > maxWaits)
-        throw new LwsError('too-busy', 'What had this name before is still being removed. Try again in a moment.', {
-          fields: { 'Retry-After': '5' },
-        });
+        throw tooBusy('What had this name before is still being removed. Try again in a moment.', 5);
       const waiting = this.waiting.get(graph) ?? [];
       this.waiting.set(graph, waiting);
       await new Promise<void>((resolve) => {

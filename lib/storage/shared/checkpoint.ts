@@ -10,7 +10,7 @@ import { Orders } from '../graphs/orders.js';
 import { metaKey } from '../state/records.js';
 import { entryOf, putEntry, stateLines } from '../state/state-blocks.js';
 import type { Connection } from './connection.js';
-import { readPlace } from './place.js';
+import { readPlace } from './journal.js';
 
 /** Characters of one part. */
 const partLength = 4 << 20;

@@ -1,5 +1,4 @@
 /** One server of several that serve a storage together: its start, its part in the cluster, its end. */
-
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -11,12 +10,10 @@ import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 import { beginCopy } from './copied-rows.js';
 import { openCopy } from './copy.js';
-import { Journal } from './journal.js';
-import { ServerMembership } from './server-membership.js';
-import { openTables } from './tables.js';
+import { Journal, openTables } from './journal.js';
 
 /** @throws StoreUnavailableError where this server has another place of blobs than the one that the database names */
-export async function assertSharedBlobs(connection: Connection, location: BlobLocation): Promise<void> {
+async function assertSharedBlobs(connection: Connection, location: BlobLocation): Promise<void> {
   const own = await nameOf(location);
   await connection.query("INSERT INTO meta (name, value) VALUES ('blobs', $1) ON CONFLICT DO NOTHING", [own]);
   const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'blobs'");
@@ -41,7 +38,7 @@ async function nameOf({ dataDir, place }: BlobLocation): Promise<string> {
 }
 
 /** Keeps the secrets of all servers of a storage equal: each server has them in files of its folder, and the database has them too. */
-export class SharedSecrets {
+class SharedSecrets {
   /** The secrets as the database had them at the last look. */
   private readonly known = new Map<string, string>();
 
@@ -247,5 +244,65 @@ export class Cluster {
     await this.checkpoints.stop();
     await this.starting.close();
     await this.journal.close();
+  }
+}
+
+/*
+ * Which servers of a storage are running, by a row that each renews, and which one leads, that is, does the work that only one should do. A
+ * server that was held up may lead a moment too long, so that this work has to be harmless when two servers do it.
+ */
+
+const renewMs = 4_000;
+const [leaseSeconds, leaseMs] = [12, 12_000];
+
+class ServerMembership {
+  readonly id = randomUUID();
+  private timer: NodeJS.Timeout | undefined;
+  private renewing: Promise<void> | undefined;
+  private leadsUntil = 0;
+
+  /** @param onTerm called after each renewal; `begins`: this server leads now and did not before */
+  constructor(
+    private readonly connection: Connection,
+    private readonly onTerm: (begins: boolean) => Promise<void>,
+    private readonly onTrouble: (error: unknown) => void,
+  ) {}
+
+  get leads(): boolean {
+    return performance.now() < this.leadsUntil;
+  }
+
+  async join(): Promise<void> {
+    await this.renew();
+    this.timer = setInterval(() => {
+      this.renewing ??= this.renew()
+        .catch(this.onTrouble)
+        .finally(() => {
+          this.renewing = undefined;
+        });
+    }, renewMs).unref();
+  }
+
+  private async renew(): Promise<void> {
+    const began = performance.now();
+    await this.connection.query(
+      "INSERT INTO servers (id, until) VALUES ($1, now() + $2 * interval '1 second') " +
+        'ON CONFLICT (id) DO UPDATE SET until = excluded.until',
+      [this.id, leaseSeconds],
+    );
+    const { rows } = await this.connection.query<{ id: string }>(
+      'SELECT id FROM servers WHERE until > now() ORDER BY joined, id LIMIT 1',
+    );
+    const led = this.leads;
+    this.leadsUntil = rows[0]?.id === this.id ? began + leaseMs : 0;
+    await this.onTerm(!led && this.leads);
+  }
+
+  /** Removes the row, so that another server can lead at once. */
+  async leave(): Promise<void> {
+    clearInterval(this.timer);
+    await this.renewing;
+    this.leadsUntil = 0;
+    await this.connection.query("DELETE FROM servers WHERE id = $1 OR until < now() - interval '1 day'", [this.id]);
   }
 }

@@ -1,6 +1,6 @@
 /** One connection to the database, made when it is needed and again after it was lost. */
 import type { Client, QueryResult, QueryResultRow } from 'pg';
-import { LwsError } from '../../errors.js';
+import { type LwsError, tooBusy } from '../../errors.js';
 
 /** Where the database is, and the schema with the tables of this storage. */
 export interface DatabaseAddress {
@@ -17,10 +17,9 @@ const restMs = 500;
 const [idleMs, lockMs] = [10_000, 15_000];
 
 export const databaseAway = (cause: unknown): LwsError =>
-  new LwsError('too-busy', 'The storage cannot reach its database. Try again in a moment.', {
+  tooBusy('The storage cannot reach its database. Try again in a moment.', 5, {
     cause,
     reason: cause instanceof Error ? cause.message : String(cause),
-    fields: { 'Retry-After': '5' },
   });
 
 export class Connection {

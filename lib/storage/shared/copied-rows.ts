@@ -5,7 +5,7 @@
 import { type BatchWriter, type Level, syncLevel, writeBatch } from '../engine/durable-level.js';
 import { lastEnd, noteOpened } from '../engine/last-end.js';
 import { metaKey, rangeOf } from '../state/records.js';
-import { type JournalPlace, readPlace, writePlace } from './place.js';
+import { type JournalPlace, readPlace, writePlace } from './journal.js';
 
 /** LevelDB is synced after so many rows. */
 const rowsAtATime = 1000;

@@ -9,8 +9,7 @@ import { Orders } from '../graphs/orders.js';
 import { metaKey } from '../state/records.js';
 import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
 import { isWhole } from './copied-rows.js';
-import type { Journal } from './journal.js';
-import { contradict, readPlace } from './place.js';
+import { contradict, type Journal, readPlace } from './journal.js';
 
 export interface CopyOptions {
   readonly level: Level;

@@ -3,7 +3,7 @@
  * has applied all rows of the others, and no other one writes. At the end of the turn its transactions become one row of the journal.
  */
 
-import { LwsError } from '../../errors.js';
+import { type LwsError, tooBusy } from '../../errors.js';
 import {
   CommitQueue,
   type CommitQueueOptions,
@@ -14,8 +14,7 @@ import {
 import { metaKey } from '../state/records.js';
 import { databaseAway } from './connection.js';
 import { CopiedRows } from './copied-rows.js';
-import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
-import { type JournalPlace, readPlace } from './place.js';
+import { AppendInDoubtError, type Journal, type JournalPlace, type JournalRow, readPlace } from './journal.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
 
@@ -144,7 +143,4 @@ export class SharedCommitQueue extends CommitQueue {
 
 /** The refusal of a server that cannot write its copy; other servers may be able to answer. */
 const copyBehind = (cause: unknown): LwsError =>
-  new LwsError('too-busy', 'This server cannot write its copy of the storage at the moment. Try again soon.', {
-    cause,
-    fields: { 'Retry-After': '5' },
-  });
+  tooBusy('This server cannot write its copy of the storage at the moment. Try again soon.', 5, { cause });

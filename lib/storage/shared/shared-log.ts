@@ -2,8 +2,7 @@
  * Follows the journal on one server: rows of other servers are applied here before a client gets an answer from an earlier state. It must
  * not know what the rows change.
  */
-import type { Journal, JournalRow } from './journal.js';
-import { contradict, type JournalPlace, setBack } from './place.js';
+import { contradict, type Journal, type JournalPlace, type JournalRow, setBack } from './journal.js';
 
 /** Callbacks for the end of a turn with staged transactions. */
 export interface TurnEnd {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { archiveReader } from '../../../components/transfer/formats/archive-reader.js';
-import { archiveWriter } from '../../../components/transfer/formats/archive-writer.js';
+import { ArchiveWriter } from '../../../components/transfer/formats/archive-writer.js';
 import type { GraphMember, Member } from '../../../lib/exchange/member.js';
 import {
   arbitraryResources,
@@ -26,7 +26,7 @@ const trailerName = 'quadpod-archive-end.json';
 
 async function archiveOf(members: readonly Member[]): Promise<Files> {
   const { sink, files } = memorySink();
-  await writeAll(archiveWriter(sink, head), members);
+  await writeAll(new ArchiveWriter(sink, head), members);
   return files;
 }
 

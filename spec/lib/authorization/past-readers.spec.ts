@@ -1,7 +1,7 @@
 /** Who might read what is gone, written down: as the access control list said, and no more of it than fits beside an event. */
 import { expect } from 'chai';
 import type { Acl, AclRule } from '../../../lib/authorization/acl.js';
-import { pastReaders, readPastReaders } from '../../../lib/authorization/past-readers.js';
+import { pastReaders, readPastReaders } from '../../../lib/authorization/wac.js';
 
 const rule = (given: Partial<AclRule>): AclRule => ({
   id: '#r',

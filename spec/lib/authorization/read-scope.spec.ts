@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { aclKey } from '../../../lib/authorization/acl.js';
 import { AclIndex } from '../../../lib/authorization/acl-index.js';
 import type { View } from '../../../lib/authorization/authorizer.js';
-import { wacModel } from '../../../lib/authorization/wac.js';
+import { WacModel } from '../../../lib/authorization/wac.js';
 import { encodeGraph } from '../../../lib/storage/graphs/quad-keys.js';
 import { memoryStore, root } from '../../support/memory-store.js';
 import { readRdf } from '../../support/rdf.js';
@@ -25,7 +25,7 @@ describe('authorization/read scope', () => {
     };
     const members = async (): Promise<ReadonlySet<string>> => new Set([bob.did]);
     const groups = { members, isRemote: () => false } as never;
-    const model = wacModel({ storage: root, view, index, groups, maxFetches: 8 });
+    const model = new WacModel({ storage: root, view, index, groups, maxFetches: 8 });
     const set = async (iri: string, ...rules: string[]): Promise<void> => {
       const keys = encodeGraph(iri, await readRdf(turtleOf(...rules), 'text/turtle', iri));
       await store.transact((tx) => {

@@ -7,7 +7,7 @@ import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
 import { type AskOptions, answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
-import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
+import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { anyGraph } from '../../../lib/query/parse/graph-names.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/engine/durable-level.js';

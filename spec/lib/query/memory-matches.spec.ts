@@ -6,8 +6,8 @@ import { DataFactory } from 'rdf-data-factory';
 import type { QuadMatches } from '../../../lib/query/access/quad-matches.js';
 import { tokenOf } from '../../../lib/query/access/terms.js';
 import { matchesOf } from '../../../lib/query/dataset.js';
-import { memoryMatches } from '../../../lib/query/memory/memory-matches.js';
-import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
+import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
+import { MemoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import { TermTable } from '../../../lib/query/memory/term-table.js';
 import type { LevelSnapshot } from '../../../lib/storage/engine/durable-level.js';
 import { sortKeys } from '../../../lib/storage/graphs/key-order.js';
@@ -158,7 +158,7 @@ async function same(
   // A fresh dataset for each: what one asked for must not be known to the other.
   const make = [
     matchesOf(datasetOf(level, snapshot, view), () => {}),
-    memoryMatches(datasetOf(level, snapshot, view), memory, () => {}),
+    new MemoryMatches(datasetOf(level, snapshot, view), memory, () => {}),
   ] as const;
   const both = async (say: (matches: QuadMatches) => Promise<unknown>, what: string): Promise<void> => {
     const [expected, found] = [await say(make[0]), await say(make[1])];

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
 import { answersOf } from '../../../lib/query/answers.js';
-import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
+import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import type { LevelSnapshot } from '../../../lib/storage/engine/durable-level.js';
 import { type IriRange, only, unionOfRanges } from '../../../lib/storage/engine/iri-ranges.js';

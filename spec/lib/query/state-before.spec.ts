@@ -2,7 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { keyIterators } from '../../../lib/query/access/key-iterators.js';
+import { LevelKeys } from '../../../lib/query/access/key-iterators.js';
 import { graphState } from '../../../lib/query/state-before.js';
 import type { LevelSnapshot } from '../../../lib/storage/engine/durable-level.js';
 import { encodeGraph, indexNames, otherKeys, separator } from '../../../lib/storage/graphs/quad-keys.js';
@@ -49,7 +49,7 @@ describe('query/state-before', () => {
   });
 
   it('gives the same keys for every prefix, leaps to the same targets, and knows the same keys', async () => {
-    const level = keyIterators(store.level, snapshot, () => {});
+    const level: typeof lists = new LevelKeys(store.level, snapshot, () => {});
     for (const prefix of prefixes) {
       const expected = await all(level.blocks(prefix));
       expect((await all(lists.blocks(prefix))).sort(), prefix).to.deep.equal(expected.sort());

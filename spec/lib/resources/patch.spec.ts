@@ -173,7 +173,7 @@ describe('PATCH with SPARQL Update', () => {
     ] as never);
     await store.transact(async (tx) => {
       const record = tx.record(iri)!;
-      const keys = await tx.graph(record);
+      const keys = await tx.before.graph(record);
       tx.putGraph(iri, keys, sortKeys([...keys, ...illegal]));
       tx.putRecord({ ...record, triples: 3 });
     });

@@ -207,7 +207,7 @@ describe('storage: hidden graphs', () => {
     const change = (added: readonly string[], removed: readonly string[]) =>
       store.transact(async (tx) => {
         const before = tx.record(iri)!;
-        const had = await tx.hasKeys(before, [...added, ...removed]);
+        const had = await tx.before.hasKeys(before, [...added, ...removed]);
         const { triples = 0 } = before;
         tx.changeGraph(iri, { added, removed }, triples);
         tx.putRecord({ ...before, triples: triples + added.length - removed.length, revision: newRevision() });
@@ -218,7 +218,7 @@ describe('storage: hidden graphs', () => {
       change([first, second], []),
       change([third], [first]),
       change([fourth, first], [second]),
-      store.transact(async (tx) => collected(tx.graphBlocks(tx.record(iri)!))),
+      store.transact(async (tx) => collected(tx.before.graphBlocks(tx.record(iri)!, ''))),
     ]);
     expect(answers.slice(1, 4)).to.deep.equal([
       [false, false],

@@ -1,8 +1,7 @@
 /** Pools of threads that share the number of threads of one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Places } from '../../../lib/threads/places.js';
-import { WorkerPool } from '../../../lib/threads/worker-pool.js';
+import { Places, WorkerPool } from '../../../lib/threads/worker-pool.js';
 import { slowness } from '../../support/patience.js';
 import type { WaitingFunctions } from './waiting-thread.js';
 

@@ -32,7 +32,7 @@ async function put(tx: Transaction, iri: string, count: number, mark = 0): Promi
   const before = tx.record(iri);
   const parent = tx.record(root)!;
   const keys = graphOf(iri, count, mark);
-  const known = before ? await tx.graph(before) : [];
+  const known = before ? await tx.before.graph(before) : [];
   if (count > 0) {
     tx.putGraph(iri, known, keys);
     tx.putRecord({

@@ -30,7 +30,7 @@ async function put(tx: Transaction, name: string, keys: readonly string[]): Prom
     ...{ iri, kind: 'rdf', mediaType: 'text/turtle', revision: newRevision(), size: keys.length, triples: keys.length },
     ...{ created: 1, modified: 1 },
   };
-  tx.putGraph(iri, before ? await tx.graph(before) : [], keys);
+  tx.putGraph(iri, before ? await tx.before.graph(before) : [], keys);
   tx.putRecord(record);
   if (!before) tx.putRecord({ ...parent, members: parent.members! + 1 });
   return record;
@@ -100,7 +100,7 @@ describe('storage/store', () => {
     const add = (i: number): Promise<ResourceRecord> =>
       store.transact(async (tx) => {
         const record = tx.record(`${root}n`);
-        const keys = record ? await tx.graph(record) : [];
+        const keys = record ? await tx.before.graph(record) : [];
         return put(
           tx,
           'n',
@@ -155,7 +155,7 @@ describe('storage/store', () => {
     let batches = 0;
     level.on('write', () => batches++);
     await store.transact(async (tx) => {
-      tx.deleteGraph(record.iri, await tx.graph(record));
+      tx.deleteGraph(record.iri, await tx.before.graph(record));
       tx.deleteRecord(record);
       tx.putRecord({ ...tx.record(root)!, members: 0 });
     });

@@ -1,6 +1,10 @@
 /** Writes graphs as files of Turtle: grouped and readable when small, otherwise streamed with a triple per line. */
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import type { Quad } from '@rdfjs/types';
+import { Parser } from 'n3';
+import type { DataFactory } from 'rdf-data-factory';
 import { nTriplesWriter, writeTurtle } from '../rdf/turtle-writer.js';
 import type { TreeSink } from './file-tree.js';
 import type { GraphMember } from './member.js';
@@ -69,4 +73,62 @@ export class TurtleFiles {
     streamed.file.end();
     await streamed.added;
   }
+}
+
+/** Text is collected up to so many characters, and then written. */
+const maxWaiting = 64 << 10;
+
+export class TextOutput {
+  private readonly first: PassThrough | ReturnType<typeof createGzip>;
+  private readonly sent: Promise<void>;
+  private readonly failed: Promise<never>;
+  private waiting = '';
+
+  /** @param out is ended by `end` */
+  constructor(out: Writable, isGzip = false) {
+    this.first = isGzip ? createGzip({ level: 1 }) : new PassThrough();
+    this.sent = pipeline(this.first as Readable, out);
+    this.failed = this.sent.then(() => new Promise<never>(() => {}));
+    // `write` and `end` throw the failure; until then it must not count as unhandled.
+    this.failed.catch(() => {});
+  }
+
+  /** Returns when more may be written. @throws what the output throws */
+  async write(text: string): Promise<void> {
+    this.waiting += text;
+    if (this.waiting.length >= maxWaiting) await this.flush();
+  }
+
+  private async flush(): Promise<void> {
+    const text = this.waiting;
+    this.waiting = '';
+    if (!this.first.destroyed && this.first.write(text)) return;
+    await Promise.race([new Promise((resolve) => this.first.once('drain', resolve)), this.failed]);
+  }
+
+  async end(): Promise<void> {
+    if (this.waiting !== '') await this.flush();
+    this.first.end();
+    await this.sent;
+  }
+}
+
+/** Triples with the ends of their lines; their graph is not written. */
+export const quadLines = nTriplesWriter(true);
+
+/** A triple with the end of its line. */
+export const quadLine = (quad: Quad): string => quadLines([quad]);
+
+/**
+ * @param factory makes every term, blank nodes by their labels
+ * @throws Error of n3 for what is no N-Triples
+ */
+export function readQuadLines(text: string, factory: DataFactory<Quad>): Quad[] {
+  // With this prefix labels stay as they are.
+  const parser = new Parser({
+    format: 'application/n-triples',
+    blankNodePrefix: '_:',
+    factory: factory as never,
+  });
+  return parser.parse(text) as Quad[];
 }

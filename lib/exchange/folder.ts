@@ -1,0 +1,363 @@
+/**
+ * Reads the files of a folder or a ZIP as resources of the same names: RDF by its extension, and everything else as bytes. A file with
+ * several graphs becomes a container of that name, with a resource for each; the name of the graph is kept as a link.
+ */
+import { LwsError } from '../errors.js';
+import { isObject } from '../json/exact-json.js';
+import { type ClientLinks, readContextObject } from '../resources/linkset.js';
+import { IriRewriting } from '../storage/state/iri-rewriting.js';
+import { isAuxiliary, isClutter, lastSegment, nameOfSegment, segmentOf } from './file-names.js';
+import { bytesOfFile, type FileTree, type TreeFile, type TreeSink } from './file-tree.js';
+import type { ParseDocument } from './format.js';
+import { isPage, mediaTypeOf, rdfTypeOf, typeWithout } from './media-types.js';
+import {
+  type BytesMember,
+  type ContainerMember,
+  type GraphMember,
+  type LeftOut,
+  type Member,
+  type MemberOptions,
+  type MemberReader,
+  type ReadStep,
+  type ResourceMember,
+  SyntaxFault,
+  TransferError,
+  type Writer,
+} from './member.js';
+import { type RdfPart, rdfParts } from './rdf-files.js';
+import { TurtleFiles } from './text-files.js';
+
+/**
+ * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.
+ * Cursors hold the path of the last file, and the parts of it that are known.
+ * @param parserOf for a single file that the caller chose: pages are read for the RDF in them, and those without any are stored as bytes
+ */
+export const folderReader = (tree: FileTree, parserOf?: ParserOf): MemberReader => ({
+  total: tree.total,
+  read: (options) => new FolderReading(tree, options, parserOf).steps(),
+  close: () => tree.close(),
+});
+
+type ParserOf = (type: string) => ParseDocument | undefined;
+
+class FolderReading {
+  private index: FolderIndex = new Map();
+  private bytes = 0;
+  private clutter = 0;
+  /** The folder of the last path, and the path of its container. */
+  private last: readonly [folder: string, path: string] = ['', ''];
+  private readonly rewriting: IriRewriting;
+
+  constructor(
+    private readonly tree: FileTree,
+    private readonly options: MemberOptions,
+    private readonly parserOf: ParserOf = () => undefined,
+  ) {
+    this.rewriting = new IriRewriting(options.rewrite);
+  }
+
+  async *steps(): AsyncGenerator<ReadStep> {
+    this.index = await readIndex(this.tree);
+    const [, bytes = '0', clutter = '0', count, after] =
+      /^(\d+) (\d+) (\d+:\S+|-) (.*)$/s.exec(this.options.cursor ?? '') ?? [];
+    [this.bytes, this.clutter] = [Number(bytes), Number(clutter)];
+    if (after === undefined && this.index.get('')?.links) yield this.step(this.container('', indexName), '');
+    if (after !== undefined && count !== '-') {
+      const file = await this.tree.file(after);
+      if (!file) throw new TransferError(`${after} is gone, and was only read in part.`);
+      yield* this.fileSteps(file, count);
+    }
+    for await (const found of this.tree.files(after || undefined)) {
+      if ('refused' in found) yield this.leftOut(found.path, found.refused);
+      else if (found.path === indexName) this.bytes += found.size;
+      else yield* this.stepsOf(found);
+    }
+    const why = `${this.clutter} files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.`;
+    if (this.clutter > 0) yield this.step({ kind: 'left-out', source: 'The folder', why }, '\uffff');
+  }
+
+  private async *stepsOf(file: TreeFile): AsyncGenerator<ReadStep> {
+    const { path } = file;
+    const isFolder = path.endsWith('/');
+    if (!this.index.has(path)) {
+      if (isClutter(path)) {
+        this.clutter += isFolder ? 0 : 1;
+        this.bytes += file.size;
+        return;
+      }
+      if (isAuxiliary(path)) {
+        this.bytes += file.size;
+        yield this.leftOut(path, 'Names that end in .acl or .meta are those of lists of access and of metadata.');
+        return;
+      }
+    }
+    if (isFolder) yield this.step(this.container(path, path), path);
+    else yield* this.fileSteps(file);
+  }
+
+  /** @param known the parts of it that are known, as `rdfParts` has it */
+  private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
+    const facts = this.index.get(file.path);
+    const mediaType = facts?.type ?? mediaTypeOf(file.path);
+    const parse = this.parserOf(typeWithout(mediaType));
+    const type = facts?.bytes ? undefined : (rdfTypeOf(mediaType) ?? (parse && typeWithout(mediaType)));
+    const common = { ...this.common(file.path, file.path), ...(file.modified ? { modified: file.modified } : {}) };
+    const { size } = file;
+    const bytes = { kind: 'bytes', ...common, mediaType, size, open: () => file.open() } as const;
+    if (type === undefined) {
+      this.bytes += size;
+      yield this.step(bytes, file.path);
+      return;
+    }
+    const { into, rewrite } = this.options;
+    const parts = rdfParts({ file, type, base: into + common.path, rewrite, parse, takesGraphs: true }, known);
+    let isBegun = known !== '';
+    try {
+      for await (const part of parts) {
+        const { hasMore, count, place, known: soFar } = part;
+        if (!hasMore) this.bytes += file.size;
+        if (count === 0 && isPage(type)) {
+          yield this.step(bytes, file.path);
+          return;
+        }
+        const member = graphMember(common, part);
+        if (!isBegun && place?.name !== undefined) {
+          const { path, source } = common;
+          yield this.step({ kind: 'container', ...common, path: `${path}/`, source }, file.path, '0:-');
+        }
+        yield this.step(member, file.path, hasMore ? soFar : undefined);
+        isBegun = true;
+      }
+    } catch (error) {
+      if (isBegun || !(error instanceof SyntaxFault)) throw error;
+      this.bytes += file.size;
+      yield this.leftOut(file.path, `It cannot be read. ${error.message}`);
+    }
+  }
+
+  private container(path: string, source: string): ContainerMember {
+    return { kind: 'container', ...this.common(path, source) };
+  }
+
+  /** The properties that all members have. @throws TransferError where the index has invalid links */
+  private common(path: string, source: string): Pick<ContainerMember, 'path' | 'source' | 'links'> {
+    const resource = this.resourceOf(path);
+    const links = this.index.get(path)?.links;
+    if (links === undefined) return { path: resource, source };
+    try {
+      const read = readContextObject(links, this.options.into + resource);
+      return { path: resource, source, links: this.rewriting.value(read) };
+    } catch (cause) {
+      if (!(cause instanceof LwsError)) throw cause;
+      throw new TransferError(`${indexName}: The links of "${path}" cannot be taken. ${cause.message}`, { cause });
+    }
+  }
+
+  /** The path of the resource that a file or folder is. */
+  private resourceOf(path: string): string {
+    if (path === '') return '';
+    const name = lastSegment(path);
+    const isFolder = path.endsWith('/');
+    const folder = path.slice(0, path.length - name.length - (isFolder ? 1 : 0));
+    if (this.last[0] !== folder) this.last = [folder, this.resourceOf(folder)];
+    return this.last[1] + (this.index.get(path)?.name ?? segmentOf(name)) + (isFolder ? '/' : '');
+  }
+
+  private step(member: Member | LeftOut, path: string, known?: string): ReadStep {
+    return { member, cursor: `${this.bytes} ${this.clutter} ${known ?? '-'} ${path}`, bytes: this.bytes };
+  }
+
+  private leftOut(path: string, why: string): ReadStep {
+    return this.step({ kind: 'left-out', source: path, why }, path);
+  }
+}
+
+/** A graph of a file, or a part of one. */
+function graphMember(common: Omit<GraphMember, 'kind' | 'quads' | 'prefixes'>, part: RdfPart): GraphMember {
+  const { quads, prefixes, isOpen, place } = part;
+  const { name, oldNames = [] } = place ?? {};
+  const old = oldNames.length === 0 ? {} : { via: oldNames.map((href) => ({ href })) };
+  const { links, ...rest } = common;
+  const path = name === undefined ? common.path : `${common.path}/${name}`;
+  const all = { ...old, ...(name === undefined ? links : {}) };
+  return {
+    ...{ kind: 'rdf', ...rest, path, quads, prefixes },
+    ...(Object.keys(all).length > 0 ? { links: all } : {}),
+    ...(isOpen ? { hasMore: true } : {}),
+  };
+}
+
+/**
+ * Writes files that `folderReader` reads as the same members. IRIs are written relative to the resource where possible, so that they
+ * fit another place; others stay absolute. Access lists, owners and the state of components are not written.
+ */
+export class FolderWriter implements Writer {
+  private readonly index = new Map<string, FileFacts>();
+  /** Paths of files that differ from those of their resources: no other file may get one of them. */
+  private readonly taken = new Set([indexName]);
+  /** Folders whose names differ from those of their containers. */
+  private readonly folders = new Map<string, string>();
+  private readonly graphs: TurtleFiles;
+  /** The file of the last graph, and its links. */
+  private graphFile = '';
+  private graphLinks: ClientLinks | undefined;
+
+  /** @param of the IRI of the container that is exported */
+  constructor(
+    private readonly sink: TreeSink,
+    of: string,
+  ) {
+    this.graphs = new TurtleFiles(sink, of);
+  }
+
+  async write(member: Member): Promise<void> {
+    if (member.kind === 'state') return;
+    if (member.kind === 'rdf') return this.writeGraph(member);
+    if (member.kind === 'bytes') return this.writeBytes(member);
+    if (member.path !== '') {
+      const file = this.fileOf(member, (name) => name);
+      if (file !== this.folderOf(member.path)) this.folders.set(member.path, file);
+      return this.sink.add(file, new Uint8Array());
+    }
+    if (hasLinks(member)) this.index.set('', { links: member.links });
+  }
+
+  private async writeBytes(member: BytesMember): Promise<void> {
+    const file = this.fileOf(member, (name) => name);
+    const facts = this.index.get(file);
+    if (mediaTypeOf(file) !== member.mediaType) this.index.set(file, { ...facts, type: member.mediaType });
+    if (rdfTypeOf(member.mediaType)) this.index.set(file, { ...this.index.get(file), bytes: true });
+    await this.sink.add(file, member.open(), dated(member));
+  }
+
+  private async writeGraph(member: GraphMember): Promise<void> {
+    await this.graphs.write(member, (first) => {
+      this.graphFile = this.fileOf(first, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`));
+      return this.graphFile;
+    });
+    // Any part of a graph may have the links.
+    if (hasLinks(member)) this.graphLinks = member.links;
+    if (member.hasMore) return;
+    if (this.graphLinks) this.index.set(this.graphFile, { ...this.index.get(this.graphFile), links: this.graphLinks });
+    this.graphLinks = undefined;
+  }
+
+  /** The path of a member's file. Puts the facts that its name does not tell into the index. */
+  private fileOf(member: ResourceMember, named: (name: string) => string): string {
+    const segment = lastSegment(member.path);
+    const slash = member.kind === 'container' ? '/' : '';
+    const folder = this.folderOf(member.path.slice(0, member.path.length - segment.length - slash.length));
+    const plain = named(nameOfSegment(segment));
+    const file = this.freePath(folder + plain);
+    const isPlain = file === folder + segment || file === folder + nameOfSegment(segment);
+    if (!isPlain) this.taken.add(file);
+    const name = lastSegment(file);
+    const isTold = !isPlain || (name === segment && name.includes('%')) || isClutter(file) || isAuxiliary(file);
+    const facts = { ...(isTold ? { name: segment } : {}), ...(hasLinks(member) ? { links: member.links } : {}) };
+    if (Object.keys(facts).length > 0) this.index.set(file + slash, facts);
+    return file + slash;
+  }
+
+  /** A path that no file has yet. Members come in the order of their names: a later member with this name gets another path itself. */
+  private freePath(path: string): string {
+    if (!this.taken.has(path)) return path;
+    const [, start, extension] = /^(.*?)(\.[^./]*)?$/s.exec(path)!;
+    for (let count = 2; ; count++) {
+      const other = `${start}~${count}${extension ?? ''}`;
+      if (!this.taken.has(other)) return other;
+    }
+  }
+
+  /** The folder of a container. */
+  private folderOf(path: string): string {
+    if (path === '') return '';
+    const known = this.folders.get(path);
+    if (known !== undefined) return known;
+    const segment = lastSegment(path);
+    return `${this.folderOf(path.slice(0, path.length - segment.length - 1))}${nameOfSegment(segment)}/`;
+  }
+
+  async end(): Promise<void> {
+    if (this.index.size > 0) await this.sink.add(indexName, bytesOf(indexText(this.index)));
+    await this.sink.end();
+  }
+}
+
+const hasLinks = (member: ResourceMember): member is ResourceMember & { links: object } =>
+  member.links !== undefined && Object.keys(member.links).length > 0;
+
+const dated = ({ modified }: ResourceMember): { modified?: number } => (modified === undefined ? {} : { modified });
+
+async function* bytesOf(text: Iterable<string>): AsyncGenerator<Uint8Array> {
+  for (const piece of text) yield Buffer.from(piece);
+}
+
+/*
+ * The index of a folder, `.quadpod.json` at its top: facts about resources that the names of files do not tell. A file needs an
+ * entry only where its name does not tell all of them.
+ *
+ *     { "quadpod": 1, "files": { "notes/a.ttl": { "name": "notes/a", "links": { … } }, "x.ttl": { "type": "text/plain", "bytes": true } } }
+ */
+
+const indexName = '.quadpod.json';
+
+/** The most bytes of an index that is read. */
+const longestIndex = 256 << 20;
+
+/** The entry of a file, or of a folder, whose path ends with a slash; the empty path is the top folder. */
+interface FileFacts {
+  /** The last segment of the resource's IRI, without a slash, where it is not the name of the file. */
+  readonly name?: string;
+  /** The media type, with its parameters. */
+  readonly type?: string;
+  /** The file is stored as bytes, although its media type is one of RDF. */
+  readonly bytes?: true;
+  readonly links?: ClientLinks;
+}
+
+type FolderIndex = ReadonlyMap<string, FileFacts>;
+
+/** The index of a tree, empty where it has none. @throws TransferError for one that cannot be read */
+async function readIndex(tree: FileTree): Promise<FolderIndex> {
+  const file = await tree.file(indexName);
+  if (!file) return new Map();
+  const files = filesOf(await bytesOfFile(file, longestIndex));
+  for (const [path, facts] of Object.entries(files)) assertFacts(path, facts);
+  return new Map(Object.entries(files as Readonly<Record<string, FileFacts>>));
+}
+
+function filesOf(bytes: Buffer): object {
+  let index: unknown;
+  try {
+    index = JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw faulty((cause as Error).message);
+  }
+  if (!isObject(index) || index['quadpod'] !== 1 || !isObject(index['files']))
+    throw faulty('it is an object with "quadpod": 1 and the object "files"');
+  return index['files'];
+}
+
+function assertFacts(path: string, facts: unknown): void {
+  if (!isObject(facts)) throw faulty(`"${path.slice(0, 200)}" has no object`);
+  const { name, type, bytes, links } = facts;
+  const isFault =
+    (name !== undefined && (typeof name !== 'string' || !/^[^/?#\s]+$/.test(name))) ||
+    (type !== undefined && (typeof type !== 'string' || !type.includes('/'))) ||
+    (bytes !== undefined && bytes !== true) ||
+    (links !== undefined && !isObject(links));
+  if (isFault) throw faulty(`"${path.slice(0, 200)}" has a wrong "name", "type", "bytes" or "links"`);
+}
+
+const faulty = (why: string): TransferError => new TransferError(`${indexName} cannot be read: ${why}.`);
+
+/** The text of an index, in pieces. */
+function* indexText(index: FolderIndex): Generator<string> {
+  yield '{"quadpod":1,"files":{';
+  let separator = '\n';
+  for (const [path, facts] of index) {
+    yield `${separator}${JSON.stringify(path)}:${JSON.stringify(facts)}`;
+    separator = ',\n';
+  }
+  yield '\n}}\n';
+}

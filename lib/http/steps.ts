@@ -1,0 +1,142 @@
+/** Steps of every request before it is answered: who asks, what needs no credential, a state that is fresh, and what the connection has to be. */
+import type { IncomingMessage } from 'node:http';
+import type { Access } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
+import type { AppContext } from './app-context.js';
+import type { Step } from './exchange.js';
+import type { Reply } from './reply.js';
+import { field } from './request.js';
+import { addressOf, forwarded } from './request-log.js';
+import type { Traffic } from './traffic.js';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export const authentication =
+  (appContext: AppContext): Step =>
+  (ctx, next) => {
+    const { req } = ctx;
+    const { exchange } = ctx.state;
+    const { origin, 'lws-purpose': purpose } = req.headers;
+    const establish = (asked: Access): void => {
+      const access: Mutable<Access> = { ...asked };
+      if (exchange.trace !== undefined) access.trace = exchange.trace;
+      if (origin !== undefined) access.origin = origin;
+      if (purpose !== undefined) access.purpose = String(purpose);
+      exchange.access = access;
+    };
+    const asked = appContext.authenticator.authenticate({
+      authorization: req.headers.authorization,
+      proof: field(req, 'dpop'),
+      method: req.method ?? 'GET',
+      url: appContext.origin + exchange.path,
+      address: addressOf(appContext, req) ?? '',
+    });
+    // Most requests need no promise here.
+    if (asked instanceof Promise)
+      return asked.then((access) => {
+        establish(access);
+        return next();
+      });
+    establish(asked);
+    return next();
+  };
+
+/*
+ * What keeps other web sites out of a storage that is open to everybody who reaches it: a page in a developer's browser reaches it too. A
+ * name of its own that points here (DNS rebinding) would make a site the same origin; a form needs no answer to do harm.
+ */
+
+const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
+
+/** Refuses requests for another host, and writes of other sites but for the listed origins. */
+export function openMode({ isOpen, origin, cors }: AppContext): Step {
+  if (!isOpen) return (_ctx, next) => next();
+  const { host, hostname, protocol } = new URL(origin);
+  // Of nearly every request, and parsing one costs as much as a step.
+  let last = host;
+  const isOurs = (asked: string): boolean => {
+    if (asked === last) return true;
+    const found = URL.canParse(`${protocol}//${asked}`) ? new URL(`${protocol}//${asked}`) : undefined;
+    if (found === undefined || (found.host !== host && !loopback.test(found.hostname))) return false;
+    last = asked;
+    return true;
+  };
+  const isListed = (from: string): boolean => cors.allowedOrigins.includes('*') || cors.allowedOrigins.includes(from);
+  return ({ req }, next) => {
+    if (!isOurs(req.headers.host ?? host))
+      throw new LwsError('misdirected-request', `This storage is open to everybody, under ${origin} alone.`);
+    if (!safe.has(req.method!) && !(req.headers.origin && isListed(req.headers.origin)) && isOfOtherSite(req, hostname))
+      throw new LwsError(
+        'forbidden',
+        'This storage is open to everybody, but not to the pages of other sites. lws.cors.allowed-origins lets them in.',
+      );
+    return next();
+  };
+}
+
+/** Programs send none of these fields. */
+function isOfOtherSite({ headers }: IncomingMessage, hostname: string): boolean {
+  const appContext = headers['sec-fetch-site'];
+  if (appContext !== undefined) return appContext === 'cross-site';
+  const { origin } = headers;
+  return origin !== undefined && !(URL.canParse(origin) && new URL(origin).hostname === hostname);
+}
+
+export function freshness({ storage: { store, rootIri, systemPrefix } }: AppContext): Step {
+  const { shared } = store;
+  if (!shared) return (_ctx, next) => next();
+  // A server lives without its database, and has to be left alone then.
+  const live = `${new URL(rootIri).pathname.slice(0, -1)}${systemPrefix}/health/live`;
+  return ({ state }, next) => (state.exchange.path === live ? next() : shared.freshen().then(next));
+}
+
+/** Refuses what no resource could be asked, and answers `OPTIONS *`. */
+export const transportRules =
+  (appContext: AppContext, traffic: Traffic): Step =>
+  (ctx, next) => {
+    const { req } = ctx;
+    if (traffic.isClosed) throw new LwsError('too-busy', 'The storage is being closed.');
+    if (appContext.requireHttps && !isHttps(appContext, req))
+      throw new LwsError('https-required', 'This server answers over HTTPS only.');
+    assertFields(req);
+    if (req.method !== 'OPTIONS' || req.url !== '*') {
+      const { store } = appContext.storage;
+      return store.isOpen ? next() : store.opened().then(next);
+    }
+    ctx.state.exchange.reply = optionsOfServer;
+    return undefined;
+  };
+
+/** RFC 9112 3.2, 6.1 and RFC 9110 11.6.2: of these fields there is one, and Node takes the first of several. */
+function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
+  const authority = headers[':authority'];
+  if (authority !== undefined) {
+    // RFC 9113 8.3.1: the two are the same, or something in front of us was told another name.
+    if (headers.host !== undefined && headers.host !== authority)
+      throw new LwsError('bad-request', 'The Host field is not what :authority says.');
+    headers.host = String(authority);
+  }
+  // It would see every request that a page of this origin makes, for as long as the browser keeps it, and anybody may store a script.
+  if (headers['service-worker'] !== undefined)
+    throw new LwsError('forbidden', 'Nothing of this storage can be the script of a service worker.');
+  if (headers.host === undefined && httpVersion !== '1.0')
+    throw new LwsError('bad-request', 'The request has no Host field.');
+  for (const name of ['host', 'authorization'] as const) {
+    let count = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      if (rawHeaders[at]!.length === name.length && rawHeaders[at]!.toLowerCase() === name) count++;
+    if (count > 1) throw new LwsError('bad-request', `The request has more than one ${name} field.`);
+  }
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw new LwsError('not-implemented', 'Of the transfer codings, chunked is understood, and no other.');
+}
+
+const optionsOfServer: Reply = {
+  status: 204,
+  fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' },
+};
+
+const isHttps = ({ behindProxy }: AppContext, req: IncomingMessage): boolean =>
+  (behindProxy && forwarded(req, 'x-forwarded-proto') === 'https') || 'encrypted' in req.socket;

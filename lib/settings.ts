@@ -16,6 +16,8 @@ export interface Setting<T> {
   readonly parser: SettingParser<T>;
   readonly default: T;
   readonly doc: string;
+  /** Each storage of a deployment may have another value; absent: it is the operator's, and the same for all. */
+  readonly scope?: 'storage' | undefined;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table mixes settings of every type; SettingsOf recovers each of them.
@@ -24,8 +26,14 @@ export type SettingsOf<T extends SettingsTable> = {
   readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
 };
 
-export function setting<T>(name: string, parser: SettingParser<T>, fallback: T, doc: string): Setting<T> {
-  return { name, parser, default: fallback, doc };
+export function setting<T>(
+  name: string,
+  parser: SettingParser<T>,
+  fallback: T,
+  doc: string,
+  scope?: 'storage',
+): Setting<T> {
+  return { name, parser, default: fallback, doc, scope };
 }
 
 /** A setting is wrong: the message names key, value, expectation and source, and is all that a person needs. */
@@ -132,13 +140,17 @@ export interface DescribedSetting {
 /** By its name, so that a component of somebody else cannot forget to say so. */
 const isSecret = (name: string): boolean => /(?:secret|password|passphrase|secret-access-key)$/.test(name);
 
-export const describeSettings = (settings: Settings): readonly DescribedSetting[] =>
-  settings.all().map(({ setting: { name, doc }, value, source }) => ({
-    name,
-    doc,
-    source,
-    ...(isSecret(name) && value !== null && value !== '' ? {} : { value }),
-  }));
+/** @param isOwn those alone that each storage of a deployment may have for itself */
+export const describeSettings = (settings: Settings, isOwn = false): readonly DescribedSetting[] =>
+  settings
+    .all()
+    .filter(({ setting: { scope } }) => !isOwn || scope === 'storage')
+    .map(({ setting: { name, doc }, value, source }) => ({
+      name,
+      doc,
+      source,
+      ...(isSecret(name) && value !== null && value !== '' ? {} : { value }),
+    }));
 
 /** `lws.base-uri` is `LWS_BASE_URI` in the environment. */
 export const environmentName = (name: string): string => name.toUpperCase().replace(/[.-]/g, '_');

@@ -5,9 +5,8 @@
 import { decodeJwt } from 'jose';
 import { type Throttle, throttle } from '../../lib/component/authentication.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { jsonReply, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
+import { jsonReply, type Reply, type Route, type RouteRequest, readJsonObject } from '../../lib/component/http.js';
 import { type GuardedFetch, OutboundError, type OutboundResponse } from '../../lib/component/outbound.js';
-import { readJsonObject } from './answers.js';
 
 export interface OpenIdSettings {
   readonly discoveryUri: string | null;

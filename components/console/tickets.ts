@@ -7,8 +7,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { type Access, requireAccess } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { nameOf } from '../../lib/component/entries.js';
-import { jsonReply, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
-import { readJsonObject } from './answers.js';
+import { jsonReply, type Reply, type Route, type RouteRequest, readJsonObject } from '../../lib/component/http.js';
 
 const validSeconds = 60;
 const type = 'ticket+jwt';

@@ -21,8 +21,20 @@ import { foreignSubscription } from './subscription.js';
 import { Subscriptions, subscriptionSpace } from './subscriptions.js';
 
 const settings = {
-  enabled: setting('lws.notifications.enabled', flag, true, 'Take subscriptions, and tell subscribers of changes.'),
-  includeActor: setting('lws.notifications.include-actor', flag, false, 'Tell subscribers who made a change.'),
+  enabled: setting(
+    'lws.notifications.enabled',
+    flag,
+    true,
+    'Take subscriptions, and tell subscribers of changes.',
+    'storage',
+  ),
+  includeActor: setting(
+    'lws.notifications.include-actor',
+    flag,
+    false,
+    'Tell subscribers who made a change.',
+    'storage',
+  ),
   longest: setting(
     'lws.subscriptions.max-lifetime-seconds',
     integer(1),

@@ -38,6 +38,9 @@ import { systemRoutes } from './system-routes.js';
 export interface AssemblyContext {
   readonly settings: Settings;
   readonly process: ServerProcess;
+  readonly deployment: Platform['deployment'];
+  /** The storage of `lws.base-uri`, where this is another one of its deployment. */
+  readonly home: { readonly appContext: AppContext } | undefined;
   readonly signingKey: Platform['signingKey'];
   readonly read: Platform['read'];
   readonly formats: Platform['formats'];
@@ -99,7 +102,16 @@ export async function assembleStorage(
 export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  { settings, process: { fetchUnder, log, progress }, signingKey, read, formats, installations }: AssemblyContext,
+  {
+    settings,
+    process: { fetchUnder, log, progress },
+    deployment,
+    home,
+    signingKey,
+    read,
+    formats,
+    installations,
+  }: AssemblyContext,
 ): Platform {
   const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
   const baseUri = storage.slice(0, -1);
@@ -149,9 +161,11 @@ export function assemblePlatform(
     explain: (request) => explainDecision(assembled, request),
     measures: async () => {
       const own = await Promise.all(installations.map((installation) => installation.measures?.() ?? []));
-      return [...storeMeasures(store, core.quotaBytes), ...own.flat()];
+      return [...storeMeasures(store, core.quotaBytes), ...(deployment?.measures ?? []), ...own.flat()];
     },
-    describeSettings: () => describeSettings(settings),
+    deployment,
+    // What the operator decided for all is nobody else's business.
+    describeSettings: () => describeSettings(settings, home !== undefined),
   };
 }
 
@@ -186,6 +200,7 @@ export function assembleAppContext(
   { storage, platform }: { readonly storage: Storage; readonly platform: Platform },
   {
     process: { failures, answered },
+    home,
     installations,
     verificationMethods,
   }: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
@@ -238,6 +253,8 @@ export function assembleAppContext(
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
-    onAnswered: [answered, ...installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
+    onAnswered: home
+      ? home.appContext.onAnswered
+      : [answered, ...installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
   };
 }

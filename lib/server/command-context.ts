@@ -12,6 +12,7 @@ import { assertStorage, blobPlaceOf, formatsOf, openStore } from './open-store.j
 import { readIdentity, signCredential } from './owner-credential.js';
 import { progressOn } from './progress.js';
 import { prepareServer } from './server.js';
+import { StorageRegistry } from './storages/storage-registry.js';
 
 /** What a command works with. */
 export interface Context {
@@ -58,6 +59,10 @@ export function commandContext(
     onPlatform: (work) => inHouse({ settings, components }, work),
     progress,
     formats: formatsOf(settings, components),
+    // Read by the command that is about them alone.
+    get storages() {
+      return StorageRegistry.of(settings, components);
+    },
     print,
   };
 }

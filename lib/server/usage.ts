@@ -5,6 +5,7 @@ export type HelpOfCommands = Readonly<Record<string, CommandHelp>>;
 
 const sources = `Settings come from config.json (or --config FILE), the environment (LWS_BASE_URI) and flags
 (--lws.base-uri=... or --base-uri=...), the later ones winning. "quadpod settings" prints all of them.
+With --storage NAME a command is about that storage of a deployment ("quadpod storage").
 `;
 
 /** Every command with its sentence. */

@@ -207,7 +207,7 @@ function background(
     readonly distributions: Distributions;
     readonly streams: InstalledStreams;
   },
-): Pick<Installation, 'start' | 'stop' | 'measures'> {
+): Pick<Installation, 'start' | 'stop' | 'measures' | 'isBusy'> {
   const { store, rootIri: storage, clock, log, fetchUnder, signingKey } = platform;
   const deliveries = new Deliveries({
     store,
@@ -231,6 +231,7 @@ function background(
   };
   return {
     measures: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.measures()],
+    isBusy: () => deliveries.isBusy || Object.values(distributions).some(({ sequences }) => sequences.length > 0),
     async start() {
       await deliveries.start();
       for (const each of Object.values(distributions)) each.run(store);

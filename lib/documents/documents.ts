@@ -147,11 +147,17 @@ export class Documents {
     private readonly options: DocumentsOptions,
     private readonly pools: Pools = makePools(),
     private readonly sender?: () => Promise<Sender>,
+    private readonly tenant?: string,
   ) {}
 
   /** The same for the work of somebody, who is asked for where a thread has to do it. */
   sentBy(sender: () => Promise<Sender>): Documents {
-    return new Documents(this.options, this.pools, sender);
+    return new Documents(this.options, this.pools, sender, this.tenant);
+  }
+
+  /** The same for one storage of a deployment: storages take turns. */
+  of(tenant: string): Documents {
+    return new Documents(this.options, this.pools, this.sender, tenant);
   }
 
   /** Loads what the first updates and searches need, a worker and in this thread the query engine; call it when the server listens. */
@@ -318,6 +324,7 @@ export class Documents {
     try {
       return await pool.run({
         ...sender,
+        tenant: this.tenant,
         ...(client === undefined ? {} : { client }),
         work: (thread) => perform(thread, { deadlineMs: taskTimeoutMs, ...task }),
       });

@@ -40,7 +40,7 @@ export interface AssemblyContext {
   readonly process: ServerProcess;
   readonly deployment: Platform['deployment'];
   /** The storage of `lws.base-uri`, where this is another one of its deployment. */
-  readonly home: { readonly appContext: AppContext } | undefined;
+  readonly home: Pick<AssemblyContext, 'installations'> | undefined;
   readonly signingKey: Platform['signingKey'];
   readonly read: Platform['read'];
   readonly formats: Platform['formats'];
@@ -253,8 +253,7 @@ export function assembleAppContext(
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
-    onAnswered: home
-      ? home.appContext.onAnswered
-      : [answered, ...installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
+    // The numbers of the process have those of all its storages.
+    onAnswered: [answered, ...(home ?? { installations }).installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
   };
 }

@@ -73,6 +73,7 @@ export async function prepareStorage(
     onMigration: (message) => log.warn(message),
     onProgress: migrating(progress),
     quotaBytes: core.quotaBytes,
+    isOneOfMany: home !== undefined,
   });
   try {
     await ensureRoot(store, iri, Date.now());

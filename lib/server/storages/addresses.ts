@@ -55,6 +55,11 @@ export class Addresses {
     return this.template.replace('{name}', name).slice(0, -1);
   }
 
+  /** Whether the storage of `lws.base-uri` has the address of a name, or one within it. */
+  isOfHome(name: string): boolean {
+    return this.home.href.startsWith(`${this.of(name)}/`);
+  }
+
   /**
    * Whom a request is for.
    * @param host the value of the Host field, or of :authority

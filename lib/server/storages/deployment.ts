@@ -16,14 +16,15 @@ import { type Measure, measure } from '../../measures.js';
 import { coreSettings } from '../core-settings.js';
 import { type OpenStorage, openStorage } from '../open-storage.js';
 import type { ServerProcess } from '../process.js';
-import type { Addresses } from './addresses.js';
+import type { Upgrade } from '../upgrades.js';
+import type { Addressee } from './addresses.js';
 import { storageSettings } from './overlay.js';
 import { Residents } from './residents.js';
 import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
 
-/** Openings of storages that requests from one address cause in a minute: without a credential, and with one. */
-const openings = { unknown: throttle(30), known: throttle(120) };
+/** Openings of storages, in a minute, that requests from one address cause, and where nobody with a credential gets anything. */
+const openings = throttle(30);
 
 const dayMs = 86_400_000;
 const sweepMs = 3_600_000;
@@ -97,7 +98,15 @@ export class StorageDeployment implements Deployment {
     const { settings, addresses, components } = this.registry;
     const { shared } = this;
     return openStorage(storageSettings(settings, addresses, this.records.get(name)!, components), components, {
-      process: { ...shared, log: shared.log.child({ storage: name }) },
+      process: {
+        ...shared,
+        log: shared.log.child({ storage: name }),
+        documents: shared.documents.of(name),
+        answered: (request) => {
+          shared.answered(request);
+          if (request.isGranted) this.residents.known(name);
+        },
+      },
       home: this.home,
     });
   }
@@ -116,17 +125,21 @@ export class StorageDeployment implements Deployment {
   readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy());
     const whom = this.whom(req);
-    if (whom === 'home') return this.home!.upgrade(req, socket, head);
-    this.enter(req, whom).then(
+    if (whom === 'home') this.home!.upgrade(req, socket, head);
+    else void this.handUpgrade(req, socket, head, whom);
+  };
+
+  private handUpgrade(...[req, socket, head, whom]: [...Parameters<Upgrade>, Addressee]): Promise<void> {
+    return this.enter(req, whom).then(
       ({ storage, end }) => {
-        socket.once('close', () => end(false));
+        socket.once('close', end);
         storage.upgrade(req, socket, head);
       },
       () => endUpgrade(socket, 404),
     );
-  };
+  }
 
-  private whom(req: IncomingMessage): ReturnType<Addresses['find']> {
+  private whom(req: IncomingMessage): Addressee {
     const host = String(req.headers[':authority'] ?? req.headers.host ?? '');
     const path = pathOf(req);
     const found = this.registry.addresses.find(host, path);
@@ -135,14 +148,14 @@ export class StorageDeployment implements Deployment {
     return isWatching ? 'home' : found;
   }
 
-  private async hand(req: IncomingMessage, res: ServerResponse, whom: ReturnType<Addresses['find']>): Promise<void> {
+  private async hand(req: IncomingMessage, res: ServerResponse, whom: Addressee): Promise<void> {
     const { storage, end } = await this.enter(req, whom);
-    res.once('close', () => end(req.headers.authorization !== undefined && res.statusCode !== 401));
+    res.once('close', end);
     storage.listener(req, res);
   }
 
   /** @throws LwsError where there is no such storage, or it cannot be asked now */
-  private async enter(req: IncomingMessage, whom: ReturnType<Addresses['find']>): ReturnType<Residents['use']> {
+  private async enter(req: IncomingMessage, whom: Addressee): ReturnType<Residents['use']> {
     if (whom === 'elsewhere')
       throw new LwsError('misdirected-request', 'No storage of this server has an address with this host.');
     const record = typeof whom === 'object' ? this.records.get(whom.name) : undefined;
@@ -152,12 +165,10 @@ export class StorageDeployment implements Deployment {
       throw new LwsError('too-busy', 'The storage is suspended. Ask its operator.', {
         fields: { 'Retry-After': '3600' },
       });
-    const isKnown = req.headers.authorization !== undefined;
-    if (!this.residents.isOpen(name)) {
-      const address = addressOf(this.home!.appContext, req) ?? '';
-      await openings[isKnown ? 'known' : 'unknown'].begin(address);
-    }
-    return this.residents.use(name, isKnown);
+    const paid = this.residents.isOpen(name)
+      ? undefined
+      : await openings.begin(addressOf(this.home!.appContext, req) ?? '');
+    return this.residents.use(name, { isKnown: req.headers.authorization !== undefined, paid });
   }
 
   // The records, for the component `storages`.

@@ -17,6 +17,12 @@ export interface ResidentsOptions {
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
+/** On whose account a storage is used. */
+interface Use {
+  readonly isKnown?: boolean;
+  readonly paid?: (() => unknown) | undefined;
+}
+
 interface Resident {
   /** Settles when it is open. */
   opening: Promise<OpenStorage>;
@@ -26,8 +32,10 @@ interface Resident {
   requests: number;
   openedAt: number;
   usedAt: number;
-  /** When somebody used it with a credential that was accepted. */
+  /** When somebody with a credential was last given something. */
   knownAt: number;
+  /** Takes back that the opening counts for an address. */
+  paid: (() => unknown) | undefined;
 }
 
 /** Storages that are opened at once. */
@@ -71,36 +79,48 @@ export class Residents {
   /**
    * Has a storage serve a request.
    * @param isKnown it comes with a credential
-   * @returns the storage, and what is to be called once when the request has ended, with whether the credential was accepted
+   * @param paid takes back that an opening counts for an address
+   * @returns the storage, and what is to be called once when the request has ended
    * @throws LwsError `too-busy`
    */
-  async use(name: string, isKnown: boolean): Promise<{ storage: OpenStorage; end: (wasKnown: boolean) => void }> {
-    const resident = await this.resident(name, isKnown);
+  async use(name: string, { isKnown = false, paid }: Use = {}): Promise<{ storage: OpenStorage; end: () => void }> {
+    const resident = await this.resident(name, { isKnown, paid });
     if (resident.requests >= maxRequests) throw later('The storage has too many requests under way.', 2);
     resident.requests++;
-    const end = (wasKnown: boolean): void => {
+    const end = (): void => {
       resident.requests--;
       resident.usedAt = this.options.clock();
-      if (wasKnown) resident.knownAt = resident.usedAt;
     };
     try {
       const storage = resident.storage ?? (await this.soon(resident.opening));
       return { storage, end };
     } catch (error) {
-      end(false);
+      end();
       throw error;
     }
   }
 
-  private async resident(name: string, isKnown: boolean): Promise<Resident> {
+  /** Notes that somebody with a credential was given something of a storage. */
+  known(name: string): void {
+    const resident = this.residents.get(name);
+    if (!resident) return;
+    resident.knownAt = this.options.clock();
+    resident.paid?.();
+    resident.paid = undefined;
+  }
+
+  private async resident(name: string, { isKnown, paid }: Use): Promise<Resident> {
     const { clock } = this.options;
     for (let there = this.residents.get(name); there; there = this.residents.get(name)) {
-      if (!there.closing) return there;
+      if (!there.closing) {
+        paid?.();
+        return there;
+      }
       await there.closing;
     }
     if (this.isEnding) throw later('The server is being stopped.', 5);
     if (clock() < (this.failures.get(name) ?? 0)) throw later('The storage cannot be opened now.', failedMs / 1000);
-    if (this.residents.size >= this.options.maxOpen && !this.makeRoom(isKnown))
+    if (this.residents.size >= this.options.maxOpen && !this.makeRoom(isKnown === true))
       throw later('Too many storages are in use at this moment.', 5);
     const now = clock();
     const resident: Resident = {
@@ -109,6 +129,7 @@ export class Residents {
       openedAt: now,
       usedAt: now,
       knownAt: 0,
+      paid,
     };
     this.residents.set(name, resident);
     resident.opening.then(
@@ -207,8 +228,8 @@ export class Residents {
   async wake(names: readonly string[]): Promise<void> {
     for (const name of names) {
       if (this.isEnding || this.residents.size >= this.options.maxOpen) return;
-      await this.use(name, false).then(
-        ({ end }) => end(false),
+      await this.use(name).then(
+        ({ end }) => end(),
         () => {},
       );
     }

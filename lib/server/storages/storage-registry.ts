@@ -44,10 +44,10 @@ export class StorageRegistry implements Storages {
   async change(name: string, wanted: StorageChange): Promise<StorageRecord> {
     const { settings, components, addresses, records } = this;
     const { storagesMax, storagesReserved } = settings.of(coreSettings);
-    if (!isStorageName(name) || storagesReserved.includes(name))
+    if (!isStorageName(name) || storagesReserved.includes(name) || addresses.isOfHome(name))
       throw new LwsError(
         'reserved-name',
-        `${JSON.stringify(name)} is no name for a storage: one has 1 to 63 of a-z, 0-9 and -, no - at an end, and is not among ${storagesReserved.join(', ')}.`,
+        `${JSON.stringify(name)} is no name for a storage: one has 1 to 63 of a-z, 0-9 and -, no - at an end, and is neither that of lws.base-uri nor among ${storagesReserved.join(', ')}.`,
       );
     const record = await records.change(name, (present) => {
       if (!present && records.size >= storagesMax)

@@ -140,15 +140,18 @@ export interface DescribedSetting {
 /** By its name, so that a component of somebody else cannot forget to say so. */
 const isSecret = (name: string): boolean => /(?:secret|password|passphrase|secret-access-key)$/.test(name);
 
-/** @param isOwn those alone that each storage of a deployment may have for itself */
-export const describeSettings = (settings: Settings, isOwn = false): readonly DescribedSetting[] =>
+/** The source of what a storage of a deployment has for itself. */
+export const ownRecord = 'the record of the storage';
+
+/** @param isTenant of a storage of a deployment: told are the settings that it may have for itself, and no source of the deployment */
+export const describeSettings = (settings: Settings, isTenant = false): readonly DescribedSetting[] =>
   settings
     .all()
-    .filter(({ setting: { scope } }) => !isOwn || scope === 'storage')
+    .filter(({ setting: { scope } }) => !isTenant || scope === 'storage')
     .map(({ setting: { name, doc }, value, source }) => ({
       name,
       doc,
-      source,
+      source: !isTenant || source === ownRecord || source === 'default' ? source : 'the deployment',
       ...(isSecret(name) && value !== null && value !== '' ? {} : { value }),
     }));
 

@@ -1,7 +1,12 @@
 /** The storages of a deployment over HTTP: `{prefix}/storages` of the storage of `lws.base-uri`, whose controllers are the operators. */
 import { type Access, controls } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import type { Deployment, StorageChange, StorageRecord } from '../../lib/component/deployment.js';
+import {
+  type Deployment,
+  LwsError,
+  type Platform,
+  type StorageChange,
+  type StorageRecord,
+} from '../../lib/component/basics.js';
 import { isObject } from '../../lib/component/fields.js';
 import {
   assertPreconditions,
@@ -14,90 +19,98 @@ import {
   type Route,
   type RouteRequest,
   readJsonObject,
+  undated,
 } from '../../lib/component/http.js';
 
 const pageSize = 100;
 
 export function storageRoutes(platform: Platform, deployment: Deployment): readonly Route[] {
-  const { baseUri, systemPrefix, store } = platform;
-  const url = `${baseUri}${systemPrefix}/storages`;
+  const endpoint = new StoragesEndpoint(platform, deployment);
   const path = '{prefix}/storages';
   const member = `${path}/:name`;
+  const route = (methods: readonly string[], of: string, access: Route['access'], handle: Route['handle']): Route => ({
+    ...{ methods, access, handle },
+    path: of,
+  });
+  return [
+    route(['GET', 'HEAD'], path, 'authenticated', (request) => endpoint.list(request)),
+    route(['POST'], path, 'controller', (request) => endpoint.make(request)),
+    route(['GET', 'HEAD'], member, 'authenticated', (request) => endpoint.read(request)),
+    route(['PATCH'], member, 'controller', (request) => endpoint.patch(request)),
+    route(['DELETE'], member, 'controller', (request) => endpoint.remove(request)),
+  ];
+}
+
+class StoragesEndpoint {
+  private readonly url: string;
+
+  constructor(
+    private readonly platform: Platform,
+    private readonly deployment: Deployment,
+  ) {
+    this.url = `${platform.baseUri}${platform.systemPrefix}/storages`;
+  }
+
+  async list({ access, query }: RouteRequest): Promise<Reply> {
+    const page = pageOf(query.toString()) ?? 1;
+    const all = this.deployment.all().filter(await this.seenBy(access));
+    const last = Math.max(1, Math.ceil(all.length / pageSize));
+    if (page > last) throw new LwsError('page-not-found', `There are ${last} pages.`);
+    const storages = all.slice((page - 1) * pageSize, page * pageSize).map((record) => this.shown(record));
+    return jsonReply(200, { totalItems: all.length, storages }, { Link: pageLinks(this.url, page, last) });
+  }
+
+  async make(request: RouteRequest): Promise<Reply> {
+    const { name, ...given } = await readJsonObject(request);
+    if (typeof name !== 'string') throw new LwsError('malformed-body', 'The member name is the name of the storage.');
+    const owners = [request.access.principal?.subject ?? []].flat();
+    return this.reply(201, await this.deployment.change(name, { owners, ...changeOf(given), revision: null }));
+  }
+
+  async read(request: RouteRequest): Promise<Reply> {
+    return this.reply(200, await this.found(request));
+  }
+
+  async patch(request: RouteRequest): Promise<Reply> {
+    return this.reply(200, await this.change(request, changeOf(await readJsonObject(request))));
+  }
+
+  async remove(request: RouteRequest): Promise<Reply> {
+    await this.change(request, { state: 'deleted' });
+    return { status: 204, fields: {} };
+  }
+
   /** Operators see all, others those that they own. */
-  const seen = async (access: Access): Promise<(record: StorageRecord) => boolean> => {
-    if (await controls(platform, store, access)) return () => true;
+  private async seenBy(access: Access): Promise<(record: StorageRecord) => boolean> {
+    if (await controls(this.platform, this.platform.store, access)) return () => true;
     const subject = access.principal?.subject ?? '';
     return ({ owners, state }) => state !== 'deleted' && owners.includes(subject);
-  };
-  const found = async ({ access, parameters: { name = '' } }: RouteRequest): Promise<StorageRecord> => {
-    const record = deployment.get(name);
-    if (!record || !(await seen(access))(record)) throw new LwsError('not-found', 'There is no such storage.');
+  }
+
+  private async found({ access, parameters: { name = '' } }: RouteRequest): Promise<StorageRecord> {
+    const record = this.deployment.get(name);
+    if (!record || !(await this.seenBy(access))(record)) throw new LwsError('not-found', 'There is no such storage.');
     return record;
-  };
-  const shown = ({ revision: _, id: __, ...record }: StorageRecord): object => ({
-    ...record,
-    address: deployment.addressOf(record.name),
-    isOpen: deployment.isOpen(record.name),
-  });
-  const reply = (status: number, record: StorageRecord): Reply =>
-    jsonReply(status, shown(record), {
+  }
+
+  /** Changes the state that the preconditions of the request name. */
+  private async change(request: RouteRequest, wanted: StorageChange): Promise<StorageRecord> {
+    const record = await this.found(request);
+    assertPreconditions(preconditions(request.req), undated, record.revision, true);
+    return this.deployment.change(record.name, { ...wanted, revision: record.revision });
+  }
+
+  private shown({ revision: _, id: __, ...record }: StorageRecord): object {
+    const { name } = record;
+    return { ...record, address: this.deployment.addressOf(name), isOpen: this.deployment.isOpen(name) };
+  }
+
+  private reply(status: number, record: StorageRecord): Reply {
+    return jsonReply(status, this.shown(record), {
       ETag: formatEntityTag(record.revision),
-      ...(status === 201 ? { Location: `${url}/${record.name}` } : {}),
+      ...(status === 201 ? { Location: `${this.url}/${record.name}` } : {}),
     });
-  /** What a change has to find: the state that its preconditions name. */
-  const change = async (request: RouteRequest, wanted: StorageChange): Promise<StorageRecord> => {
-    const record = await found(request);
-    assertPreconditions(preconditions(request.req), { modified: Number.POSITIVE_INFINITY }, record.revision, true);
-    return deployment.change(record.name, { ...wanted, revision: record.revision });
-  };
-  return [
-    {
-      methods: ['GET', 'HEAD'],
-      path,
-      access: 'authenticated',
-      async handle({ access, query }) {
-        const page = pageOf(query.toString()) ?? 1;
-        const all = deployment.all().filter(await seen(access));
-        const last = Math.max(1, Math.ceil(all.length / pageSize));
-        if (page > last) throw new LwsError('page-not-found', `There are ${last} pages.`);
-        const storages = all.slice((page - 1) * pageSize, page * pageSize).map(shown);
-        return jsonReply(200, { totalItems: all.length, storages }, { Link: pageLinks(url, page, last) });
-      },
-    },
-    {
-      methods: ['POST'],
-      path,
-      access: 'controller',
-      async handle(request) {
-        const { name, ...given } = await readJsonObject(request);
-        if (typeof name !== 'string')
-          throw new LwsError('malformed-body', 'The member name is the name of the storage.');
-        const owners = [request.access.principal?.subject ?? []].flat();
-        return reply(201, await deployment.change(name, { owners, ...changeOf(given), revision: null }));
-      },
-    },
-    {
-      methods: ['GET', 'HEAD'],
-      path: member,
-      access: 'authenticated',
-      handle: async (request) => reply(200, await found(request)),
-    },
-    {
-      methods: ['PATCH'],
-      path: member,
-      access: 'controller',
-      handle: async (request) => reply(200, await change(request, changeOf(await readJsonObject(request)))),
-    },
-    {
-      methods: ['DELETE'],
-      path: member,
-      access: 'controller',
-      async handle(request) {
-        await change(request, { state: 'deleted' });
-        return { status: 204, fields: {} };
-      },
-    },
-  ];
+  }
 }
 
 /** @throws LwsError `malformed-body` */

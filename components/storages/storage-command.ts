@@ -1,7 +1,6 @@
 /** `quadpod storage`: the records of storages, which a running server takes up by itself. */
-import type { CommandContext } from '../../lib/component/basics.js';
+import type { CommandContext, StorageChange, StorageRecord } from '../../lib/component/basics.js';
 import { CommandError } from '../../lib/component/commands.js';
-import type { StorageChange, StorageRecord } from '../../lib/component/deployment.js';
 
 const change: Readonly<Record<string, StorageChange>> = {
   add: { revision: null },

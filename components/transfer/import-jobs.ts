@@ -31,6 +31,13 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
+interface Starting {
+  readonly access: Access;
+  readonly dryRun?: boolean;
+  /** Gives back the place that it has. */
+  readonly leave: () => void;
+}
+
 /** Each has a thread of its own, and LevelDB has one for all. */
 const slots = new Slots(2, 'imports');
 
@@ -117,7 +124,7 @@ export class ImportJobs {
       const state = newState({ ...facts, id, source, began: this.platform.clock() });
       // The state is kept before the answer: the client finds the import after a crash, too.
       if (!dryRun) await keepState(this.platform.store, state);
-      return this.start(state, access, dryRun, leave);
+      return this.start(state, { access, dryRun, leave });
     } catch (error) {
       leave();
       rmSync(this.pathOf({ source }), { force: true });
@@ -144,7 +151,7 @@ export class ImportJobs {
       throw new LwsError('conflict', 'Another import is under way. It can be waited for, or stopped by a DELETE.');
   }
 
-  private start(state: ImportState, access: Access, dryRun: boolean, leave: () => void): ImportState {
+  private start(state: ImportState, { access, dryRun = false, leave }: Starting): ImportState {
     const job = new ImportJob(state, { platform: this.platform, access, isOperator: false, dryRun });
     const ended = this.follow(job, dryRun).finally(leave);
     this.running = { job, ended };
@@ -192,7 +199,7 @@ export class ImportJobs {
     if (!existsSync(this.pathOf(state)))
       throw new LwsError('conflict', 'What was sent is not on this server, or gone. Send it again.');
     const { failure: _failure, ...rest } = state;
-    return this.start({ ...rest, status: 'running' }, access, false, slots.take());
+    return this.start({ ...rest, status: 'running' }, { access, leave: slots.take() });
   }
 
   /** Stops a running import, and forgets any other. */

@@ -16,7 +16,7 @@ export { assertMemberState, memberFields, type SystemMember, systemMemberReply }
 export { endUpgrade } from '../http/upgrade.js';
 export { checkedChunks, type RequestBody } from '../resources/body.js';
 export { item, type ListedMember } from '../resources/listing-documents.js';
-export { assertPreconditions } from '../resources/preconditions.js';
+export { assertPreconditions, undated } from '../resources/preconditions.js';
 export type { Fields, Reply, RouteRequest };
 export { readBody };
 

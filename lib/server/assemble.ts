@@ -98,6 +98,20 @@ export async function assembleStorage(
   return { storage, addedOwners: added };
 }
 
+const assembleDpop = (
+  { dpopNonce: requireNonce, dpopCache: cacheSize }: CoreSettings,
+  { store, clock }: Storage,
+  { key }: Platform['signingKey'],
+): Platform['dpop'] =>
+  dpopVerifier({
+    ...{ requireNonce, cacheSize, clock },
+    // Known to every server that has the key, and to nobody else.
+    nonceSecret: createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
+      .update('dpop')
+      .digest(),
+    isFirst: store.shared && ((id, validMs) => store.shared!.isFirst(id, validMs)),
+  });
+
 /** All that components may use. */
 export function assemblePlatform(
   core: CoreSettings,
@@ -138,32 +152,23 @@ export function assemblePlatform(
     fetchUnder,
     signingKey,
     identifiers: identifierResolver({ fetch, documents }),
-    dpop: dpopVerifier({
-      requireNonce: core.dpopNonce,
-      cacheSize: core.dpopCache,
-      clock,
-      // Known to every server that has the key, and to nobody else.
-      nonceSecret: createHmac('sha256', signingKey.key.export({ format: 'der', type: 'pkcs8' }))
-        .update('dpop')
-        .digest(),
-      isFirst: store.shared && ((id, validMs) => store.shared!.isFirst(id, validMs)),
-    }),
+    dpop: assembleDpop(core, assembled, signingKey),
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
     admitInbox: async (inbox) => {
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
     readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
-    ...{ tokenEndpoint, progress, formats },
+    ...{ tokenEndpoint, progress, formats, deployment },
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     updateGraphs: (request) => updateGraphs(assembled, request),
     explain: (request) => explainDecision(assembled, request),
-    measures: async () => {
-      const own = await Promise.all(installations.map((installation) => installation.measures?.() ?? []));
-      return [...storeMeasures(store, core.quotaBytes), ...(deployment?.measures ?? []), ...own.flat()];
-    },
-    deployment,
+    measures: async () => [
+      ...storeMeasures(store, core.quotaBytes),
+      ...(deployment?.measures ?? []),
+      ...(await Promise.all(installations.map((installation) => installation.measures?.() ?? []))).flat(),
+    ],
     // What the operator decided for all is nobody else's business.
     describeSettings: () => describeSettings(settings, home !== undefined),
   };
@@ -226,6 +231,10 @@ export function assembleAppContext(
     resourceMetadata: resourceMetadataOf(storage.rootIri),
     dpopOnly: core.dpopOnly,
   };
+  const metadata = resourceMetadataRoutes(
+    challenge,
+    issuers.map(({ issuer }) => issuer),
+  );
   return {
     storage,
     description,
@@ -235,14 +244,7 @@ export function assembleAppContext(
       dpopOnly: core.dpopOnly,
       failures,
     }),
-    routes: [
-      ...systemRoutes(storage, description),
-      ...resourceMetadataRoutes(
-        challenge,
-        issuers.map(({ issuer }) => issuer),
-      ),
-      ...installations.flatMap(({ routes = [] }) => routes),
-    ],
+    routes: [systemRoutes(storage, description), metadata, installations.flatMap(({ routes = [] }) => routes)].flat(),
     resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
     cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
     challenge,

@@ -13,7 +13,7 @@ import { createRefusal } from '../../http/app.js';
 import { addressOf, pathOf } from '../../http/request-log.js';
 import { endUpgrade } from '../../http/upgrade.js';
 import { type Measure, measure } from '../../measures.js';
-import { coreSettings } from '../core-settings.js';
+import { coreSettings, readBaseUri } from '../core-settings.js';
 import { type OpenStorage, openStorage } from '../open-storage.js';
 import type { ServerProcess } from '../process.js';
 import type { Upgrade } from '../upgrades.js';
@@ -23,8 +23,8 @@ import { Residents } from './residents.js';
 import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
 
-/** Openings of storages, in a minute, that requests from one address cause, and where nobody with a credential gets anything. */
-const openings = throttle(30);
+/** Openings of storages, in a minute, that requests from one address cause: without a credential; and with one, where that gets nobody anything. */
+const openings = { unknown: throttle(30), known: throttle(120) };
 
 const dayMs = 86_400_000;
 const sweepMs = 3_600_000;
@@ -46,7 +46,7 @@ export class StorageDeployment implements Deployment {
   ) {
     const core = registry.settings.of(coreSettings);
     this.records = registry.records;
-    this.watchedPath = `${core.systemPrefix}/health/`;
+    this.watchedPath = `${new URL(readBaseUri(core).storage).pathname.slice(0, -1)}${core.systemPrefix}/health/`;
     // All storages have one gate for what they fetch on the word of others; its clients take turns.
     const fetch = process.fetchUnder();
     this.shared = { ...process, fetchUnder: (policy) => (policy ? process.fetchUnder(policy) : fetch) };
@@ -95,9 +95,8 @@ export class StorageDeployment implements Deployment {
   }
 
   private async open(name: string): Promise<OpenStorage> {
-    const { settings, addresses, components } = this.registry;
-    const { shared } = this;
-    return openStorage(storageSettings(settings, addresses, this.records.get(name)!, components), components, {
+    const { registry, shared } = this;
+    return openStorage(storageSettings(registry, this.records.get(name)!), registry.components, {
       process: {
         ...shared,
         log: shared.log.child({ storage: name }),
@@ -143,9 +142,9 @@ export class StorageDeployment implements Deployment {
     const host = String(req.headers[':authority'] ?? req.headers.host ?? '');
     const path = pathOf(req);
     const found = this.registry.addresses.find(host, path);
-    // Whoever watches the process asks it by whatever address it has.
-    const isWatching = found === 'elsewhere' && path.startsWith(this.watchedPath);
-    return isWatching ? 'home' : found;
+    // Whoever watches the process asks it by whatever address it has; what is about the server, or names none, is for the home to answer.
+    const isAnywhere = host === '' || path === '*' || (found === 'elsewhere' && path.startsWith(this.watchedPath));
+    return isAnywhere ? 'home' : found;
   }
 
   private async hand(req: IncomingMessage, res: ServerResponse, whom: Addressee): Promise<void> {
@@ -165,10 +164,11 @@ export class StorageDeployment implements Deployment {
       throw new LwsError('too-busy', 'The storage is suspended. Ask its operator.', {
         fields: { 'Retry-After': '3600' },
       });
-    const paid = this.residents.isOpen(name)
-      ? undefined
-      : await openings.begin(addressOf(this.home!.appContext, req) ?? '');
-    return this.residents.use(name, { isKnown: req.headers.authorization !== undefined, paid });
+    const isKnown = req.headers.authorization !== undefined;
+    const address = addressOf(this.home!.appContext, req) ?? '';
+    const isOpen = this.residents.isOpen(name);
+    const paid = isOpen ? undefined : await openings[isKnown ? 'known' : 'unknown'].begin(address);
+    return this.residents.use(name, { isKnown, paid });
   }
 
   // The records, for the component `storages`.

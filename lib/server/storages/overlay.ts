@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Component } from '../../component/contract.js';
 import type { StorageRecord } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
-import { type Settings, SettingsError } from '../../settings.js';
+import { ownRecord, type Settings, SettingsError } from '../../settings.js';
 import { coreSettings, readBaseUri } from '../core-settings.js';
 import { assertUsable } from '../usable-settings.js';
 import { Addresses } from './addresses.js';
@@ -22,23 +22,28 @@ export function addressesOf(settings: Settings): Addresses | undefined {
 /** Where the records of a deployment are. */
 export const recordsIn = (settings: Settings): string => join(settings.of(coreSettings).dataDir, 'storages');
 
+/** What the settings of each storage are laid over. */
+export interface Overlaid {
+  readonly settings: Settings;
+  readonly addresses: Addresses;
+  readonly components: readonly Component[];
+}
+
 /**
  * The settings of a storage.
  * @throws SettingsError for a setting that a storage does not have for itself, and for a value that does not fit or cannot work
  */
 export function storageSettings(
-  settings: Settings,
-  addresses: Addresses,
+  { settings, addresses, components }: Overlaid,
   { name, owners, settings: own }: Pick<StorageRecord, 'name' | 'owners' | 'settings'>,
-  components: readonly Component[],
 ): Settings {
-  const source = `the record of ${name}`;
+  const source = ownRecord;
   const core = settings.of(coreSettings);
   let overlaid = settings
     .with(coreSettings.baseUri.name, addresses.of(name), source)
     .with(coreSettings.dataDir.name, join(recordsIn(settings), name), source)
     .with(coreSettings.storagesAddress.name, null, source)
-    .with(coreSettings.quotaBytes.name, core.storagesQuota, coreSettings.storagesQuota.name)
+    .with(coreSettings.quotaBytes.name, core.storagesQuota, 'the deployment')
     .with(coreSettings.owners.name, owners, source);
   for (const [key, raw] of Object.entries(own)) {
     const { setting } = settings.all().find((each) => each.setting.name === key) ?? {};

@@ -42,10 +42,10 @@ interface Resident {
 const maxOpening = 4;
 /** Milliseconds that a request waits for a storage. */
 const waitMs = 10_000;
-/** Milliseconds that a storage is open at least, and after which one that could not be opened is tried again. */
-const [leastMs, failedMs] = [10_000, 30_000];
-/** Milliseconds for which nobody without a credential takes the place of who has one. */
-const knownMs = 60_000;
+/** Milliseconds after which one that could not be opened is tried again. */
+const failedMs = 30_000;
+/** Nobody without a credential takes the place of what was opened so many milliseconds ago, or of who has a credential and asked so lately. */
+const [leastMs, knownMs] = [10_000, 60_000];
 /** Requests under way of one storage. */
 const maxRequests = 256;
 const lookMs = 5_000;
@@ -181,8 +181,8 @@ export class Residents {
     const now = this.options.clock();
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [name, resident] of this.residents) {
-      if (!this.isFree(resident) || now < resident.openedAt + leastMs) continue;
-      if (!isKnown && now < resident.knownAt + knownMs) continue;
+      if (!this.isFree(resident)) continue;
+      if (!isKnown && (now < resident.openedAt + leastMs || now < resident.knownAt + knownMs)) continue;
       // Those that nobody used with a credential go first.
       const used = resident.knownAt || resident.usedAt - knownMs;
       if (used < at) [oldest, at] = [name, used];

@@ -5,19 +5,24 @@ import type { StorageChange, StorageRecord, Storages } from '../../component/dep
 import { LwsError } from '../../errors.js';
 import { type Settings, SettingsError } from '../../settings.js';
 import { coreSettings } from '../core-settings.js';
+import { blobPlaceOf } from '../open-store.js';
 import { type Addresses, isStorageName } from './addresses.js';
-import { addressesOf, assertSettings, recordsIn, storageSettings } from './overlay.js';
+import { addressesOf, assertSettings, type Overlaid, recordsIn, storageSettings } from './overlay.js';
 import { newId, StorageRecords } from './storage-records.js';
 
 /** When a storage was removed that is not to be brought back. */
 export const forGood = new Date(0).toISOString();
 
-export class StorageRegistry implements Storages {
+export class StorageRegistry implements Storages, Overlaid {
   readonly records: StorageRecords;
 
   /** The registry that the settings have; `undefined`: they have one storage. @throws SettingsError */
   static of(settings: Settings, components: readonly Component[]): StorageRegistry | undefined {
     const addresses = addressesOf(settings);
+    if (addresses && blobPlaceOf(settings, components))
+      throw new SettingsError(
+        'lws.storages.address excludes lws.blobs: all storages would have one place for their contents.',
+      );
     return addresses && new StorageRegistry(settings, components, addresses);
   }
 
@@ -42,7 +47,7 @@ export class StorageRegistry implements Storages {
   }
 
   async change(name: string, wanted: StorageChange): Promise<StorageRecord> {
-    const { settings, components, addresses, records } = this;
+    const { settings, addresses, records } = this;
     const { storagesMax, storagesReserved } = settings.of(coreSettings);
     if (!isStorageName(name) || storagesReserved.includes(name) || addresses.isOfHome(name))
       throw new LwsError(
@@ -53,7 +58,7 @@ export class StorageRegistry implements Storages {
       if (!present && records.size >= storagesMax)
         throw new LwsError('quota-exceeded', `There may be ${storagesMax} storages (lws.storages.max).`);
       const next = changed(name, present, wanted);
-      assertSettings(settings, addresses, next, components);
+      assertSettings(this, next);
       return next;
     });
     return record!;
@@ -92,7 +97,7 @@ function changed(
 export function settingsOfStorage(settings: Settings, name: string, components: readonly Component[]): Settings {
   const registry = StorageRegistry.of(settings, components);
   const record = registry?.get(name);
-  if (record) return storageSettings(settings, registry!.addresses, record, components);
+  if (record) return storageSettings(registry!, record);
   throw new SettingsError(
     registry
       ? `There is no storage ${name} in ${registry.records.folder}; "quadpod storage list" lists them.`

@@ -118,10 +118,11 @@ export class Residents {
       }
       await there.closing;
     }
-    if (this.isEnding) throw later('The server is being stopped.', 5);
-    if (clock() < (this.failures.get(name) ?? 0)) throw later('The storage cannot be opened now.', failedMs / 1000);
-    if (this.residents.size >= this.options.maxOpen && !this.makeRoom(isKnown === true))
-      throw later('Too many storages are in use at this moment.', 5);
+    const refusal = this.refusalOf(name, isKnown === true);
+    if (refusal) {
+      paid?.();
+      throw refusal;
+    }
     const now = clock();
     const resident: Resident = {
       opening: this.begin(name),
@@ -145,6 +146,15 @@ export class Residents {
       },
     );
     return resident;
+  }
+
+  /** Why a storage cannot be opened at this moment. */
+  private refusalOf(name: string, isKnown: boolean): LwsError | undefined {
+    if (this.isEnding) return later('The server is being stopped.', 5);
+    if (this.options.clock() < (this.failures.get(name) ?? 0))
+      return later('The storage cannot be opened now.', failedMs / 1000);
+    if (this.residents.size < this.options.maxOpen || this.makeRoom(isKnown)) return undefined;
+    return later('Too many storages are in use at this moment (lws.storages.max-open).', 5);
   }
 
   private async begin(name: string): Promise<OpenStorage> {

@@ -12,9 +12,10 @@ import { Addresses } from './addresses.js';
 export function addressesOf(settings: Settings): Addresses | undefined {
   const core = settings.of(coreSettings);
   if (core.storagesAddress === null) return undefined;
-  if (core.store !== null || core.devOpen)
+  const isOpen = core.devOpen && core.owners.length === 0;
+  if (core.store !== null || isOpen)
     throw new SettingsError(
-      `lws.storages.address excludes ${core.devOpen ? 'lws.dev.open, which has no owners' : 'lws.store: several servers have one storage'}.`,
+      `lws.storages.address excludes ${isOpen ? 'lws.dev.open, which has no owners' : 'lws.store: several servers have one storage'}.`,
     );
   return new Addresses(core.storagesAddress, new URL(readBaseUri(core).storage));
 }
@@ -43,6 +44,7 @@ export function storageSettings(
     .with(coreSettings.baseUri.name, addresses.of(name), source)
     .with(coreSettings.dataDir.name, join(recordsIn(settings), name), source)
     .with(coreSettings.storagesAddress.name, null, source)
+    .with(coreSettings.devOpen.name, false, source)
     .with(coreSettings.quotaBytes.name, core.storagesQuota, 'the deployment')
     .with(coreSettings.owners.name, owners, source);
   for (const [key, raw] of Object.entries(own)) {

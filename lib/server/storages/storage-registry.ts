@@ -13,6 +13,9 @@ import { newId, StorageRecords } from './storage-records.js';
 /** When a storage was removed that is not to be brought back. */
 export const forGood = new Date(0).toISOString();
 
+/** Names that people take for those of the deployment itself. */
+const reserved = ['www', 'api', 'app', 'admin', 'mail', 'home', 'callback'];
+
 export class StorageRegistry implements Storages, Overlaid {
   readonly records: StorageRecords;
 
@@ -49,10 +52,11 @@ export class StorageRegistry implements Storages, Overlaid {
   async change(name: string, wanted: StorageChange): Promise<StorageRecord> {
     const { settings, addresses, records } = this;
     const { storagesMax, storagesReserved } = settings.of(coreSettings);
-    if (!isStorageName(name) || storagesReserved.includes(name) || addresses.isOfHome(name))
+    const taken = [...reserved, ...storagesReserved];
+    if (!isStorageName(name) || taken.includes(name) || addresses.isOfHome(name))
       throw new LwsError(
         'reserved-name',
-        `${JSON.stringify(name)} is no name for a storage: one has 1 to 63 of a-z, 0-9 and -, no - at an end, and is neither that of lws.base-uri nor among ${storagesReserved.join(', ')}.`,
+        `${JSON.stringify(name)} is no name for a storage: one has 1 to 63 of a-z, 0-9 and -, no - at an end, and is neither that of lws.base-uri nor among ${taken.join(', ')}.`,
       );
     const record = await records.change(name, (present) => {
       if (!present && records.size >= storagesMax)

@@ -41,7 +41,7 @@ export const storagesSettings = {
   storagesReserved: setting(
     'lws.storages.reserved-names',
     list,
-    ['www', 'api', 'app', 'admin', 'mail', 'callback', 'home'] as readonly string[],
-    'Names that no storage gets.',
+    [] as readonly string[],
+    'Names that no storage gets, besides www, api, app, admin, mail, home and callback.',
   ),
 } as const;

@@ -1,6 +1,6 @@
 /**
  * A server of many storages is killed amid writes to all of them, of which more are asked than may be open: each has every acknowledged write, and
- * what was owed to an inbox comes without anybody asking the storage again (rule 20.4). Commands are run beside it and without it (rule 20.3).
+ * what was owed to an inbox comes without anybody asking the storage again (rule 21.4). Commands are run beside it and without it (rule 21.3).
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The operator's endpoint `{prefix}/storages`, and what becomes of storages that a running server has (rules 20.1, 20.3, 12.6). */
+/** The operator's endpoint `{prefix}/storages`, and what becomes of storages that a running server has (rules 21.1, 21.3, 12.6). */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

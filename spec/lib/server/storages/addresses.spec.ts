@@ -1,4 +1,4 @@
-/** Which storage a host and a path name (rule 20.1), and which addresses give none. */
+/** Which storage a host and a path name (rule 21.1), and which addresses give none. */
 import { expect } from 'chai';
 import { Addresses, isStorageName } from '../../../../lib/server/storages/addresses.js';
 
@@ -20,7 +20,7 @@ describe('Addresses of storages', () => {
     ['-.pods.example', '/', 'nobody'],
     ['xn--lice-1qa.pods.example', '/', 'nobody'],
   ] as const)
-    it(`by host: ${host}${path} (rule 20.1)`, () => expect(byHost.find(host, path)).to.deep.equal(wanted));
+    it(`by host: ${host}${path} (rule 21.1)`, () => expect(byHost.find(host, path)).to.deep.equal(wanted));
 
   for (const [host, path, wanted] of [
     ['pods.example', '/alice/x', { name: 'alice' }],
@@ -37,7 +37,7 @@ describe('Addresses of storages', () => {
     ['pods.example', '/.well-known/lws-configuration', 'nobody'],
     ['alice.pods.example', '/alice/', 'elsewhere'],
   ] as const)
-    it(`by path: ${host}${path} (rule 20.1)`, () => expect(byPath.find(host, path)).to.deep.equal(wanted));
+    it(`by path: ${host}${path} (rule 21.1)`, () => expect(byPath.find(host, path)).to.deep.equal(wanted));
 
   it('a home of another host has all its paths', () => {
     const apart = new Addresses('https://pods.example/{name}/', new URL('https://lab.example/'));

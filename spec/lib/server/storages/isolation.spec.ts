@@ -58,7 +58,7 @@ const endpoints: readonly (readonly [
 ];
 
 for (const by of ['path', 'host'] as const)
-  describe(`Isolation of storages, by ${by} (rule 20.2)`, function () {
+  describe(`Isolation of storages, by ${by} (rule 21.2)`, function () {
     this.timeout(60_000);
     let deployment: SpecDeployment;
     let alice: Pod;
@@ -288,7 +288,7 @@ for (const by of ['path', 'host'] as const)
       expect(settings).to.include('lws.public-read').and.not.to.include('lws.data-dir');
     });
 
-    it('a host and a path that are of no storage tell nothing (rules 20.1, 10.2)', async () => {
+    it('a host and a path that are of no storage tell nothing (rules 21.1, 10.2)', async () => {
       const send = (host: string, path: string): Promise<Answer> =>
         request(`http://127.0.0.1:${deployment.port}${path}`, { headers: { Host: host } });
       const elsewhere = await send('evil.example', '/');

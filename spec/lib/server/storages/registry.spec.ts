@@ -1,4 +1,4 @@
-/** Records of storages (rule 20.3): changed one after the other, refused when they cannot work, followed by a server. */
+/** Records of storages (rule 21.3): changed one after the other, refused when they cannot work, followed by a server. */
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { loadSettings, type Settings } from '../../../../lib/settings.js';
 import { tables } from '../../../support/deployment.js';
 import { ed25519Identity } from '../../../support/identity.js';
 
-describe('The registry of storages (rule 20.3)', () => {
+describe('The registry of storages (rule 21.3)', () => {
   let dataDir: string;
   let settings: Settings;
   let registry: StorageRegistry;

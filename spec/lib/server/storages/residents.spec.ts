@@ -1,4 +1,4 @@
-/** Which storages of a deployment are open (rule 20.4): opened once by whoever comes first, closed for others and when idle. */
+/** Which storages of a deployment are open (rule 21.4): opened once by whoever comes first, closed for others and when idle. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { LwsError } from '../../../../lib/errors.js';
 import type { OpenStorage } from '../../../../lib/server/open-storage.js';
 import { Residents } from '../../../../lib/server/storages/residents.js';
 
-describe('Residents (rule 20.4)', () => {
+describe('Residents (rule 21.4)', () => {
   let folder: string;
   let now: number;
   let events: string[];
@@ -122,7 +122,7 @@ describe('Residents (rule 20.4)', () => {
     expect(events).to.deep.equal(['open a', 'close a', 'open a']);
   });
 
-  it('takes 256 requests at once of one storage (rule 20.5)', async () => {
+  it('takes 256 requests at once of one storage (rule 21.5)', async () => {
     const uses = await Promise.all(Array.from({ length: 256 }, () => residents.use('a')));
     expect(await refusal('a', true))
       .to.be.an.instanceOf(LwsError)

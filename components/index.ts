@@ -14,6 +14,7 @@ import notifications from './notifications/index.js';
 import s3Blobs from './s3-blobs/index.js';
 import searchIndex from './search-index/index.js';
 import sparql from './sparql/index.js';
+import storages from './storages/index.js';
 import transfer from './transfer/index.js';
 
 export const standardComponents: readonly Component[] = [
@@ -32,4 +33,5 @@ export const standardComponents: readonly Component[] = [
   formats,
   consolePages,
   metrics,
+  storages,
 ].map((component) => component as unknown as Component);

@@ -16,6 +16,8 @@ export interface Setting<T> {
   readonly parser: SettingParser<T>;
   readonly default: T;
   readonly doc: string;
+  /** Each storage of a deployment may have another value; absent: it is the operator's, and the same for all. */
+  readonly scope?: 'storage' | undefined;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table mixes settings of every type; SettingsOf recovers each of them.
@@ -24,8 +26,14 @@ export type SettingsOf<T extends SettingsTable> = {
   readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
 };
 
-export function setting<T>(name: string, parser: SettingParser<T>, fallback: T, doc: string): Setting<T> {
-  return { name, parser, default: fallback, doc };
+export function setting<T>(
+  name: string,
+  parser: SettingParser<T>,
+  fallback: T,
+  doc: string,
+  scope?: 'storage',
+): Setting<T> {
+  return { name, parser, default: fallback, doc, scope };
 }
 
 /** A setting is wrong: the message names key, value, expectation and source, and is all that a person needs. */
@@ -132,13 +140,20 @@ export interface DescribedSetting {
 /** By its name, so that a component of somebody else cannot forget to say so. */
 const isSecret = (name: string): boolean => /(?:secret|password|passphrase|secret-access-key)$/.test(name);
 
-export const describeSettings = (settings: Settings): readonly DescribedSetting[] =>
-  settings.all().map(({ setting: { name, doc }, value, source }) => ({
-    name,
-    doc,
-    source,
-    ...(isSecret(name) && value !== null && value !== '' ? {} : { value }),
-  }));
+/** The source of what a storage of a deployment has for itself. */
+export const ownRecord = 'the record of the storage';
+
+/** @param isTenant of a storage of a deployment: told are the settings that it may have for itself, and no source of the deployment */
+export const describeSettings = (settings: Settings, isTenant = false): readonly DescribedSetting[] =>
+  settings
+    .all()
+    .filter(({ setting: { scope } }) => !isTenant || scope === 'storage')
+    .map(({ setting: { name, doc }, value, source }) => ({
+      name,
+      doc,
+      source: !isTenant || source === ownRecord || source === 'default' ? source : 'the deployment',
+      ...(isSecret(name) && value !== null && value !== '' ? {} : { value }),
+    }));
 
 /** `lws.base-uri` is `LWS_BASE_URI` in the environment. */
 export const environmentName = (name: string): string => name.toUpperCase().replace(/[.-]/g, '_');

@@ -6,7 +6,13 @@ import { foreignDocument, KeptIndex, readKept, type Space } from './kept-index.j
 import { type DocumentsEndpoint, documentRoutes, documentsUrl } from './routes.js';
 
 const settings = {
-  enabled: setting('lws.access-requests.enabled', flag, true, 'Take access requests, and grants, which are enforced.'),
+  enabled: setting(
+    'lws.access-requests.enabled',
+    flag,
+    true,
+    'Take access requests, and grants, which are enforced.',
+    'storage',
+  ),
   requestBytes: setting('lws.access-requests.max-bytes', integer(1), 16 << 10, 'The longest access request, in bytes.'),
   perSubject: setting(
     'lws.access-requests.max-per-subject',
@@ -21,6 +27,7 @@ const settings = {
     optional(text('an http or https URL')),
     null,
     'An inbox that is told of every access request and grant.',
+    'storage',
   ),
 };
 

@@ -11,18 +11,21 @@ const settings = {
     list,
     [] as readonly string[],
     'Files with the certificates of the trusted identity providers, PEM or DER; without one SAML is off.',
+    'storage',
   ),
   trustedIssuers: setting(
     'lws.saml.trusted-issuers',
     list,
     [] as readonly string[],
     'The issuers whose assertions are accepted; empty: any that a configured certificate signs for.',
+    'storage',
   ),
   audience: setting(
     'lws.saml.audience',
     optional(text()),
     null,
     'The audience that every audience restriction of an assertion must name; empty: as for other credentials.',
+    'storage',
   ),
   allowSha1: setting('lws.saml.allow-sha1', flag, false, 'Accept assertions that are signed or hashed with SHA-1.'),
 };

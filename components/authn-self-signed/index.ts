@@ -26,6 +26,7 @@ const settings = {
     integer(1),
     3600,
     'The longest validity of a self-signed credential, in seconds.',
+    'storage',
   ),
 };
 

@@ -21,6 +21,7 @@ const settings = {
     integer(1, 86_400),
     300,
     'Seconds that an access token is valid; never longer than the credential that it was exchanged for.',
+    'storage',
   ),
   requests: setting(
     'lws.rate-limit.token-requests',

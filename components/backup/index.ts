@@ -22,7 +22,7 @@ export default defineComponent({
       await jobs.end();
       return () => {};
     });
-    return { routes: backupRoutes(platform, jobs), stop: () => jobs.end() };
+    return { routes: backupRoutes(platform, jobs), isBusy: () => jobs.isBusy, stop: () => jobs.end() };
   },
   commands: {
     backup: {

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { Thread, threadLimits } from '../../lib/component/threads.js';
+import { Slots, Thread, threadLimits } from '../../lib/component/threads.js';
 import { maxSetBytes } from './graph-set.js';
 import type { StateFiles } from './state-file.js';
 import type { StateFunctions, StateTask } from './state-worker.js';
@@ -22,6 +22,9 @@ export interface BackupJob {
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Each has a thread of its own, and a file of the whole state. */
+const slots = new Slots(2, 'back-ups');
 
 export class BackupJobs {
   private current: Mutable<BackupJob> | undefined;
@@ -48,8 +51,13 @@ export class BackupJobs {
     const [state, quads, set] = ['state', 'quads', 'known'].map((part) => join(this.folder, `${id}.${part}`));
     const files = { state: state!, quads: quads! };
     const job: Mutable<BackupJob> = { id, files, state: 'working', entries: 0 };
+    const leave = slots.take();
     this.current = job;
-    this.release = this.platform.store.blobs.hold();
+    const release = this.platform.store.blobs.hold();
+    this.release = () => {
+      leave();
+      release();
+    };
     this.wake();
     try {
       const isKnown = await this.receive(job, known, set!);
@@ -111,6 +119,10 @@ export class BackupJobs {
   private wake(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.end(), forgottenMs).unref();
+  }
+
+  get isBusy(): boolean {
+    return this.current !== undefined;
   }
 
   /** Lets go of the current one; waits for its thread, which has LevelDB open. */

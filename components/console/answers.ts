@@ -1,25 +1,18 @@
-/** The small endpoints that the console asks, and JSON in for all of them. */
+/** The small endpoints that the console asks. */
 
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { type Access, type Mode, requireAccess } from '../../lib/component/access.js';
 import { LwsError, type Platform, packageVersion } from '../../lib/component/basics.js';
 import { nameOf } from '../../lib/component/entries.js';
-import { decodeUtf8, parseJson } from '../../lib/component/fields.js';
-import { jsonReply, type Reply, type Route, type RouteRequest, readBody, route } from '../../lib/component/http.js';
-
-const longestBody = 16 << 10;
-
-/** @throws LwsError `unsupported-media-type`, `malformed-body`, `too-large` */
-export async function readJsonObject({ body: open }: RouteRequest): Promise<Readonly<Record<string, unknown>>> {
-  const body = open();
-  if (body.mediaType !== 'application/json')
-    throw new LwsError('unsupported-media-type', 'The request is sent as application/json.');
-  const value: unknown = parseJson(decodeUtf8(await readBody(body, longestBody)));
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new LwsError('malformed-body', 'The body is a JSON object.');
-  return value as Record<string, unknown>;
-}
+import {
+  jsonReply,
+  type Reply,
+  type Route,
+  type RouteRequest,
+  readJsonObject,
+  route,
+} from '../../lib/component/http.js';
 
 /** Why somebody may do something, or may not: the command `explain`, for the console. */
 export const explainRoute = ({ explain }: Platform): Route =>

@@ -14,7 +14,7 @@ const uri: SettingParser<string> = {
 export default defineComponent({
   name: 'console',
   settings: {
-    enabled: setting('lws.console.enabled', flag, true, 'Serve the console for browsers, at /app.'),
+    enabled: setting('lws.console.enabled', flag, true, 'Serve the console for browsers, at /app.', 'storage'),
     discoveryUri: setting(
       'lws.oidc.discovery-uri',
       optional(configuration),

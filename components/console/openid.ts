@@ -5,9 +5,15 @@
 import { decodeJwt } from 'jose';
 import { type Throttle, throttle } from '../../lib/component/authentication.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { jsonReply, type Reply, type Route, type RouteRequest, route } from '../../lib/component/http.js';
+import {
+  jsonReply,
+  type Reply,
+  type Route,
+  type RouteRequest,
+  readJsonObject,
+  route,
+} from '../../lib/component/http.js';
 import { type GuardedFetch, OutboundError, type OutboundResponse } from '../../lib/component/outbound.js';
-import { readJsonObject } from './answers.js';
 
 export interface OpenIdSettings {
   readonly discoveryUri: string | null;

@@ -1,9 +1,15 @@
 /** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
 import { type AddedOwner, type AddedOwners, controls, isIdentity } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { jsonReply, type Reply, type Route, type RouteRequest, route } from '../../lib/component/http.js';
+import {
+  jsonReply,
+  type Reply,
+  type Route,
+  type RouteRequest,
+  readJsonObject,
+  route,
+} from '../../lib/component/http.js';
 import type { Transaction } from '../../lib/component/store.js';
-import { readJsonObject } from './answers.js';
 
 const maxOwners = 100;
 const [longestId, longestName] = [2_000, 200];

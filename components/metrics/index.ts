@@ -23,6 +23,7 @@ export default defineComponent({
   name: 'metrics',
   settings,
   isEnabled: ({ enabled }) => enabled,
+  isOfProcess: true,
   async install({ store, measures }, { port }) {
     const { Metrics } = await import('./registry.js');
     const metrics = new Metrics(measures);

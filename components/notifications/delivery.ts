@@ -181,6 +181,11 @@ export class Deliveries {
     await Promise.all(this.lines.values());
   }
 
+  /** Something is being delivered, or waits for another attempt. */
+  get isBusy(): boolean {
+    return this.lines.size > 0;
+  }
+
   private wake(name: string): void {
     if (this.isOver) return;
     if (this.lines.has(name)) {

@@ -21,8 +21,20 @@ import { foreignSubscription } from './subscription.js';
 import { Subscriptions, subscriptionSpace } from './subscriptions.js';
 
 const settings = {
-  enabled: setting('lws.notifications.enabled', flag, true, 'Take subscriptions, and tell subscribers of changes.'),
-  includeActor: setting('lws.notifications.include-actor', flag, false, 'Tell subscribers who made a change.'),
+  enabled: setting(
+    'lws.notifications.enabled',
+    flag,
+    true,
+    'Take subscriptions, and tell subscribers of changes.',
+    'storage',
+  ),
+  includeActor: setting(
+    'lws.notifications.include-actor',
+    flag,
+    false,
+    'Tell subscribers who made a change.',
+    'storage',
+  ),
   longest: setting(
     'lws.subscriptions.max-lifetime-seconds',
     integer(1),
@@ -195,7 +207,7 @@ function background(
     readonly distributions: Distributions;
     readonly streams: InstalledStreams;
   },
-): Pick<Installation, 'start' | 'stop' | 'measures'> {
+): Pick<Installation, 'start' | 'stop' | 'measures' | 'isBusy'> {
   const { store, rootIri: storage, clock, log, fetchUnder, signingKey } = platform;
   const deliveries = new Deliveries({
     store,
@@ -219,6 +231,7 @@ function background(
   };
   return {
     measures: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.measures()],
+    isBusy: () => deliveries.isBusy || Object.values(distributions).some(({ sequences }) => sequences.length > 0),
     async start() {
       await deliveries.start();
       for (const each of Object.values(distributions)) each.run(store);

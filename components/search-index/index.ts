@@ -10,12 +10,14 @@ const settings = {
     flag,
     true,
     'Keep the type index, and answer type index and type search.',
+    'storage',
   ),
   pageSize: setting(
     'lws.search-index.page-size',
     integer(1, 10_000),
     100,
     'Items on one page of the type index and the type search.',
+    'storage',
   ),
   cacheBytes: setting(
     'lws.search-index.cache-bytes',

@@ -11,7 +11,7 @@ import { sparqlUrl } from './service-endpoint.js';
 import { CountedStatistics } from './statistics.js';
 
 const settings = {
-  enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.'),
+  enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.', 'storage'),
   timeout: setting(
     'lws.sparql.endpoint.timeout-seconds',
     integer(1, 3600),
@@ -54,6 +54,7 @@ const settings = {
     flag,
     false,
     'Take SPARQL updates at the endpoint: graphs are resources, and all of a request change in one transaction.',
+    'storage',
   ),
   maxUpdateBytes: setting(
     'lws.sparql.endpoint.max-update-bytes',

@@ -8,6 +8,7 @@ import type { Access } from '../../lib/component/access.js';
 import { LwsError, type Measure, measure, type Platform } from '../../lib/component/basics.js';
 import { entryKey } from '../../lib/component/entries.js';
 import { TransferError } from '../../lib/component/exchange.js';
+import { Slots } from '../../lib/component/threads.js';
 import { ImportJob } from './import-job.js';
 import {
   forgetState,
@@ -29,6 +30,16 @@ interface Running {
   readonly job: ImportJob;
   readonly ended: Promise<void>;
 }
+
+interface Starting {
+  readonly access: Access;
+  readonly dryRun?: boolean;
+  /** Gives back the place that it has. */
+  readonly leave: () => void;
+}
+
+/** Each has a thread of its own, and LevelDB has one for all. */
+const slots = new Slots(2, 'imports');
 
 export class ImportJobs {
   private readonly states = new Map<string, ImportState>();
@@ -76,6 +87,10 @@ export class ImportJobs {
   }
 
   /** Measures for monitoring. */
+  get isBusy(): boolean {
+    return this.isReceiving || this.running !== undefined;
+  }
+
   measures(): readonly Measure[] {
     const { quads = 0, created = 0, bytes = 0, total = 0 } = this.running?.job.state ?? {};
     return [
@@ -99,6 +114,7 @@ export class ImportJobs {
    */
   async begin(request: ImportRequest, access: Access, body: AsyncIterable<Uint8Array>): Promise<ImportState> {
     this.assertIdle();
+    const leave = slots.take();
     this.isReceiving = true;
     const id = randomBytes(9).toString('hex');
     const source = join('import', id);
@@ -108,8 +124,9 @@ export class ImportJobs {
       const state = newState({ ...facts, id, source, began: this.platform.clock() });
       // The state is kept before the answer: the client finds the import after a crash, too.
       if (!dryRun) await keepState(this.platform.store, state);
-      return this.start(state, access, dryRun);
+      return this.start(state, { access, dryRun, leave });
     } catch (error) {
+      leave();
       rmSync(this.pathOf({ source }), { force: true });
       throw error;
     } finally {
@@ -134,9 +151,9 @@ export class ImportJobs {
       throw new LwsError('conflict', 'Another import is under way. It can be waited for, or stopped by a DELETE.');
   }
 
-  private start(state: ImportState, access: Access, dryRun: boolean): ImportState {
+  private start(state: ImportState, { access, dryRun = false, leave }: Starting): ImportState {
     const job = new ImportJob(state, { platform: this.platform, access, isOperator: false, dryRun });
-    const ended = this.follow(job, dryRun);
+    const ended = this.follow(job, dryRun).finally(leave);
     this.running = { job, ended };
     return job.state;
   }
@@ -182,7 +199,7 @@ export class ImportJobs {
     if (!existsSync(this.pathOf(state)))
       throw new LwsError('conflict', 'What was sent is not on this server, or gone. Send it again.');
     const { failure: _failure, ...rest } = state;
-    return this.start({ ...rest, status: 'running' }, access, false);
+    return this.start({ ...rest, status: 'running' }, { access, leave: slots.take() });
   }
 
   /** Stops a running import, and forgets any other. */

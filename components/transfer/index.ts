@@ -30,6 +30,7 @@ export default defineComponent({
     return {
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
       measures: () => jobs.measures(),
+      isBusy: () => jobs.isBusy,
       // Clients that follow an import get the report that it was interrupted.
       drain: () =>
         void jobs.stop().catch((error: unknown) => platform.log.error({ err: error }, 'an import did not stop')),

@@ -24,3 +24,4 @@ export {
   type Installation,
   type Platform,
 } from './contract.js';
+export type { Deployment, StorageChange, StorageRecord, Storages } from './deployment.js';

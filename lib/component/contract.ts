@@ -30,6 +30,7 @@ import type { BlobLocation, BlobPlace } from '../storage/blobs/blobs.js';
 import type { Store } from '../storage/engine/store.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import type { MakeCertificateSource, TlsFacts } from './certificates.js';
+import type { Deployment, Storages } from './deployment.js';
 
 /**
  * Shows how far some work is.
@@ -95,7 +96,9 @@ export interface Platform {
   readonly measures: () => Promise<readonly Measure[]>;
   /** The URLs of modules of exchange formats (`FormatModule`) that components give; plain data, for threads too. */
   readonly formats: readonly string[];
-  /** All settings in force, for controllers; the values of secret ones are left out. */
+  /** The other storages that the process serves; absent: there are none, or this is one of them. */
+  readonly deployment?: Deployment | undefined;
+  /** All settings in force, for controllers; the values of secret ones are left out. Of a storage of a deployment, its own. */
   readonly describeSettings: () => readonly DescribedSetting[];
 }
 
@@ -143,6 +146,8 @@ export interface Installation {
   /** Loads ahead what the first requests seldom need; called some seconds after the first request. */
   warm?(): void;
   stop?(): Promise<void> | void;
+  /** Whether there is work that nobody waits for: the storage of a deployment is not closed meanwhile. */
+  isBusy?(): boolean;
   /** Ends answers that would continue for ever; called when the server is told to stop, before it waits for the others. */
   drain?(): void;
 }
@@ -175,6 +180,8 @@ export interface CommandContext {
   readonly onPlatform: <T>(work: (platform: Platform, owner: string | undefined) => Promise<T>) => Promise<T>;
   readonly progress: Platform['progress'];
   readonly formats: Platform['formats'];
+  /** The other storages of the deployment; absent: there are none. */
+  readonly storages?: Storages | undefined;
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
 }
@@ -202,6 +209,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly name: string;
   readonly settings: T;
   isEnabled(settings: SettingsOf<T>): boolean;
+  /** It is about the process: of a deployment, the storage of `lws.base-uri` has it alone. */
+  readonly isOfProcess?: boolean;
   /** The path, below the base URI, of a page that signs in whoever has a credential in its fragment: `#token=`. */
   readonly page?: string;
   /** Heavy imports happen here, so that a component that is off costs nothing. */

@@ -45,6 +45,12 @@ export interface Sender {
   readonly rank: number;
 }
 
+/** Whose work an instance hands over. */
+interface Whose {
+  readonly sender?: () => Promise<Sender>;
+  readonly tenant?: string;
+}
+
 export interface DocumentBounds {
   readonly format: RdfFormat;
   readonly graph: string;
@@ -143,12 +149,17 @@ export class Documents {
   constructor(
     private readonly options: DocumentsOptions,
     private readonly pools: Pools = makePools(),
-    private readonly sender?: () => Promise<Sender>,
+    private readonly whose: Whose = {},
   ) {}
 
   /** The same for the work of somebody, who is asked for where a thread has to do it. */
   sentBy(sender: () => Promise<Sender>): Documents {
-    return new Documents(this.options, this.pools, sender);
+    return new Documents(this.options, this.pools, { ...this.whose, sender });
+  }
+
+  /** The same for one storage of a deployment: storages take turns. */
+  of(tenant: string): Documents {
+    return new Documents(this.options, this.pools, { ...this.whose, tenant });
   }
 
   /** Loads what the first updates and searches need, a worker and in this thread the query engine; call it when the server listens. */
@@ -311,10 +322,11 @@ export class Documents {
     { client, ...task }: Task<Name>,
   ): Promise<ResultOf<DocumentFunctions[Name]>> {
     const { taskTimeoutMs = usualTimeoutMs } = this.options;
-    const sender = await this.sender?.();
+    const sender = await this.whose.sender?.();
     try {
       return await pool.run({
         ...sender,
+        tenant: this.whose.tenant,
         ...(client === undefined ? {} : { client }),
         work: (thread) => perform(thread, { deadlineMs: taskTimeoutMs, ...task }),
       });

@@ -1,4 +1,5 @@
 /** The HTTP application: the way of a request from its id to its answer, as one list of steps. */
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type Koa from 'koa';
 import type { AppContext } from './app-context.js';
 import { BareKoa } from './bare-koa.js';
@@ -36,6 +37,20 @@ export function createApp(appContext: AppContext): Application {
     .use(resources(appContext)); // everything else
   return { koa, middleware: mountable(koa, appContext), close: (maxMs) => traffic.close(maxMs) };
 }
+
+/**
+ * Answers requests that no storage is asked, with what refuses each.
+ * @param refusalOf the error, as a step would throw it
+ */
+export const createRefusal = (
+  context: Parameters<typeof answered>[0] & Parameters<typeof logged>[0],
+  refusalOf: (req: IncomingMessage) => unknown,
+): RequestListener =>
+  new BareKoa<State>((error) => context.log.error({ err: error }, 'a request was not answered'))
+    .use(logged(context, new Traffic()))
+    .use(answered(context))
+    .use(({ req }) => Promise.reject(refusalOf(req)))
+    .callback();
 
 function mountable(koa: Koa<State>, { routes, storage }: AppContext): Koa.Middleware {
   const answer = koa.callback();

@@ -52,6 +52,9 @@ export const logged =
 /** The path of the request target, which may be in absolute form. */
 export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => originForm(url).split('?', 1)[0]!;
 
+/** A root, whose description everybody may read, and system paths. */
+const isOpenToAll = /^\/(?:[^/]*\/)?(?:\.[^/]*\/.*)?$/;
+
 /** One line a request. Never a header field: credentials are among them. */
 function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange): void {
   const { id, startedAt, access, failure, reply, route, trace } = exchange;
@@ -77,7 +80,10 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
     ...(trace && { traceId: trace.traceId, spanId: trace.spanId, parentSpanId: trace.parentId }),
   };
   const status = statusAnswered(exchange);
-  for (const tell of appContext.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
+  const isGranted =
+    access.principal !== undefined && status < 300 && (line.granted ?? !isOpenToAll.test(exchange.path));
+  for (const tell of appContext.onAnswered)
+    tell({ method: req.method ?? '', route, status, seconds: took / 1000, isGranted });
   if (failure === undefined) appContext.log.info(line);
   else if (failure instanceof LwsError)
     // A storage that takes nothing more is for the operator to mend.

@@ -17,10 +17,18 @@ import { ClientGone, expectsContinue } from './request.js';
  * Writes the answer that the later steps came to, or the problem document of what they throw, with the fields of every answer. koa
  * writes nothing.
  */
-export function answered({ storage: { rootIri: storage }, hstsSeconds, idleMs, challenge }: AppContext): Step {
+export function answered({
+  storage,
+  hstsSeconds,
+  idleMs,
+  challenge,
+}: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge'> & {
+  /** Absent: no storage is asked. */
+  readonly storage?: Pick<AppContext['storage'], 'rootIri'> | undefined;
+}): Step {
   const fixed = {
     // rule 10.2: every answer says which storage it is of; those of resources say more in their own Link.
-    Link: formatLink(storage, lws.storage),
+    ...(storage ? { Link: formatLink(storage.rootIri, lws.storage) } : {}),
     ...(hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${hstsSeconds}` } : {}),
   };
   return async (ctx, next) => {

@@ -39,6 +39,9 @@ import { systemRoutes } from './system-routes.js';
 export interface AssemblyContext {
   readonly settings: Settings;
   readonly process: ServerProcess;
+  readonly deployment: Platform['deployment'];
+  /** The storage of `lws.base-uri`, where this is another one of its deployment. */
+  readonly home: Pick<AssemblyContext, 'installations'> | undefined;
   readonly signingKey: Platform['signingKey'];
   readonly read: Platform['read'];
   readonly formats: Platform['formats'];
@@ -96,11 +99,34 @@ export async function assembleStorage(
   return { storage, addedOwners: added };
 }
 
+const assembleDpop = (
+  { dpopNonce: requireNonce, dpopCache: cacheSize }: CoreSettings,
+  { store, clock }: Storage,
+  { key }: Platform['signingKey'],
+): Platform['dpop'] =>
+  dpopVerifier({
+    ...{ requireNonce, cacheSize, clock },
+    // Known to every server that has the key, and to nobody else.
+    nonceSecret: createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
+      .update('dpop')
+      .digest(),
+    isFirst: store.shared && ((id, validMs) => store.shared!.isFirst(id, validMs)),
+  });
+
 /** All that components may use. */
 export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  { settings, process: { fetchUnder, log, progress }, signingKey, read, formats, installations }: AssemblyContext,
+  {
+    settings,
+    process: { fetchUnder, log, progress },
+    deployment,
+    home,
+    signingKey,
+    read,
+    formats,
+    installations,
+  }: AssemblyContext,
 ): Platform {
   const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
   const baseUri = storage.slice(0, -1);
@@ -127,32 +153,25 @@ export function assemblePlatform(
     fetchUnder,
     signingKey,
     identifiers: identifierResolver({ fetch, documents }),
-    dpop: dpopVerifier({
-      requireNonce: core.dpopNonce,
-      cacheSize: core.dpopCache,
-      clock,
-      // Known to every server that has the key, and to nobody else.
-      nonceSecret: createHmac('sha256', signingKey.key.export({ format: 'der', type: 'pkcs8' }))
-        .update('dpop')
-        .digest(),
-      isFirst: store.shared && ((id, validMs) => store.shared!.isFirst(id, validMs)),
-    }),
+    dpop: assembleDpop(core, assembled, signingKey),
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
     admitInbox: async (inbox) => {
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
     readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
-    ...{ tokenEndpoint, progress, formats },
+    ...{ tokenEndpoint, progress, formats, deployment },
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     updateGraphs: (request) => updateGraphs(assembled, request),
     explain: (request) => explainDecision(assembled, request),
-    measures: async () => {
-      const own = await Promise.all(installations.map((installation) => installation.measures?.() ?? []));
-      return [...storeMeasures(store, core.quotaBytes), ...own.flat()];
-    },
-    describeSettings: () => describeSettings(settings),
+    measures: async () => [
+      ...storeMeasures(store, core.quotaBytes),
+      ...(deployment?.measures ?? []),
+      ...(await Promise.all(installations.map((installation) => installation.measures?.() ?? []))).flat(),
+    ],
+    // What the operator decided for all is nobody else's business.
+    describeSettings: () => describeSettings(settings, home !== undefined),
   };
 }
 
@@ -187,6 +206,7 @@ export function assembleAppContext(
   { storage, platform }: { readonly storage: Storage; readonly platform: Platform },
   {
     process: { failures, answered },
+    home,
     installations,
     verificationMethods,
   }: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
@@ -212,6 +232,10 @@ export function assembleAppContext(
     resourceMetadata: resourceMetadataOf(storage.rootIri),
     dpopOnly: core.dpopOnly,
   };
+  const metadata = resourceMetadataRoutes(
+    challenge,
+    issuers.map(({ issuer }) => issuer),
+  );
   return {
     storage,
     description,
@@ -221,14 +245,7 @@ export function assembleAppContext(
       dpopOnly: core.dpopOnly,
       failures,
     }),
-    routes: [
-      ...systemRoutes(storage, description),
-      ...resourceMetadataRoutes(
-        challenge,
-        issuers.map(({ issuer }) => issuer),
-      ),
-      ...installations.flatMap(({ routes = [] }) => routes),
-    ],
+    routes: [systemRoutes(storage, description), metadata, installations.flatMap(({ routes = [] }) => routes)].flat(),
     resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
     cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
     challenge,
@@ -239,7 +256,8 @@ export function assembleAppContext(
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
-    onAnswered: [answered, ...installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
+    // The numbers of the process have those of all its storages.
+    onAnswered: [answered, ...(home ?? { installations }).installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
   };
 }
 

@@ -9,6 +9,7 @@ import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';
 import { effectiveSettings } from './effective-settings.js';
 import { withRemembered } from './remembered-address.js';
+import { settingsOfStorage } from './storages/storage-registry.js';
 import { sourcesOf } from './usable-settings.js';
 
 interface CommandLine {
@@ -60,9 +61,14 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
 function assertOperands({ command, operands }: CommandLine, { operand }: CommandHelp): void {
   if (operand === undefined && operands.length > 0)
     throw new SettingsError(`One command at a time: ${[command, ...operands].join(', ')}.`);
-  const least = operand?.startsWith('[') ? 0 : 1;
-  if (operand !== undefined && (operands.length < least || operands.length > 1))
-    throw new SettingsError(`${command} takes one ${operand}: quadpod ${command} ${operand}.`);
+  const wanted = operand?.split(' ') ?? [];
+  const least = wanted.filter((word) => !word.startsWith('[')).length;
+  if (operands.length >= least && (operands.length <= wanted.length || wanted.at(-1)?.includes('...'))) return;
+  throw new SettingsError(
+    wanted.length === 1
+      ? `${command} takes one ${operand}: quadpod ${command} ${operand}.`
+      : `${command} takes ${operand}: quadpod ${command} --help.`,
+  );
 }
 
 /** @throws SettingsError for a flag without the value that it has to have */
@@ -113,7 +119,7 @@ export async function main(words: readonly string[], standard: readonly Componen
     if ('help' in flags || command === 'help') return print(explained('help' in flags ? command : '', standard));
     const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};
     const isOwn = ([name]: [string, string]): boolean => Object.hasOwn(own, name);
-    const { config, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
+    const { config, storage, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
     const usual = join(packageRoot, 'config.json');
     const file = readSettingsFile(config ?? usual);
     const effective = await effectiveSettings({ file, environment: process.env, flags: given }, standard);
@@ -123,6 +129,7 @@ export async function main(words: readonly string[], standard: readonly Componen
     settings = withRemembered(effective.settings, usual, /^(?:serve|check)$/.test(command) ? () => {} : tell);
     for (const sentence of unknownVariables(settings, process.env)) tell(sentence);
     const { components } = effective;
+    if (storage !== undefined) settings = settingsOfStorage(settings, storage, components);
     const context = {
       ...{ settings, components, operands: line.operands },
       flags: Object.fromEntries(Object.entries(flags).filter(isOwn)),
@@ -177,6 +184,7 @@ type HelpOfCommands = Readonly<Record<string, CommandHelp>>;
 
 const sources = `Settings come from config.json (or --config FILE), the environment (LWS_BASE_URI) and flags
 (--lws.base-uri=... or --base-uri=...), the later ones winning. "quadpod settings" prints all of them.
+With --storage NAME a command is about that storage of a deployment ("quadpod storage").
 `;
 
 /** Every command with its sentence. */

@@ -10,6 +10,7 @@ import { coreSettings, readBaseUri } from './core-settings.js';
 import { assertStorage, blobPlaceOf, formatsOf, openStore } from './open-store.js';
 import { readIdentity, signCredential } from './owner-credential.js';
 import { prepareServer } from './server.js';
+import { StorageRegistry } from './storages/storage-registry.js';
 
 /** What a command works with. */
 export interface Context {
@@ -56,6 +57,10 @@ export function commandContext(
     onPlatform: (work) => inHouse({ settings, components }, work),
     progress,
     formats: formatsOf(settings, components),
+    // Read by the command that is about them alone.
+    get storages() {
+      return StorageRegistry.of(settings, components);
+    },
     print,
   };
 }

@@ -13,6 +13,7 @@ import {
   setting,
   text,
 } from '../settings.js';
+import { storagesSettings } from './storages/storages-settings.js';
 import { storeSettings } from './store-settings.js';
 import { tlsSettings } from './tls/tls-settings.js';
 
@@ -48,6 +49,7 @@ export const coreSettings = {
     'The address to listen on; nothing: loopback for a base URI on loopback, else every address.',
   ),
   ...storeSettings,
+  ...storagesSettings,
   systemPrefix: setting(
     'lws.system-prefix',
     text('a path such as /.lws'),
@@ -69,14 +71,15 @@ export const coreSettings = {
   ),
   logLevel: setting('lws.log.level', oneOf(logLevels), 'info', `How much to log: ${logLevels.join(', ')}.`),
   components: setting('lws.components', list, [], 'Names of further modules to install as components.'),
-  owners: setting('lws.owners', list, [], 'The identities (URIs) that may do everything.'),
+  owners: setting('lws.owners', list, [], 'The identities (URIs) that may do everything.', 'storage'),
   devOpen: setting('lws.dev.open', flag, false, 'Without owners: everybody may read and write. For development alone.'),
-  publicRead: setting('lws.public-read', flag, false, 'Everybody may read everything.'),
+  publicRead: setting('lws.public-read', flag, false, 'Everybody may read everything.', 'storage'),
   accessControl: setting(
     'lws.access-control',
     oneOf(['owner', 'wac'] as const),
     'owner',
     'How access is decided: by owners and creators, or by ACLs (Web Access Control).',
+    'storage',
   ),
   groupCache: setting('lws.wac.group-cache-seconds', integer(0), 300, 'Seconds that a remote group document is kept.'),
   groupFailureCache: setting(
@@ -96,20 +99,23 @@ export const coreSettings = {
     flag,
     true,
     'Answer 404 instead of 403 to those who may not know that a resource exists.',
+    'storage',
   ),
   requireConditionalWrites: setting(
     'lws.require-conditional-writes',
     flag,
     true,
     'Refuse a PUT that replaces a resource without a precondition (428).',
+    'storage',
   ),
   pageSize: setting(
     'lws.container.page-size',
     integer(1, 1_000_000),
     1000,
     'Members on one page of a container listing.',
+    'storage',
   ),
-  quotaBytes: setting('lws.quota.max-bytes', integer(0), 0, 'Bytes that the storage may hold; 0: no limit.'),
+  quotaBytes: setting('lws.quota.max-bytes', integer(0), 0, 'Bytes that the storage may hold; 0: no limit.', 'storage'),
   requestBytes: setting(
     'lws.max-request-bytes',
     integer(1),
@@ -117,7 +123,7 @@ export const coreSettings = {
     'The longest RDF, JSON or patch body, in bytes.',
   ),
   maxTriples: setting('lws.rdf.max-triples', integer(1), 500_000, 'Triples that an RDF body may have.'),
-  linksetBytes: setting('lws.linkset.max-bytes', integer(1), 1 << 20, 'The longest linkset, in bytes.'),
+  linksetBytes: setting('lws.linkset.max-bytes', integer(1), 1 << 20, 'The longest linkset, in bytes.', 'storage'),
   binaryBytes: setting('lws.max-binary-bytes', integer(0), 0, 'The longest binary body, in bytes; 0: no limit.'),
   connections: setting(
     'lws.max-connections',
@@ -154,24 +160,57 @@ export const coreSettings = {
     list,
     [],
     'Origins whose scripts may use the storage, or *; none: no CORS.',
+    'storage',
   ),
-  corsMaxAge: setting('lws.cors.max-age-seconds', integer(0), 600, 'Seconds that a browser may remember a preflight.'),
-  audience: setting('lws.audience', list, [], 'Further audiences that a credential may name besides the base URI.'),
-  audienceRequired: setting('lws.audience.require', flag, true, 'Refuse a credential that names no audience.'),
+  corsMaxAge: setting(
+    'lws.cors.max-age-seconds',
+    integer(0),
+    600,
+    'Seconds that a browser may remember a preflight.',
+    'storage',
+  ),
+  audience: setting(
+    'lws.audience',
+    list,
+    [],
+    'Further audiences that a credential may name besides the base URI.',
+    'storage',
+  ),
+  audienceRequired: setting(
+    'lws.audience.require',
+    flag,
+    true,
+    'Refuse a credential that names no audience.',
+    'storage',
+  ),
   acceptCredentials: setting(
     'lws.oauth.accept-authentication-credentials',
     flag,
     true,
     'Take authentication credentials directly, not only access tokens.',
+    'storage',
   ),
   trustedIssuers: setting(
     'lws.oauth.trusted-issuers',
     issuerList,
     [],
     'Other authorization servers (their issuer URIs) whose access tokens are accepted.',
+    'storage',
   ),
-  dpopOnly: setting('lws.dpop.require', flag, false, 'Refuse bearer tokens: every token needs a DPoP proof.'),
-  dpopNonce: setting('lws.dpop.require-nonce', flag, false, 'Require a nonce of this server in every DPoP proof.'),
+  dpopOnly: setting(
+    'lws.dpop.require',
+    flag,
+    false,
+    'Refuse bearer tokens: every token needs a DPoP proof.',
+    'storage',
+  ),
+  dpopNonce: setting(
+    'lws.dpop.require-nonce',
+    flag,
+    false,
+    'Require a nonce of this server in every DPoP proof.',
+    'storage',
+  ),
   dpopCache: setting(
     'lws.dpop.jti-cache-size',
     integer(1),

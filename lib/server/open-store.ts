@@ -46,6 +46,8 @@ export const formatsOf = (settings: Settings, components: readonly Component[]):
 export interface OpeningOptions extends Omit<StoreOptions, 'cluster'> {
   /** Where the journal is, when several servers serve the storage. */
   readonly database?: DatabaseAddress | undefined;
+  /** It is one of the storages of a deployment. */
+  readonly isOneOfMany?: boolean;
 }
 
 /** Private keys that all servers of a storage have to have. */
@@ -72,7 +74,7 @@ export async function openStore(dataDir: string, storage: string, options: Openi
     );
   inUse.add(place);
   const release = (): void => void inUse.delete(place);
-  const level = await openLevel(join(folder, 'level')).catch((error: unknown) => {
+  const level = await openLevel(join(folder, 'level'), options.isOneOfMany).catch((error: unknown) => {
     release();
     throw error;
   });

@@ -2,29 +2,20 @@
  * The server as a whole: opens the storage, installs the components, listens, and drains when it is told to close. It must
  * not know the process that it runs in, which may be somebody else's.
  */
-import { createPrivateKey } from 'node:crypto';
-import { join } from 'node:path';
-import type { Component, Installation, Platform } from '../component/contract.js';
-import { type Application, createApp } from '../http/app.js';
-import type { AppContext } from '../http/app-context.js';
-import { read as readResource } from '../http/resource-routes.js';
+import type { Component, Platform } from '../component/contract.js';
+import type { Application } from '../http/app.js';
 import type { Log } from '../log.js';
-import type { Storage } from '../resources/storage.js';
-import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/engine/store.js';
-import { databaseAddress } from '../storage/shared/address.js';
-import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { certificatesOf } from './certificates.js';
-import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
+import { coreSettings } from './core-settings.js';
 import { createDoor, type Door } from './door.js';
-import { keptKey } from './kept-key.js';
-import { blobPlaceOf, formatsOf, openStore } from './open-store.js';
-import { ownOwner } from './own-owner.js';
-import { makeProcess, type ServerProcess } from './process.js';
-import { acceptUpgrades, upgradeListener } from './upgrades.js';
+import { openStorage, type PreparedStorage, prepareStorage } from './open-storage.js';
+import { makeProcess } from './process.js';
+import { StorageDeployment } from './storages/deployment.js';
+import { StorageRegistry } from './storages/storage-registry.js';
+import { acceptUpgrades, takesUpgrades, type Upgrade } from './upgrades.js';
 import { assertUsable } from './usable-settings.js';
-import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
 
 /** What a server is made with, beside its settings. */
 export interface Equipment {
@@ -42,7 +33,7 @@ export interface Server {
   /** For a koa application of one's own: what is not below the base URI continues to the middleware after it. */
   readonly middleware: Application['middleware'];
   /** For an HTTP server of one's own: a listener for its event `upgrade`, where WebSockets are opened. */
-  readonly upgrade: ReturnType<typeof upgradeListener>;
+  readonly upgrade: Upgrade;
   readonly store: Store;
   /** All quads, read with quadstore from one snapshot each time. Nothing is authorized here. */
   readonly quads: Platform['quads'];
@@ -60,18 +51,6 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** The storage with everything that is installed on it, before anybody can ask. */
-export interface PreparedServer {
-  readonly core: CoreSettings;
-  readonly storage: Storage;
-  readonly platform: Platform;
-  readonly owners: readonly string[];
-  readonly appContext: AppContext;
-  readonly installations: readonly Installation[];
-  readonly mintedOwner: string | undefined;
-  close(): Promise<void>;
-}
-
 /**
  * Makes what is the process's, opens the storage and installs the components.
  * @throws SettingsError for settings that cannot work, StoreUnavailableError when the storage cannot be opened
@@ -79,10 +58,10 @@ export interface PreparedServer {
 export async function prepareServer(
   settings: Settings,
   { components, ...equipment }: Equipment,
-): Promise<PreparedServer> {
+): Promise<PreparedStorage> {
   assertUsable(settings, components);
   const process = makeProcess(settings.of(coreSettings), equipment);
-  const prepared = await prepareStorage(settings, components, process).catch(async (error: unknown) => {
+  const prepared = await prepareStorage(settings, components, { process }).catch(async (error: unknown) => {
     await process.close();
     throw error;
   });
@@ -93,69 +72,6 @@ export async function prepareServer(
   return { ...prepared, close };
 }
 
-/** Opens one storage, and installs the components on it. @throws as `prepareServer` */
-async function prepareStorage(
-  settings: Settings,
-  components: readonly Component[],
-  process: ServerProcess,
-): Promise<PreparedServer> {
-  const core = settings.of(coreSettings);
-  const { log, progress } = process;
-  const { storage: iri } = readBaseUri(core);
-  const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
-  const store = await openStore(core.dataDir, iri, {
-    database: databaseAddress(core),
-    blobPlace: blobPlaceOf(settings, components),
-    onTrouble: (message, error) => log.error({ err: error }, message),
-    onRecovery: (message) => log.warn(message),
-    onMigration: (message) => log.warn(message),
-    onProgress: migrating(progress),
-    quotaBytes: core.quotaBytes,
-  });
-  try {
-    await ensureRoot(store, iri, Date.now());
-    const owners = mintedOwner ? [await ownOwner(store, mintedOwner)] : core.owners;
-    const installations: Installation[] = [];
-    const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
-    const method = await verificationMethodOf(webhookKey, iri);
-    const signingKey = { keyId: method.id, key: createPrivateKey({ key: { ...webhookKey }, format: 'jwk' }) };
-    const read: AssemblyContext['read'] = ({ req, access }, resource) =>
-      readResource({
-        storage,
-        description: appContext.description,
-        req,
-        access,
-        target: { iri: resource, query: undefined },
-      });
-    const formats = formatsOf(settings, components);
-    const assembly = { settings, process, signingKey, read, formats, installations };
-    const assembled = await assembleStorage(core, iri, store, owners, assembly);
-    const { storage } = assembled;
-    const platform = assemblePlatform(core, assembled, assembly);
-    await installAll(components, settings, platform, installations);
-    process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
-    storage.links = installations.flatMap(({ links = [] }) => links);
-    const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
-    const verificationMethods = [method, ...(oldMethod ? [oldMethod] : [])];
-    const all = { ...assembly, verificationMethods };
-    const appContext: AppContext = assembleAppContext(core, { storage, platform }, all);
-    const close = (): Promise<void> => store.close();
-    return { core, storage, platform, owners, appContext, installations, mintedOwner, close };
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-}
-
-/** Nothing is said of migrations that do not take place. */
-function migrating(progress: Platform['progress']): (done: number) => void {
-  let told: ReturnType<typeof progress> | undefined;
-  return (done) => {
-    told ??= progress('Migrating the storage');
-    told(done, Number.POSITIVE_INFINITY, `${done} records`);
-  };
-}
-
 /** Milliseconds that requests under way get to end; fewer once their connections are closed. */
 const [endMs, endUnconnectedMs] = [10_000, 1_000];
 
@@ -164,45 +80,42 @@ const [endMs, endUnconnectedMs] = [10_000, 1_000];
  * @throws as `prepareServer`
  */
 export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
+  const { components } = equipment;
   const certificates = certificatesOf(settings, equipment);
-  const prepared = await prepareServer(settings, equipment);
-  const { core, storage, platform, appContext, installations, mintedOwner, close } = prepared;
-  const app = createApp(appContext);
-  const stopInstalled = async (): Promise<void> => {
-    for (const installation of [...installations].reverse()) await installation.stop?.();
-  };
-  try {
-    await storage.store.shared?.serve();
-    for (const { start } of installations) await start?.();
-  } catch (error) {
-    await stopInstalled();
-    await close();
+  assertUsable(settings, components);
+  const core = settings.of(coreSettings);
+  const registry = StorageRegistry.of(settings, components);
+  const process = makeProcess(core, equipment);
+  const deployment = registry && new StorageDeployment(registry, process);
+  const home = await openStorage(settings, components, { process, deployment }).catch(async (error: unknown) => {
+    await process.close();
     throw error;
-  }
+  });
+  deployment?.start(home);
   let door: Door | undefined;
   const end = async (): Promise<void> => {
-    for (const installation of installations) installation.drain?.();
-    await door?.close(endMs);
-    await app.close(door ? endUnconnectedMs : endMs);
-    await stopInstalled();
-    await close();
+    home.drain();
+    await Promise.all([deployment?.close(), door?.close(endMs)]);
+    await home.close(door ? endUnconnectedMs : endMs);
+    await process.close();
   };
   let ended: Promise<void> | undefined;
+  const { listener, upgrade } = deployment ?? home;
   return {
-    baseUri: storage.rootIri.slice(0, -1),
-    app: app.koa,
-    middleware: app.middleware,
-    upgrade: upgradeListener(installations),
-    store: storage.store,
-    quads: platform.quads,
-    mintedOwner,
+    baseUri: home.storage.rootIri.slice(0, -1),
+    app: home.app.koa,
+    middleware: home.app.middleware,
+    upgrade: home.upgrade,
+    store: home.storage.store,
+    quads: home.platform.quads,
+    mintedOwner: home.mintedOwner,
     async listen() {
       if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
       door = createDoor(core, {
-        app: app.koa.callback(),
-        challenge: appContext.challenge,
+        app: listener,
+        challenge: home.appContext.challenge,
         certificates,
-        onServer: (http) => acceptUpgrades(http, installations),
+        onServer: (http) => acceptUpgrades(http, deployment || takesUpgrades(home.installations) ? upgrade : undefined),
       });
       try {
         return await door.listen();

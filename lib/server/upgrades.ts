@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { Installation } from '../component/contract.js';
 import { endUpgrade } from '../http/upgrade.js';
 
-type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+export type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
 const hasBody = ({ headers }: IncomingMessage): boolean =>
@@ -23,12 +23,15 @@ export const upgradeListener =
     if (!installations.some((each) => each.upgrade?.(req, socket, head))) endUpgrade(socket, 404);
   };
 
-/** Lets components take connections of a server; without such a component it stays as it is. */
-export function acceptUpgrades(server: Server, installations: readonly Installation[]): void {
-  if (!installations.some(({ upgrade }) => upgrade)) return;
+/** Whether there is a component that takes connections. */
+export const takesUpgrades = (installations: readonly Installation[]): boolean =>
+  installations.some(({ upgrade }) => upgrade);
+
+/** Has connections of a server taken. @param take absent: it stays as it is */
+export function acceptUpgrades(server: Server, take: Upgrade | undefined): void {
+  if (!take) return;
   // Later versions of Node ask; the others hand over each request that has the field.
   Object.assign(server, { shouldUpgradeCallback: isWebSocket });
-  const take = upgradeListener(installations);
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     if (isWebSocket(req)) return take(req, socket, head);
     // The body is not read as one any more.

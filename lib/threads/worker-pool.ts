@@ -11,6 +11,8 @@ import { affordable, threadLimits } from './thread-limits.js';
 interface Job<F extends Functions, T> {
   /** Whose it is, where clients share a pool. */
   readonly client?: string | undefined;
+  /** Of which storage of a deployment: these take turns first, and none holds the last thread. */
+  readonly tenant?: string | undefined;
   /** Jobs of a lower one come first; 0 when absent. */
   readonly rank?: number | undefined;
   /** Aborts when nobody waits for it any more. */
@@ -60,6 +62,9 @@ export const spares = affordable(1);
 
 /** A pool that others wait for keeps a thread at least so long, while it has jobs: another one has to open what it works on. */
 const heldMs = 250;
+
+/** A tenant beside clients, none of whose names has a blank. */
+const keyOf = (tenant: string): string => `tenant ${tenant}`;
 
 export class WorkerPool<F extends Functions = Functions> implements Tenant {
   /** The threads without a job, with the timer that ends each. */
@@ -170,17 +175,21 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     const ofRank = this.waiting.filter(({ job: { rank = 0 } }) => rank === (job.rank ?? 0));
     const own = ofRank.filter(({ job: { client } }) => client === job.client).length;
     if (own === 0 && this.busy < this.options.size && this.mayRun(job)) return false;
-    return own >= queue || ofRank.length >= queue * queuesOfAll;
+    const most = queue * queuesOfAll;
+    if (job.tenant !== undefined && ofRank.filter(({ job: { tenant } }) => tenant === job.tenant).length >= most >> 1)
+      return true;
+    return own >= queue || ofRank.length >= most;
   }
 
   private get busy(): number {
     return this.all.size - this.idle.size;
   }
 
-  /** One client never holds the last thread, unless there is only one; nor do those of a rank hold more than is theirs. */
-  private mayRun({ client = '', rank = 0 }: Job<F, unknown>): boolean {
+  /** One client, or tenant, never holds the last thread, unless there is only one; nor do those of a rank hold more than is theirs. */
+  private mayRun({ client = '', tenant, rank = 0 }: Job<F, unknown>): boolean {
     const { isShared, size, ranks = [] } = this.options;
-    if (isShared && (this.running.get(client) ?? 0) >= Math.max(1, size - 1)) return false;
+    const holdsAll = (who: string): boolean => (this.running.get(who) ?? 0) >= Math.max(1, size - 1);
+    if ((isShared && holdsAll(client)) || (tenant !== undefined && holdsAll(keyOf(tenant)))) return false;
     for (let each = 0, most = size; each <= rank; each++) {
       most = Math.min(most, ranks[each] ?? size);
       if (this.runningFrom(each) >= most) return false;
@@ -193,14 +202,16 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return this.runningOfRank.slice(rank).reduce((sum, count) => sum + count, 0);
   }
 
-  /** The lowest rank comes first; of one rank, the client whose last turn was longest ago. */
+  /** The lowest rank comes first; of one rank, the tenant whose last turn was longest ago, and of that, the client. */
   private nextAt(): number | undefined {
-    let best: { readonly at: number; readonly rank: number; readonly turn: number } | undefined;
+    let best: { readonly at: number; readonly order: readonly number[] } | undefined;
     for (const [at, { job }] of this.waiting.entries()) {
       if (!this.mayRun(job)) continue;
-      const { client = '', rank = 0 } = job;
-      const turn = this.turns.get(client) ?? 0;
-      if (!best || rank < best.rank || (rank === best.rank && turn < best.turn)) best = { at, rank, turn };
+      const { client = '', tenant, rank = 0 } = job;
+      const turnOf = (who: string): number => this.turns.get(who) ?? 0;
+      const order = [rank, tenant === undefined ? 0 : turnOf(keyOf(tenant)), turnOf(client)];
+      const differs = best ? order.findIndex((each, place) => each !== best!.order[place]) : 0;
+      if (!best || (differs >= 0 && order[differs]! < best.order[differs]!)) best = { at, order };
     }
     return best?.at;
   }
@@ -234,6 +245,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
 
   private async work(thread: Thread<F>, { job, resolve, reject }: Waiting<F>): Promise<void> {
     this.turns.set(job.client ?? '', ++this.turn);
+    if (job.tenant !== undefined) this.turns.set(keyOf(job.tenant), this.turn);
     this.begun++;
     this.count(job, 1);
     const settled = await job.work(thread).then(
@@ -256,12 +268,14 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return mayGive ? this.options.places?.wanting(this, isIdle) : undefined;
   }
 
-  private count({ client = '', rank = 0 }: Job<F, unknown>, change: 1 | -1): void {
+  private count({ client = '', tenant, rank = 0 }: Job<F, unknown>, change: 1 | -1): void {
     for (let each = this.runningOfRank.length; each <= rank; each++) this.runningOfRank.push(0);
     this.runningOfRank[rank]! += change;
-    const count = (this.running.get(client) ?? 0) + change;
-    if (count > 0) this.running.set(client, count);
-    else this.running.delete(client);
+    for (const who of tenant === undefined ? [client] : [client, keyOf(tenant)]) {
+      const count = (this.running.get(who) ?? 0) + change;
+      if (count > 0) this.running.set(who, count);
+      else this.running.delete(who);
+    }
   }
 
   /** A new thread; `undefined` where there is no place for one. */

@@ -1,15 +1,16 @@
 /** A server of its own for a spec: in this process, on a free loopback port, on a folder that goes with it. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { standardComponents } from '../../components/index.js';
 import { createLog } from '../../lib/log.js';
-import { coreSettings } from '../../lib/server/core-settings.js';
 import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
 import { createServer as createStorageServer, type Server } from '../../lib/server/server.js';
 import { loadSettings } from '../../lib/settings.js';
+import { canBeOneOfMany, placeAmongMany, tables } from './deployment.js';
 import { freePort } from './free-port.js';
+import { request } from './http.js';
 import { isOverHttp2, tlsSettings, useHttp2 } from './http2.js';
 import { withOrders } from './orders.js';
 import { startTogether, storeSettings } from './shared-storage.js';
@@ -20,6 +21,8 @@ export interface SpecServer {
   /** The storage's root IRI, with a slash at its end. */
   readonly root: string;
   readonly dataDir: string;
+  /** The folder of the deployment that it is one of. */
+  readonly parent?: string;
   readonly server: Server;
   /** The lines of the log so far. */
   readonly log: Record<string, unknown>[];
@@ -46,10 +49,11 @@ export async function startSpecServer({
   isSecure = isOverHttp2,
   again,
 }: SpecServerOptions = {}): Promise<SpecServer> {
-  const dataDir = again?.dataDir ?? mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
-  const base = again
-    ? again.root.slice(0, -1)
-    : `${isSecure ? 'https' : 'http'}://localhost:${await freePort()}${path}`;
+  const dataDir = again?.parent ?? again?.dataDir ?? mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
+  let base = again ? again.root.slice(0, -1) : `${isSecure ? 'https' : 'http'}://localhost:${await freePort()}${path}`;
+  const { origin } = new URL(base);
+  const placed = canBeOneOfMany(settings) ? await placeAmongMany(settings, { origin, dataDir }) : undefined;
+  base = placed?.base ?? base;
   const tls = base.startsWith('https:') ? tlsSettings : {};
   if (base.startsWith('https:')) useHttp2(new URL(base).origin);
   const log: Record<string, unknown>[] = [];
@@ -60,8 +64,14 @@ export async function startSpecServer({
     },
   });
   const start = async (own: Readonly<Record<string, string>>): Promise<Server> => {
-    const flags = { 'base-uri': base, 'data-dir': dataDir, 'log.level': 'info', ...tls, ...settings, ...own };
-    const tables = [coreSettings, ...standardComponents.map((component) => component.settings)];
+    const flags = {
+      'base-uri': base,
+      'data-dir': dataDir,
+      'log.level': 'info',
+      ...tls,
+      ...(placed?.flags ?? settings),
+      ...own,
+    };
     const server = await createStorageServer(loadSettings(tables, { flags: { ...storeSettings(dataDir), ...flags } }), {
       components: standardComponents,
       log: createLog('info', stream),
@@ -72,12 +82,13 @@ export async function startSpecServer({
   };
   const { servers, end } = await startTogether(start, { dataDir, port: Number(new URL(base).port) });
   const server = servers[0]!;
-  const ownerToken = server.mintedOwner
-    ? await signCredential(readIdentity(server.mintedOwner), server.baseUri, 3600)
-    : undefined;
+  if (placed) await request(`${base}/`, { method: 'HEAD' });
+  const key = placed ? join(placed.folder, 'owner.key') : server.mintedOwner;
+  const ownerToken = key && existsSync(key) ? await signCredential(readIdentity(key), base, 3600) : undefined;
   const stop = async (keep = false): Promise<void> => {
     await end(keep);
     if (!keep) rmSync(dataDir, { recursive: true, force: true });
   };
-  return { root: `${base}/`, dataDir, server, log, ownerToken, stop };
+  const folders = placed ? { dataDir: placed.folder, parent: dataDir } : { dataDir };
+  return { root: `${base}/`, ...folders, server, log, ownerToken, stop };
 }

@@ -9,9 +9,9 @@ export const settingsFile = (tables: readonly SettingsTable[]): string =>
 
 /** Every setting as a row of Markdown. */
 export function settingsMarkdown(tables: readonly SettingsTable[]): string {
-  const rows = entries(tables).map(({ name, default: value, doc, parser }) => {
+  const rows = entries(tables).map(({ name, default: value, doc, parser, scope }) => {
     const shown = value === null ? 'none' : `\`${JSON.stringify(value).replaceAll('|', '\\|')}\``;
-    return `| \`${name}\` | ${shown} | ${doc} | ${parser.expectation} |`;
+    return `| \`${name}\`${scope ? ' *' : ''} | ${shown} | ${doc} | ${parser.expectation} |`;
   });
   return ['| setting | default | what it does | value |', '|---|---|---|---|', ...rows].join('\n');
 }

@@ -1,0 +1,50 @@
+/** `quadpod storage`: the records of storages, which a running server takes up by itself. */
+import type { CommandContext, StorageChange, StorageRecord } from '../../lib/component/basics.js';
+import { CommandError } from '../../lib/component/commands.js';
+
+const change: Readonly<Record<string, StorageChange>> = {
+  add: { revision: null },
+  set: {},
+  suspend: { state: 'suspended' },
+  resume: { state: 'ready' },
+  remove: { state: 'deleted' },
+  restore: { state: 'ready' },
+};
+
+/** @throws CommandError, LwsError as `Storages.change` */
+export async function runStorage({ storages, operands, flags, print }: CommandContext): Promise<number> {
+  const [action = '', name, ...pairs] = operands;
+  if (!storages)
+    throw new CommandError(
+      'lws.storages.address gives no storage an address: set it to https://{name}.pods.example/ or https://pods.example/{name}/.',
+    );
+  const line = ({ name: of, state, owners }: StorageRecord): string =>
+    `${of}  ${state}  ${storages.addressOf(of)}  ${owners.join(' ') || 'owner.key'}`;
+  if (action === 'list' && name === undefined) {
+    for (const record of storages.all()) print(line(record));
+    return 0;
+  }
+  if (name === undefined || !(action === 'show' || Object.hasOwn(change, action)))
+    throw new CommandError(`It is storage list, or one of ${['show', ...Object.keys(change)].join(', ')} and a name.`);
+  if (action === 'show') {
+    const record = storages.get(name);
+    if (!record) throw new CommandError(`There is no storage ${name}; "quadpod storage list" lists them.`);
+    print(JSON.stringify({ ...record, address: storages.addressOf(name) }, undefined, 2));
+    return 0;
+  }
+  const record = await storages.change(name, {
+    ...change[action],
+    ...(flags['owner'] === undefined ? {} : { owners: flags['owner'].split(/[\s,]+/).filter(Boolean) }),
+    ...(pairs.length > 0 ? { settings: Object.fromEntries(pairs.map(settingOf)) } : {}),
+    ...(flags['now'] === undefined ? {} : { isForGood: true }),
+  });
+  print(line(record));
+  return 0;
+}
+
+function settingOf(pair: string): [string, string | null] {
+  const at = pair.indexOf('=');
+  if (at < 1) throw new CommandError(`${pair} is no setting; expected KEY=VALUE, or KEY= to take it away.`);
+  const key = pair.slice(0, at);
+  return [key.startsWith('lws.') ? key : `lws.${key}`, pair.slice(at + 1) || null];
+}

@@ -1,0 +1,49 @@
+/** What components get to know of a deployment with many storages. */
+import type { Measure } from '../measures.js';
+
+/** What is known of a storage of a deployment, besides what lies in its folder. */
+export interface StorageRecord {
+  readonly name: string;
+  /** Random; a later storage of the same name has another. */
+  readonly id: string;
+  /** Empty: the one whose key is in its folder. */
+  readonly owners: readonly string[];
+  /** Values, by their names, of settings that each storage may have for itself. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly state: 'ready' | 'suspended' | 'deleted';
+  /** ISO 8601. */
+  readonly created: string;
+  readonly deleted?: string;
+  /** Another one after each change. */
+  readonly revision: string;
+}
+
+/** What is to become of a record; what is absent stays. */
+export interface StorageChange extends Partial<Pick<StorageRecord, 'owners' | 'state'>> {
+  /** `null` takes a setting away. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** The revision that it has to have; `null`: there has to be none. */
+  readonly revision?: string | null;
+  /** A storage that is removed cannot be brought back. */
+  readonly isForGood?: boolean;
+}
+
+/** The storages of a deployment, but that of `lws.base-uri`. */
+export interface Storages {
+  /** In the order of their names. */
+  all(): readonly StorageRecord[];
+  get(name: string): StorageRecord | undefined;
+  /** The root IRI of the storage of a name. */
+  addressOf(name: string): string;
+  /**
+   * Changes a record, or makes one. A server takes it up at once.
+   * @throws LwsError `reserved-name`, `already-exists`, `not-found`, `precondition-failed`, `malformed-body`, `quota-exceeded`, `conflict`
+   */
+  change(name: string, wanted: StorageChange): Promise<StorageRecord>;
+}
+
+/** Storages that this process serves. */
+export interface Deployment extends Storages {
+  isOpen(name: string): boolean;
+  readonly measures: readonly Measure[];
+}

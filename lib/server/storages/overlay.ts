@@ -1,0 +1,72 @@
+/** The settings of one storage of a deployment: those of the deployment, and over them what its record says. */
+import { join } from 'node:path';
+import type { Component } from '../../component/contract.js';
+import type { StorageRecord } from '../../component/deployment.js';
+import { LwsError } from '../../errors.js';
+import { ownRecord, type Settings, SettingsError } from '../../settings.js';
+import { coreSettings, readBaseUri } from '../core-settings.js';
+import { assertUsable } from '../usable-settings.js';
+import { Addresses } from './addresses.js';
+
+/** The addresses of a deployment; `undefined`: it has one storage. @throws SettingsError */
+export function addressesOf(settings: Settings): Addresses | undefined {
+  const core = settings.of(coreSettings);
+  if (core.storagesAddress === null) return undefined;
+  const isOpen = core.devOpen && core.owners.length === 0;
+  if (core.store !== null || isOpen)
+    throw new SettingsError(
+      `lws.storages.address excludes ${isOpen ? 'lws.dev.open, which has no owners' : 'lws.store: several servers have one storage'}.`,
+    );
+  return new Addresses(core.storagesAddress, new URL(readBaseUri(core).storage));
+}
+
+/** Where the records of a deployment are. */
+export const recordsIn = (settings: Settings): string => join(settings.of(coreSettings).dataDir, 'storages');
+
+/** What the settings of each storage are laid over. */
+export interface Overlaid {
+  readonly settings: Settings;
+  readonly addresses: Addresses;
+  readonly components: readonly Component[];
+}
+
+/**
+ * The settings of a storage.
+ * @throws SettingsError for a setting that a storage does not have for itself, and for a value that does not fit or cannot work
+ */
+export function storageSettings(
+  { settings, addresses, components }: Overlaid,
+  { name, owners, settings: own }: Pick<StorageRecord, 'name' | 'owners' | 'settings'>,
+): Settings {
+  const source = ownRecord;
+  const core = settings.of(coreSettings);
+  let overlaid = settings
+    .with(coreSettings.baseUri.name, addresses.of(name), source)
+    .with(coreSettings.dataDir.name, join(recordsIn(settings), name), source)
+    .with(coreSettings.storagesAddress.name, null, source)
+    .with(coreSettings.devOpen.name, false, source)
+    .with(coreSettings.quotaBytes.name, core.storagesQuota, 'the deployment')
+    .with(coreSettings.owners.name, owners, source);
+  for (const [key, raw] of Object.entries(own)) {
+    const { setting } = settings.all().find((each) => each.setting.name === key) ?? {};
+    if (setting?.scope !== 'storage' || key === coreSettings.owners.name)
+      throw new SettingsError(`${key} is no setting that a storage has for itself (from ${source}).`);
+    const value = setting.parser.parse(raw);
+    if (value === undefined)
+      throw new SettingsError(
+        `${key} is ${JSON.stringify(raw)} (from ${source}); expected ${setting.parser.expectation}.`,
+      );
+    overlaid = overlaid.with(key, value, source);
+  }
+  assertUsable(overlaid, components);
+  return overlaid;
+}
+
+/** Runs `storageSettings` on what somebody asks for. @throws LwsError `malformed-body` */
+export function assertSettings(...wanted: Parameters<typeof storageSettings>): void {
+  try {
+    storageSettings(...wanted);
+  } catch (error) {
+    throw error instanceof SettingsError ? new LwsError('malformed-body', error.message) : error;
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * The storages that are open: each is opened by the first request for it, and closed when nobody asks, or another one needs its place. It must
+ * not know addresses nor records.
+ */
+import { rmSync, writeFileSync } from 'node:fs';
+import { LwsError } from '../../errors.js';
+import type { OpenStorage } from '../open-storage.js';
+
+export interface ResidentsOptions {
+  readonly maxOpen: number;
+  readonly idleMs: number;
+  readonly clock: () => number;
+  /** Opens the storage of a name. */
+  readonly open: (name: string) => Promise<OpenStorage>;
+  /** The file that is there while a storage is open, or was when the process ended. */
+  readonly markOf: (name: string) => string;
+  readonly onFailure: (name: string, error: unknown) => void;
+}
+
+/** On whose account a storage is used. */
+interface Use {
+  readonly isKnown?: boolean;
+  readonly paid?: (() => unknown) | undefined;
+}
+
+interface Resident {
+  /** Settles when it is open. */
+  opening: Promise<OpenStorage>;
+  storage?: OpenStorage;
+  /** Settles when it is closed; absent: it is not being closed. */
+  closing?: Promise<void>;
+  requests: number;
+  openedAt: number;
+  usedAt: number;
+  /** When somebody with a credential was last given something. */
+  knownAt: number;
+  /** Takes back that the opening counts for an address. */
+  paid: (() => unknown) | undefined;
+}
+
+/** Storages that are opened at once. */
+const maxOpening = 4;
+/** Milliseconds that a request waits for a storage. */
+const waitMs = 10_000;
+/** Milliseconds after which one that could not be opened is tried again. */
+const failedMs = 30_000;
+/** Nobody without a credential takes the place of what was opened so many milliseconds ago, or of who has a credential and asked so lately. */
+const [leastMs, knownMs] = [10_000, 60_000];
+/** Requests under way of one storage. */
+const maxRequests = 256;
+const lookMs = 5_000;
+/** Milliseconds that requests under way get to end. */
+const endMs = 10_000;
+
+const later = (text: string, seconds: number): LwsError =>
+  new LwsError('too-busy', text, { fields: { 'Retry-After': String(seconds) } });
+
+export class Residents {
+  private readonly residents = new Map<string, Resident>();
+  private readonly failures = new Map<string, number>();
+  private readonly queue: (() => void)[] = [];
+  private opening = 0;
+  private readonly timer: NodeJS.Timeout;
+  private isEnding = false;
+  readonly counts = { opened: 0, evicted: 0 };
+
+  constructor(private readonly options: ResidentsOptions) {
+    this.timer = setInterval(() => this.closeIdle(), lookMs).unref();
+  }
+
+  get open(): number {
+    return this.residents.size;
+  }
+
+  isOpen(name: string): boolean {
+    return this.residents.get(name)?.storage !== undefined;
+  }
+
+  /**
+   * Has a storage serve a request.
+   * @param isKnown it comes with a credential
+   * @param paid takes back that an opening counts for an address
+   * @returns the storage, and what is to be called once when the request has ended
+   * @throws LwsError `too-busy`
+   */
+  async use(name: string, { isKnown = false, paid }: Use = {}): Promise<{ storage: OpenStorage; end: () => void }> {
+    const resident = await this.resident(name, { isKnown, paid });
+    if (resident.requests >= maxRequests) throw later('The storage has too many requests under way.', 2);
+    resident.requests++;
+    const end = (): void => {
+      resident.requests--;
+      resident.usedAt = this.options.clock();
+    };
+    try {
+      const storage = resident.storage ?? (await this.soon(resident.opening));
+      return { storage, end };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** Notes that somebody with a credential was given something of a storage. */
+  known(name: string): void {
+    const resident = this.residents.get(name);
+    if (!resident) return;
+    resident.knownAt = this.options.clock();
+    resident.paid?.();
+    resident.paid = undefined;
+  }
+
+  private async resident(name: string, { isKnown, paid }: Use): Promise<Resident> {
+    const { clock } = this.options;
+    for (let there = this.residents.get(name); there; there = this.residents.get(name)) {
+      if (!there.closing) {
+        paid?.();
+        return there;
+      }
+      await there.closing;
+    }
+    const refusal = this.refusalOf(name, isKnown === true);
+    if (refusal) {
+      paid?.();
+      throw refusal;
+    }
+    const now = clock();
+    const resident: Resident = {
+      opening: this.begin(name),
+      requests: 0,
+      openedAt: now,
+      usedAt: now,
+      knownAt: 0,
+      paid,
+    };
+    this.residents.set(name, resident);
+    resident.opening.then(
+      (storage) => {
+        resident.storage = storage;
+        resident.openedAt = clock();
+        this.counts.opened++;
+      },
+      (error: unknown) => {
+        this.residents.delete(name);
+        this.failures.set(name, clock() + failedMs);
+        this.options.onFailure(name, error);
+      },
+    );
+    return resident;
+  }
+
+  /** Why a storage cannot be opened at this moment. */
+  private refusalOf(name: string, isKnown: boolean): LwsError | undefined {
+    if (this.isEnding) return later('The server is being stopped.', 5);
+    if (this.options.clock() < (this.failures.get(name) ?? 0))
+      return later('The storage cannot be opened now.', failedMs / 1000);
+    if (this.residents.size < this.options.maxOpen || this.makeRoom(isKnown)) return undefined;
+    return later('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+  }
+
+  private async begin(name: string): Promise<OpenStorage> {
+    if (this.opening >= maxOpening) await new Promise<void>((resolve) => this.queue.push(resolve));
+    this.opening++;
+    try {
+      this.failures.delete(name);
+      writeFileSync(this.options.markOf(name), '', { mode: 0o600 });
+      return await this.options.open(name);
+    } finally {
+      this.opening--;
+      this.queue.shift()?.();
+    }
+  }
+
+  /** Who waits for long is told to come again, and the storage is opened all the same. */
+  private async soon(opening: Promise<OpenStorage>): Promise<OpenStorage> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(later('The storage is being opened, which takes long this time.', 10)), waitMs);
+    });
+    try {
+      return await Promise.race([opening, late]);
+    } catch (error) {
+      if (error instanceof LwsError) throw error;
+      throw later('The storage cannot be opened now.', failedMs / 1000);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Closes the storage that was used longest ago; `false`: each is in use. */
+  private makeRoom(isKnown: boolean): boolean {
+    const now = this.options.clock();
+    let [oldest, at] = ['', Number.POSITIVE_INFINITY];
+    for (const [name, resident] of this.residents) {
+      if (!this.isFree(resident)) continue;
+      if (!isKnown && (now < resident.openedAt + leastMs || now < resident.knownAt + knownMs)) continue;
+      // Those that nobody used with a credential go first.
+      const used = resident.knownAt || resident.usedAt - knownMs;
+      if (used < at) [oldest, at] = [name, used];
+    }
+    if (!oldest) return false;
+    this.counts.evicted++;
+    void this.close(oldest);
+    return true;
+  }
+
+  private isFree({ requests, storage, closing }: Resident): boolean {
+    return requests === 0 && storage !== undefined && !closing && !storage.isBusy();
+  }
+
+  private closeIdle(): void {
+    const { clock, idleMs } = this.options;
+    const now = clock();
+    for (const [name, resident] of this.residents)
+      if (this.isFree(resident) && now >= resident.usedAt + idleMs) void this.close(name);
+    for (const [name, until] of this.failures) if (now >= until) this.failures.delete(name);
+  }
+
+  /** Closes a storage, after the requests under way; the next request opens it again. */
+  close(name: string): Promise<void> {
+    const resident = this.residents.get(name);
+    if (!resident) return Promise.resolve();
+    resident.closing ??= this.end(name, resident);
+    return resident.closing;
+  }
+
+  private async end(name: string, { opening }: Resident): Promise<void> {
+    try {
+      await (await opening).close(endMs);
+      rmSync(this.options.markOf(name), { force: true });
+    } catch (error) {
+      this.options.onFailure(name, error);
+    } finally {
+      this.residents.delete(name);
+    }
+  }
+
+  /** Opens those that the last process had open: they deliver what they owe, and are closed when they are idle. */
+  async wake(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      if (this.isEnding || this.residents.size >= this.options.maxOpen) return;
+      await this.use(name).then(
+        ({ end }) => end(),
+        () => {},
+      );
+    }
+  }
+
+  /** Closes all; nothing is opened any more. */
+  async closeAll(): Promise<void> {
+    this.isEnding = true;
+    clearInterval(this.timer);
+    await Promise.all([...this.residents.keys()].map((name) => this.close(name)));
+  }
+}

@@ -1,0 +1,110 @@
+/** The storages of a deployment as they are made, changed and removed: by commands beside a server or without one, and by the server. */
+import { isIdentity } from '../../authorization/did.js';
+import type { Component } from '../../component/contract.js';
+import type { StorageChange, StorageRecord, Storages } from '../../component/deployment.js';
+import { LwsError } from '../../errors.js';
+import { type Settings, SettingsError } from '../../settings.js';
+import { coreSettings } from '../core-settings.js';
+import { blobPlaceOf } from '../open-store.js';
+import { type Addresses, isStorageName } from './addresses.js';
+import { addressesOf, assertSettings, type Overlaid, recordsIn, storageSettings } from './overlay.js';
+import { newId, StorageRecords } from './storage-records.js';
+
+/** When a storage was removed that is not to be brought back. */
+export const forGood = new Date(0).toISOString();
+
+/** Names that people take for those of the deployment itself. */
+const reserved = ['www', 'api', 'app', 'admin', 'mail', 'home', 'callback'];
+
+export class StorageRegistry implements Storages, Overlaid {
+  readonly records: StorageRecords;
+
+  /** The registry that the settings have; `undefined`: they have one storage. @throws SettingsError */
+  static of(settings: Settings, components: readonly Component[]): StorageRegistry | undefined {
+    const addresses = addressesOf(settings);
+    if (addresses && blobPlaceOf(settings, components))
+      throw new SettingsError(
+        'lws.storages.address excludes lws.blobs: all storages would have one place for their contents.',
+      );
+    return addresses && new StorageRegistry(settings, components, addresses);
+  }
+
+  private constructor(
+    readonly settings: Settings,
+    readonly components: readonly Component[],
+    readonly addresses: Addresses,
+  ) {
+    this.records = new StorageRecords(recordsIn(settings));
+  }
+
+  all(): readonly StorageRecord[] {
+    return this.records.all();
+  }
+
+  get(name: string): StorageRecord | undefined {
+    return this.records.get(name);
+  }
+
+  addressOf(name: string): string {
+    return `${this.addresses.of(name)}/`;
+  }
+
+  async change(name: string, wanted: StorageChange): Promise<StorageRecord> {
+    const { settings, addresses, records } = this;
+    const { storagesMax, storagesReserved } = settings.of(coreSettings);
+    const taken = [...reserved, ...storagesReserved];
+    if (!isStorageName(name) || taken.includes(name) || addresses.isOfHome(name))
+      throw new LwsError(
+        'reserved-name',
+        `${JSON.stringify(name)} is no name for a storage: one has 1 to 63 of a-z, 0-9 and -, no - at an end, and is neither that of lws.base-uri nor among ${taken.join(', ')}.`,
+      );
+    const record = await records.change(name, (present) => {
+      if (!present && records.size >= storagesMax)
+        throw new LwsError('quota-exceeded', `There may be ${storagesMax} storages (lws.storages.max).`);
+      const next = changed(name, present, wanted);
+      assertSettings(this, next);
+      return next;
+    });
+    return record!;
+  }
+}
+
+/** @throws LwsError */
+function changed(
+  name: string,
+  present: StorageRecord | undefined,
+  { owners, settings = {}, state = present?.state ?? 'ready', revision, isForGood }: StorageChange,
+): Omit<StorageRecord, 'revision'> {
+  if (revision === null && present) throw new LwsError('already-exists', `There is a storage ${name} already.`);
+  if (!present && revision !== null) throw new LwsError('not-found', `There is no storage ${name}.`);
+  if (typeof revision === 'string' && present?.revision !== revision)
+    throw new LwsError('precondition-failed', 'The record of the storage is another one by now.');
+  if (present?.deleted === forGood && state !== 'deleted')
+    throw new LwsError('conflict', `The storage ${name} is being removed for good.`);
+  for (const owner of owners ?? [])
+    if (!isIdentity(owner))
+      throw new LwsError('malformed-body', `${JSON.stringify(owner)} is no owner; expected a URI, or a whole did:key.`);
+  const now = new Date().toISOString();
+  const { deleted: _deleted, ...before } = present ?? { id: newId(), owners: [], settings: {}, created: now };
+  const kept = Object.entries({ ...before.settings, ...settings }).filter(([, value]) => value !== null);
+  return {
+    ...before,
+    name,
+    owners: owners ?? before.owners,
+    settings: Object.fromEntries(kept),
+    state,
+    ...(state === 'deleted' ? { deleted: isForGood ? forGood : (present?.deleted ?? now) } : {}),
+  };
+}
+
+/** The settings of a storage of a deployment, for commands. @throws SettingsError where there is no such storage */
+export function settingsOfStorage(settings: Settings, name: string, components: readonly Component[]): Settings {
+  const registry = StorageRegistry.of(settings, components);
+  const record = registry?.get(name);
+  if (record) return storageSettings(registry!, record);
+  throw new SettingsError(
+    registry
+      ? `There is no storage ${name} in ${registry.records.folder}; "quadpod storage list" lists them.`
+      : '--storage names a storage of a deployment, and lws.storages.address gives none an address.',
+  );
+}

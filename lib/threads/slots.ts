@@ -1,0 +1,26 @@
+/** Places for work that takes much of the process, of which all its storages together have so many. */
+import { LwsError } from '../errors.js';
+
+export class Slots {
+  private taken = 0;
+
+  /** @param what is under way, for people: `imports` */
+  constructor(
+    private readonly most: number,
+    private readonly what: string,
+  ) {}
+
+  /**
+   * Takes a place.
+   * @returns what gives it back, to be called once
+   * @throws LwsError `too-busy`
+   */
+  take(): () => void {
+    if (this.taken >= this.most)
+      throw new LwsError('too-busy', `The server has ${this.most} ${this.what} under way. Try again later.`, {
+        fields: { 'Retry-After': '60' },
+      });
+    this.taken++;
+    return () => void this.taken--;
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * What a storage of a deployment notices of a noisy one: `node dist/spec/bench/neighbours.js [SECONDS]` (15). Latencies of one GET, PUT and query after the
+ * other at a storage, alone, and while its neighbour has a hundred clients of heavy queries, large JSON-LD documents and an import.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../support/free-port.js';
+import { credential, ed25519Identity } from '../support/identity.js';
+import { runProcess } from '../support/process.js';
+
+const seconds = Number(process.argv[2] ?? 15);
+const folder = mkdtempSync(join(tmpdir(), 'quadpod-bench-'));
+const owner = ed25519Identity();
+const port = await freePort();
+const origin = `http://localhost:${port}`;
+const [quiet, noisy] = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true, maxSockets: 200 })];
+const environment = {
+  LWS_OWNERS: owner.did,
+  LWS_STORAGES_ADDRESS: `${origin}/{name}/`,
+  LWS_LOG_LEVEL: 'warn',
+  LWS_DEV_OPEN: 'false',
+};
+for (const name of ['noisy', 'other'])
+  await runProcess(['storage', 'add', name, '--owner', owner.did], {
+    dataDir: folder,
+    root: `${origin}/home/`,
+    environment,
+  });
+const server = spawn(process.execPath, ['--max-semi-space-size=16', 'dist/components/main.js'], {
+  env: { ...process.env, ...environment, LWS_BASE_URI: `${origin}/home`, LWS_DATA_DIR: folder },
+  stdio: ['ignore', 'inherit', 'ignore'],
+});
+
+interface Asked {
+  readonly name: 'noisy' | 'other';
+  readonly method: string;
+  readonly path: string;
+  readonly type?: string;
+  readonly body?: string;
+}
+const tokens = Object.fromEntries(
+  ['noisy', 'other'].map((name) => [
+    name,
+    credential(owner, { aud: `${origin}/${name}`, claims: { exp: Math.floor(Date.now() / 1000) + 3500 } }),
+  ]),
+);
+
+function ask({ name, method, path, type, body }: Asked): Promise<{ status: number; ms: number }> {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = {
+      Host: `localhost:${port}`,
+      Authorization: `Bearer ${tokens[name]}`,
+      ...(type === undefined ? {} : { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body ?? '') }),
+    };
+    const agent = name === 'other' ? quiet : noisy;
+    const req = request({ port, host: '127.0.0.1', method, path: `/${name}/${path}`, agent, headers });
+    req.once('error', reject).once('response', (res) => {
+      res.resume().once('end', () => resolve({ status: res.statusCode ?? 0, ms: performance.now() - began }));
+    });
+    req.end(body);
+  });
+}
+
+const turtle = Array.from({ length: 20 }, (_, each) => `<#s${each}> <http://e.example/p> "${each}" .`).join('\n');
+let count = 0;
+const [get, put, query] = [
+  () => ask({ name: 'other', method: 'GET', path: 'it' }),
+  () => ask({ name: 'other', method: 'PUT', path: `r${count++}`, type: 'text/turtle', body: turtle }),
+  () =>
+    ask({
+      name: 'other',
+      method: 'POST',
+      path: '.lws/sparql',
+      type: 'application/sparql-query',
+      body: 'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }',
+    }),
+];
+
+async function latencies(): Promise<Record<string, string>> {
+  const taken: Record<string, number[]> = { GET: [], PUT: [], query: [] };
+  const statuses = new Set<number>();
+  for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(5))
+    for (const [kind, work] of [
+      ['GET', get],
+      ['PUT', put],
+      ['query', query],
+    ] as const) {
+      const { status, ms } = await work();
+      statuses.add(status);
+      taken[kind]!.push(ms);
+    }
+  const shown = (list: number[]): string => {
+    list.sort((a, b) => a - b);
+    const at = (part: number): string => list[Math.floor(list.length * part)]!.toFixed(1);
+    return `${at(0.5)}, ${at(0.99)}, ${list.at(-1)!.toFixed(0)}`;
+  };
+  const rows = Object.entries(taken).map(([kind, list]) => [kind, shown(list)]);
+  return Object.fromEntries([...rows, ['statuses', [...statuses].join()]]);
+}
+
+while (
+  !(await get().then(
+    () => true,
+    () => false,
+  ))
+)
+  await sleep(50);
+await ask({ name: 'other', method: 'PUT', path: 'it', type: 'text/turtle', body: turtle });
+const things = Array.from({ length: 60_000 }, (_, each) => `<#s${each}> <http://e.example/p> "${each % 100}" .`).join(
+  '\n',
+);
+await ask({ name: 'noisy', method: 'PUT', path: 'things', type: 'text/turtle', body: things });
+await latencies();
+console.log('alone, p50, p99 and most in ms:', await latencies());
+
+let isOver = false;
+const answers: Record<string, number> = {};
+const again = async (work: () => Promise<{ status: number }>): Promise<void> => {
+  while (!isOver) {
+    const status = await work().then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    answers[status] = (answers[status] ?? 0) + 1;
+    if (status >= 500) await sleep(200);
+  }
+};
+const heavy =
+  'SELECT (COUNT(*) AS ?n) { ?a <http://e.example/p> ?x . ?b <http://e.example/p> ?y FILTER (?x != ?y && ?a != ?b) }';
+const jsonLd = JSON.stringify(
+  Array.from({ length: 40_000 }, (_, each) => ({
+    '@id': `#n${each}`,
+    'http://e.example/p': [{ '@value': `text ${each}` }],
+  })),
+);
+const quads = Array.from(
+  { length: 400_000 },
+  (_, each) => `<http://e.example/s${each}> <http://e.example/p> "${each}" <http://e.example/g${each >> 4}> .`,
+).join('\n');
+const noise = [
+  ...Array.from({ length: 100 }, () =>
+    again(() =>
+      ask({ name: 'noisy', method: 'POST', path: '.lws/sparql', type: 'application/sparql-query', body: heavy }),
+    ),
+  ),
+  ...Array.from({ length: 4 }, (_, each) =>
+    again(() =>
+      ask({ name: 'noisy', method: 'PUT', path: `large${each}-${count++}`, type: 'application/ld+json', body: jsonLd }),
+    ),
+  ),
+  again(() =>
+    ask({
+      name: 'noisy',
+      method: 'POST',
+      path: '.lws/import?name=a.nq&on-conflict=replace',
+      type: 'application/n-quads',
+      body: quads,
+    }),
+  ),
+];
+await sleep(2000);
+console.log('beside a noisy one:', await latencies());
+isOver = true;
+server.kill();
+await Promise.all(noise);
+console.log('answers of the noisy one:', answers);
+quiet.destroy();
+noisy.destroy();
+rmSync(folder, { recursive: true, force: true });

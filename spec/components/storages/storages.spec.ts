@@ -1,0 +1,169 @@
+/** The operator's endpoint `{prefix}/storages`, and what becomes of storages that a running server has (rules 21.1, 21.3, 12.6). */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Pod, type SpecDeployment, startDeployment } from '../../support/deployments.js';
+import type { Answer } from '../../support/http.js';
+
+const json = { 'Content-Type': 'application/json' };
+
+describe('Storages of a deployment', function () {
+  this.timeout(60_000);
+  let deployment: SpecDeployment;
+  let home: Pod;
+  before(async () => {
+    deployment = await startDeployment('host', { 'storages.kept-days': '1' });
+    ({ home } = deployment);
+  });
+  after(() => deployment.stop());
+
+  const post = (body: unknown, token?: string | null): Promise<Answer> =>
+    home.ask('POST', '.lws/storages', json, JSON.stringify(body), token);
+  const patch = (name: string, body: unknown, fields = {}): Promise<Answer> =>
+    home.ask('PATCH', `.lws/storages/${name}`, { ...json, ...fields }, JSON.stringify(body));
+  const until = async (is: () => Promise<boolean>): Promise<void> => {
+    for (let tries = 0; !(await is()); tries++) {
+      if (tries > 100) throw new Error('It did not come to that.');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+
+  it('an operator makes one, which answers at once at its address', async () => {
+    const answer = await post({ name: 'alice' });
+    expect(answer.status, answer.text).to.equal(201);
+    expect(answer.headers['location']).to.equal(`${home.root}.lws/storages/alice`);
+    const record = JSON.parse(answer.text) as Record<string, unknown>;
+    expect(record).to.deep.include({ name: 'alice', state: 'ready', owners: [home.owner.did], isOpen: false });
+    expect(record).not.to.have.any.keys('id', 'revision');
+    const again = await home.ask('GET', '.lws/storages/alice');
+    expect(again.headers['etag']).to.equal(answer.headers['etag']);
+    const { pathname, host } = new URL(String(record['address']));
+    expect([pathname, host]).to.deep.equal(['/', `alice.localhost:${deployment.port}`]);
+  });
+
+  it('others than operators see those that they own, and make none (rule 12.6)', async () => {
+    const bob = await deployment.add('bob');
+    const token = home.token(bob.owner);
+    const list = await home.ask('GET', '.lws/storages', {}, undefined, token);
+    const { totalItems, storages } = JSON.parse(list.text) as { totalItems: number; storages: { name: string }[] };
+    expect([totalItems, storages.map(({ name }) => name)]).to.deep.equal([1, ['bob']]);
+    expect((await home.ask('GET', '.lws/storages/bob', {}, undefined, token)).status).to.equal(200);
+    expect((await home.ask('GET', '.lws/storages/alice', {}, undefined, token)).status).to.equal(404);
+    expect((await home.ask('GET', '.lws/storages/nobody', {}, undefined, token)).status).to.equal(404);
+    expect((await home.ask('GET', '.lws/storages', {}, undefined, null)).status).to.equal(401);
+    expect((await post({ name: 'carol' }, token)).status).to.be.oneOf([403, 404]);
+    const removal = await home.ask('DELETE', '.lws/storages/bob', { 'If-Match': '*' }, undefined, token);
+    expect(removal.status).to.be.oneOf([403, 404]);
+    expect((await bob.ask('GET', '')).status).to.equal(200);
+  });
+
+  for (const [what, body, status] of [
+    ['a name that is taken', { name: 'alice' }, 409],
+    ['a name that is none', { name: 'A b' }, 409],
+    ['no name', {}, 400],
+    ['a member that is none', { name: 'x1', quota: 5 }, 400],
+    ['owners that are none', { name: 'x1', owners: 'me' }, 400],
+    ['an owner that is none', { name: 'x1', owners: ['me'] }, 400],
+    ['settings that are none', { name: 'x1', settings: [] }, 400],
+    ['a setting of the operator', { name: 'x1', settings: { 'lws.data-dir': '/' } }, 400],
+    ['a state that is none', { name: 'x1', state: 'deleted' }, 400],
+  ] as const)
+    it(`POST of ${what} is ${status}, and makes nothing`, async () => {
+      const answer = await post(body);
+      expect(answer.status, answer.text).to.equal(status);
+      expect((await home.ask('GET', '.lws/storages/x1')).status).to.equal(404);
+    });
+
+  it('another body is 415 or 400', async () => {
+    expect((await home.ask('POST', '.lws/storages', { 'Content-Type': 'text/plain' }, '{}')).status).to.equal(415);
+    expect((await home.ask('POST', '.lws/storages', json, '[]')).status).to.equal(400);
+    expect((await home.ask('POST', '.lws/storages', json, '{')).status).to.equal(400);
+  });
+
+  it('a change needs the state that it changes (rule 6.9)', async () => {
+    expect((await patch('alice', { state: 'suspended' })).status).to.equal(428);
+    expect((await patch('alice', { state: 'suspended' }, { 'If-Match': '"x"' })).status).to.equal(412);
+    const { headers } = await home.ask('GET', '.lws/storages/alice');
+    const changed = await patch('alice', { settings: { 'lws.public-read': true } }, { 'If-Match': headers['etag']! });
+    expect(changed.status, changed.text).to.equal(200);
+    expect(changed.headers['etag']).not.to.equal(headers['etag']);
+    expect((await patch('alice', { state: 'suspended' }, { 'If-Match': headers['etag']! })).status).to.equal(412);
+  });
+
+  it('a setting holds from the next request on', async () => {
+    const pod = await deployment.add('carol');
+    await pod.put('x', '<a:b> <a:c> <a:d> .');
+    expect((await pod.ask('GET', 'x', {}, undefined, null)).status).to.equal(401);
+    expect((await patch('carol', { settings: { 'lws.public-read': true } }, { 'If-Match': '*' })).status).to.equal(200);
+    expect((await pod.ask('GET', 'x', {}, undefined, null)).status).to.equal(200);
+    await deployment.change('carol', { settings: { 'lws.public-read': null } });
+    await until(async () => (await pod.ask('GET', 'x', {}, undefined, null)).status === 401);
+  });
+
+  it('a suspended storage answers 503 to everybody, and goes on where it was', async () => {
+    const pod = await deployment.add('dora');
+    await pod.put('x', '<a:b> <a:c> <a:d> .');
+    await patch('dora', { state: 'suspended' }, { 'If-Match': '*' });
+    const answer = await pod.ask('GET', 'x');
+    expect(answer.status).to.equal(503);
+    expect(answer.headers['retry-after']).to.equal('3600');
+    await patch('dora', { state: 'ready' }, { 'If-Match': '*' });
+    expect((await pod.ask('GET', 'x')).status).to.equal(200);
+  });
+
+  it('a removed one is 404, its name is taken, and it can be brought back', async () => {
+    const pod = await deployment.add('emil');
+    await pod.put('x', '<a:b> <a:c> <a:d> .');
+    expect((await home.ask('DELETE', '.lws/storages/emil')).status).to.equal(428);
+    expect((await home.ask('DELETE', '.lws/storages/emil', { 'If-Match': '*' })).status).to.equal(204);
+    expect((await pod.ask('GET', 'x')).status).to.equal(404);
+    expect((await post({ name: 'emil' })).status).to.equal(409);
+    await patch('emil', { state: 'ready' }, { 'If-Match': '*' });
+    expect((await pod.ask('GET', 'x')).status).to.equal(200);
+  });
+
+  it('one that is removed for good leaves no folder, and the next of its name finds nothing of it', async () => {
+    const pod = await deployment.add('fritz');
+    await pod.put('x', '<a:b> <a:c> <a:d> .');
+    const folder = join(deployment.dataDir, 'storages/fritz');
+    expect(existsSync(folder)).to.equal(true);
+    await deployment.change('fritz', { state: 'deleted', isForGood: true });
+    await until(async () => !existsSync(folder) && (await home.ask('GET', '.lws/storages/fritz')).status === 404);
+    const next = await deployment.add('fritz');
+    expect((await next.ask('GET', 'x')).status).to.equal(404);
+  });
+
+  it('has them in pages', async () => {
+    for (let each = 0; each < 101; each++)
+      await deployment.change(`page${each}`, { revision: null, owners: [home.owner.did] });
+    await until(async () => JSON.parse((await home.ask('GET', '.lws/storages')).text).totalItems > 100);
+    const second = await home.ask('GET', '.lws/storages?page=2');
+    expect(second.status, second.text).to.equal(200);
+    expect(second.headers['link']).to.include('rel="prev"');
+    expect((await home.ask('GET', '.lws/storages?page=9')).status).to.equal(404);
+    expect((await home.ask('GET', '.lws/storages?page=0')).status).to.equal(400);
+  });
+
+  it('what was stored is there after another start', async () => {
+    const pod = await deployment.add('greta');
+    await pod.put('x', '<a:b> <a:c> <a:d> .');
+    await deployment.restart();
+    expect((await pod.ask('GET', 'x')).status).to.equal(200);
+  });
+
+  it('strangers who walk the names open thirty a minute', async () => {
+    const statuses: Record<number, number> = {};
+    for (let each = 0; each < 60; each++) {
+      const { status } = await home.ask('GET', `http://page${each}.localhost:${deployment.port}/`, {}, undefined, null);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+    expect(statuses[200]).to.be.at.most(30);
+    expect(statuses[429]).to.be.at.least(30);
+    // The owners' open storages are not meant by that.
+    expect((await home.ask('GET', '')).status).to.equal(200);
+  });
+
+  it('the log says which storage a line is of', () => {
+    expect(deployment.log.some(({ storage, path }) => storage === 'greta' && path === '/x')).to.equal(true);
+  });
+});

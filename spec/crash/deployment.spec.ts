@@ -1,0 +1,150 @@
+/**
+ * A server of many storages is killed amid writes to all of them, of which more are asked than may be open: each has every acknowledged write, and
+ * what was owed to an inbox comes without anybody asking the storage again (rule 21.4). Commands are run beside it and without it (rule 21.3).
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { freePort } from '../support/free-port.js';
+import { credential, ed25519Identity } from '../support/identity.js';
+import { type InboxHost, startInboxHost, told } from '../support/inbox.js';
+import { type Ended, runProcess, type ServerProcess, startProcess } from '../support/process.js';
+
+const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 3);
+const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+describe('Storages of a deployment and kill -9', function () {
+  this.timeout(120_000);
+  const owner = ed25519Identity();
+  const acknowledged: string[] = [];
+  let host: InboxHost;
+  let server: ServerProcess;
+  let origin: string;
+  let environment: Record<string, string>;
+  const tokens = new Map<string, string>();
+  let count = 0;
+
+  const send = (name: string, method: string, path: string, body?: string, type = 'text/turtle'): Promise<Response> => {
+    const claims = { exp: Math.floor(Date.now() / 1000) + 3000 };
+    const token = tokens.get(name) ?? credential(owner, { aud: `${origin}/${name}`, claims });
+    tokens.set(name, token);
+    const headers = { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'Content-Type': type }) };
+    return fetch(`${origin}/${name}/${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+  };
+  const command = (...words: string[]): Promise<Ended> =>
+    runProcess(words, { dataDir: server.dataDir, root: server.root, environment, seconds: 60 });
+  const begin = async (): Promise<ServerProcess> =>
+    startProcess({ root: server.root, dataDir: server.dataDir, environment });
+
+  before(async () => {
+    host = await startInboxHost();
+    origin = `http://localhost:${await freePort()}`;
+    environment = {
+      LWS_OWNERS: owner.did,
+      LWS_STORAGES_ADDRESS: `${origin}/{name}/`,
+      LWS_STORAGES_MAX_OPEN: '3',
+      LWS_WEBHOOK_ALLOWED_HOSTS: host.authority,
+      LWS_WEBHOOK_RETRY_BACKOFF_MS: '50',
+    };
+    server = await startProcess({ root: `${origin}/home/`, environment });
+    for (const name of names) {
+      const { code, stderr } = await command('storage', 'add', name, '--owner', owner.did);
+      expect(code, stderr).to.equal(0);
+      expect((await send(name, 'GET', '')).status).to.equal(200);
+    }
+    const inbox = host.inbox();
+    const subscription = JSON.stringify({ type: 'WebhookSubscription', topic: [`${origin}/a/`], inbox });
+    const answer = await send('a', 'POST', '.lws/subscriptions', subscription, 'application/lws+json');
+    expect(answer.status, await answer.text()).to.equal(201);
+  });
+  after(async () => {
+    await server.kill();
+    host.close();
+    rmSync(server.dataDir, { recursive: true, force: true });
+  });
+
+  async function write(name: string): Promise<void> {
+    for (;;) {
+      const path = `r${count++}`;
+      const status = await send(name, 'PUT', path, '<#a> <#p> 1 .').then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      if (status === 0) return;
+      // With three places and six writers, some are told to come again.
+      if (status === 201) acknowledged.push(`${origin}/${name}/${path}`);
+      else expect(status).to.equal(503);
+    }
+  }
+
+  for (let round = 1; round <= rounds; round++)
+    it(`every acknowledged write is there, and is told of, round ${round}`, async () => {
+      const writing = names.map(write);
+      await sleep(300 + Math.random() * 700);
+      await server.kill();
+      await Promise.all(writing);
+      expect(acknowledged.length).to.be.above(0);
+      server = await begin();
+      const owed = acknowledged.filter((iri) => iri.startsWith(`${origin}/a/`)).map((iri) => `Create ${iri}`);
+      // Nobody asks it.
+      for (let tries = 0; tries < 200; tries++) {
+        const heard = new Set(host.deliveries.map((delivery) => told(JSON.parse(delivery.bytes.toString()).activity)));
+        if (owed.every((event) => heard.has(event))) break;
+        if (tries === 199) expect([...heard]).to.include.members(owed);
+        await sleep(50);
+      }
+      for (const iri of acknowledged) {
+        const [, name, path] = iri.slice(origin.length).split('/');
+        let answer = await send(name!, 'GET', path!);
+        for (let tries = 0; answer.status === 503 && tries < 100; tries++) {
+          await sleep(100);
+          answer = await send(name!, 'GET', path!);
+        }
+        expect(answer.status, iri).to.equal(200);
+      }
+    });
+
+  it('each is found in order by check, once the server is stopped, and can be served by itself', async () => {
+    expect(await server.stop()).to.equal(0);
+    for (const name of names) {
+      const { code, stdout, stderr } = await command('check', '--storage', name);
+      expect(code, stdout + stderr).to.equal(0);
+      expect(stdout).to.include('all in order');
+    }
+    const list = await command('storage', 'list');
+    expect(list.stdout.trim().split('\n')).to.have.length(names.length);
+    const alone = await startProcess({
+      root: `${origin}/b/`,
+      dataDir: join(server.dataDir, 'storages/b'),
+      environment: { LWS_OWNERS: owner.did },
+    });
+    expect((await send('b', 'GET', '')).status).to.equal(200);
+    await alone.stop();
+  });
+
+  for (const [what, words, wanted] of [
+    ['a name that is taken', ['storage', 'add', 'a'], 'There is a storage a already'],
+    ['a name that is none', ['storage', 'add', 'A'], 'is no name for a storage'],
+    ['an action that is none', ['storage', 'frob', 'a'], 'It is storage list'],
+    ['no name', ['storage', 'add'], 'It is storage list'],
+    ['a pair that is none', ['storage', 'set', 'a', 'public-read'], 'expected KEY=VALUE'],
+    ['a setting of the operator', ['storage', 'set', 'a', 'data-dir=/'], 'no setting that a storage has for itself'],
+    ['a storage that is not there', ['check', '--storage', 'nobody'], 'There is no storage nobody'],
+    ['a storage that is not there, to be suspended', ['storage', 'suspend', 'nobody'], 'There is no storage nobody'],
+  ] as const)
+    it(`the command line refuses ${what} in a sentence`, async () => {
+      const { code, stderr } = await command(...words);
+      expect(code, stderr).to.equal(2);
+      expect(stderr).to.include(wanted);
+    });
+
+  it('without an address there are no storages, and the command says how to have some', async () => {
+    const { LWS_STORAGES_ADDRESS: _, ...others } = environment;
+    const plain = (words: string[]): Promise<Ended> =>
+      runProcess(words, { dataDir: server.dataDir, root: server.root, environment: others });
+    const { code, stderr } = await plain(['storage', 'list']);
+    expect([code, stderr.includes('lws.storages.address')], stderr).to.deep.equal([2, true]);
+    expect((await plain(['check', '--storage', 'a'])).stderr).to.include('lws.storages.address');
+  });
+});

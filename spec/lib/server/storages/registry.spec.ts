@@ -1,0 +1,178 @@
+/** Records of storages (rule 21.3): changed one after the other, refused when they cannot work, followed by a server. */
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { standardComponents } from '../../../../components/index.js';
+import type { LwsError } from '../../../../lib/errors.js';
+import { StorageRegistry, settingsOfStorage } from '../../../../lib/server/storages/storage-registry.js';
+import { loadSettings, type Settings } from '../../../../lib/settings.js';
+import { tables } from '../../../support/deployment.js';
+import { ed25519Identity } from '../../../support/identity.js';
+
+describe('The registry of storages (rule 21.3)', () => {
+  let dataDir: string;
+  let settings: Settings;
+  let registry: StorageRegistry;
+  const open = (): StorageRegistry => StorageRegistry.of(settings, standardComponents)!;
+  const code = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'done',
+      (error: LwsError) => error.code ?? String(error),
+    );
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'quadpod-registry-'));
+    const flags = {
+      'base-uri': 'http://localhost:1/home',
+      'data-dir': dataDir,
+      'storages.address': 'http://localhost:1/{name}/',
+    };
+    settings = loadSettings(tables, { flags: { ...flags, 'storages.max': '60' } });
+    registry = open();
+  });
+  afterEach(() => {
+    registry.records.close();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  it('a storage is made, changed, removed and brought back, and has its settings', async () => {
+    const { did } = ed25519Identity();
+    const made = await registry.change('alice', {
+      revision: null,
+      owners: [did],
+      settings: { 'lws.public-read': 'true' },
+    });
+    expect(made).to.include({ name: 'alice', state: 'ready' });
+    const changed = await registry.change('alice', {
+      settings: { 'lws.container.page-size': 7 },
+      revision: made.revision,
+    });
+    expect(changed.id).to.equal(made.id);
+    expect(changed.settings).to.deep.equal({ 'lws.public-read': 'true', 'lws.container.page-size': 7 });
+    await registry.change('alice', { settings: { 'lws.public-read': null } });
+    const own = settingsOfStorage(settings, 'alice', standardComponents);
+    const value = (name: string): unknown => own.all().find(({ setting }) => setting.name === name)!.value;
+    expect(value('lws.container.page-size')).to.equal(7);
+    expect(value('lws.public-read')).to.equal(false);
+    expect(value('lws.owners')).to.deep.equal([did]);
+    expect(value('lws.base-uri')).to.equal('http://localhost:1/alice');
+    expect(value('lws.data-dir')).to.equal(join(dataDir, 'storages/alice'));
+    expect(value('lws.quota.max-bytes')).to.equal(1 << 30);
+    const { deleted } = await registry.change('alice', { state: 'deleted' });
+    expect(Date.parse(deleted!)).to.be.closeTo(Date.now(), 60_000);
+    expect(await code(registry.change('alice', { revision: null }))).to.equal('already-exists');
+    expect(await registry.change('alice', { state: 'ready' })).not.to.have.property('deleted');
+  });
+
+  for (const [what, change, wanted] of [
+    ['a name in capitals', () => registry.change('Alice', { revision: null }), 'reserved-name'],
+    ['a path', () => registry.change('../x', { revision: null }), 'reserved-name'],
+    ['a reserved name', () => registry.change('www', { revision: null }), 'reserved-name'],
+    ['the name of the home', () => registry.change('home', { revision: null }), 'reserved-name'],
+    ['a change of what is not there', () => registry.change('bob', { state: 'suspended' }), 'not-found'],
+    [
+      'an owner that is none',
+      () => registry.change('bob', { revision: null, owners: ['did:key:z6Mk'] }),
+      'malformed-body',
+    ],
+    [
+      'a setting of the operator',
+      () => registry.change('bob', { revision: null, settings: { 'lws.listen-port': 1 } }),
+      'malformed-body',
+    ],
+    [
+      'owners as a setting',
+      () => registry.change('bob', { revision: null, settings: { 'lws.owners': [] } }),
+      'malformed-body',
+    ],
+    [
+      'an unknown setting',
+      () => registry.change('bob', { revision: null, settings: { 'lws.frob': 1 } }),
+      'malformed-body',
+    ],
+    [
+      'a value that does not fit',
+      () => registry.change('bob', { revision: null, settings: { 'lws.public-read': 'perhaps' } }),
+      'malformed-body',
+    ],
+    [
+      'settings that cannot work',
+      () =>
+        registry.change('bob', { revision: null, settings: { 'lws.cors.allowed-origins': 'https://x.example/path' } }),
+      'malformed-body',
+    ],
+  ] as const)
+    it(`refuses ${what}, and leaves nothing`, async () => {
+      expect(await code(change())).to.equal(wanted);
+      expect(readdirSync(registry.records.folder)).to.deep.equal([]);
+    });
+
+  it('a change of another state than was seen is refused', async () => {
+    const { revision } = await registry.change('alice', { revision: null });
+    await registry.change('alice', { state: 'suspended' });
+    expect(await code(registry.change('alice', { state: 'ready', revision }))).to.equal('precondition-failed');
+  });
+
+  it('what is being removed for good does not come back', async () => {
+    await registry.change('alice', { revision: null });
+    await registry.change('alice', { state: 'deleted', isForGood: true });
+    expect(await code(registry.change('alice', { state: 'ready' }))).to.equal('conflict');
+  });
+
+  it('changes of several at once are each of the state before, and one of them makes it', async () => {
+    const others = Array.from({ length: 5 }, open);
+    const made = await Promise.all(others.map((each) => code(each.change('alice', { revision: null }))));
+    expect(made.sort()).to.deep.equal(['already-exists', 'already-exists', 'already-exists', 'already-exists', 'done']);
+    const settingOf = (each: number) => ({
+      settings: {
+        [`lws.${['public-read', 'audience', 'cors.max-age-seconds', 'linkset.max-bytes', 'dpop.require'][each]}`]: [
+          'true',
+          'a:b',
+          5,
+          100,
+          'true',
+        ][each],
+      },
+    });
+    await Promise.all(others.map((each, index) => each.change('alice', settingOf(index))));
+    expect(Object.keys(open().get('alice')!.settings)).to.have.length(5);
+    expect(readdirSync(registry.records.folder)).to.deep.equal(['alice.json']);
+  });
+
+  it('who began a change and died holds up nobody for long', async () => {
+    await registry.change('alice', { revision: null });
+    const draft = join(registry.records.folder, 'alice.json.new');
+    writeFileSync(draft, 'half');
+    const before = new Date(Date.now() - 60_000);
+    utimesSync(draft, before, before);
+    expect(await code(registry.change('alice', { state: 'suspended' }))).to.equal('done');
+  });
+
+  it('there are at most as many as the setting says', async () => {
+    for (let each = 0; each < 60; each++) await registry.change(`s${each}`, { revision: null });
+    expect(await code(registry.change('s60', { revision: null }))).to.equal('quota-exceeded');
+    expect(await code(registry.change('s0', { state: 'suspended' }))).to.equal('done');
+  });
+
+  it('a server hears of what a command writes', async () => {
+    const heard = new Promise<string>((resolve) => registry.records.watch(resolve));
+    await open().change('alice', { revision: null });
+    expect(await heard).to.equal('alice');
+    expect(registry.get('alice')).to.include({ state: 'ready' });
+  });
+
+  it('excludes what has no owners, and several servers', () => {
+    for (const [key, value] of [
+      ['dev.open', 'true'],
+      ['store', 'postgres://localhost/x'],
+    ] as const) {
+      const flags = {
+        'base-uri': 'http://localhost:1/home',
+        'storages.address': 'http://localhost:1/{name}/',
+        [key]: value,
+      };
+      expect(() => StorageRegistry.of(loadSettings(tables, { flags }), standardComponents)).to.throw(`lws.${key}`);
+    }
+  });
+});

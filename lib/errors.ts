@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'gone'
   | 'interaction-model-conflict'
   | 'invalid-page'
+  | 'invalid-patch'
   | 'invalid-request'
   | 'invalid-token'
   | 'iri-too-long'

@@ -16,6 +16,8 @@ export interface Setting<T> {
   readonly parser: SettingParser<T>;
   readonly default: T;
   readonly doc: string;
+  /** Its values by profiles, where nobody gives one; `null` is to give none. */
+  readonly profiles?: Readonly<Record<string, T>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table mixes settings of every type; SettingsOf recovers each of them.
@@ -27,6 +29,16 @@ export type SettingsOf<T extends SettingsTable> = {
 export function setting<T>(name: string, parser: SettingParser<T>, fallback: T, doc: string): Setting<T> {
   return { name, parser, default: fallback, doc };
 }
+
+/** The same, with the value that it has under a profile. */
+export const underProfile = <T>(entry: Setting<T>, values: NonNullable<Setting<T>['profiles']>): Setting<T> => ({
+  ...entry,
+  parser: { ...entry.parser, expectation: `${entry.parser.expectation}, or nothing` },
+  profiles: values,
+});
+
+/** The setting that names the profile. */
+export const profileSetting = 'lws.profile';
 
 /** A setting is wrong: the message names key, value, expectation and source, and is all that a person needs. */
 export class SettingsError extends Error {
@@ -152,13 +164,20 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   const known = new Map<string, Setting<unknown>>();
   for (const table of tables) for (const entry of Object.values(table)) known.set(entry.name, entry);
   const values = new Map<string, EffectiveSetting>();
-  for (const entry of known.values())
-    values.set(entry.name, { setting: entry, value: entry.default, source: 'default' });
+  const byDefault = (entry: Setting<unknown>): EffectiveSetting => ({
+    setting: entry,
+    value: entry.default,
+    source: 'default',
+  });
+  for (const entry of known.values()) values.set(entry.name, byDefault(entry));
 
   const lay = (key: string, raw: unknown, source: string): void => {
     const entry = known.get(key);
     if (!entry) throw new SettingsError(unknownKey(key, source, [...known.keys()]));
     const value = entry.parser.parse(raw);
+    // An empty text is a list without an entry.
+    if (entry.profiles && value === undefined && (raw === null || raw === ''))
+      return void values.set(key, byDefault(entry));
     if (value === undefined)
       throw new SettingsError(
         `${key} is ${JSON.stringify(raw)} (from ${source}); expected ${entry.parser.expectation}.`,
@@ -178,8 +197,26 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   }
   for (const [key, raw] of Object.entries(sources.flags ?? {}))
     lay(key.startsWith('lws.') ? key : `lws.${key}`, raw, `flag --${key}`);
-  return new Settings(values);
+  return underItsProfile(new Settings(values));
 }
+
+/** Gives what its profile governs, and nobody has set, the values of the profile. */
+function underItsProfile(settings: Settings): Settings {
+  const name = settings.all().find(({ setting }) => setting.name === profileSetting)?.value;
+  if (typeof name !== 'string') return settings;
+  const source = `${profileSetting}=${name}`;
+  return settings
+    .all()
+    .filter(({ setting: { profiles }, source: from }) => profiles && name in profiles && from === 'default')
+    .reduce((before, { setting }) => before.with(setting.name, setting.profiles![name], source), settings);
+}
+
+/** What the profile has set: `lws.access-control=wac`. */
+export const setByProfile = (settings: Settings): readonly string[] =>
+  settings
+    .all()
+    .filter(({ source }) => source.startsWith(`${profileSetting}=`))
+    .map(({ setting: { name }, value }) => `${name}=${[value].flat().join(',')}`);
 
 /**
  * Reads a settings file.

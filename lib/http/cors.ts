@@ -15,6 +15,9 @@ const exposedFields =
 
 const none: Fields = {};
 
+/** Names of fields, and what may stand between them. */
+const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]+$/;
+
 /** Finds the fields for this answer whatever it will be, and answers preflights: they bring no credential. */
 export function cors({ cors: policy, storage: { rootIri: storage } }: AppContext): Step {
   if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
@@ -30,11 +33,12 @@ export function cors({ cors: policy, storage: { rootIri: storage } }: AppContext
 }
 
 /** The fields that an answer to this request carries. */
-function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
+function corsFields({ allowedOrigins, isEchoed }: CorsPolicy, req: IncomingMessage): Fields {
   const { origin } = req.headers;
   if (allowedOrigins.length === 0) return none;
-  const any = allowedOrigins.includes('*');
-  if (origin === undefined || !(any || allowedOrigins.includes(origin))) return any ? none : { Vary: 'Origin' };
+  const any = allowedOrigins.includes('*') && !isEchoed;
+  const isAllowed = any || isEchoed || allowedOrigins.includes(origin ?? '');
+  if (origin === undefined || !isAllowed) return any ? none : { Vary: 'Origin' };
   return {
     'Access-Control-Allow-Origin': any ? '*' : origin,
     'Access-Control-Expose-Headers': exposedFields,
@@ -44,18 +48,24 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Field
 }
 
 /** The answer to a preflight: before authentication, and whatever the target is. `undefined` for other requests. */
-function preflightReply({ allowedOrigins, maxAgeSeconds }: CorsPolicy, req: IncomingMessage): Reply | undefined {
+function preflightReply(
+  { allowedOrigins, maxAgeSeconds, echoesFields }: CorsPolicy,
+  req: IncomingMessage,
+): Reply | undefined {
   const isPreflight =
     req.method === 'OPTIONS' &&
     req.headers.origin !== undefined &&
     req.headers['access-control-request-method'] !== undefined;
   if (!isPreflight || allowedOrigins.length === 0) return undefined;
+  const asked = req.headers['access-control-request-headers'];
+  const isEcho = echoesFields && asked !== undefined && fieldNames.test(asked);
   return {
     status: 204,
     fields: {
       'Access-Control-Allow-Methods': methods,
-      'Access-Control-Allow-Headers': requestFields,
+      'Access-Control-Allow-Headers': isEcho ? asked : requestFields,
       'Access-Control-Max-Age': String(maxAgeSeconds),
+      ...(echoesFields ? { Vary: 'Access-Control-Request-Headers' } : {}),
     },
   };
 }

@@ -16,17 +16,27 @@ const linksOfKind = new Map(
   Object.entries(typeLinks).map(([kind, types]) => [kind, types.map((type) => formatLink(type, 'type')).join(', ')]),
 );
 
+/** The links that a profile and components add. */
+export const addedLinks = (
+  iri: string,
+  { rootIri: storage, profile, links = [] }: Pick<Storage, 'rootIri' | 'profile' | 'links'>,
+): string[] => [
+  ...(profile && iri === storage ? [formatLink(profile.storageLinks.type, 'type')] : []),
+  ...links.map(({ target, relation }) => formatLink(target, relation)),
+];
+
 /** The value of `Link` on a resource: its types, the storage, its parent, its linkset, and its ACL where there are any. */
 export function resourceLinks(
   record: ResourceRecord,
-  { rootIri: storage, acls, links: others = [] }: Pick<Storage, 'rootIri' | 'acls' | 'links'>,
+  whole: Pick<Storage, 'rootIri' | 'acls' | 'profile' | 'links'>,
 ): string {
+  const { rootIri: storage, acls } = whole;
   const links = [linksOfKind.get(record.kind)];
   for (const type of record.types ?? []) links.push(formatLink(type, 'type'));
   links.push(formatLink(storage, lws.storage));
   if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));
   links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));
   if (acls) links.push(formatLink(aclOf(record.iri), 'acl'));
-  for (const { target, relation } of others) links.push(formatLink(target, relation));
+  links.push(...addedLinks(record.iri, whole));
   return links.join(', ');
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
-import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, sparqlUpdate } from '../resources/methods.js';
+import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, rdfPatches } from '../resources/methods.js';
 import { counterpart } from '../resources/names.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
@@ -29,7 +29,7 @@ export function recordFields(storage: Storage, record: ResourceRecord): Record<s
       'Content-Security-Policy': "sandbox; default-src 'none'",
     };
     fields['Allow'] = allowedMethods(record, storage).join(', ');
-    const patches = acceptedPatches(record);
+    const patches = acceptedPatches(record, storage);
     if (patches.length > 0) fields['Accept-Patch'] = patches.join(', ');
     if (record.kind === 'container') fields['Accept-Post'] = acceptPost;
     fieldsOfRecord.set(record, fields);
@@ -87,7 +87,9 @@ export async function toldHowToCreate(
     fields: {
       ...error.fields,
       Allow: methods.join(', '),
-      ...(methods.includes('PATCH') ? { 'Accept-Patch': sparqlUpdate, 'Accept-Put': acceptPost } : {}),
+      ...(methods.includes('PATCH')
+        ? { 'Accept-Patch': rdfPatches(storage).join(', '), 'Accept-Put': acceptPost }
+        : {}),
     },
   });
 }

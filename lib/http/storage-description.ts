@@ -12,6 +12,7 @@ import { aclOf, linksetOf } from '../resources/names.js';
 import { isNotModified, undated } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
+import { addedLinks } from './links.js';
 import { acceptedRanges, lwsCid } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
@@ -40,6 +41,8 @@ export interface Advertised {
   readonly services: readonly ServiceEntry[];
   readonly capabilities: readonly CapabilityEntry[];
   readonly verificationMethods: readonly VerificationMethod[];
+  /** The patch types of RDF; absent: SPARQL Update. */
+  readonly patches?: readonly string[];
 }
 
 /** The document, made once: it changes only with the configuration. */
@@ -51,12 +54,12 @@ export interface StorageDescription {
 }
 
 /** What the floors themselves can do (rule 12.3). */
-const ownCapabilities: readonly CapabilityEntry[] = [
+const ownCapabilities = (patches: readonly string[]): readonly CapabilityEntry[] => [
   { type: 'https://w3c.github.io/lws-protocol/lws10-core/' },
   {
     type: `${lws.namespace}PatchSupport`,
     format: {
-      ...Object.fromEntries(rdfFormats.map((format) => [format, [sparqlUpdate]])),
+      ...Object.fromEntries(rdfFormats.map((format) => [format, patches])),
       'application/json': [mergePatch, jsonPatch],
       [linksetJson]: [mergePatch, jsonPatch],
     },
@@ -71,7 +74,7 @@ const ownCapabilities: readonly CapabilityEntry[] = [
 
 export function describeStorage(
   storage: string,
-  { services, capabilities, verificationMethods }: Advertised,
+  { services, capabilities, verificationMethods, patches = [sparqlUpdate] }: Advertised,
 ): StorageDescription {
   const document = {
     '@context': [cidContext, lwsContext],
@@ -79,7 +82,7 @@ export function describeStorage(
     type: 'Storage',
     verificationMethod: verificationMethods,
     authentication: verificationMethods.map(({ id }) => id),
-    capability: [...ownCapabilities, ...capabilities],
+    capability: [...ownCapabilities(patches), ...capabilities],
     service: [{ type: 'StorageRoot', serviceEndpoint: storage }, ...services],
   };
   const bytes = Buffer.from(JSON.stringify(document));
@@ -147,12 +150,15 @@ export async function descriptionReply(
   return { status: 200, fields, body: await bytesOf(storage, description, mediaType) };
 }
 
-const links = ({ rootIri: storage, acls }: Storage): string =>
-  [
+function links(whole: Storage): string {
+  const { rootIri: storage, acls, profile } = whole;
+  return [
     formatLink(ldp.Resource, 'type'),
     formatLink(ldp.BasicContainer, 'type'),
     formatLink(lws.Container, 'type'),
     formatLink(storage, lws.storage),
     formatLink(linksetOf(storage), 'linkset', { type: linksetJson }),
     ...(acls ? [formatLink(aclOf(storage), 'acl')] : []),
+    ...(profile ? addedLinks(storage, whole) : []),
   ].join(', ');
+}

@@ -17,7 +17,7 @@ import type { UpdateStep } from './parse/read-update.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import { type CompiledUpdate, compileUpdate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
-import { QuadChange } from './quad-change.js';
+import { conflict, QuadChange } from './quad-change.js';
 import { contextOf, loadQueryEngine } from './query-engine.js';
 import { querySource } from './query-source.js';
 
@@ -80,6 +80,8 @@ export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
   readonly maxSolutions: number;
   /** Characters of keys that one operation may name. */
   readonly maxMade: number;
+  /** Each operation has exactly one solution, and all that it removes is there. */
+  readonly isStrict?: boolean;
   /** Called in every block; throws when the work has to end. */
   readonly assertTime: () => void;
 }
@@ -88,7 +90,7 @@ export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
  * Runs operations.
  * @throws LwsError `too-complex` over a limit; for what cannot be compiled `too-complex`, of one graph `unsupported-rdf` or
  *   `malformed-body`; `not-found` for a graph to copy from that is not there, or that the caller may not read; `already-exists` for a graph
- *   that the update itself has made; as `encodeTerm` for what cannot be stored
+ *   that the update itself has made; as `encodeTerm` for what cannot be stored; `patch-conflict` for a strict one that does not apply
  */
 export async function computeUpdate(steps: readonly UpdateStep[], options: UpdateOptions): Promise<ChangedGraphs> {
   const graphs = new ChangedGraphs(options);
@@ -157,16 +159,17 @@ class GraphsUpdate {
     const { where } = operation;
     const from = where?.type === 'from' ? (where as Algebra.From) : undefined;
     const own = from ? { ...operation, where: from.input } : operation;
-    const { graph, maxMade } = this.options;
+    const { graph, maxMade, isStrict } = this.options;
     const compiled = compileUpdate(own as Algebra.DeleteInsert, { base, graph });
     const dataset = from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) };
     // Every solution is of the state before; what is removed is removed first.
-    const change = new QuadChange(compiled, this.graphs, { graph, maxMade, freshLabel: this.freshLabel });
+    const change = new QuadChange(compiled, this.graphs, { graph, maxMade, isStrict, freshLabel: this.freshLabel });
     if (compiled.plan)
       await this.eachSolution({ ...compiled, plan: compiled.plan, where: own.where! }, dataset, (row) =>
         change.take(row),
       );
     else change.take([]);
+    if (isStrict && compiled.plan && this.solutions !== 1) throw conflict('its conditions hold nowhere');
     await change.apply();
   }
 
@@ -188,6 +191,7 @@ class GraphsUpdate {
       for await (const rows of run.rows) {
         assertTime();
         this.solutions += rows.length;
+        if (options.isStrict && this.solutions > 1) throw conflict('its conditions hold in more than one way');
         if (this.solutions > options.maxSolutions)
           throw new LwsError(
             'too-complex',

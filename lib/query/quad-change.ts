@@ -12,6 +12,8 @@ export interface QuadChangeOptions {
   readonly graph: string | undefined;
   /** Characters of keys that the operation may name. */
   readonly maxMade: number;
+  /** What is removed is there, and what is inserted can be stored. */
+  readonly isStrict?: boolean | undefined;
   readonly freshLabel: () => string;
 }
 
@@ -57,6 +59,9 @@ export class QuadChange {
 
   async apply(): Promise<void> {
     await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
+    if (this.options.isStrict)
+      for (const [key, iri] of this.removed)
+        if (this.graphs.had(this.graphs.graph(iri), key) === false) throw conflict('it removes what is not there');
     for (const [key, iri] of this.removed) this.graphs.graph(iri).remove(key);
     for (const [key, iri] of this.added) {
       const graph = this.graphs.graph(iri);
@@ -74,7 +79,10 @@ export class QuadChange {
       const graph = 'slot' in place ? row[place.slot] : 'token' in place ? place.token : undefined;
       if (graph === undefined || !isIri(graph)) continue;
       for (const triple of instances(template, row, labelOf)) {
-        if (!isWanted(triple)) continue;
+        if (!isWanted(triple)) {
+          if (this.options.isStrict) throw conflict('it inserts what is no triple of RDF');
+          continue;
+        }
         const key = wholeKey([...triple, graph]);
         if (keys.has(key)) continue;
         keys.set(key, graph);
@@ -84,6 +92,10 @@ export class QuadChange {
     }
   }
 }
+
+/** A strict update does not apply (N3 Patch). */
+export const conflict = (why: string): LwsError =>
+  new LwsError('patch-conflict', `The patch does not apply: ${why}. Nothing was changed.`);
 
 const tooMuch = ({ maxMade }: QuadChangeOptions): LwsError =>
   new LwsError(

@@ -1,6 +1,9 @@
 /** Which methods and patch types a resource supports: the values of Allow, Accept-Patch and Accept-Post. */
+import type { SentUpdate } from '../documents/document-tasks.js';
+import { n3Patch } from '../profile.js';
 import { rdfFormats } from '../rdf/formats.js';
 import { isContainerIri, type ResourceRecord } from '../storage/state/records.js';
+import type { RequestBody } from './body.js';
 import { isReserved } from './names.js';
 import type { Storage } from './storage.js';
 
@@ -9,9 +12,21 @@ export const mergePatch = 'application/merge-patch+json';
 export const jsonPatch = 'application/json-patch+json';
 export const linksetJson = 'application/linkset+json';
 
+/** The patch types of RDF: N3 Patch under a profile alone (rule 20.5). */
+export const rdfPatches = ({ profile }: Pick<Storage, 'profile'>): readonly string[] => [
+  sparqlUpdate,
+  ...(profile?.patches ?? []),
+];
+
+/** The text of a patch of RDF. */
+export const sentUpdate = ({ mediaType }: Pick<RequestBody, 'mediaType'>, text: string): SentUpdate => ({
+  text,
+  isN3: mediaType === n3Patch,
+});
+
 /** The patch types that a resource takes (rule 6.14); none for binaries and containers. */
-export function acceptedPatches({ kind }: ResourceRecord): readonly string[] {
-  if (kind === 'rdf') return [sparqlUpdate];
+export function acceptedPatches({ kind }: ResourceRecord, storage: Pick<Storage, 'profile'>): readonly string[] {
+  if (kind === 'rdf') return rdfPatches(storage);
   return kind === 'json' ? [jsonPatch, mergePatch] : [];
 }
 

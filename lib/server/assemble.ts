@@ -18,8 +18,10 @@ import { graphStorePath } from '../http/graph-store.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import { systemContainerReply } from '../http/system-container.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { profiles } from '../profile.js';
 import { BulkStaging } from '../resources/bulk.js';
 import { explainDecision } from '../resources/explanation.js';
+import { rdfPatches } from '../resources/methods.js';
 import { Representations } from '../resources/representations.js';
 import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
@@ -28,7 +30,7 @@ import { describeSettings, type Settings } from '../settings.js';
 import type { Store } from '../storage/engine/store.js';
 import { quadsOf } from '../storage/graphs/quads.js';
 import { ownsAny } from '../storage/state/owned-entries.js';
-import type { CoreSettings } from './core-settings.js';
+import { type CoreSettings, everyOrigin } from './core-settings.js';
 import type { ServerProcess } from './process.js';
 import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
 import { storeMeasures } from './store-measures.js';
@@ -86,6 +88,7 @@ export async function assembleStorage(
       return installations.some(({ resourceQuery }) => resourceQuery);
     },
     mask: core.mask,
+    profile: core.profile ? profiles[core.profile] : undefined,
     limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
     requireConditionalWrites: core.requireConditionalWrites,
     clock: Date.now,
@@ -101,7 +104,7 @@ export function assemblePlatform(
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
   { settings, process: { fetchUnder, log, progress }, signingKey, read, formats, installations }: AssemblyContext,
 ): Platform {
-  const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
+  const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, profile, clock } = assembled;
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
@@ -119,6 +122,7 @@ export function assemblePlatform(
     read,
     listContainer: (request, container) => systemContainerReply(assembled, request, container),
     mask,
+    profile,
     clock,
     log,
     dataDir: core.dataDir,
@@ -200,6 +204,7 @@ export function assembleAppContext(
     ],
     capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
     verificationMethods,
+    patches: rdfPatches(storage),
   });
   // Whom the operator named does not wait for what strangers name.
   const trusted = platform.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
@@ -229,7 +234,12 @@ export function assembleAppContext(
       ...installations.flatMap(({ routes = [] }) => routes),
     ],
     resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
-    cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
+    cors: {
+      allowedOrigins: core.corsOrigins,
+      maxAgeSeconds: core.corsMaxAge,
+      isEchoed: core.corsOrigins === everyOrigin,
+      echoesFields: storage.profile?.echoesFields === true,
+    },
     challenge,
     requireHttps: core.requireHttps,
     hstsSeconds: core.hstsMaxAge,

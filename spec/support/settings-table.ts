@@ -5,12 +5,14 @@ const entries = (tables: readonly SettingsTable[]) => tables.flatMap((table) => 
 
 /** Every setting with its default, as the settings file. */
 export const settingsFile = (tables: readonly SettingsTable[]): string =>
-  `${JSON.stringify(Object.fromEntries(entries(tables).map((entry) => [entry.name, entry.default])), null, 2)}\n`;
+  `${JSON.stringify(Object.fromEntries(entries(tables).map((entry) => [entry.name, entry.profiles ? null : entry.default])), null, 2)}\n`;
 
 /** Every setting as a row of Markdown. */
 export function settingsMarkdown(tables: readonly SettingsTable[]): string {
-  const rows = entries(tables).map(({ name, default: value, doc, parser }) => {
-    const shown = value === null ? 'none' : `\`${JSON.stringify(value).replaceAll('|', '\\|')}\``;
+  const written = (value: unknown): string => `\`${JSON.stringify(value).replaceAll('|', '\\|')}\``;
+  const rows = entries(tables).map(({ name, default: value, doc, parser, profiles = {} }) => {
+    const byProfile = Object.entries(profiles).map(([profile, given]) => `; ${profile}: ${written(given)}`);
+    const shown = value === null ? 'none' : written(value) + byProfile.join('');
     return `| \`${name}\` | ${shown} | ${doc} | ${parser.expectation} |`;
   });
   return ['| setting | default | what it does | value |', '|---|---|---|---|', ...rows].join('\n');

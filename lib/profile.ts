@@ -3,6 +3,8 @@
  * Without a profile there is none of them.
  */
 export interface Profile {
+  /** Values of settings, by name, where nobody gives one. */
+  readonly settings: Readonly<Record<string, unknown>>;
   /** A write makes the containers that are missing above its name. */
   readonly makesParents: boolean;
   /** Media types of patches of RDF, beside SPARQL Update. */
@@ -23,12 +25,24 @@ export interface Profile {
   readonly storageLinks: { readonly type: string; readonly relation: string };
 }
 
+/** The setting that names the profile. */
+export const profileSetting = 'lws.profile';
+
+/** Every origin. It is told from a `*` that somebody gave by being this list: it is echoed, with credentials (rule 20.2). */
+export const everyOrigin: readonly string[] = ['*'];
+
 export const n3Patch = 'text/n3';
 
 const pim = 'http://www.w3.org/ns/pim/space#';
 
 /** What applications of Solid expect (Solid Protocol, Web Access Control). */
 const solid: Profile = {
+  settings: {
+    'lws.access-control': 'wac',
+    'lws.mask-forbidden-as-not-found': false,
+    'lws.require-conditional-writes': false,
+    'lws.cors.allowed-origins': everyOrigin,
+  },
   makesParents: true,
   patches: [n3Patch],
   appendsByPatch: true,
@@ -44,3 +58,8 @@ const solid: Profile = {
 export const profiles = { solid } as const satisfies Readonly<Record<string, Profile>>;
 
 export type ProfileName = keyof typeof profiles;
+
+/** The settings that a profile may set; to give `null` for one is to give nothing. */
+export const governed: ReadonlySet<string> = new Set(
+  Object.values(profiles).flatMap(({ settings }) => Object.keys(settings)),
+);

@@ -3,6 +3,7 @@
  * components bring their own tables.
  */
 import { readFileSync } from 'node:fs';
+import { governed, type ProfileName, profileSetting, profiles } from './profile.js';
 
 /** Reads one value from JSON (`config.json`) or from text (environment, flags). `undefined` means "does not fit". */
 export interface SettingParser<T> {
@@ -16,8 +17,6 @@ export interface Setting<T> {
   readonly parser: SettingParser<T>;
   readonly default: T;
   readonly doc: string;
-  /** Its values by profiles, where nobody gives one; `null` is to give none. */
-  readonly profiles?: Readonly<Record<string, T>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table mixes settings of every type; SettingsOf recovers each of them.
@@ -29,16 +28,6 @@ export type SettingsOf<T extends SettingsTable> = {
 export function setting<T>(name: string, parser: SettingParser<T>, fallback: T, doc: string): Setting<T> {
   return { name, parser, default: fallback, doc };
 }
-
-/** The same, with the value that it has under a profile. */
-export const underProfile = <T>(entry: Setting<T>, values: NonNullable<Setting<T>['profiles']>): Setting<T> => ({
-  ...entry,
-  parser: { ...entry.parser, expectation: `${entry.parser.expectation}, or nothing` },
-  profiles: values,
-});
-
-/** The setting that names the profile. */
-export const profileSetting = 'lws.profile';
 
 /** A setting is wrong: the message names key, value, expectation and source, and is all that a person needs. */
 export class SettingsError extends Error {
@@ -164,25 +153,21 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   const known = new Map<string, Setting<unknown>>();
   for (const table of tables) for (const entry of Object.values(table)) known.set(entry.name, entry);
   const values = new Map<string, EffectiveSetting>();
-  const byDefault = (entry: Setting<unknown>): EffectiveSetting => ({
-    setting: entry,
-    value: entry.default,
-    source: 'default',
-  });
-  for (const entry of known.values()) values.set(entry.name, byDefault(entry));
+  const give = (entry: Setting<unknown>, value: unknown, source: string): void =>
+    void values.set(entry.name, { setting: entry, value, source });
+  for (const entry of known.values()) give(entry, entry.default, 'default');
 
   const lay = (key: string, raw: unknown, source: string): void => {
     const entry = known.get(key);
     if (!entry) throw new SettingsError(unknownKey(key, source, [...known.keys()]));
     const value = entry.parser.parse(raw);
-    // An empty text is a list without an entry.
-    if (entry.profiles && value === undefined && (raw === null || raw === ''))
-      return void values.set(key, byDefault(entry));
-    if (value === undefined)
+    // To give nothing is to leave it to the profile; an empty text is also a list without an entry.
+    if (value !== undefined) give(entry, value, source);
+    else if (governed.has(key) && (raw === null || raw === '')) give(entry, entry.default, 'default');
+    else
       throw new SettingsError(
         `${key} is ${JSON.stringify(raw)} (from ${source}); expected ${entry.parser.expectation}.`,
       );
-    values.set(key, { setting: entry, value, source });
   };
 
   if (sources.file) {
@@ -197,18 +182,11 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   }
   for (const [key, raw] of Object.entries(sources.flags ?? {}))
     lay(key.startsWith('lws.') ? key : `lws.${key}`, raw, `flag --${key}`);
-  return underItsProfile(new Settings(values));
-}
-
-/** Gives what its profile governs, and nobody has set, the values of the profile. */
-function underItsProfile(settings: Settings): Settings {
-  const name = settings.all().find(({ setting }) => setting.name === profileSetting)?.value;
-  if (typeof name !== 'string') return settings;
-  const source = `${profileSetting}=${name}`;
-  return settings
-    .all()
-    .filter(({ setting: { profiles }, source: from }) => profiles && name in profiles && from === 'default')
-    .reduce((before, { setting }) => before.with(setting.name, setting.profiles![name], source), settings);
+  const profile = values.get(profileSetting)?.value as ProfileName | null | undefined;
+  if (profile)
+    for (const [name, value] of Object.entries(profiles[profile].settings))
+      if (values.get(name)?.source === 'default') give(known.get(name)!, value, `${profileSetting}=${profile}`);
+  return new Settings(values);
 }
 
 /** What the profile has set: `lws.access-control=wac`. */

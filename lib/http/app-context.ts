@@ -11,10 +11,6 @@ export interface CorsPolicy {
   /** Origins, or `*` alone; empty: no CORS fields at all. */
   readonly allowedOrigins: readonly string[];
   readonly maxAgeSeconds: number;
-  /** `*` is answered with the origin that asks, and with credentials (rule 20.2). */
-  readonly isEchoed?: boolean;
-  /** A preflight allows what it asks for. */
-  readonly echoesFields?: boolean;
 }
 
 export interface AppContext {

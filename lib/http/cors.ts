@@ -1,5 +1,6 @@
 /** Cross-origin requests (rule 10.4): closed unless origins are listed. Pure. */
 import type { IncomingMessage } from 'node:http';
+import { everyOrigin } from '../profile.js';
 import type { AppContext, CorsPolicy } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Fields, Reply } from './reply.js';
@@ -19,7 +20,7 @@ const none: Fields = {};
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]+$/;
 
 /** Finds the fields for this answer whatever it will be, and answers preflights: they bring no credential. */
-export function cors({ cors: policy, storage: { rootIri: storage } }: AppContext): Step {
+export function cors({ cors: policy, storage: { rootIri: storage, profile } }: AppContext): Step {
   if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
   const basePath = new URL(storage).pathname.slice(0, -1);
   return ({ req, state: { exchange } }, next) => {
@@ -27,15 +28,16 @@ export function cors({ cors: policy, storage: { rootIri: storage } }: AppContext
     const path = exchange.path.slice(basePath.length);
     if (/^\/(?:app|callback)(?:\/|$)/i.test(path)) return next();
     exchange.cors = corsFields(policy, req);
-    exchange.reply = preflightReply(policy, req);
+    exchange.reply = preflightReply(policy, req, profile?.echoesFields);
     return exchange.reply ? undefined : next();
   };
 }
 
 /** The fields that an answer to this request carries. */
-function corsFields({ allowedOrigins, isEchoed }: CorsPolicy, req: IncomingMessage): Fields {
+function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
   const { origin } = req.headers;
   if (allowedOrigins.length === 0) return none;
+  const isEchoed = allowedOrigins === everyOrigin;
   const any = allowedOrigins.includes('*') && !isEchoed;
   const isAllowed = any || isEchoed || allowedOrigins.includes(origin ?? '');
   if (origin === undefined || !isAllowed) return any ? none : { Vary: 'Origin' };
@@ -49,8 +51,9 @@ function corsFields({ allowedOrigins, isEchoed }: CorsPolicy, req: IncomingMessa
 
 /** The answer to a preflight: before authentication, and whatever the target is. `undefined` for other requests. */
 function preflightReply(
-  { allowedOrigins, maxAgeSeconds, echoesFields }: CorsPolicy,
+  { allowedOrigins, maxAgeSeconds }: CorsPolicy,
   req: IncomingMessage,
+  echoesFields = false,
 ): Reply | undefined {
   const isPreflight =
     req.method === 'OPTIONS' &&

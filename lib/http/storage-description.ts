@@ -7,7 +7,7 @@ import { formatLink } from '../fields/link.js';
 import { cidContext, lwsContext } from '../rdf/contexts.js';
 import { isRdfFormat, jsonLd, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
-import { jsonPatch, linksetJson, mergePatch, sparqlUpdate } from '../resources/methods.js';
+import { jsonPatch, linksetJson, mergePatch, rdfPatches } from '../resources/methods.js';
 import { aclOf, linksetOf } from '../resources/names.js';
 import { isNotModified, undated } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
@@ -41,8 +41,6 @@ export interface Advertised {
   readonly services: readonly ServiceEntry[];
   readonly capabilities: readonly CapabilityEntry[];
   readonly verificationMethods: readonly VerificationMethod[];
-  /** The patch types of RDF; absent: SPARQL Update. */
-  readonly patches?: readonly string[];
 }
 
 /** The document, made once: it changes only with the configuration. */
@@ -73,17 +71,17 @@ const ownCapabilities = (patches: readonly string[]): readonly CapabilityEntry[]
 ];
 
 export function describeStorage(
-  storage: string,
-  { services, capabilities, verificationMethods, patches = [sparqlUpdate] }: Advertised,
+  storage: Pick<Storage, 'rootIri' | 'profile'>,
+  { services, capabilities, verificationMethods }: Advertised,
 ): StorageDescription {
   const document = {
     '@context': [cidContext, lwsContext],
-    id: storage,
+    id: storage.rootIri,
     type: 'Storage',
     verificationMethod: verificationMethods,
     authentication: verificationMethods.map(({ id }) => id),
-    capability: [...ownCapabilities(patches), ...capabilities],
-    service: [{ type: 'StorageRoot', serviceEndpoint: storage }, ...services],
+    capability: [...ownCapabilities(rdfPatches(storage)), ...capabilities],
+    service: [{ type: 'StorageRoot', serviceEndpoint: storage.rootIri }, ...services],
   };
   const bytes = Buffer.from(JSON.stringify(document));
   const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);

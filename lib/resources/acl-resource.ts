@@ -21,12 +21,13 @@ import type { Access } from '../authorization/principal.js';
 import type { SentUpdate } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
+import { n3Patch } from '../profile.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { applied } from '../storage/graphs/graph-changes.js';
 import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
-import { rdfPatches, sentUpdate } from './methods.js';
+import { rdfPatches } from './methods.js';
 import { insertedBy } from './patch-absent.js';
 import { assertPreconditions, dateAfter, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
@@ -131,7 +132,8 @@ export async function patchAcl(storage: Storage, index: AclIndex, request: AclWr
       throw new LwsError('unsupported-media-type', `An ACL is patched with ${patches.join(' or ')}.`, {
         fields: { 'Accept-Patch': patches.join(', ') },
       });
-    const update = sentUpdate(body, decodeUtf8(await readBody(body, longestAcl)));
+    const text = decodeUtf8(await readBody(body, longestAcl));
+    const update = { text, isN3: body.mediaType === n3Patch };
     return async ({ acl }) => ({
       graph: await updated(storage, update, { iri, acl }),
       seen: { revision: acl?.revision },

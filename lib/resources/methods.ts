@@ -1,9 +1,6 @@
 /** Which methods and patch types a resource supports: the values of Allow, Accept-Patch and Accept-Post. */
-import type { SentUpdate } from '../documents/document-tasks.js';
-import { n3Patch } from '../profile.js';
 import { rdfFormats } from '../rdf/formats.js';
 import { isContainerIri, type ResourceRecord } from '../storage/state/records.js';
-import type { RequestBody } from './body.js';
 import { isReserved } from './names.js';
 import type { Storage } from './storage.js';
 
@@ -17,12 +14,6 @@ export const rdfPatches = ({ profile }: Pick<Storage, 'profile'>): readonly stri
   sparqlUpdate,
   ...(profile?.patches ?? []),
 ];
-
-/** The text of a patch of RDF. */
-export const sentUpdate = ({ mediaType }: Pick<RequestBody, 'mediaType'>, text: string): SentUpdate => ({
-  text,
-  isN3: mediaType === n3Patch,
-});
 
 /** The patch types that a resource takes (rule 6.14); none for binaries and containers. */
 export function acceptedPatches({ kind }: ResourceRecord, storage: Pick<Storage, 'profile'>): readonly string[] {

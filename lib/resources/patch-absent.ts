@@ -4,11 +4,12 @@ import { refusalOfAbsent } from '../authorization/guard.js';
 import { type EncodedDocument, type SentUpdate, tasks } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
+import { n3Patch } from '../profile.js';
 import { conflict } from '../query/quad-change.js';
 import { charactersOf } from '../storage/graphs/graph-keys.js';
 import { isContainerIri } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
-import { rdfPatches, sentUpdate } from './methods.js';
+import { rdfPatches } from './methods.js';
 import { assertPreconditions } from './preconditions.js';
 import { replace, requireTarget } from './replace.js';
 import type { Storage } from './storage.js';
@@ -39,7 +40,7 @@ export async function patchAbsent(
     );
   assertPreconditions(preconditions, undefined, undefined);
   const bytes = await readBody(body, storage.limits.requestBytes);
-  const document = await insertedBy(storage, sentUpdate(body, decodeUtf8(bytes)), iri);
+  const document = await insertedBy(storage, { text: decodeUtf8(bytes), isN3: body.mediaType === n3Patch }, iri);
   if (!document)
     throw new LwsError(
       'not-found',

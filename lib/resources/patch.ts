@@ -5,12 +5,13 @@ import { requireAccess, requireEither } from '../authorization/guard.js';
 import type { SentUpdate } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
+import { n3Patch } from '../profile.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
 import { stageDelta, stageLinksAlone } from './graph-delta.js';
-import { acceptedPatches, mergePatch, rdfPatches, sentUpdate } from './methods.js';
+import { acceptedPatches, mergePatch, rdfPatches } from './methods.js';
 import { patchAbsent } from './patch-absent.js';
 import { assertPreconditions } from './preconditions.js';
 import { blobBytes } from './read.js';
@@ -41,7 +42,7 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
     const asked = looks ? await looking(storage, request, () => hasTests(text)) : request;
     return untilCurrent(() => patchJson(storage, asked, bytes), request.iri);
   }
-  const update = sentUpdate(request.body, text);
+  const update = { text, isN3: request.body.mediaType === n3Patch };
   const quick = await quickly(storage, request, update);
   const asked = quick && !(quick.isStrict && quick.removes) ? request : await looking(storage, request, () => true);
   return patchGraph(storage, asked, { ...update, quick });

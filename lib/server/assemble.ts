@@ -21,7 +21,6 @@ import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { profiles } from '../profile.js';
 import { BulkStaging } from '../resources/bulk.js';
 import { explainDecision } from '../resources/explanation.js';
-import { rdfPatches } from '../resources/methods.js';
 import { Representations } from '../resources/representations.js';
 import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
@@ -30,7 +29,7 @@ import { describeSettings, type Settings } from '../settings.js';
 import type { Store } from '../storage/engine/store.js';
 import { quadsOf } from '../storage/graphs/quads.js';
 import { ownsAny } from '../storage/state/owned-entries.js';
-import { type CoreSettings, everyOrigin } from './core-settings.js';
+import type { CoreSettings } from './core-settings.js';
 import type { ServerProcess } from './process.js';
 import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
 import { storeMeasures } from './store-measures.js';
@@ -194,7 +193,7 @@ export function assembleAppContext(
     verificationMethods,
   }: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
 ): AppContext {
-  const description = describeStorage(storage.rootIri, {
+  const description = describeStorage(storage, {
     services: [
       {
         type: 'https://www.w3.org/TR/sparql11-http-rdf-update/',
@@ -204,7 +203,6 @@ export function assembleAppContext(
     ],
     capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
     verificationMethods,
-    patches: rdfPatches(storage),
   });
   // Whom the operator named does not wait for what strangers name.
   const trusted = platform.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
@@ -234,12 +232,7 @@ export function assembleAppContext(
       ...installations.flatMap(({ routes = [] }) => routes),
     ],
     resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
-    cors: {
-      allowedOrigins: core.corsOrigins,
-      maxAgeSeconds: core.corsMaxAge,
-      isEchoed: core.corsOrigins === everyOrigin,
-      echoesFields: storage.profile?.echoesFields === true,
-    },
+    cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
     challenge,
     requireHttps: core.requireHttps,
     hstsSeconds: core.hstsMaxAge,

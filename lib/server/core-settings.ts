@@ -1,20 +1,18 @@
 /** The settings of the floors, and the combinations of them that the server refuses to start with (rule 5.4). */
 import { logLevels } from '../log.js';
 import { hostList } from '../outbound/address-policy.js';
-import { type ProfileName, profiles } from '../profile.js';
+import { type ProfileName, profileSetting, profiles } from '../profile.js';
 import {
   flag,
   integer,
   list,
   oneOf,
   optional,
-  profileSetting,
   type SettingParser,
   SettingsError,
   type SettingsOf,
   setting,
   text,
-  underProfile,
 } from '../settings.js';
 import { storeSettings } from './store-settings.js';
 import { tlsSettings } from './tls/tls-settings.js';
@@ -29,9 +27,6 @@ const issuerList: SettingParser<readonly string[]> = {
       : undefined;
   },
 };
-
-/** Every origin. A profile's is told from a `*` that somebody gave by being this list: it is echoed, with credentials (rule 20.2). */
-export const everyOrigin: readonly string[] = ['*'];
 
 export const coreSettings = {
   ...tlsSettings,
@@ -79,19 +74,16 @@ export const coreSettings = {
     profileSetting,
     optional(oneOf(Object.keys(profiles) as ProfileName[])),
     null,
-    'What some applications expect: solid, of a Solid storage. It sets what is null below, and extends the interface.',
+    'What some applications expect: solid, of a Solid storage. It sets what is null in config.json, and extends the interface.',
   ),
   owners: setting('lws.owners', list, [], 'The identities (URIs) that may do everything.'),
   devOpen: setting('lws.dev.open', flag, false, 'Without owners: everybody may read and write. For development alone.'),
   publicRead: setting('lws.public-read', flag, false, 'Everybody may read everything.'),
-  accessControl: underProfile(
-    setting(
-      'lws.access-control',
-      oneOf(['owner', 'wac'] as const),
-      'owner',
-      'How access is decided: by owners and creators, or by ACLs (Web Access Control).',
-    ),
-    { solid: 'wac' },
+  accessControl: setting(
+    'lws.access-control',
+    oneOf(['owner', 'wac'] as const),
+    'owner',
+    'How access is decided: by owners and creators, or by ACLs (Web Access Control).',
   ),
   groupCache: setting('lws.wac.group-cache-seconds', integer(0), 300, 'Seconds that a remote group document is kept.'),
   groupFailureCache: setting(
@@ -106,23 +98,17 @@ export const coreSettings = {
     8,
     'Remote group documents that one decision may fetch.',
   ),
-  mask: underProfile(
-    setting(
-      'lws.mask-forbidden-as-not-found',
-      flag,
-      true,
-      'Answer 404 instead of 403 to those who may not know that a resource exists.',
-    ),
-    { solid: false },
+  mask: setting(
+    'lws.mask-forbidden-as-not-found',
+    flag,
+    true,
+    'Answer 404 instead of 403 to those who may not know that a resource exists.',
   ),
-  requireConditionalWrites: underProfile(
-    setting(
-      'lws.require-conditional-writes',
-      flag,
-      true,
-      'Refuse a PUT that replaces a resource without a precondition (428).',
-    ),
-    { solid: false },
+  requireConditionalWrites: setting(
+    'lws.require-conditional-writes',
+    flag,
+    true,
+    'Refuse a PUT that replaces a resource without a precondition (428).',
   ),
   pageSize: setting(
     'lws.container.page-size',
@@ -170,9 +156,11 @@ export const coreSettings = {
     32 << 20,
     'Bytes of rendered representations to keep in memory.',
   ),
-  corsOrigins: underProfile(
-    setting('lws.cors.allowed-origins', list, [], 'Origins whose scripts may use the storage, or *; none: no CORS.'),
-    { solid: everyOrigin },
+  corsOrigins: setting(
+    'lws.cors.allowed-origins',
+    list,
+    [],
+    'Origins whose scripts may use the storage, or *; none: no CORS.',
   ),
   corsMaxAge: setting('lws.cors.max-age-seconds', integer(0), 600, 'Seconds that a browser may remember a preflight.'),
   audience: setting('lws.audience', list, [], 'Further audiences that a credential may name besides the base URI.'),

@@ -3,8 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { standardComponents } from '../../components/index.js';
+import { banner } from '../../lib/server/banner.js';
 import { coreSettings } from '../../lib/server/core-settings.js';
 import { blobPlaceOf } from '../../lib/server/open-store.js';
+import type { Server } from '../../lib/server/server.js';
 import { assertUsable } from '../../lib/server/usable-settings.js';
 import {
   describeSettings,
@@ -86,6 +88,15 @@ describe('Settings', () => {
     ]);
     expect(given.all().filter(({ source }) => source === 'lws.profile=solid')).to.have.length(4);
     expect(setByProfile(loadSettings(tables, file(nothing)))).to.deep.equal([]);
+  });
+
+  it('Rule 20.1: the start prints what the profile has set, and nothing of it where there is none', async () => {
+    const printed = (settings: ReturnType<typeof solid>) =>
+      banner({ baseUri: 'https://pod.example', mintedOwner: undefined } as Server, settings, undefined);
+    expect(await printed(solid({ 'access-control': 'owner' }))).to.match(
+      /The profile solid sets lws\.mask-forbidden-as-not-found=false, lws\.require-conditional-writes=false, lws\.cors\.allowed-origins=\*\n/,
+    );
+    expect(await printed(loadSettings(tables, {}))).to.not.match(/profile/);
   });
 
   it('Rule 20.1: a value that is given wins, an empty list and the usual value too; a later null takes it back', () => {

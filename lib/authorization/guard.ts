@@ -94,7 +94,11 @@ export async function requirePut(
 }
 
 /** The container, or the nearest one above it that is there. */
-function nearestContainer({ rootIri }: Guard, view: View, iri: string): ResourceRecord | undefined {
+export function nearestContainer(
+  { rootIri }: Pick<Guard, 'rootIri'>,
+  view: View,
+  iri: string,
+): ResourceRecord | undefined {
   for (let at = iri; at.startsWith(rootIri); at = parentOf(at)) {
     const record = view.record(at);
     if (record) return record;

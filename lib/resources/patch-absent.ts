@@ -66,8 +66,9 @@ async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPa
   try {
     return (await requireTarget(storage, view, { access, iri })) === undefined;
   } catch (error) {
-    // Refusals that are told say which mode lacks.
-    if (error instanceof LwsError && !storage.profile?.refusesAbsent) return false;
+    // Under a profile it is said what a name lacks and, where refusals are told, who asks; else it is as absent as what is hidden.
+    const isOfCaller = error instanceof LwsError && /not-found|forbidden|unauthenticated/.test(error.code);
+    if (error instanceof LwsError && (!storage.profile?.refusesAbsent || (storage.mask && isOfCaller))) return false;
     throw error;
   }
 }

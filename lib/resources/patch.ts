@@ -138,10 +138,11 @@ async function deltaOf(
 async function admit(
   storage: Storage,
   view: View,
-  { iri, access, preconditions, body, looks, removes }: PatchRequest,
+  { iri, access, preconditions, body, links, looks, removes }: PatchRequest,
 ): Promise<ResourceRecord> {
-  const inserts = storage.profile?.appendsByPatch && !removes && rdfPatches(storage).includes(body.mediaType);
-  const record = inserts
+  const isOfGraph = !links && rdfPatches(storage).includes(body.mediaType);
+  const mayInsert = storage.profile?.appendsByPatch && isOfGraph && !removes;
+  const record = mayInsert
     ? await requireEither(storage, { view, access, iri }, ['append', 'write'])
     : await requireAccess(storage, view, access, 'write', iri);
   if (looks) await requireAccess(storage, view, access, 'read', iri);

@@ -96,6 +96,10 @@ const remarks: Readonly<Record<string, string>> = {
   'openid-client': 'Discovery; token exchange as a generic grant.',
 };
 
+/** By `solid-os.spec.ts`, which runs where the package is. */
+const solidOs =
+  '| mashlib (SolidOS) | 2.3.3 | Chromium | create, read, change, share, share again, take back | The data browser, by its own buttons, with a `fetch` that has a credential: it signs in by Solid-OIDC. `MASHLIB` names its folder `dist` for the spec. |';
+
 describe('Clients of others', function () {
   this.timeout(60_000);
   const owner = ed25519Identity();
@@ -156,6 +160,7 @@ describe('Clients of others', function () {
   for (const [name, which] of [
     ['@inrupt/solid-client', 'solid-client'],
     ['rdflib', 'rdflib'],
+    ['@ldo/connected-solid', 'ldo'],
   ] as const)
     it(`${name} in a browser, from another origin`, async function () {
       if (!chromiumPath()) return this.skip();
@@ -184,7 +189,7 @@ describe('Clients of others', function () {
   it('docs/clients.md says what came out', function () {
     if (!chromiumPath()) return this.skip();
     const file = join(packageRoot, 'docs/clients.md');
-    const table = ['| client | version | in | works | |', '|---|---|---|---|---|', ...rows].join('\n');
+    const table = ['| client | version | in | works | |', '|---|---|---|---|---|', ...rows, solidOs].join('\n');
     const text = `# Clients
 
 Software for Solid works with one setting, \`lws.profile=solid\` (in a file, as \`LWS_PROFILE=solid\` or \`--profile=solid\`):

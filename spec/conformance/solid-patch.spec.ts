@@ -331,6 +331,31 @@ describeStorage(
         expectProblem(await send(s, hidden.iri, text, as(s, bob)), 403, s);
     });
 
+    it('Rules 20.6, 2.4, 14.10: to append is not to write links; to add to a graph is', async () => {
+      const { iri } = await s.stored('text/turtle', content);
+      await setAcl(s, iri, rule('Read Append', agent(bob)));
+      const links = { Prefer: 'set-linkset', Link: '<urn:x>; rel="describedby"' };
+      for (const [type, text] of [
+        [n3, patchOf(inserts)],
+        [update, 'INSERT DATA { <#x> <urn:p> 1 }'],
+      ] as const)
+        expectProblem(await s.send('PATCH', iri, { 'Content-Type': type, ...links }, text, as(s, bob)), 403, s);
+      expect((await s.get(`${iri}.meta`)).text).to.not.include('urn:x');
+      const graph = `${s.root}.lws/graphs?graph=${encodeURIComponent(iri)}`;
+      const add = (who: Sender) => s.send('POST', graph, { 'Content-Type': 'text/turtle' }, '<#y> <urn:p> 1 .', who);
+      expect((await add(as(s, bob))).status).to.equal(204);
+      expectProblem(await add(as(s, alice)), 403, s);
+    });
+
+    it('Rules 20.4, 20.6: what a PUT to a deep name needs is explained', async () => {
+      const explain = async (method: string, iri: string) => {
+        const query = new URLSearchParams({ as: bob.did, method, iri });
+        return JSON.parse((await s.get(`${s.root}.lws/explain?${query}`)).text);
+      };
+      const container = await s.container();
+      expect((await explain('PUT', `${container}a/b/c`)).needs).to.deep.equal({ mode: 'append', iri: container });
+    });
+
     it('Rule 20.6: to append to JSON is no patch of it', async () => {
       const { iri } = await s.stored('application/json', '{}');
       await setAcl(s, iri, rule('Append', agent(bob)));

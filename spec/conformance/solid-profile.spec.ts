@@ -157,6 +157,15 @@ describeStorage(
       const told = ({ status, text }: Answer) => [status, JSON.parse(text).detail];
       expect(told(hidden)).to.deep.equal(told(absent));
       expectProblem(hidden, 404, s);
+      const insertion = 'INSERT DATA { <#a> <urn:p> 1 }';
+      const patched = async (name: string) =>
+        told(
+          await s.send('PATCH', closed + name, { 'Content-Type': 'application/sparql-update' }, insertion, as(s, bob)),
+        );
+      expect(await patched('x')).to.deep.equal(await patched('z'));
+      expect((await patched('x'))[0]).to.equal(404);
+      const { iri } = await s.stored('text/turtle', '');
+      expectProblem(await s.patch(`${iri}/x`, 'application/sparql-update', insertion), 409, s);
       expectProblem(await s.send('GET', `${closed}x`, {}, undefined, as(s, bob)), 404, s);
       expectProblem(await s.send('GET', `${closed}no`, {}, undefined, as(s, bob)), 404, s);
     });

@@ -248,6 +248,15 @@ describeStorage(
       }
     });
 
+    it('Rule 20.5: a long document that is none', async () => {
+      const { iri, etag } = await s.stored('text/turtle', content);
+      const many = Array.from({ length: 900 }, (_, i) => `<#i${i}> <urn:p> "${i}" .`).join('\n');
+      expectProblem(await clausePatch(s, iri, `solid:inserts { ${many} _:x <urn:p> 1 }`), 422, s);
+      expectProblem(await clausePatch(s, iri, `solid:inserts { ${many} } ; solid:deletes { ?x <urn:p> 1 }`), 422, s);
+      expectProblem(await send(s, iri, `${patchOf(`solid:inserts { ${many} }`)} {`), 400, s);
+      expect(await s.tag(iri)).to.equal(etag);
+    });
+
     it('Rule 20.5: an ACL is patched with it by the rules of its PUT', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const give = (mode: string) =>
@@ -264,6 +273,35 @@ describeStorage(
     });
   },
   inSolid(),
+);
+
+describeStorage(
+  'N3 Patch that takes too long',
+  (s) => {
+    it('Rules 20.5, 6.16: is ended, and changes nothing', async () => {
+      // From each node to all later ones: hundreds of millions of ways of five steps, and none of them comes back.
+      const nodes = Array.from({ length: 150 }, (_, i) => i);
+      const later = (from: number): string =>
+        nodes
+          .slice(from + 1)
+          .map((to) => `<#${to}>`)
+          .join(', ');
+      const graph = nodes
+        .slice(0, -1)
+        .map((from) => `<#${from}> <urn:to> ${later(from)} .`)
+        .join('\n');
+      const { iri, etag } = await s.stored('text/turtle', graph);
+      const steps = ['a b', 'b c', 'c d', 'd e', 'e f', 'f a'].map((step) => `?${step.replace(' ', ' <urn:to> ?')}`);
+      expectProblem(
+        await clausePatch(s, iri, `solid:where { ${steps.join(' . ')} } ; solid:inserts { ?a :p 1 }`),
+        422,
+        s,
+      );
+      expect(await s.tag(iri)).to.equal(etag);
+      expect((await clausePatch(s, iri, 'solid:inserts { <#1> :p 1 }')).status).to.equal(204);
+    });
+  },
+  inSolid({ 'sparql-update.timeout-seconds': '1' }),
 );
 
 const update = 'application/sparql-update';

@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'gone'
   | 'interaction-model-conflict'
   | 'invalid-page'
+  | 'invalid-patch'
   | 'invalid-request'
   | 'invalid-token'
   | 'iri-too-long'
@@ -106,3 +107,7 @@ export const tooBusy = (
   seconds: number,
   details: Pick<ErrorDetails, 'cause' | 'reason'> = {},
 ): LwsError => new LwsError('too-busy', message, { ...details, fields: { 'Retry-After': String(seconds) } });
+
+/** A strict patch does not apply (N3 Patch). */
+export const patchConflict = (why: string): LwsError =>
+  new LwsError('patch-conflict', `The patch does not apply: ${why}. Nothing was changed.`);

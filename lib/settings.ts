@@ -3,6 +3,7 @@
  * components bring their own tables.
  */
 import { readFileSync } from 'node:fs';
+import { governed, type ProfileName, profileSetting, profiles } from './profile.js';
 
 /** Reads one value from JSON (`config.json`) or from text (environment, flags). `undefined` means "does not fit". */
 export interface SettingParser<T> {
@@ -167,18 +168,21 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   const known = new Map<string, Setting<unknown>>();
   for (const table of tables) for (const entry of Object.values(table)) known.set(entry.name, entry);
   const values = new Map<string, EffectiveSetting>();
-  for (const entry of known.values())
-    values.set(entry.name, { setting: entry, value: entry.default, source: 'default' });
+  const give = (entry: Setting<unknown>, value: unknown, source: string): void =>
+    void values.set(entry.name, { setting: entry, value, source });
+  for (const entry of known.values()) give(entry, entry.default, 'default');
 
   const lay = (key: string, raw: unknown, source: string): void => {
     const entry = known.get(key);
     if (!entry) throw new SettingsError(unknownKey(key, source, [...known.keys()]));
     const value = entry.parser.parse(raw);
-    if (value === undefined)
+    // To give nothing is to leave it to the profile; an empty text is also a list without an entry.
+    if (value !== undefined) give(entry, value, source);
+    else if (governed.has(key) && (raw === null || raw === '')) give(entry, entry.default, 'default');
+    else
       throw new SettingsError(
         `${key} is ${JSON.stringify(raw)} (from ${source}); expected ${entry.parser.expectation}.`,
       );
-    values.set(key, { setting: entry, value, source });
   };
 
   if (sources.file) {
@@ -193,8 +197,19 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   }
   for (const [key, raw] of Object.entries(sources.flags ?? {}))
     lay(key.startsWith('lws.') ? key : `lws.${key}`, raw, `flag --${key}`);
+  const profile = values.get(profileSetting)?.value as ProfileName | null | undefined;
+  if (profile)
+    for (const [name, value] of Object.entries(profiles[profile].settings))
+      if (values.get(name)?.source === 'default') give(known.get(name)!, value, `${profileSetting}=${profile}`);
   return new Settings(values);
 }
+
+/** What the profile has set: `lws.access-control=wac`. */
+export const setByProfile = (settings: Settings): readonly string[] =>
+  settings
+    .all()
+    .filter(({ source }) => source.startsWith(`${profileSetting}=`))
+    .map(({ setting: { name }, value }) => `${name}=${[value].flat().join(',')}`);
 
 /**
  * Reads a settings file.

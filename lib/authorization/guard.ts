@@ -1,5 +1,6 @@
 /** What a caller who may not do something is told (rule 4.3): a stranger must not learn that anything exists. It throws codes. */
 import { LwsError } from '../errors.js';
+import type { Profile } from '../profile.js';
 import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { recordDecision } from './audit.js';
 import type { Authorizer, Decision, Question, View } from './authorizer.js';
@@ -11,6 +12,8 @@ export interface Guard {
   readonly rootIri: string;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;
+  /** What `lws.profile` changes; absent: nothing. */
+  readonly profile?: Profile | undefined;
 }
 
 /**
@@ -47,7 +50,23 @@ async function grantedLater(
 }
 
 /**
- * Requires what a PUT needs: write on an existing target, append on the parent of a new one.
+ * Requires one of two modes on an existing resource.
+ * @throws LwsError as `requireAccess` of the second one
+ */
+export async function requireEither(
+  guard: Guard,
+  asked: Omit<Question, 'mode'>,
+  [first, second]: readonly [Mode, Mode],
+): Promise<ResourceRecord> {
+  const { view, access, iri } = asked;
+  const record = view.record(iri);
+  const isAllowed = record !== undefined && (await decided(guard, { view, access, mode: first, iri, record }));
+  return (isAllowed && view.record(iri)) || requireAccess(guard, view, access, second, iri);
+}
+
+/**
+ * Requires what a PUT needs: write on an existing target, append on the parent of a new one, or where missing parents are made (rule 20.4) on
+ * the nearest container that is there.
  * @returns the target's record, if there is one
  * @throws LwsError as `requireAccess`; `parent-not-found` for a caller who may know that the parent is absent
  */
@@ -64,7 +83,7 @@ export async function requirePut(
   if (record && (await may('read', record))) throw refusal(guard, access, 'write', true);
   // From here on the target is absent, or hidden and to be answered as if it were absent.
   const parent = parentOf(iri);
-  const container = view.record(parent);
+  const container = guard.profile?.makesParents ? nearestContainer(guard, view, parent) : view.record(parent);
   if (!container) throw asParent(await refusalOfAbsent(guard, view, access, parent));
   if (await may('append', container)) {
     if (!record) return undefined;
@@ -72,6 +91,19 @@ export async function requirePut(
     throw refusal(guard, access, 'write', false);
   }
   throw asParent(refusal(guard, access, 'append', await may('read', container)));
+}
+
+/** The container, or the nearest one above it that is there. */
+export function nearestContainer(
+  { rootIri }: Pick<Guard, 'rootIri'>,
+  view: View,
+  iri: string,
+): ResourceRecord | undefined {
+  for (let at = iri; at.startsWith(rootIri); at = parentOf(at)) {
+    const record = view.record(at);
+    if (record) return record;
+  }
+  return undefined;
 }
 
 /** A container that is hidden is told in the same words as one that is absent. */
@@ -94,7 +126,10 @@ function decided({ authorizer }: Guard, question: Question): boolean | Promise<b
 
 /** The answer for something that is not there: anonymous callers learn that only where they may read the container. */
 export async function refusalOfAbsent(guard: Guard, view: View, access: Access, iri: string): Promise<LwsError> {
-  if (access.principal) return notFound('absent');
+  if (access.principal) {
+    const isTold = guard.mask || !guard.profile?.refusesAbsent || (await wouldRead(guard, { view, access, iri }));
+    return isTold ? notFound('absent') : refusal(guard, access, 'read', false);
+  }
   for (let parent = parentOf(iri); parent.startsWith(guard.rootIri); parent = parentOf(parent)) {
     const record = view.record(parent);
     if (!record) continue;
@@ -102,6 +137,12 @@ export async function refusalOfAbsent(guard: Guard, view: View, access: Access, 
     break;
   }
   return unauthenticated('absent, and the anonymous caller may not read the container');
+}
+
+/** Whether the caller might read a resource of that name (rule 20.3). */
+function wouldRead(guard: Guard, question: Omit<Question, 'mode'>): boolean | Promise<boolean> {
+  const record = nearestContainer(guard, question.view, parentOf(question.iri));
+  return !record || guard.authorizer.allows({ ...question, mode: 'read', record });
 }
 
 function refusal(guard: Guard, access: Access, mode: Mode, readable: boolean): LwsError {

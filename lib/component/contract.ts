@@ -57,6 +57,8 @@ export interface Platform {
   readonly listContainer: (request: Pick<RouteRequest, 'req' | 'query'>, container: SystemContainer) => Promise<Reply>;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;
+  /** What `lws.profile` changes; `undefined`: nothing. */
+  readonly profile: Storage['profile'];
   /** The folder of everything that is kept; secrets in it have mode 0600. */
   readonly dataDir: string;
   readonly documents: Documents;

@@ -6,6 +6,7 @@ import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
+import { readN3Patch } from '../query/parse/n3-patch.js';
 import { assertExpandableText, type Bounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
@@ -84,8 +85,14 @@ export function loadUpdates(): Promise<typeof import('../query/change-set.js')> 
   return updates;
 }
 
-export interface UpdateTask {
+/** An update as it was sent. */
+export interface SentUpdate {
   readonly text: string;
+  /** It is an N3 Patch; else SPARQL. */
+  readonly isN3?: boolean;
+}
+
+export interface UpdateTask extends SentUpdate {
   readonly graph: string;
   /** Those that the resource has. */
   readonly prefixes: Prefixes;
@@ -165,12 +172,20 @@ export const tasks = {
 
   /**
    * What an update makes of a graph; blindly, `undefined` for one that does more than name triples.
-   * @throws LwsError as `readUpdate`, `computeUpdate`
+   * @throws LwsError as `readUpdate`, `readN3Patch`, `computeUpdate`
    */
-  async update({ text, graph, lines, isBlind, assertTime, ...task }: UpdateTask): Promise<GraphDelta | undefined> {
+  async update({
+    text,
+    isN3,
+    graph,
+    lines,
+    isBlind,
+    assertTime,
+    ...task
+  }: UpdateTask): Promise<GraphDelta | undefined> {
     assertExpandableText(text);
     const { readUpdate } = await import('../query/parse/read-update.js');
-    const update = readDataUpdate(text, graph) ?? (await readUpdate(text, graph));
+    const update = isN3 ? readN3Patch(text, graph) : (readDataUpdate(text, graph) ?? (await readUpdate(text, graph)));
     const { graphDifference, namesTriplesAlone } = await loadUpdates();
     if (isBlind && !namesTriplesAlone(update)) return undefined;
     const change = await graphDifference(update, graph, { keys: isBlind ? undefined : lines, assertTime });

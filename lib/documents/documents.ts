@@ -5,6 +5,7 @@
 import { LwsError, tooBusy } from '../errors.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
+import { readN3Patch } from '../query/parse/n3-patch.js';
 import { assertGrown, type Bounds, type Growth, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
@@ -21,6 +22,7 @@ import {
   loadUpdates,
   type MissingContext,
   type PackedDelta,
+  type SentUpdate,
   tasks,
   type UpdateTask,
 } from './document-tasks.js';
@@ -262,12 +264,14 @@ export class Documents {
 
   /**
    * What an update does to any graph of that name, told at once; `undefined` for one that is not short, or plainly data alone.
-   * @throws LwsError as `computeUpdate`
+   * @throws LwsError as `computeUpdate`, `readN3Patch`
    */
-  async quickChange(text: string, graph: string): Promise<GraphDelta | undefined> {
-    const update = text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
+  async quickChange({ text, isN3 }: SentUpdate, graph: string): Promise<GraphDelta | undefined> {
+    if (text.length > inlineUpdateBytes) return undefined;
+    const update = isN3 ? readN3Patch(text, graph) : readDataUpdate(text, graph);
     if (!update) return undefined;
-    const { graphDifference } = await loadUpdates();
+    const { graphDifference, namesTriplesAlone } = await loadUpdates();
+    if (isN3 && !namesTriplesAlone(update)) return undefined;
     return { ...(await graphDifference(update, graph)), prefixes: update.prefixes };
   }
 
@@ -275,9 +279,9 @@ export class Documents {
    * The same in a worker, for an update of any length; `undefined` for one that does more than name triples.
    * @throws LwsError as `readUpdate`, `computeUpdate`
    */
-  dataChange(text: string, graph: string): Promise<GraphDelta | undefined> {
+  dataChange(update: SentUpdate, graph: string): Promise<GraphDelta | undefined> {
     const timeoutMs = this.options.taskTimeoutMs ?? usualTimeoutMs;
-    return this.changeIn(this.pools.large, { text, graph, prefixes: {}, lines: [], isBlind: true, timeoutMs });
+    return this.changeIn(this.pools.large, { ...update, graph, prefixes: {}, lines: [], isBlind: true, timeoutMs });
   }
 
   /**
@@ -285,11 +289,11 @@ export class Documents {
    * @throws LwsError `update-timeout` when the deadline passes, and as `readUpdate`, `computeUpdate`
    */
   async change(
-    text: string,
+    update: SentUpdate,
     { keys: lines, graph, prefixes }: GraphState,
   ): Promise<GraphDelta & Required<Pick<GraphDelta, 'after'>>> {
     const timeoutMs = this.options.updateTimeoutMs;
-    return (await this.changeIn(this.pools.updates, { text, graph, prefixes, lines, timeoutMs })) as never;
+    return (await this.changeIn(this.pools.updates, { ...update, graph, prefixes, lines, timeoutMs })) as never;
   }
 
   private async changeIn(

@@ -6,7 +6,7 @@ import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
 import { deleteAcl, noAcl, patchAcl, putAcl, requireControl } from '../resources/acl-resource.js';
-import { sparqlUpdate } from '../resources/methods.js';
+import { rdfPatches } from '../resources/methods.js';
 import { aclOf } from '../resources/names.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
 import { variantOf } from '../resources/variants.js';
@@ -23,7 +23,7 @@ const allowed = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri: string): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;
   const { method } = req;
-  const fixed = { Allow: allowed, 'Accept-Patch': sparqlUpdate, Link: documentLinks(iri, storage) };
+  const fixed = { Allow: allowed, 'Accept-Patch': rdfPatches(storage).join(', '), Link: documentLinks(iri, storage) };
   if (method === 'GET' || method === 'HEAD') return read(exchange, iri, fixed);
   if (target.query !== undefined && (method === 'PUT' || method === 'PATCH' || method === 'DELETE')) {
     await requireControl(storage, storage.store, access, iri);

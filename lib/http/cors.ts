@@ -1,5 +1,6 @@
 /** Cross-origin requests (rule 10.4): closed unless origins are listed. Pure. */
 import type { IncomingMessage } from 'node:http';
+import { everyOrigin } from '../profile.js';
 import type { AppContext, CorsPolicy } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Fields, Reply } from './reply.js';
@@ -15,8 +16,11 @@ const exposedFields =
 
 const none: Fields = {};
 
+/** Names of fields, and what may stand between them. */
+const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]+$/;
+
 /** Finds the fields for this answer whatever it will be, and answers preflights: they bring no credential. */
-export function cors({ cors: policy, storage: { rootIri: storage } }: AppContext): Step {
+export function cors({ cors: policy, storage: { rootIri: storage, profile } }: AppContext): Step {
   if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
   const basePath = new URL(storage).pathname.slice(0, -1);
   return ({ req, state: { exchange } }, next) => {
@@ -24,7 +28,7 @@ export function cors({ cors: policy, storage: { rootIri: storage } }: AppContext
     const path = exchange.path.slice(basePath.length);
     if (/^\/(?:app|callback)(?:\/|$)/i.test(path)) return next();
     exchange.cors = corsFields(policy, req);
-    exchange.reply = preflightReply(policy, req);
+    exchange.reply = preflightReply(policy, req, profile?.echoesFields);
     return exchange.reply ? undefined : next();
   };
 }
@@ -33,8 +37,10 @@ export function cors({ cors: policy, storage: { rootIri: storage } }: AppContext
 function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
   const { origin } = req.headers;
   if (allowedOrigins.length === 0) return none;
-  const any = allowedOrigins.includes('*');
-  if (origin === undefined || !(any || allowedOrigins.includes(origin))) return any ? none : { Vary: 'Origin' };
+  const isEchoed = allowedOrigins === everyOrigin;
+  const any = allowedOrigins.includes('*') && !isEchoed;
+  const isAllowed = any || isEchoed || allowedOrigins.includes(origin ?? '');
+  if (origin === undefined || !isAllowed) return any ? none : { Vary: 'Origin' };
   return {
     'Access-Control-Allow-Origin': any ? '*' : origin,
     'Access-Control-Expose-Headers': exposedFields,
@@ -44,18 +50,25 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Field
 }
 
 /** The answer to a preflight: before authentication, and whatever the target is. `undefined` for other requests. */
-function preflightReply({ allowedOrigins, maxAgeSeconds }: CorsPolicy, req: IncomingMessage): Reply | undefined {
+function preflightReply(
+  { allowedOrigins, maxAgeSeconds }: CorsPolicy,
+  req: IncomingMessage,
+  echoesFields = false,
+): Reply | undefined {
   const isPreflight =
     req.method === 'OPTIONS' &&
     req.headers.origin !== undefined &&
     req.headers['access-control-request-method'] !== undefined;
   if (!isPreflight || allowedOrigins.length === 0) return undefined;
+  const asked = req.headers['access-control-request-headers'];
+  const isEcho = echoesFields && asked !== undefined && fieldNames.test(asked);
   return {
     status: 204,
     fields: {
       'Access-Control-Allow-Methods': methods,
-      'Access-Control-Allow-Headers': requestFields,
+      'Access-Control-Allow-Headers': isEcho ? asked : requestFields,
       'Access-Control-Max-Age': String(maxAgeSeconds),
+      ...(echoesFields ? { Vary: 'Access-Control-Request-Headers' } : {}),
     },
   };
 }

@@ -15,6 +15,7 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   forbidden: [403, 'Forbidden'],
   'https-required': [403, 'HTTPS is required'],
   'interaction-model-conflict': [400, 'The link type contradicts the IRI'],
+  'invalid-patch': [422, 'The document is no patch'],
   'invalid-page': [400, 'The page is not a positive integer'],
   'invalid-request': [401, 'The credential cannot be read'],
   'invalid-token': [401, 'The credential was refused'],

@@ -23,6 +23,7 @@ import { assertUnreserved } from '../resources/write.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
+import { hasBody } from './http2.js';
 import { linksetReply } from './linkset-routes.js';
 import { prefersDescription } from './negotiate.js';
 import { pageOf } from './paging.js';
@@ -60,8 +61,17 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   if (req.method === 'PUT' || req.method === 'PATCH') assertUnreserved(storage, target.iri);
   if (isWrite && target.query !== undefined)
     throw new LwsError('bad-request', 'A resource is written at its own IRI, without a query.');
+  if (storage.profile?.requiresContentType && isUntyped(req))
+    throw new LwsError('bad-request', 'A body needs a Content-Type.');
   return method(exchange);
 }
+
+/** Rule 20.8: a body that does not say what it is. */
+const isUntyped = (req: IncomingMessage): boolean =>
+  req.method !== 'DELETE' &&
+  req.headers['content-type'] === undefined &&
+  req.headers['content-length'] !== '0' &&
+  hasBody(req);
 
 async function unsupportedMethod(storage: Storage, access: Access, iri: string): Promise<never> {
   const record = await requireAccess(storage, storage.store, access, 'read', iri);
@@ -238,7 +248,7 @@ async function query(exchange: ResourceExchange): Promise<Reply> {
 
 async function options({ storage, resourceQuery, access, target }: ResourceExchange): Promise<Reply> {
   const record = await requireAccess(storage, storage.store, access, 'read', target.iri);
-  const patches = acceptedPatches(record);
+  const patches = acceptedPatches(record, storage);
   return {
     status: 204,
     fields: {

@@ -6,12 +6,13 @@ import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
-import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, sparqlUpdate } from '../resources/methods.js';
+import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, rdfPatches } from '../resources/methods.js';
 import { aclOf, counterpart, linksetOf } from '../resources/names.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import { typeLinks } from '../resources/types.js';
 import { parentOf, type ResourceRecord } from '../storage/state/records.js';
+import { addedLinks } from './links.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
@@ -32,7 +33,7 @@ export function recordFields(storage: Storage, record: ResourceRecord): Record<s
       'Content-Security-Policy': "sandbox; default-src 'none'",
     };
     fields['Allow'] = allowedMethods(record, storage).join(', ');
-    const patches = acceptedPatches(record);
+    const patches = acceptedPatches(record, storage);
     if (patches.length > 0) fields['Accept-Patch'] = patches.join(', ');
     if (record.kind === 'container') fields['Accept-Post'] = acceptPost;
     fieldsOfRecord.set(record, fields);
@@ -90,7 +91,9 @@ export async function toldHowToCreate(
     fields: {
       ...error.fields,
       Allow: methods.join(', '),
-      ...(methods.includes('PATCH') ? { 'Accept-Patch': sparqlUpdate, 'Accept-Put': acceptPost } : {}),
+      ...(methods.includes('PATCH')
+        ? { 'Accept-Patch': rdfPatches(storage).join(', '), 'Accept-Put': acceptPost }
+        : {}),
     },
   });
 }
@@ -116,15 +119,16 @@ const linksOfKind = new Map(
 /** The value of `Link` on a resource: its types, the storage, its parent, its linkset, and its ACL where there are any. */
 export function resourceLinks(
   record: ResourceRecord,
-  { rootIri: storage, acls, links: others = [] }: Pick<Storage, 'rootIri' | 'acls' | 'links'>,
+  whole: Pick<Storage, 'rootIri' | 'acls' | 'profile' | 'links'>,
 ): string {
+  const { rootIri: storage, acls } = whole;
   const links = [linksOfKind.get(record.kind)];
   for (const type of record.types ?? []) links.push(formatLink(type, 'type'));
   links.push(formatLink(storage, lws.storage));
   if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));
   links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));
   if (acls) links.push(formatLink(aclOf(record.iri), 'acl'));
-  for (const { target, relation } of others) links.push(formatLink(target, relation));
+  links.push(...addedLinks(record.iri, whole));
   return links.join(', ');
 }
 

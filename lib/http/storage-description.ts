@@ -7,11 +7,12 @@ import { formatLink } from '../fields/link.js';
 import { cidContext, lwsContext } from '../rdf/contexts.js';
 import { isRdfFormat, jsonLd, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
-import { jsonPatch, linksetJson, mergePatch, sparqlUpdate } from '../resources/methods.js';
+import { jsonPatch, linksetJson, mergePatch, rdfPatches } from '../resources/methods.js';
 import { aclOf, linksetOf } from '../resources/names.js';
 import { isNotModified, undated } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
+import { addedLinks } from './links.js';
 import { acceptedRanges, lwsCid } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
@@ -51,12 +52,12 @@ export interface StorageDescription {
 }
 
 /** What the floors themselves can do (rule 12.3). */
-const ownCapabilities: readonly CapabilityEntry[] = [
+const ownCapabilities = (patches: readonly string[]): readonly CapabilityEntry[] => [
   { type: 'https://w3c.github.io/lws-protocol/lws10-core/' },
   {
     type: `${lws.namespace}PatchSupport`,
     format: {
-      ...Object.fromEntries(rdfFormats.map((format) => [format, [sparqlUpdate]])),
+      ...Object.fromEntries(rdfFormats.map((format) => [format, patches])),
       'application/json': [mergePatch, jsonPatch],
       [linksetJson]: [mergePatch, jsonPatch],
     },
@@ -70,17 +71,17 @@ const ownCapabilities: readonly CapabilityEntry[] = [
 ];
 
 export function describeStorage(
-  storage: string,
+  storage: Pick<Storage, 'rootIri' | 'profile'>,
   { services, capabilities, verificationMethods }: Advertised,
 ): StorageDescription {
   const document = {
     '@context': [cidContext, lwsContext],
-    id: storage,
+    id: storage.rootIri,
     type: 'Storage',
     verificationMethod: verificationMethods,
     authentication: verificationMethods.map(({ id }) => id),
-    capability: [...ownCapabilities, ...capabilities],
-    service: [{ type: 'StorageRoot', serviceEndpoint: storage }, ...services],
+    capability: [...ownCapabilities(rdfPatches(storage)), ...capabilities],
+    service: [{ type: 'StorageRoot', serviceEndpoint: storage.rootIri }, ...services],
   };
   const bytes = Buffer.from(JSON.stringify(document));
   const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
@@ -147,12 +148,15 @@ export async function descriptionReply(
   return { status: 200, fields, body: await bytesOf(storage, description, mediaType) };
 }
 
-const links = ({ rootIri: storage, acls }: Storage): string =>
-  [
+function links(whole: Storage): string {
+  const { rootIri: storage, acls, profile } = whole;
+  return [
     formatLink(ldp.Resource, 'type'),
     formatLink(ldp.BasicContainer, 'type'),
     formatLink(lws.Container, 'type'),
     formatLink(storage, lws.storage),
     formatLink(linksetOf(storage), 'linkset', { type: linksetJson }),
     ...(acls ? [formatLink(aclOf(storage), 'acl')] : []),
+    ...(profile ? addedLinks(storage, whole) : []),
   ].join(', ');
+}

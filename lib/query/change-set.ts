@@ -5,6 +5,7 @@ import { joinedPrefixes } from '../rdf/prefixes.js';
 import type { KeyDifference } from '../storage/graphs/graph-changes.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { sortKeys } from '../storage/graphs/key-order.js';
+import { tokenOf } from './access/terms.js';
 import type { ChangedGraph, ChangedGraphs, GraphNeeds } from './changed-graphs.js';
 import { computeUpdate } from './graphs-update.js';
 import type { ReadUpdate } from './parse/read-update.js';
@@ -21,6 +22,10 @@ export interface GraphDelta extends KeyDifference {
    * which may have what is added, and lack what is removed.
    */
   readonly revision?: string | null;
+  /** The update says that something goes, whether or not it was there. */
+  readonly removes?: boolean;
+  /** Of any state, it is refused where what it removes is not there. */
+  readonly isStrict?: boolean;
   /** Those that the update declares, and may be with those that the resource had. */
   readonly prefixes: Prefixes;
   /** Its default Turtle afterwards; absent: the whole graph was not at hand. */
@@ -57,19 +62,20 @@ const everything = { all: true, known: () => true, resolve: async () => {} };
  * @throws LwsError as `computeUpdate`
  */
 export async function graphDifference(
-  { steps }: ReadUpdate,
+  { steps, isStrict = false }: ReadUpdate,
   graph: string,
   {
     keys,
     assertTime = () => {},
   }: { readonly keys?: readonly string[] | undefined; readonly assertTime?: (() => void) | undefined } = {},
-): Promise<KeyDifference> {
+): Promise<KeyDifference & Pick<GraphDelta, 'removes' | 'isStrict'>> {
   const state = keys ? graphState({ iri: graph, keys }, assertTime) : unknownState;
   const graphs = await computeUpdate(steps, {
     graph,
     state,
     assertTime,
     maxMade,
+    isStrict,
     readable: everything,
     defaultGraphs: [graph],
     namedGraphs: [],
@@ -77,18 +83,31 @@ export async function graphDifference(
     maxChanged: Number.POSITIVE_INFINITY,
   });
   const changed = graphs.known(graph);
-  return changed ? inOrder(changed) : { added: [], removed: [] };
+  const difference = changed ? inOrder(changed) : { added: [], removed: [] };
+  const removes = partsOf(steps).some((part) => ((part as Partial<Algebra.DeleteInsert>).delete ?? []).length > 0);
+  return { ...difference, removes, isStrict };
 }
 
-/** Whether an update is INSERT DATA and DELETE DATA alone, which need not see a graph. */
-export const namesTriplesAlone = ({ steps }: ReadUpdate): boolean =>
-  steps.every(({ operation }) => {
-    const parts = operation.type === 'compositeupdate' ? (operation as Algebra.CompositeUpdate).updates : [operation];
-    return parts.every(
-      (part) =>
-        part.type === 'nop' || (part.type === 'deleteinsert' && (part as Algebra.DeleteInsert).where === undefined),
-    );
+const partsOf = (steps: ReadUpdate['steps']): Algebra.Operation[] =>
+  steps.flatMap(({ operation }) =>
+    operation.type === 'compositeupdate' ? (operation as Algebra.CompositeUpdate).updates : [operation],
+  );
+
+/**
+ * Whether an update is INSERT DATA and DELETE DATA alone, which need not see a graph. A strict one that inserts what it removes has to:
+ * of what it does, nothing says that it was there.
+ */
+export const namesTriplesAlone = ({ steps, isStrict }: ReadUpdate): boolean =>
+  partsOf(steps).every((part) => {
+    const { type, where, insert = [], delete: gone = [] } = part as Partial<Algebra.DeleteInsert>;
+    if (type !== 'deleteinsert') return type === 'nop';
+    if (where !== undefined || !isStrict || gone.length === 0) return where === undefined;
+    const inserted = new Set(insert.map(textOf));
+    return !gone.some((triple) => inserted.has(textOf(triple)));
   });
+
+const textOf = ({ subject, predicate, object }: Algebra.Pattern): string =>
+  [subject, predicate, object].map(tokenOf).join(' ');
 
 /**
  * What an update makes of graphs, one after the other.

@@ -3,7 +3,7 @@
  * it did. What comes of it is handed over and not written. It must not know who asks, nor what a graph is the graph of.
  */
 import type { Algebra } from '@comunica/utils-algebra';
-import { LwsError } from '../errors.js';
+import { LwsError, patchConflict } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
 import { only, unionOfRanges } from '../storage/engine/iri-ranges.js';
 import { keyInGraph } from '../storage/graphs/quad-keys.js';
@@ -78,6 +78,8 @@ export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
   readonly maxSolutions: number;
   /** Characters of keys that one operation may name. */
   readonly maxMade: number;
+  /** Each operation has exactly one solution, and all that it removes is there. */
+  readonly isStrict?: boolean;
   /** Called in every block; throws when the work has to end. */
   readonly assertTime: () => void;
 }
@@ -86,7 +88,7 @@ export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
  * Runs operations.
  * @throws LwsError `too-complex` over a limit; for what cannot be compiled `too-complex`, of one graph `unsupported-rdf` or
  *   `malformed-body`; `not-found` for a graph to copy from that is not there, or that the caller may not read; `already-exists` for a graph
- *   that the update itself has made; as `encodeTerm` for what cannot be stored
+ *   that the update itself has made; as `encodeTerm` for what cannot be stored; `patch-conflict` for a strict one that does not apply
  */
 export async function computeUpdate(steps: readonly UpdateStep[], options: UpdateOptions): Promise<ChangedGraphs> {
   const graphs = new ChangedGraphs(options);
@@ -155,16 +157,17 @@ class GraphsUpdate {
     const { where } = operation;
     const from = where?.type === 'from' ? (where as Algebra.From) : undefined;
     const own = from ? { ...operation, where: from.input } : operation;
-    const { graph, maxMade } = this.options;
+    const { graph, maxMade, isStrict } = this.options;
     const compiled = compileUpdate(own as Algebra.DeleteInsert, { base, graph });
     const dataset = from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) };
     // Every solution is of the state before; what is removed is removed first.
-    const change = new QuadChange(compiled, this.graphs, { graph, maxMade, freshLabel: this.freshLabel });
+    const change = new QuadChange(compiled, this.graphs, { graph, maxMade, isStrict, freshLabel: this.freshLabel });
     if (compiled.plan)
       await this.eachSolution({ ...compiled, plan: compiled.plan, where: own.where! }, dataset, (row) =>
         change.take(row),
       );
     else change.take([]);
+    if (isStrict && compiled.plan && this.solutions !== 1) throw patchConflict('its conditions hold nowhere');
     await change.apply();
   }
 
@@ -186,6 +189,7 @@ class GraphsUpdate {
       for await (const rows of run.rows) {
         assertTime();
         this.solutions += rows.length;
+        if (options.isStrict && this.solutions > 1) throw patchConflict('its conditions hold in more than one way');
         if (this.solutions > options.maxSolutions)
           throw new LwsError(
             'too-complex',
@@ -256,6 +260,8 @@ interface QuadChangeOptions {
   readonly graph: string | undefined;
   /** Characters of keys that the operation may name. */
   readonly maxMade: number;
+  /** What is removed is there, and what is inserted can be stored. */
+  readonly isStrict?: boolean | undefined;
   readonly freshLabel: () => string;
 }
 
@@ -301,6 +307,9 @@ class QuadChange {
 
   async apply(): Promise<void> {
     await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
+    if (this.options.isStrict)
+      for (const [key, iri] of this.removed)
+        if (this.graphs.had(this.graphs.graph(iri), key) === false) throw patchConflict('it removes what is not there');
     for (const [key, iri] of this.removed) this.graphs.graph(iri).remove(key);
     for (const [key, iri] of this.added) {
       const graph = this.graphs.graph(iri);
@@ -318,7 +327,10 @@ class QuadChange {
       const graph = 'slot' in place ? row[place.slot] : 'token' in place ? place.token : undefined;
       if (graph === undefined || !isIri(graph)) continue;
       for (const triple of instances(template, row, labelOf)) {
-        if (!isWanted(triple)) continue;
+        if (!isWanted(triple)) {
+          if (this.options.isStrict) throw patchConflict('it inserts what is no triple of RDF');
+          continue;
+        }
         const key = wholeKey([...triple, graph]);
         if (keys.has(key)) continue;
         keys.set(key, graph);

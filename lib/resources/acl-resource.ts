@@ -18,14 +18,16 @@ import type { View } from '../authorization/authorizer.js';
 import { isIdentity, noIdentity } from '../authorization/did.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
+import type { SentUpdate } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
+import { n3Patch } from '../profile.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { applied } from '../storage/graphs/graph-changes.js';
 import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
-import { sparqlUpdate } from './methods.js';
+import { rdfPatches } from './methods.js';
 import { insertedBy } from './patch-absent.js';
 import { assertPreconditions, dateAfter, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
@@ -125,13 +127,15 @@ function stageGraph(
 export async function patchAcl(storage: Storage, index: AclIndex, request: AclWrite): Promise<WrittenAcl> {
   const { iri, body } = request;
   return writeAcl({ storage, index }, request, async () => {
-    if (body.mediaType !== sparqlUpdate)
-      throw new LwsError('unsupported-media-type', `An ACL is patched with ${sparqlUpdate}.`, {
-        fields: { 'Accept-Patch': sparqlUpdate },
+    const patches = rdfPatches(storage);
+    if (!patches.includes(body.mediaType))
+      throw new LwsError('unsupported-media-type', `An ACL is patched with ${patches.join(' or ')}.`, {
+        fields: { 'Accept-Patch': patches.join(', ') },
       });
     const text = decodeUtf8(await readBody(body, longestAcl));
+    const update = { text, isN3: body.mediaType === n3Patch };
     return async ({ acl }) => ({
-      graph: await updated(storage, text, { iri, acl }),
+      graph: await updated(storage, update, { iri, acl }),
       seen: { revision: acl?.revision },
     });
   });
@@ -171,15 +175,15 @@ async function writeAcl(
 
 async function updated(
   storage: Storage,
-  text: string,
+  update: SentUpdate,
   { iri, acl }: { readonly iri: string; readonly acl: AclDocument | undefined },
 ): Promise<AclGraph> {
   if (!acl) {
-    const made = await insertedBy(storage, text, iri);
+    const made = await insertedBy(storage, update, iri);
     if (!made) throw noAcl();
     return made;
   }
-  const change = await storage.documents.change(text, { keys: acl.keys, graph: iri, prefixes: acl.prefixes });
+  const change = await storage.documents.change(update, { keys: acl.keys, graph: iri, prefixes: acl.prefixes });
   return { keys: applied(acl.keys, change).keys, prefixes: change.prefixes };
 }
 

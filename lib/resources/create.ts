@@ -48,7 +48,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
     storage,
     storage.store,
     access,
-    isContainerIri(container) ? 'append' : 'read',
+    isContainerIri(container) || storage.profile?.refusesPosts ? 'append' : 'read',
     container,
   );
   if (parent.kind !== 'container') throw notAContainer(storage, parent);

@@ -2,7 +2,9 @@
 
 import { aclKey } from '../authorization/acl.js';
 import { attribute } from '../authorization/audit.js';
+import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
+import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import type { Transaction } from '../storage/engine/transaction.js';
@@ -28,12 +30,12 @@ export interface DeleteRequest extends WriteRequest {
  */
 export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
   const { iri, access, preconditions, recursive } = request;
-  const admitted = await requireAccess(storage, storage.store, access, 'delete', iri);
+  const admitted = await admit(storage, storage.store, request);
   if (iri === storage.rootIri)
     throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
   const work = async (tx: Transaction): Promise<void> => {
     attribute(tx, access);
-    const record = await requireAccess(storage, tx, access, 'delete', iri);
+    const record = await admit(storage, tx, request);
     const seen = await stateOf(storage, tx, access, record);
     assertPreconditions(preconditions, seen, seen.state);
     if (record.members && !recursive)
@@ -44,6 +46,14 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   await storage.store.prefetch(admitted);
   if (recursive) await askGroups(storage, access, iri);
   await storage.store.transact(work, { frees: true });
+}
+
+/** Delete on the resource and, under a profile, write on its container (rule 20.7). @throws LwsError as `requireAccess` */
+async function admit(storage: Storage, view: View, { iri, access }: DeleteRequest): Promise<ResourceRecord> {
+  const record = await requireAccess(storage, view, access, 'delete', iri);
+  if (storage.profile?.deletesFromContainers && iri !== storage.rootIri)
+    await requireAccess(storage, view, access, 'write', parentOf(iri));
+  return record;
 }
 
 /**
@@ -70,11 +80,14 @@ async function askGroups({ acls, authorizer, store }: Storage, access: Access, c
 
 async function stageDeletion(storage: Storage, tx: Transaction, access: Access, root: ResourceRecord): Promise<void> {
   const found: ResourceRecord[] = [root];
+  const needsContainers = storage.profile?.deletesFromContainers;
+  const may = (mode: Mode, of: ResourceRecord) =>
+    storage.authorizer.allows({ view: tx, access, mode, iri: of.iri, record: of });
   for (const record of found)
     if (record.kind === 'container' && record.members)
       for await (const members of tx.members(record.iri))
         for (const member of members) {
-          if (!(await storage.authorizer.allows({ view: tx, access, mode: 'delete', iri: member.iri, record: member })))
+          if (!(await may('delete', member)) || (needsContainers && !(await may('write', record))))
             // Names nothing: the descendant may be one that the caller must not know of.
             throw new LwsError('forbidden', 'Not everything in this container may be deleted. Nothing was.', {
               reason: `${member.iri} refuses delete`,

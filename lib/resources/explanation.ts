@@ -1,4 +1,5 @@
 /** What a request would be allowed to do, and by which rule: for those who look after a storage. It changes nothing. */
+import { nearestContainer } from '../authorization/guard.js';
 import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -27,10 +28,10 @@ export interface Explanation {
   readonly exists: boolean;
 }
 
-type Decider = Pick<Storage, 'rootIri' | 'store' | 'authorizer' | 'acls'>;
+type Decider = Pick<Storage, 'rootIri' | 'store' | 'authorizer' | 'acls' | 'profile'>;
 
 /** What a method needs of what (rule 2.1). */
-function neededFor({ method, iri }: ExplainedRequest, { store, acls }: Decider): Needed {
+function neededFor({ method, iri }: ExplainedRequest, { rootIri, store, acls, profile }: Decider): Needed {
   const isRead = /^(?:GET|HEAD|OPTIONS|QUERY)$/.test(method);
   const controlled = acls && controlledBy(iri);
   if (controlled) return { mode: 'control', iri: controlled };
@@ -42,7 +43,11 @@ function neededFor({ method, iri }: ExplainedRequest, { store, acls }: Decider):
   if (method === 'PATCH') return { mode: 'write', iri };
   if (method !== 'PUT')
     throw new LwsError('bad-request', `The method is ${method}; expected GET, HEAD, POST, PUT, PATCH or DELETE.`);
-  return store.record(iri) ? { mode: 'write', iri } : { mode: 'append', iri: parentOf(iri) };
+  if (store.record(iri)) return { mode: 'write', iri };
+  const parent = parentOf(iri);
+  // Rule 20.4: it is made, where that is allowed.
+  const nearest = profile?.makesParents ? nearestContainer({ rootIri }, store, parent) : undefined;
+  return { mode: 'append', iri: nearest?.iri ?? parent };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Staging what an update makes of a graph: a part of a large one, or a small one as a whole. */
 
+import { patchConflict } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { turtle } from '../rdf/formats.js';
@@ -58,7 +59,7 @@ export async function stageDelta(
  * Stages the change of a graph: of a large one the part that changes, of a small one the whole.
  * @returns `undefined`, with nothing staged, when the whole graph has to be written out, which takes too long for a transaction: the delta
  *   needs `after`
- * @throws OutdatedState when the delta is of another state; LwsError `too-large`
+ * @throws OutdatedState when the delta is of another state; LwsError `too-large`, `patch-conflict`
  */
 export async function changeGraph(
   { storage, tx }: Staging,
@@ -73,6 +74,8 @@ export async function changeGraph(
   const small = keys && applied(keys, delta);
   const change = small ?? (delta.revision === undefined ? await effectOf(tx, before, delta) : delta);
   const { added, removed } = change;
+  if (delta.isStrict && delta.revision === undefined && removed.length < delta.removed.length)
+    throw patchConflict('it removes what is not there');
   const triples = had + added.length - removed.length;
   const isSame = added.length === 0 && removed.length === 0;
   const known = before.prefixes ?? {};

@@ -9,9 +9,15 @@ export const mergePatch = 'application/merge-patch+json';
 export const jsonPatch = 'application/json-patch+json';
 export const linksetJson = 'application/linkset+json';
 
+/** The patch types of RDF: N3 Patch under a profile alone (rule 20.5). */
+export const rdfPatches = ({ profile }: Pick<Storage, 'profile'>): readonly string[] => [
+  sparqlUpdate,
+  ...(profile?.patches ?? []),
+];
+
 /** The patch types that a resource takes (rule 6.14); none for binaries and containers. */
-export function acceptedPatches({ kind }: ResourceRecord): readonly string[] {
-  if (kind === 'rdf') return [sparqlUpdate];
+export function acceptedPatches({ kind }: ResourceRecord, storage: Pick<Storage, 'profile'>): readonly string[] {
+  if (kind === 'rdf') return rdfPatches(storage);
   return kind === 'json' ? [jsonPatch, mergePatch] : [];
 }
 

@@ -1,15 +1,16 @@
 /** PATCH on an IRI with no resource: an update that inserts triples and does no more creates an RDF resource where a PUT might (rule 6.18). */
 import type { View } from '../authorization/authorizer.js';
-import { refusalOfAbsent, requirePut } from '../authorization/guard.js';
-import { type EncodedDocument, tasks } from '../documents/document-tasks.js';
-import { LwsError } from '../errors.js';
+import { refusalOfAbsent } from '../authorization/guard.js';
+import { type EncodedDocument, type SentUpdate, tasks } from '../documents/document-tasks.js';
+import { LwsError, patchConflict } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
+import { n3Patch } from '../profile.js';
 import { charactersOf } from '../storage/graphs/graph-keys.js';
 import { isContainerIri } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
-import { sparqlUpdate } from './methods.js';
+import { rdfPatches } from './methods.js';
 import { assertPreconditions } from './preconditions.js';
-import { replace } from './replace.js';
+import { replace, requireTarget } from './replace.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest, WriteResult } from './write.js';
 
@@ -30,15 +31,15 @@ export async function patchAbsent(
   const view = storage.store;
   if (isContainerIri(iri) || !(await mayCreate(storage, view, request)))
     throw await refusalOfAbsent(storage, view, access, iri);
-  if (body.mediaType !== sparqlUpdate)
+  const patches = rdfPatches(storage);
+  if (!patches.includes(body.mediaType))
     throw new LwsError(
       'not-found',
-      `There is nothing here. A PATCH of ${sparqlUpdate} that only inserts would create it.`,
+      `There is nothing here. A PATCH of ${patches.join(' or ')} that only inserts would create it.`,
     );
   assertPreconditions(preconditions, undefined, undefined);
   const bytes = await readBody(body, storage.limits.requestBytes);
-  const text = decodeUtf8(bytes);
-  const document = await insertedBy(storage, text, iri);
+  const document = await insertedBy(storage, { text: decodeUtf8(bytes), isN3: body.mediaType === n3Patch }, iri);
   if (!document)
     throw new LwsError(
       'not-found',
@@ -62,21 +63,37 @@ export async function patchAbsent(
 
 async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPatch): Promise<boolean> {
   try {
-    return (await requirePut(storage, view, access, iri)) === undefined;
+    return (await requireTarget(storage, view, { access, iri })) === undefined;
   } catch (error) {
-    if (error instanceof LwsError) return false;
+    // Under a profile it is said what a name lacks and, where refusals are told, who asks; else it is as absent as what is hidden.
+    const isOfCaller = error instanceof LwsError && /not-found|forbidden|unauthenticated/.test(error.code);
+    if (error instanceof LwsError && (!storage.profile?.refusesAbsent || (storage.mask && isOfCaller))) return false;
     throw error;
   }
 }
 
-/** The graph that an update makes of nothing; `undefined` when it does more than insert triples that it names. */
-export async function insertedBy(storage: Storage, text: string, iri: string): Promise<EncodedDocument | undefined> {
+/**
+ * The graph that an update makes of nothing; `undefined` when it does more than insert triples that it names.
+ * @throws LwsError `patch-conflict` for an N3 Patch that does more: in an empty graph nothing holds, and nothing is there to be removed
+ */
+export async function insertedBy(
+  storage: Storage,
+  update: SentUpdate,
+  iri: string,
+): Promise<EncodedDocument | undefined> {
   const { documents } = storage;
-  const quick = await documents.quickChange(text, iri);
-  const delta = quick ?? (await documents.dataChange(text, iri));
-  if (!delta || delta.removed.length > 0) return undefined;
+  const quick = await documents.quickChange(update, iri);
+  const delta = quick ?? (await documents.dataChange(update, iri));
+  if (!delta || delta.removed.length > 0) {
+    if (update.isN3) throw patchConflict('there is nothing here yet');
+    return undefined;
+  }
   const empty = { keys: [], graph: iri, prefixes: {} };
-  const { added: keys, prefixes, after } = quick ? { ...quick, after: undefined } : await documents.change(text, empty);
-  documents.assertGrown({ before: 0, after: keys.length, characters: charactersOf(keys) }, text.length);
+  const {
+    added: keys,
+    prefixes,
+    after,
+  } = quick ? { ...quick, after: undefined } : await documents.change(update, empty);
+  documents.assertGrown({ before: 0, after: keys.length, characters: charactersOf(keys) }, update.text.length);
   return after ? { keys, prefixes, ...after } : tasks.encoded(keys, iri, prefixes);
 }

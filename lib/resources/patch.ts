@@ -1,15 +1,17 @@
 /** PATCH: SPARQL Update on RDF, JSON Merge Patch and JSON Patch on JSON (rule 6.14). */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
-import { requireAccess } from '../authorization/guard.js';
+import { requireAccess, requireEither } from '../authorization/guard.js';
+import type { SentUpdate } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
+import { n3Patch } from '../profile.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
 import { stageDelta, stageLinksAlone } from './graph-delta.js';
-import { acceptedPatches, mergePatch } from './methods.js';
+import { acceptedPatches, mergePatch, rdfPatches } from './methods.js';
 import { patchAbsent } from './patch-absent.js';
 import { assertPreconditions } from './preconditions.js';
 import { blobBytes } from './read.js';
@@ -21,6 +23,8 @@ export interface PatchRequest extends WriteRequest {
   readonly body: RequestBody;
   /** What the patch does depends on the content, and its outcome tells of it: that is reading. */
   readonly looks?: boolean;
+  /** It is known to remove something, or that it does not; absent: nothing is known of it yet. */
+  readonly removes?: boolean;
 }
 
 /**
@@ -38,9 +42,23 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
     const asked = looks ? await looking(storage, request, () => hasTests(text)) : request;
     return untilCurrent(() => patchJson(storage, asked, bytes), request.iri);
   }
-  const quick = await storage.documents.quickChange(text, request.iri);
-  const asked = quick ? request : await looking(storage, request, () => true);
-  return patchGraph(storage, asked, { text, quick });
+  const update = { text, isN3: request.body.mediaType === n3Patch };
+  const quick = await quickly(storage, request, update);
+  const asked = quick && !(quick.isStrict && quick.removes) ? request : await looking(storage, request, () => true);
+  return patchGraph(storage, asked, { ...update, quick });
+}
+
+/**
+ * What the update does, where it is seen to name triples alone: by one who may not read, or only append, under a profile that of any length
+ * (rule 20.6).
+ */
+async function quickly(storage: Storage, request: PatchRequest, update: SentUpdate): Promise<GraphDelta | undefined> {
+  const { authorizer, documents, profile, store } = storage;
+  const { access, iri } = request;
+  const quick = await documents.quickChange(update, iri);
+  if (quick || !profile?.appendsByPatch) return quick;
+  const reads = await authorizer.allows({ view: store, access, mode: 'read', iri });
+  return reads ? undefined : documents.dataChange(update, iri);
 }
 
 /**
@@ -64,20 +82,20 @@ function hasTests(text: string): boolean {
   return Array.isArray(operations) && operations.some((operation) => operation?.op === 'test');
 }
 
-interface GraphPatch {
-  readonly text: string;
+interface GraphPatch extends SentUpdate {
   /** What it does, when it was seen at once to name triples alone. */
   readonly quick: GraphDelta | undefined;
 }
 
-async function patchGraph(storage: Storage, request: PatchRequest, { text, quick }: GraphPatch): Promise<WriteResult> {
+async function patchGraph(storage: Storage, request: PatchRequest, patch: GraphPatch): Promise<WriteResult> {
   const { iri, access, links } = request;
+  const { text, quick } = patch;
   let needsWhole = false;
   const once = async (): Promise<WriteResult> => {
-    const delta = await deltaOf(storage, request, { text, quick, needsWhole });
+    const delta = await deltaOf(storage, request, { ...patch, needsWhole });
     const { record, content } = await storage.store.transact(async (tx) => {
       attribute(tx, access);
-      const before = await admit(storage, tx, request);
+      const before = await admit(storage, tx, { ...request, removes: delta.removes !== false });
       const staged = await stageDelta({ storage, tx }, before, { delta, length: text.length, links });
       needsWhole = !staged;
       if (!staged) throw new OutdatedState(iri);
@@ -93,7 +111,7 @@ async function patchGraph(storage: Storage, request: PatchRequest, { text, quick
 async function deltaOf(
   storage: Storage,
   request: PatchRequest,
-  { text, quick, needsWhole }: GraphPatch & { readonly needsWhole: boolean },
+  { quick, needsWhole, ...update }: GraphPatch & { readonly needsWhole: boolean },
 ): Promise<GraphDelta> {
   const { documents, store } = storage;
   const { iri } = request;
@@ -104,7 +122,7 @@ async function deltaOf(
     await store.prefetch(record);
     return quick;
   }
-  const data = isLargeGraph(triples) && !needsWhole ? (quick ?? (await documents.dataChange(text, iri))) : undefined;
+  const data = isLargeGraph(triples) && !needsWhole ? (quick ?? (await documents.dataChange(update, iri))) : undefined;
   if (data) return data;
   const seen = await store.graph(iri);
   if (!seen) {
@@ -113,18 +131,22 @@ async function deltaOf(
     throw new OutdatedState(iri);
   }
   const { revision, prefixes = {} } = seen.record;
-  return { ...(await documents.change(text, { keys: seen.keys, graph: iri, prefixes })), revision };
+  return { ...(await documents.change(update, { keys: seen.keys, graph: iri, prefixes })), revision };
 }
 
 /** What can be said before the body is read, and again inside the transaction. */
 async function admit(
   storage: Storage,
   view: View,
-  { iri, access, preconditions, body, looks }: PatchRequest,
+  { iri, access, preconditions, body, links, looks, removes }: PatchRequest,
 ): Promise<ResourceRecord> {
-  const record = await requireAccess(storage, view, access, 'write', iri);
+  const isOfGraph = !links && rdfPatches(storage).includes(body.mediaType);
+  const mayInsert = storage.profile?.appendsByPatch && isOfGraph && !removes;
+  const record = mayInsert
+    ? await requireEither(storage, { view, access, iri }, ['append', 'write'])
+    : await requireAccess(storage, view, access, 'write', iri);
   if (looks) await requireAccess(storage, view, access, 'read', iri);
-  const accepted = acceptedPatches(record);
+  const accepted = acceptedPatches(record, storage);
   if (!accepted.includes(body.mediaType))
     throw new LwsError(
       'unsupported-media-type',

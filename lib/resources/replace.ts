@@ -7,6 +7,7 @@ import type { Transaction } from '../storage/engine/transaction.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { assertNoBody, type Content, discard, type RequestBody, receiveContent, roomFor } from './body.js';
 import { counterpart } from './names.js';
+import { assertParentNames, assertParentsFree, stageParents } from './parents.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
@@ -57,7 +58,8 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
         const links = { given: request.links, partial: false };
         return { record: await stageContent({ storage, tx }, before, { content, links }), created: false };
       }
-      // The admission found the name free and the parent there, open to the caller.
+      // The admission found the name free and the parent there, or to be made, open to the caller.
+      stageParents(storage, tx, request);
       return { record: stageNew(storage, tx, request, content), created: true };
     };
     const result = await withLoaded(storage, { iri, content }, () => storage.store.transact(work));
@@ -80,14 +82,20 @@ async function admit(storage: Storage, view: View, request: ReplaceRequest): Pro
   return record;
 }
 
-async function requireTarget(
+/**
+ * The resource that is to be replaced; `undefined` where it may be created.
+ * @throws LwsError as `requirePut`, `parent-not-a-container`; under a profile as `assertParentNames` and `assertParentsFree`
+ */
+export async function requireTarget(
   storage: Storage,
   view: View,
-  request: ReplaceRequest,
+  { iri, access }: Pick<WriteRequest, 'iri' | 'access'>,
 ): Promise<ResourceRecord | undefined> {
-  const { iri, access } = request;
+  assertParentNames(storage, iri);
   try {
-    return await requirePut(storage, view, access, iri);
+    const record = await requirePut(storage, view, access, iri);
+    if (!record) await assertParentsFree(storage, view, { iri, access });
+    return record;
   } catch (error) {
     if (!(error instanceof LwsError) || error.code !== 'parent-not-found') throw error;
     // Rule 6.7: below a data resource there is nothing to create in. Said only to those who may see that resource.

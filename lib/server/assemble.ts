@@ -19,6 +19,7 @@ import { describeStorage, type VerificationMethod } from '../http/storage-descri
 import { systemContainerReply } from '../http/system-container.js';
 import { type Measure, measure } from '../measures.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { profiles } from '../profile.js';
 import { BulkStaging } from '../resources/bulk.js';
 import { explainDecision } from '../resources/explanation.js';
 import { Representations } from '../resources/representations.js';
@@ -90,6 +91,7 @@ export async function assembleStorage(
       return installations.some(({ resourceQuery }) => resourceQuery);
     },
     mask: core.mask,
+    profile: core.profile ? profiles[core.profile] : undefined,
     limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
     requireConditionalWrites: core.requireConditionalWrites,
     clock: Date.now,
@@ -128,7 +130,7 @@ export function assemblePlatform(
     installations,
   }: AssemblyContext,
 ): Platform {
-  const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
+  const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, profile, clock } = assembled;
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
@@ -160,7 +162,7 @@ export function assemblePlatform(
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
     readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
-    ...{ tokenEndpoint, progress, formats, deployment },
+    ...{ tokenEndpoint, progress, formats, deployment, profile },
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     updateGraphs: (request) => updateGraphs(assembled, request),
@@ -211,7 +213,7 @@ export function assembleAppContext(
     verificationMethods,
   }: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
 ): AppContext {
-  const description = describeStorage(storage.rootIri, {
+  const description = describeStorage(storage, {
     services: [
       {
         type: 'https://www.w3.org/TR/sparql11-http-rdf-update/',

@@ -1,7 +1,8 @@
 /** What the server prints when it listens: where it is, and where to go next. */
 
+import { type Settings, setByProfile } from '../settings.js';
 import { asTyped } from '../threads/package-root.js';
-import { type CoreSettings, coreSettings } from './core-settings.js';
+import { coreSettings } from './core-settings.js';
 import { readIdentity, signCredential, signLinkCredential } from './owner-credential.js';
 import type { Server } from './server.js';
 import { signInLink } from './sign-in-link.js';
@@ -11,9 +12,10 @@ const validSeconds = 3600;
 /** The lines for the terminal; with a minted owner, a ready credential and commands that work when they are pasted. */
 export async function banner(
   { baseUri, mintedOwner }: Server,
-  core: CoreSettings,
+  settings: Settings,
   page: string | undefined,
 ): Promise<string> {
+  const core = settings.of(coreSettings);
   const place = core.dataDir === coreSettings.dataDir.default ? '' : ` --data-dir ${core.dataDir}`;
   const lines = ['', `Quadpod serves ${baseUri}/ from ${core.dataDir}`];
   if (mintedOwner) {
@@ -41,6 +43,8 @@ export async function banner(
   } else if (core.devOpen && core.owners.length === 0)
     lines.push('', 'OPEN MODE: everybody who reaches this address may read, change and delete everything.');
   else lines.push(`Owners: ${core.owners.join(', ')}`);
+  const set = setByProfile(settings);
+  if (set.length > 0) lines.push(`The profile ${core.profile} sets ${set.join(', ')}`);
   if (!mintedOwner && page) lines.push(`In a browser: ${page}`);
   return `${lines.join('\n')}\n\n`;
 }

@@ -112,7 +112,7 @@ async function serve({ settings, components }: Context): Promise<number> {
     if (process.stderr.isTTY) process.once('SIGHUP', stop);
     else process.on('SIGHUP', () => server.reload());
   });
-  process.stderr.write(await banner(server, core, consolePageOf(server.baseUri, components, settings)));
+  process.stderr.write(await banner(server, settings, consolePageOf(server.baseUri, components, settings)));
   return ended;
 }
 

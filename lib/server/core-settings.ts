@@ -1,6 +1,7 @@
 /** The settings of the floors, and the combinations of them that the server refuses to start with (rule 5.4). */
 import { logLevels } from '../log.js';
 import { hostList } from '../outbound/address-policy.js';
+import { type ProfileName, profileSetting, profiles } from '../profile.js';
 import {
   flag,
   integer,
@@ -71,6 +72,12 @@ export const coreSettings = {
   ),
   logLevel: setting('lws.log.level', oneOf(logLevels), 'info', `How much to log: ${logLevels.join(', ')}.`),
   components: setting('lws.components', list, [], 'Names of further modules to install as components.'),
+  profile: setting(
+    profileSetting,
+    optional(oneOf(Object.keys(profiles) as ProfileName[])),
+    null,
+    'What some applications expect: solid, of a Solid storage. It sets what is null in config.json, and extends the interface.',
+  ),
   owners: setting('lws.owners', list, [], 'The identities (URIs) that may do everything.', 'storage'),
   devOpen: setting('lws.dev.open', flag, false, 'Without owners: everybody may read and write. For development alone.'),
   publicRead: setting('lws.public-read', flag, false, 'Everybody may read everything.', 'storage'),

@@ -98,7 +98,11 @@ export async function prepareStorage(
     await installAll(components, settings, platform, installations);
     // What one storage has loaded, all have.
     if (!home) process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
-    storage.links = installations.flatMap(({ links = [] }) => links);
+    const { storageLinks } = storage.profile ?? {};
+    storage.links = [
+      ...(storageLinks ? [{ target: iri, relation: storageLinks.relation }] : []),
+      ...installations.flatMap(({ links = [] }) => links),
+    ];
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const verificationMethods = [method, ...(oldMethod ? [oldMethod] : [])];
     const all = { ...assembly, verificationMethods };

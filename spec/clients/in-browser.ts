@@ -1,9 +1,10 @@
-/** What is bundled for the browser: both journeys, to be called by the spec. */
+/** What is bundled for the browser: journeys, to be called by the spec. */
 import { fetchWith, type Outcome, type Setting, take } from './journey.js';
+import { ldo } from './ldo-client.js';
 import { rdflib } from './rdflib-client.js';
 import { solidClient } from './solid-client.js';
 
-const journeys = { 'solid-client': solidClient, rdflib };
+const journeys = { 'solid-client': solidClient, rdflib, ldo };
 
 Object.assign(globalThis, {
   travel: (

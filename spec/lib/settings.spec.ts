@@ -3,8 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { standardComponents } from '../../components/index.js';
+import { banner } from '../../lib/server/banner.js';
 import { coreSettings } from '../../lib/server/core-settings.js';
 import { blobPlaceOf } from '../../lib/server/open-store.js';
+import type { Server } from '../../lib/server/server.js';
 import { assertUsable } from '../../lib/server/usable-settings.js';
 import {
   describeSettings,
@@ -12,6 +14,7 @@ import {
   optional,
   type SettingSources,
   SettingsError,
+  setByProfile,
   setting,
   text,
 } from '../../lib/settings.js';
@@ -56,6 +59,62 @@ describe('Settings', () => {
     ]);
   });
 
+  const solid = (flags: Record<string, string>, content: object = {}) =>
+    loadSettings(tables, { ...file({ 'lws.profile': 'solid', ...content }), flags });
+
+  it('Rules 20.1, 20.2: a profile sets what nobody has, and null is to have set nothing', () => {
+    const { accessControl, mask, requireConditionalWrites, corsOrigins } = load({});
+    expect([accessControl, mask, requireConditionalWrites, corsOrigins]).to.deep.equal(['owner', true, true, []]);
+    const governed = [
+      'access-control',
+      'mask-forbidden-as-not-found',
+      'require-conditional-writes',
+      'cors.allowed-origins',
+    ];
+    const nothing = Object.fromEntries(governed.map((name) => [`lws.${name}`, null]));
+    const given = solid({}, nothing);
+    expect(given.of(coreSettings)).to.deep.include({
+      profile: 'solid',
+      accessControl: 'wac',
+      mask: false,
+      requireConditionalWrites: false,
+      corsOrigins: ['*'],
+    });
+    expect(setByProfile(given)).to.deep.equal([
+      'lws.access-control=wac',
+      'lws.mask-forbidden-as-not-found=false',
+      'lws.require-conditional-writes=false',
+      'lws.cors.allowed-origins=*',
+    ]);
+    expect(given.all().filter(({ source }) => source === 'lws.profile=solid')).to.have.length(4);
+    expect(setByProfile(loadSettings(tables, file(nothing)))).to.deep.equal([]);
+  });
+
+  it('Rule 20.1: the start prints what the profile has set, and nothing of it where there is none', async () => {
+    const printed = (settings: ReturnType<typeof solid>) =>
+      banner({ baseUri: 'https://pod.example', mintedOwner: undefined } as Server, settings, undefined);
+    expect(await printed(solid({ 'access-control': 'owner' }))).to.match(
+      /The profile solid sets lws\.mask-forbidden-as-not-found=false, lws\.require-conditional-writes=false, lws\.cors\.allowed-origins=\*\n/,
+    );
+    expect(await printed(loadSettings(tables, {}))).to.not.match(/profile/);
+  });
+
+  it('Rule 20.1: a value that is given wins, an empty list and the usual value too; a later null takes it back', () => {
+    const won = solid(
+      { 'cors.allowed-origins': '' },
+      { 'lws.access-control': 'owner', 'lws.require-conditional-writes': true },
+    );
+    expect(setByProfile(won)).to.deep.equal(['lws.mask-forbidden-as-not-found=false']);
+    expect(won.of(coreSettings)).to.deep.include({
+      accessControl: 'owner',
+      requireConditionalWrites: true,
+      corsOrigins: [],
+    });
+    expect(setByProfile(solid({ 'access-control': '' }, { 'lws.access-control': 'owner' }))).to.include(
+      'lws.access-control=wac',
+    );
+  });
+
   const refusals: [string, SettingSources, RegExp][] = [
     [
       'an unknown key, with the nearest name',
@@ -69,6 +128,8 @@ describe('Settings', () => {
       { environment: { LWS_LISTEN_PORT: '70000' } },
       /lws\.listen-port.*70000.*65535.*LWS_LISTEN_PORT|lws\.listen-port.*70000.*LWS_LISTEN_PORT.*65535/,
     ],
+    ['an unknown profile', { flags: { profile: 'liquid' } }, /lws\.profile.*"liquid".*one of solid/],
+    ['nothing where there is no profile for it', file({ 'lws.public-read': null }), /lws\.public-read.*null/],
     ['a word that is not offered', { flags: { 'access-control': 'none' } }, /lws\.access-control.*one of owner/],
     ['a file that is no object', file([1]), /config\.json/],
     ...[
@@ -113,6 +174,16 @@ describe('Settings', () => {
     ['a base URI with a query', { 'base-uri': 'http://localhost/?a' }, /lws\.base-uri/],
     ['an owner that is no URI', { owners: 'me' }, /lws\.owners/],
     ['a system prefix of two segments', { 'system-prefix': '/a/b' }, /lws\.system-prefix/],
+    [
+      'dev.open under the Solid profile (rule 20.2)',
+      { 'dev.open': 'true', profile: 'solid' },
+      /lws\.dev\.open.*lws\.access-control=wac.*lws\.profile=solid/,
+    ],
+    [
+      'every origin of the Solid profile in open mode',
+      { 'dev.open': 'true', profile: 'solid', 'access-control': 'owner' },
+      /lws\.cors\.allowed-origins/,
+    ],
     [
       'dev.open in Web Access Control, which would be closed to everybody',
       { 'dev.open': 'true', 'access-control': 'wac' },

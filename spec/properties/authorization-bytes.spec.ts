@@ -70,7 +70,7 @@ function siteOf({ storage, platform, lists }: BuiltWorld): AppContext {
   return {
     storage,
     authenticator: { authenticate },
-    description: describeStorage(root, { services: [], capabilities: [], verificationMethods: [] }),
+    description: describeStorage({ rootIri: root }, { services: [], capabilities: [], verificationMethods: [] }),
     routes: searchRoutes({ platform, lists, pageSize: 100 }),
     resourceQuery: undefined,
     cors: { allowedOrigins: [], maxAgeSeconds: 0 },

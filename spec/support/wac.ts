@@ -17,6 +17,12 @@ export const inWac = (settings: Readonly<Record<string, string>> = {}) => ({
   owner,
 });
 
+/** The same under `lws.profile=solid`, which sets the mode. */
+export const inSolid = (settings: Readonly<Record<string, string>> = {}) => ({
+  settings: { profile: 'solid', owners: owner.did, ...settings },
+  owner,
+});
+
 /** Credentials that were made already: verifying a new one for each request is what takes the time. */
 const credentials = new Map<string, Sender>();
 

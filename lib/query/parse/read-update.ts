@@ -21,6 +21,8 @@ export interface UpdateStep {
 export interface ReadUpdate {
   readonly prefixes: Readonly<Record<string, string>>;
   readonly steps: readonly UpdateStep[];
+  /** Refused unless its WHERE has exactly one solution, and all that it removes is there (N3 Patch). */
+  readonly isStrict?: boolean;
 }
 
 /**

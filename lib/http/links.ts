@@ -1,0 +1,12 @@
+/** The links that answers have beside those of each resource. */
+import { formatLink } from '../fields/link.js';
+import type { Storage } from '../resources/storage.js';
+
+/** The links that a profile and components add. */
+export const addedLinks = (
+  iri: string,
+  { rootIri: storage, profile, links = [] }: Pick<Storage, 'rootIri' | 'profile' | 'links'>,
+): string[] => [
+  ...(profile && iri === storage ? [formatLink(profile.storageLinks.type, 'type')] : []),
+  ...links.map(({ target, relation }) => formatLink(target, relation)),
+];

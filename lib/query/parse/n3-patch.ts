@@ -1,0 +1,116 @@
+/**
+ * N3 Patch (Solid Protocol, 5.3.1), read as an update of one graph: one `solid:InsertDeletePatch` whose clauses are formulae of triples. The
+ * parser takes all of Notation3, most of which no patch has.
+ */
+import type { Algebra } from '@comunica/utils-algebra';
+import type { Quad, Term, Variable } from '@rdfjs/types';
+import { Lexer } from 'n3';
+import { DataFactory } from 'rdf-data-factory';
+import { LwsError } from '../../errors.js';
+import { CountingFactory, Expansion, usualBounds } from '../../rdf/bounds.js';
+import { isInDefaultGraph, parseN3 } from '../../rdf/n3-documents.js';
+import { boundedPrefixes } from '../../rdf/prefixes.js';
+import { rdf } from '../../rdf/vocabulary.js';
+import type { ReadUpdate } from './read-update.js';
+
+const solid = 'http://www.w3.org/ns/solid/terms#';
+const implies = 'http://www.w3.org/2000/10/swap/log#implies';
+const clauses = ['where', 'inserts', 'deletes'] as const;
+type Clause = (typeof clauses)[number];
+
+const refuse = (why: string): never => {
+  throw new LwsError('invalid-patch', `This is no N3 Patch (Solid Protocol, 5.3.1): ${why}.`);
+};
+
+/**
+ * Reads a patch. Without conditions it names triples alone, as INSERT DATA and DELETE DATA do.
+ * @throws LwsError `malformed-body` for what is no Notation3, `invalid-patch` for another document of it, `too-large`
+ */
+export function readN3Patch(text: string, base: string): ReadUpdate {
+  const factory = new CountingFactory(new Expansion(text.length, usualBounds));
+  const { quads, prefixes } = parseN3(text, 'N3', { base, factory });
+  assertTokens(text);
+  const { where, inserts, deletes } = clausesOf(quads);
+  const known = new Set(where.flatMap(variablesOf));
+  for (const [name, triples] of Object.entries({ inserts, deletes }))
+    for (const triple of triples) {
+      if (isBlank(triple.subject) || isBlank(triple.object))
+        refuse(`solid:${name} has a blank node, as lists, paths and [] have`);
+      const free = variablesOf(triple).find((each) => !known.has(each));
+      if (free !== undefined) refuse(`solid:${name} has ?${free}, which is not in solid:where`);
+    }
+  const change = { type: 'deleteinsert', delete: deletes, insert: inserts };
+  const operation = where.length === 0 ? change : { ...change, where: solutionsOf(where, [...known]) };
+  const steps = [{ operation: operation as Algebra.DeleteInsert, base }];
+  return { prefixes: boundedPrefixes(prefixes), steps, isStrict: true };
+}
+
+/** What triples do not show: quantifiers, formulae within or about something, and nodes where a formula has to stand. */
+function assertTokens(text: string): void {
+  let depth = 0;
+  let before = '.';
+  let directive = 0;
+  for (const { type } of new Lexer({ n3: true } as never).tokenize(text)) {
+    const isFirst = before === '.';
+    if (type === '@forAll' || type === '@forSome') refuse(`it has ${type}`);
+    if (depth === 0 && isFirst && type === '{') refuse('a formula is no patch');
+    if (depth === 0 && !isFirst && (type === '[' || type === 'blank')) refuse('a clause is a formula: {...}');
+    if (type === '{' && ++depth > 1) refuse('a formula is within another one');
+    if (type === '}') depth--;
+    if (type === 'PREFIX' || type === 'BASE') directive = type === 'BASE' ? 2 : 3;
+    // SPARQL's form of a directive ends without a full stop.
+    before = directive > 0 && --directive === 0 ? '.' : type;
+  }
+}
+
+/** The clauses of the one patch of a document. */
+function clausesOf(quads: readonly Quad[]): Readonly<Record<Clause, readonly Quad[]>> {
+  const outer = quads.filter(isInDefaultGraph);
+  const patches = outer.filter(
+    ({ predicate, object }) => predicate.value === rdf.type && object.value === `${solid}InsertDeletePatch`,
+  );
+  const patch = patches[0]?.subject;
+  if (!patch || patches.length > 1) refuse(`it has ${patches.length} of solid:InsertDeletePatch, not one`);
+  if (patch!.termType !== 'NamedNode' && patch!.termType !== 'BlankNode') refuse('a patch is a node');
+  const labels: Partial<Record<Clause, string>> = {};
+  for (const { subject, predicate, object } of outer) {
+    if (!subject.equals(patch)) refuse('it says something that is not of the patch');
+    if (predicate.value === rdf.type) continue;
+    const name = clauses.find((each) => predicate.value === solid + each);
+    if (!name) return refuse(`<${predicate.value.slice(0, 200)}> is no clause of a patch`);
+    if (labels[name] !== undefined) refuse(`it has several of solid:${name}`);
+    if (!isBlank(object)) refuse(`solid:${name} is no formula: {...}`);
+    labels[name] = object.value;
+  }
+  const triplesOf = (name: Clause): Quad[] =>
+    quads.filter(({ graph }) => graph.termType === 'BlankNode' && graph.value === labels[name]).map(tripleOf);
+  return { where: triplesOf('where'), inserts: triplesOf('inserts'), deletes: triplesOf('deletes') };
+}
+
+const factory = new DataFactory<Quad>();
+const isBlank = ({ termType }: Term): boolean => termType === 'BlankNode';
+const termsOf = ({ subject, predicate, object }: Quad): readonly Term[] => [subject, predicate, object];
+const variablesOf = (quad: Quad): string[] =>
+  termsOf(quad).flatMap(({ termType, value }) => (termType === 'Variable' ? [value] : []));
+
+/** A triple or a pattern of triples, as RDF has them. */
+function tripleOf({ subject, predicate, object }: Quad): Quad {
+  if (predicate.value === implies) refuse('it has =>');
+  if ((subject.termType as string) === 'Literal') refuse('a literal is a subject');
+  if (predicate.termType !== 'NamedNode' && predicate.termType !== 'Variable') refuse('a verb is an IRI or a variable');
+  if (subject.termType === 'Quad' || object.termType === 'Quad') refuse('a triple is a term');
+  return factory.quad(subject, predicate, object);
+}
+
+/** The values of the variables that satisfy the conditions, each once; blank nodes in them may be anything. */
+function solutionsOf(where: readonly Quad[], names: readonly string[]): object {
+  // No variable of a patch has a blank in its name.
+  const asVariable = <T extends Term>(term: T): T | Variable =>
+    isBlank(term) ? factory.variable(`blank ${term.value}`) : term;
+  const patterns = where.map(({ subject, predicate, object }) => ({
+    ...factory.quad(asVariable(subject), predicate, asVariable(object)),
+    type: 'pattern',
+  }));
+  const variables = names.map((name) => factory.variable(name));
+  return { type: 'distinct', input: { type: 'project', input: { type: 'bgp', patterns }, variables } };
+}

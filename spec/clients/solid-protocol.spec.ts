@@ -1,0 +1,266 @@
+/**
+ * What the Solid Protocol requires beside access, under `lws.profile=solid`, as solid-contrib's specification-tests ask for it: methods, names,
+ * parents, containment, types, CORS (rules 20.2, 20.4, 20.8, 20.9); and where a rule of this service has it otherwise.
+ */
+import { expect } from 'chai';
+import { StorageUnderTest } from '../support/conformance.js';
+import { linked, listOf } from '../support/expectations.js';
+import type { Answer } from '../support/http.js';
+import { graphOf, readRdf } from '../support/rdf.js';
+import { inSolid } from '../support/wac.js';
+
+const ldp = 'http://www.w3.org/ns/ldp#';
+const asContainer = { Link: `<${ldp}BasicContainer>; rel="type"` };
+const origin = { Origin: 'https://tester' };
+const n3 =
+  '@prefix solid: <http://www.w3.org/ns/solid/terms#> . _:p a solid:InsertDeletePatch ; solid:inserts { <> a <urn:Foo> } .';
+
+type Send = (method: string, name: string, headers?: Record<string, string>, body?: string) => Promise<Answer>;
+
+/** Requests about names in a container of their own, `c/` and `rdf` and `txt` in it, and what is required of the answers. */
+const requirements: Readonly<Record<string, (send: Send, container: string) => Promise<void>>> = {
+  ...Object.fromEntries(
+    ['', 'c/', 'rdf', 'txt'].flatMap((name) => [
+      [
+        `5.2: GET, HEAD and OPTIONS of ${name || 'a container'}, with Allow`,
+        async (send: Send) => {
+          for (const [method, status] of [
+            ['GET', 200],
+            ['HEAD', 200],
+            ['OPTIONS', 204],
+          ] as const) {
+            const answer = await send(method, name);
+            expect(answer.status).to.equal(status);
+            expect(listOf(answer, 'allow')).to.include.members(['get', 'head', 'options']);
+          }
+        },
+      ],
+      [
+        `5: TRACE of ${name || 'a container'} is no method`,
+        async (send: Send) => expect((await send('TRACE', name)).status).to.be.oneOf([400, 405, 501]),
+      ],
+      [
+        `8.1: CORS of ${name || 'a container'}`,
+        async (send: Send) => {
+          for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+            const answer = await send(method, name, { ...origin, Accept: 'text/turtle' });
+            expect(answer.headers['access-control-allow-origin']).to.equal('https://tester');
+            expect(listOf(answer, 'vary')).to.include('origin');
+            expect(answer.headers['access-control-expose-headers']).to.not.be.oneOf([undefined, '*']);
+          }
+          for (const [asked, has, hasNot] of [
+            ['X-CUSTOM, Content-Type', ['x-custom', 'content-type'], 'accept'],
+            ['X-CUSTOM, Content-Type, Accept', ['accept'], 'authorization'],
+          ] as const)
+            for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+              const preflight = { 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': asked };
+              const answer = await send('OPTIONS', name, { ...origin, ...preflight });
+              expect([answer.status, answer.text]).to.deep.equal([204, '']);
+              expect(listOf(answer, 'access-control-allow-methods')).to.include(method.toLowerCase());
+              expect(listOf(answer, 'access-control-allow-headers'))
+                .to.include.members([...has])
+                .and.not.include(hasNot);
+            }
+        },
+      ],
+    ]),
+  ),
+  '3.1: a container and a resource have not both a name': async (send) => {
+    expect((await send('PUT', 'txt/', { 'Content-Type': 'text/turtle' })).status).to.equal(409);
+    expect((await send('GET', 'txt/')).status).to.equal(404);
+    expect((await send('PUT', 'c', { 'Content-Type': 'text/plain' }, 'x')).status).to.equal(409);
+    expect((await send('GET', 'c')).status).to.equal(404);
+    for (const [slug, headers] of [
+      ['c', { 'Content-Type': 'text/plain' }],
+      ['txt', asContainer],
+    ] as const) {
+      const { status, headers: made } = await send(
+        'POST',
+        '',
+        { Slug: slug, ...headers },
+        'Link' in headers ? undefined : 'x',
+      );
+      expect(status).to.equal(201);
+      expect(made['location']).to.match(new RegExp(`/${slug}-2/?$`));
+    }
+  },
+  '5.3: the name of a PUT and of a PATCH is the one that was asked for': async (send, container) => {
+    for (const [method, type, body] of [
+      ['PUT', 'text/turtle', '<> a <urn:C> .'],
+      ['PATCH', 'text/n3', n3],
+    ] as const) {
+      const answer = await send(method, `new-${method}`, { 'Content-Type': type }, body);
+      expect([answer.status, answer.headers['location']]).to.deep.equal([201, `${container}new-${method}`]);
+      expect((await send('GET', `new-${method}`)).status).to.equal(200);
+    }
+  },
+  '5.3: a POST makes a name, from its Slug where it has one': async (send, container) => {
+    for (const headers of [{}, { Slug: 'wanted' }]) {
+      const answer = await send('POST', '', { 'Content-Type': 'text/turtle', ...headers }, '<> a <urn:C> .');
+      expect(answer.status).to.equal(201);
+      expect(answer.headers['location']).to.match(
+        new RegExp(`^${container}${'Slug' in headers ? 'wanted' : '[^/]+'}$`),
+      );
+    }
+  },
+  ...Object.fromEntries(
+    (
+      [
+        ['PUT', 'text/plain', 'x'],
+        ['PUT', 'text/turtle', '<> a <urn:C> .'],
+        ['PATCH', 'application/sparql-update', 'INSERT DATA { <#a> <urn:p> 1 }'],
+        ['PATCH', 'text/n3', n3],
+      ] as const
+    ).flatMap(([method, type, body]) => [
+      [
+        `5.3: ${method} of ${type} makes intermediate containers, which contain`,
+        async (send: Send, container: string) => {
+          expect((await send(method, 'x/y/z', { 'Content-Type': type }, body)).status).to.equal(201);
+          for (const [at, member] of [
+            ['', 'x/'],
+            ['x/', 'x/y/'],
+            ['x/y/', 'x/y/z'],
+          ] as const) {
+            const quads = await graphOf(await send('GET', at, { Accept: 'text/turtle' }), container + at);
+            const members = quads.filter(({ predicate }) => predicate.value === `${ldp}contains`);
+            expect(members.map(({ object }) => object.value)).to.include(container + member);
+          }
+        },
+      ],
+      [
+        `5.3: ${method} of ${type} below a resource is refused`,
+        async (send: Send) => {
+          for (const name of ['txt/y', 'rdf/x/y'])
+            expect((await send(method, name, { 'Content-Type': type }, body)).status).to.equal(409);
+        },
+      ],
+    ]),
+  ),
+  '5.3: POST to what is absent is 404, whatever it is of': async (send) => {
+    for (const name of ['no/', 'no.ttl', 'no.json', 'no.foo', 'txt/no/'])
+      for (const [type, body] of [
+        ['text/turtle', ''],
+        ['application/ld+json', '{}'],
+        ['foo/bar', 'x'],
+      ] as const) {
+        expect((await send('POST', name, { 'Content-Type': type }, body)).status).to.equal(404);
+        expect((await send('GET', name)).status).to.equal(404);
+      }
+  },
+  '5.3: If-None-Match: * creates only': async (send) => {
+    const put = (name: string) =>
+      send('PUT', name, { 'Content-Type': 'text/turtle', 'If-None-Match': '*' }, '<> a <urn:New> .');
+    expect((await put('rdf')).status).to.equal(412);
+    expect((await send('GET', 'rdf')).text).to.not.include('urn:New');
+    expect((await put('new')).status).to.equal(201);
+    expect((await send('GET', 'new')).text).to.include('urn:New');
+  },
+  '5.3: a body without Content-Type is refused': async (send) => {
+    for (const [method, name] of [
+      ['PUT', 'rdf'],
+      ['PUT', 'new'],
+      ['POST', ''],
+      ['PATCH', 'rdf'],
+    ] as const)
+      for (const headers of [{}, { 'Content-Type': '' }] as Record<string, string>[])
+        expect((await send(method, name, headers, '<> a <urn:C> .')).status).to.equal(400);
+  },
+  '5.4: DELETE takes the containment along, and no container with members': async (send, container) => {
+    await send('PUT', 'c/x', { 'Content-Type': 'text/plain' }, 'x');
+    expect((await send('DELETE', 'c/')).status).to.equal(409);
+    for (const name of ['c/x', 'c/']) {
+      expect((await send('DELETE', name)).status).to.equal(204);
+      expect((await send('GET', name)).status).to.equal(404);
+    }
+    const quads = await graphOf(await send('GET', '', { Accept: 'text/turtle' }), container);
+    expect(quads.map(({ object }) => object.value)).to.not.include(`${container}c/`);
+  },
+  '5.4: containment is the server’s': async (send, container) => {
+    const quads = await graphOf(await send('GET', '', { Accept: 'text/turtle' }), container);
+    const members = quads
+      .filter(({ predicate }) => predicate.value === `${ldp}contains`)
+      .map(({ object }) => object.value);
+    expect(members.sort()).to.deep.equal([`${container}c/`, `${container}rdf`, `${container}txt`]);
+    for (const [type, body] of [
+      ['text/n3', n3],
+      ['application/sparql-update', 'INSERT DATA {}'],
+    ] as const)
+      expect((await send('PATCH', '', { 'Content-Type': type }, body)).status).to.equal(415);
+    expect((await send('PUT', '', { 'Content-Type': 'text/turtle' }, '<> a <urn:C> .')).status).to.equal(409);
+  },
+  '5.5: RDF is read as Turtle and as JSON-LD, whichever it was': async (send, container) => {
+    const json = '{"@id":"#it","http://example.org/name":[{"@value":"Ada"}]}';
+    for (const [name, type, body] of [
+      ['a', 'text/turtle', '<#it> <http://example.org/name> "Ada" .'],
+      ['b', 'application/ld+json', json],
+    ] as const) {
+      await send('PUT', name, { 'Content-Type': type }, body);
+      for (const accept of [
+        'text/turtle',
+        'application/ld+json',
+        'application/ld+json;q=0.8, text/turtle;q=0.9',
+        '*/*',
+      ]) {
+        const answer = await send('GET', name, { Accept: accept });
+        const wanted = accept === 'application/ld+json' ? accept : 'text/turtle';
+        expect(answer.headers['content-type']).to.include(wanted);
+        const [quad, ...more] = await readRdf(answer.text, wanted, container + name);
+        expect([quad?.subject.value, quad?.object.value, more.length]).to.deep.equal([
+          `${container}${name}#it`,
+          'Ada',
+          0,
+        ]);
+      }
+    }
+  },
+  '5.5: named graphs are refused': async (send) => {
+    const graphs = '{"@id":"urn:g","@graph":[{"@id":"urn:s","urn:p":"x"}]}';
+    expect((await send('PUT', 'g', { 'Content-Type': 'application/ld+json' }, graphs)).status).to.equal(400);
+  },
+  '4.1, Notifications 3: the storage, its description and its channels are found': async (send, container) => {
+    const answer = await send('GET', 'rdf');
+    const [description] = linked(answer, 'http://www.w3.org/ns/solid/terms#storageDescription');
+    const [storage] = linked(answer, 'http://www.w3.org/ns/pim/space#storage');
+    expect(container.startsWith(storage!)).to.equal(true);
+    const asked = await send('GET', description!, { Accept: 'text/turtle' });
+    const quads = await graphOf(asked, description!);
+    const channel = quads.find(({ predicate }) => predicate.value.endsWith('notifications#subscription'))!.object.value;
+    const document = (topic: string) =>
+      JSON.stringify({
+        '@context': ['https://www.w3.org/ns/solid/notification/v1'],
+        type: 'http://www.w3.org/ns/solid/notifications#WebSocketChannel2023',
+        topic,
+      });
+    const ask = (topic: string) => send('POST', channel, { 'Content-Type': 'application/ld+json' }, document(topic));
+    const { receiveFrom } = JSON.parse((await ask(container)).text) as { receiveFrom: string };
+    expect(receiveFrom).to.match(/^wss?:/);
+    for (const method of ['GET', 'HEAD']) expect((await send(method, channel)).status).to.equal(200);
+    expect((await ask(`${container}no`)).status).to.equal(404);
+  },
+  /** Where the tests have it otherwise. */
+  'Rule 7.2: a container is JSON for who asks for no type': async (send) => {
+    expect((await send('GET', '')).headers['content-type']).to.equal('application/lws+json');
+  },
+  'Rule 11.5: the description of a resource is a linkset, and no Turtle': async (send) => {
+    expect(linked(await send('GET', 'c/'), 'describedby')).to.deep.equal([]);
+    expect(
+      (await send('PUT', 'c/.meta', { 'Content-Type': 'text/turtle', 'If-Match': '*' }, '<> a <urn:C> .')).status,
+    ).to.equal(415);
+  },
+};
+
+describe('The Solid Protocol under the profile', () => {
+  const s = new StorageUnderTest();
+  before(() => s.open(inSolid()));
+  after(() => s.close());
+  for (const [title, hold] of Object.entries(requirements))
+    it(title.startsWith('Rule') ? title : `Solid Protocol ${title}`, async () => {
+      const container = await s.container();
+      await s.container(`${container}c/`);
+      await s.stored('text/turtle', '<> a <urn:C> .', `${container}rdf`);
+      await s.stored('text/plain', 'x', `${container}txt`);
+      const send: Send = (method, name, headers = {}, body = undefined) =>
+        s.send(method, /^https?:/.test(name) ? name : container + name, headers, body);
+      await hold(send, container);
+    });
+});

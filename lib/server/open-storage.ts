@@ -44,7 +44,8 @@ export interface Surroundings {
 /** A storage that answers. */
 export interface OpenStorage extends Omit<PreparedStorage, 'close'> {
   readonly app: Application;
-  readonly listener: RequestListener;
+  /** Settles when nothing more of the storage is needed for the answer. */
+  readonly listener: (...exchange: Parameters<RequestListener>) => Promise<void>;
   readonly upgrade: Upgrade;
   /** Whether something is under way that no request waits for. */
   isBusy(): boolean;

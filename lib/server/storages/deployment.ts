@@ -6,11 +6,12 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { Duplex, Writable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { throttle } from '../../authentication/throttle.js';
 import type { Deployment, StorageChange, StorageRecord } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
 import { createRefusal } from '../../http/app.js';
+import { isHttp2, onClosed } from '../../http/http2.js';
 import { statusOf } from '../../http/problem.js';
 import { addressOf, pathOf } from '../../http/request-log.js';
 import { endUpgrade } from '../../http/upgrade.js';
@@ -135,13 +136,17 @@ export class StorageDeployment implements Deployment {
   }
 
   /** Answers every request that reaches the server. */
-  readonly listener: RequestListener = (req, res) => {
+  readonly listener = (req: IncomingMessage, res: ServerResponse): void => {
     const whom = this.whom(req);
-    if (whom === 'home') return this.home!.listener(req, res);
-    void this.hand(req, res, whom).catch((error: unknown) => {
-      this.refusals.set(req, error);
-      this.refusal!(req, res);
-    });
+    if (whom === 'home') return void this.home!.listener(req, res);
+    void this.enter(req, whom).then(
+      // What is still to be sent then is not the storage's business: somebody may read it slowly, or not at all.
+      ({ storage, leave }) => storage.listener(req, res).finally(leave),
+      (error: unknown) => {
+        this.refusals.set(req, error);
+        this.refusal!(req, res);
+      },
+    );
   };
 
   /** Takes connections that are to become WebSockets. */
@@ -152,9 +157,11 @@ export class StorageDeployment implements Deployment {
     else void this.handUpgrade(req, socket, head, whom);
   };
 
-  private async handUpgrade(...[req, socket, head, whom]: [...Parameters<Upgrade>, Addressee]): Promise<void> {
-    const storage = await this.enter(req, whom, socket).catch((error: unknown) => endUpgrade(socket, statusOf(error)));
-    storage?.upgrade(req, socket, head);
+  private handUpgrade(...[req, socket, head, whom]: [...Parameters<Upgrade>, Addressee]): Promise<void> {
+    return this.enter(req, whom).then(
+      ({ storage }) => storage.upgrade(req, socket, head),
+      (error: unknown) => endUpgrade(socket, statusOf(error)),
+    );
   }
 
   private whom(req: IncomingMessage): Addressee {
@@ -168,27 +175,23 @@ export class StorageDeployment implements Deployment {
     return isAnywhere ? 'home' : found;
   }
 
-  private async hand(req: IncomingMessage, res: ServerResponse, whom: Addressee): Promise<void> {
-    const storage = await this.enter(req, whom, res);
-    storage?.listener(req, res);
-  }
-
   /**
-   * The storage that a request is for, which counts as used until the answer closes.
-   * @returns `undefined` when the client went away meanwhile
+   * The storage that a request is for, which counts as used until somebody leaves it, or the connection closes.
    * @throws LwsError where there is no such storage, or it cannot be asked now
    */
-  private async enter(req: IncomingMessage, whom: Addressee, answer: Writable): Promise<OpenStorage | undefined> {
-    let isGone = false;
-    let leave = (): void => {
-      isGone = true;
-    };
-    answer.once('close', () => leave());
+  private async enter(req: IncomingMessage, whom: Addressee): Promise<{ storage: OpenStorage; leave: () => void }> {
     const { storage, end } = await this.admit(req, whom);
-    leave = end;
-    if (!isGone) return storage;
-    end();
-    return undefined;
+    let isUsing = true;
+    let forget = (): void => {};
+    const leave = (): void => {
+      if (isUsing) end();
+      isUsing = false;
+      forget();
+    };
+    // Over HTTP/1.1 a connection has many requests, which may all wait for the first.
+    if (!isHttp2(req)) req.socket.setMaxListeners(0);
+    forget = onClosed(req, leave);
+    return { storage, leave };
   }
 
   private async admit(req: IncomingMessage, whom: Addressee): ReturnType<Residents['use']> {

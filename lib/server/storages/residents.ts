@@ -161,7 +161,7 @@ export class Residents {
     if (!this.options.isReady(name)) return later('The storage is not open to requests by now.', 5);
     if (this.options.clock() < (this.failures.get(name) ?? 0))
       return later('The storage cannot be opened now.', failedMs / 1000);
-    if (this.residents.size < this.options.maxOpen || this.makeRoom(isKnown)) return undefined;
+    if (this.hasRoom || this.makeRoom(isKnown)) return undefined;
     return later('Too many storages are in use at this moment (lws.storages.max-open).', 5);
   }
 
@@ -193,6 +193,12 @@ export class Residents {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Those that are being closed make room. */
+  private get hasRoom(): boolean {
+    const staying = [...this.residents.values()].filter(({ closing }) => !closing);
+    return staying.length < this.options.maxOpen;
   }
 
   /** Closes the storage that was used longest ago; `false`: each is in use. */
@@ -261,8 +267,7 @@ export class Residents {
 
   private async wakeAll(): Promise<void> {
     for (const name of this.asleep) {
-      const isFull = this.residents.size >= this.options.maxOpen && !this.leastUsed(false);
-      if (this.isEnding || isFull) return;
+      if (this.isEnding || !(this.hasRoom || this.leastUsed(false))) return;
       this.asleep.delete(name);
       if (!this.options.isReady(name)) continue;
       await this.use(name).then(

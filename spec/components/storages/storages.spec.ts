@@ -151,6 +151,26 @@ describe('Storages of a deployment', function () {
     }
   });
 
+  it('answers that wait for their turn on a connection take no places of a storage, nor keep it open', async () => {
+    const small = await startDeployment('path', { 'storages.max-open': '1' });
+    try {
+      const [one, other] = [await small.add('one'), await small.add('other')];
+      expect((await one.ask('GET', '')).status).to.equal(200);
+      const socket = connect(small.port, '127.0.0.1');
+      const host = `Host: localhost:${small.port}\r\n`;
+      const first = `GET /home/.lws/events HTTP/1.1\r\n${host}Authorization: Bearer ${small.home.token()}\r\n\r\n`;
+      const before = small.log.length;
+      socket.write(first);
+      socket.write(`GET /one/pipelined HTTP/1.1\r\n${host}\r\n`.repeat(300));
+      await until(async () => small.log.slice(before).filter(({ path }) => path === '/one/pipelined').length > 256);
+      expect((await one.ask('GET', '')).status).to.equal(200);
+      socket.destroy();
+      await until(async () => (await other.ask('GET', '')).status === 200);
+    } finally {
+      await small.stop();
+    }
+  });
+
   it('what is owed to an inbox is delivered after a change of the record, and after another start, though nobody asks (rule 21.4)', async () => {
     const host = await startInboxHost();
     const owing = await startDeployment('path', {

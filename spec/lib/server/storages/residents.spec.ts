@@ -191,6 +191,14 @@ describe('Residents (rule 21.4)', () => {
     used.end();
   });
 
+  it('what is being closed takes no place', async () => {
+    await visit('a');
+    await visit('b');
+    const closing = residents.close('a');
+    await Promise.all([closing, visit('c')]);
+    expect(events).to.have.members(['open a', 'open b', 'close a', 'open c']);
+  });
+
   it('a change takes back that it could not be opened', async () => {
     failing.add('a');
     await refusal('a');

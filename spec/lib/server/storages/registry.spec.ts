@@ -204,6 +204,15 @@ describe('The registry of storages (rule 21.3)', () => {
       expect(open).to.throw(file);
     });
 
+  it('a storage with a setting that is none any more can be suspended and removed, and not resumed', async () => {
+    await registry.change('alice', { revision: null });
+    const file = join(registry.records.folder, 'alice.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"settings": {}', '"settings": {"lws.gone": 1}'));
+    expect(await code(registry.change('alice', { state: 'suspended' }))).to.equal('done');
+    expect(await code(registry.change('alice', { state: 'ready' }))).to.equal('malformed-body');
+    expect(await code(registry.change('alice', { state: 'deleted' }))).to.equal('done');
+  });
+
   it('a copy of a record is of the name of its file', async () => {
     await registry.change('alice', { revision: null });
     const file = (name: string): string => join(registry.records.folder, `${name}.json`);

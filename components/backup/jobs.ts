@@ -51,13 +51,8 @@ export class BackupJobs {
     const [state, quads, set] = ['state', 'quads', 'known'].map((part) => join(this.folder, `${id}.${part}`));
     const files = { state: state!, quads: quads! };
     const job: Mutable<BackupJob> = { id, files, state: 'working', entries: 0 };
-    const leave = slots.take();
     this.current = job;
-    const release = this.platform.store.blobs.hold();
-    this.release = () => {
-      leave();
-      release();
-    };
+    this.release = this.platform.store.blobs.hold();
     this.wake();
     try {
       const isKnown = await this.receive(job, known, set!);
@@ -90,6 +85,8 @@ export class BackupJobs {
   }
 
   private write(job: Mutable<BackupJob>, task: StateTask): void {
+    // While it is written alone: who is slow to send, or to fetch, holds up nobody.
+    const leave = slots.take();
     const script = new URL('./state-worker.js', import.meta.url);
     const thread = new Thread<StateFunctions>({ script, limits: threadLimits() });
     this.thread = thread;
@@ -106,7 +103,8 @@ export class BackupJobs {
     thread
       .call('write', task, { take: (entries) => become({ entries }) })
       .then((entries) => become({ entries, state: 'ready' }), failed)
-      .finally(() => thread.end());
+      .finally(() => thread.end())
+      .finally(leave);
   }
 
   find(id: string): BackupJob | undefined {

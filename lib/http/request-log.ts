@@ -52,8 +52,10 @@ export const logged =
 /** The path of the request target, which may be in absolute form. */
 export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => originForm(url).split('?', 1)[0]!;
 
-/** A root, whose description everybody may read, and system paths. */
-const isOpenToAll = /^\/(?:[^/]*\/)?(?:\.[^/]*\/.*)?$/;
+/** Where an answer is something of the storage; all else has answers for everybody, as the pages of the console are. */
+const routesOfResources = new Set(['resource', 'linkset', 'acl', 'graphs']);
+/** A root, whose description everybody may read. */
+const isRoot = /^\/(?:[^/]*\/)?$/;
 
 /** One line a request. Never a header field: credentials are among them. */
 function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange): void {
@@ -81,7 +83,10 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
   };
   const status = statusAnswered(exchange);
   const isGranted =
-    access.principal !== undefined && status < 300 && (line.granted ?? !isOpenToAll.test(exchange.path));
+    access.principal !== undefined &&
+    status < 300 &&
+    req.method !== 'OPTIONS' &&
+    (line.granted ?? (routesOfResources.has(route) && !isRoot.test(exchange.path)));
   for (const tell of appContext.onAnswered)
     tell({ method: req.method ?? '', route, status, seconds: took / 1000, isGranted });
   if (failure === undefined) appContext.log.info(line);

@@ -20,6 +20,8 @@ export interface DoorOptions {
   readonly app: RequestListener;
   readonly challenge: ChallengePolicy;
   readonly certificates: Certificates | undefined;
+  /** The origins of further storages, by their hosts. */
+  readonly originAt?: ((host: string) => string | undefined) | undefined;
   /** Called with the server that clients reach. */
   readonly onServer: (server: Server) => void;
 }
@@ -27,7 +29,10 @@ export interface DoorOptions {
 /** Connections at once for redirects and challenges, which end with their answer. */
 const maxRedirects = 256;
 
-export function createDoor(core: CoreSettings, { app, challenge, certificates, onServer }: DoorOptions): Door {
+export function createDoor(
+  core: CoreSettings,
+  { app, challenge, certificates, onServer, originAt }: DoorOptions,
+): Door {
   const { connections: inAll, connectionsPerAddress: perAddress, behindProxy } = core;
   const { url, loopback } = readBaseUri(core);
   const host = core.listenHost ?? (loopback ? (url.hostname === '[::1]' ? '::1' : '127.0.0.1') : undefined);
@@ -40,7 +45,7 @@ export function createDoor(core: CoreSettings, { app, challenge, certificates, o
   limitConnections(main.server, { inAll, perAddress, behindProxy });
   const plain =
     core.tlsHttpPort !== null && certificates
-      ? createRedirectingServer(url.origin, certificates.challenges)
+      ? createRedirectingServer((host) => originAt?.(host) ?? url.origin, certificates.challenges)
       : undefined;
   if (plain) limitConnections(plain.server, { inAll: maxRedirects, perAddress: null, behindProxy });
   return {

@@ -44,14 +44,18 @@ export interface Surroundings {
 /** A storage that answers. */
 export interface OpenStorage extends Omit<PreparedStorage, 'close'> {
   readonly app: Application;
-  readonly listener: RequestListener;
+  /** Settles when nothing more of the storage is needed for the answer. */
+  readonly listener: (...exchange: Parameters<RequestListener>) => Promise<void>;
   readonly upgrade: Upgrade;
   /** Whether something is under way that no request waits for. */
   isBusy(): boolean;
   /** Ends answers that would go on for ever. */
   drain(): void;
-  /** Waits so many milliseconds for requests under way, and closes the storage. */
-  close(maxMs: number): Promise<void>;
+  /**
+   * Waits so many milliseconds for requests under way, and closes the storage.
+   * @returns whether it has something to do when it is opened again
+   */
+  close(maxMs: number): Promise<boolean>;
 }
 
 /** Opens one storage, and installs the components on it. @throws as `prepareServer` */
@@ -134,12 +138,16 @@ export async function openStorage(
   const { appContext, installations, storage } = prepared;
   const app = createApp(appContext);
   const stop = async (): Promise<void> => {
-    for (const installation of [...installations].reverse()) await installation.stop?.();
-    await prepared.close();
+    try {
+      for (const installation of [...installations].reverse()) await installation.stop?.();
+    } finally {
+      await prepared.close();
+    }
   };
   const drain = (): void => {
     for (const installation of installations) installation.drain?.();
   };
+  const isBusy = (): boolean => installations.some((installation) => installation.isBusy?.());
   try {
     await storage.store.shared?.serve();
     for (const { start } of installations) await start?.();
@@ -152,12 +160,15 @@ export async function openStorage(
     app,
     listener: app.koa.callback(),
     upgrade: upgradeListener(installations),
-    isBusy: () => installations.some((installation) => installation.isBusy?.()),
+    isBusy,
     drain,
     async close(maxMs) {
+      const wasBusy = isBusy();
       drain();
       await app.close(maxMs);
+      const owes = wasBusy || isBusy();
       await stop();
+      return owes;
     },
   };
 }

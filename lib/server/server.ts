@@ -84,7 +84,9 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
   const certificates = certificatesOf(settings, equipment);
   assertUsable(settings, components);
   const core = settings.of(coreSettings);
-  const registry = StorageRegistry.of(settings, components);
+  const registry = StorageRegistry.of(settings, components, (err) =>
+    equipment.log.error({ err }, 'a record of a storage cannot be read, which is not served'),
+  );
   const process = makeProcess(core, equipment);
   const deployment = registry && new StorageDeployment(registry, process);
   const home = await openStorage(settings, components, { process, deployment }).catch(async (error: unknown) => {
@@ -115,6 +117,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
         app: listener,
         challenge: home.appContext.challenge,
         certificates,
+        originAt: registry && ((host) => registry.addresses.originAt(host)),
         onServer: (http) => acceptUpgrades(http, deployment || takesUpgrades(home.installations) ? upgrade : undefined),
       });
       try {

@@ -12,7 +12,7 @@ export class Slots {
 
   /**
    * Takes a place.
-   * @returns what gives it back, to be called once
+   * @returns what gives it back
    * @throws LwsError `too-busy`
    */
   take(): () => void {
@@ -21,6 +21,10 @@ export class Slots {
         fields: { 'Retry-After': '60' },
       });
     this.taken++;
-    return () => void this.taken--;
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.taken--;
+      isTaken = false;
+    };
   }
 }

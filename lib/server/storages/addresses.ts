@@ -15,6 +15,8 @@ export class Addresses {
   private readonly host: string;
   /** Where the name is: the first label of the host, or the first segment of the path. */
   private readonly isByHost: boolean;
+  /** The port that a Host field may have or not (RFC 9110 4.2.3). */
+  private readonly usualPort: RegExp;
 
   /**
    * @param template `lws.storages.address`
@@ -41,6 +43,7 @@ export class Addresses {
       refuse(
         `the storage of lws.base-uri (${home.href}) would hold all others. Give it a path beside theirs, such as ${home.href}home/`,
       );
+    this.usualPort = url.protocol === 'https:' ? /:443$/ : /:80$/;
     if (url.protocol !== home.protocol)
       refuse(`lws.base-uri is ${home.protocol.slice(0, -1)}, and all are reached alike`);
   }
@@ -60,13 +63,23 @@ export class Addresses {
     return this.home.href.startsWith(`${this.of(name)}/`);
   }
 
+  /** The origin of a storage, or of the home, that is asked at a host on another port; `undefined`: none of them has the host. */
+  originAt(host: string): string | undefined {
+    const asked = host.toLowerCase().replace(/:\d*$/, '');
+    const { hostname, origin } = this.home;
+    if (asked === hostname) return origin;
+    const name = this.isByHost ? asked.split('.', 1)[0]! : stand;
+    const url = new URL(this.of(name));
+    return isStorageName(name) && url.hostname === asked ? url.origin : undefined;
+  }
+
   /**
    * Whom a request is for.
    * @param host the value of the Host field, or of :authority
    * @param path the path of the target, where a document at `/.well-known/` may name a storage behind (RFC 8414 3.1)
    */
   find(host: string, path: string): Addressee {
-    const asked = host.toLowerCase();
+    const asked = host.toLowerCase().replace(this.usualPort, '');
     const { home } = this;
     if (this.isByHost) {
       if (asked === home.host) return 'home';
@@ -75,10 +88,9 @@ export class Addresses {
       return named(asked.slice(0, dot));
     }
     if (asked !== this.host) return asked === home.host ? 'home' : 'elsewhere';
-    const [, first = '', document, behind] = path.split('/', 4);
-    const segment = first === '.well-known' && document ? (behind ?? '') : first;
-    if (home.host === this.host && `/${segment}/` === home.pathname) return 'home';
-    return named(segment);
+    const behind = path.replace(/^\/\.well-known\/[^/]+(?=\/|$)/, '');
+    if (home.host === this.host && `${behind}/`.startsWith(home.pathname)) return 'home';
+    return named(behind.split('/', 2)[1] ?? '');
   }
 }
 

@@ -2,14 +2,17 @@
  * Many storages in one process: each request is handed to the storage that its host or path names, which is opened for it. That of `lws.base-uri`,
  * the home, is open all the time, and its controllers are the operators.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { throttle } from '../../authentication/throttle.js';
 import type { Deployment, StorageChange, StorageRecord } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
 import { createRefusal } from '../../http/app.js';
+import { isHttp2, onClosed } from '../../http/http2.js';
+import { statusOf } from '../../http/problem.js';
 import { addressOf, pathOf } from '../../http/request-log.js';
 import { endUpgrade } from '../../http/upgrade.js';
 import { type Measure, measure } from '../../measures.js';
@@ -37,6 +40,10 @@ export class StorageDeployment implements Deployment {
   private refusal: RequestListener | undefined;
   private readonly refusals = new WeakMap<IncomingMessage, unknown>();
   private sweeper: NodeJS.Timeout | undefined;
+  /** A file for each storage that is open, or has something to do; beside the records, whose folder is looked through when it changes. */
+  private readonly marks: string;
+  private sweeping = Promise.resolve();
+  private isSweepDue = false;
   /** Of the home: whether it is alive, and ready. */
   private readonly watchedPath: string;
 
@@ -46,6 +53,8 @@ export class StorageDeployment implements Deployment {
   ) {
     const core = registry.settings.of(coreSettings);
     this.records = registry.records;
+    this.marks = join(this.records.folder, '.open');
+    mkdirSync(this.marks, { recursive: true, mode: 0o700 });
     this.watchedPath = `${new URL(readBaseUri(core).storage).pathname.slice(0, -1)}${core.systemPrefix}/health/`;
     // All storages have one gate for what they fetch on the word of others; its clients take turns.
     const fetch = process.fetchUnder();
@@ -54,8 +63,9 @@ export class StorageDeployment implements Deployment {
       maxOpen: core.storagesOpen,
       idleMs: core.storagesIdle * 1000,
       clock: Date.now,
+      isReady: (name) => this.isReady(name),
       open: (name) => this.open(name),
-      markOf: (name) => `${this.records.folderOf(name)}.open`,
+      markOf: (name) => this.markOf(name),
       onFailure: (name, error) =>
         process.log.error({ err: error, storage: name }, 'a storage cannot be opened or closed'),
     });
@@ -69,13 +79,18 @@ export class StorageDeployment implements Deployment {
     this.refusal = createRefusal({ ...home.appContext, onAnswered: [], storage: undefined }, (req) =>
       this.refusals.get(req),
     );
-    const sweep = (): void =>
-      void this.sweep(storagesKept * dayMs).catch((error: unknown) =>
-        process.log.error({ err: error }, 'removed storages could not be cleared away'),
-      );
-    this.records.watch((name) => void this.residents.close(name).then(sweep));
-    const marks = readdirSync(this.records.folder).filter((file) => file.endsWith('.open'));
-    void this.residents.wake(marks.map((file) => file.slice(0, -'.open'.length)).filter((name) => this.isReady(name)));
+    const fault = (message: string) => (err: unknown) => process.log.error({ err }, message);
+    // One after the other: a folder is not cleared away once more when its name has a new storage.
+    const sweep = (): void => {
+      if (this.isSweepDue) return;
+      this.isSweepDue = true;
+      this.sweeping = this.sweeping
+        .then(() => this.sweep(storagesKept * dayMs))
+        .catch(fault('removed storages could not be cleared away'));
+    };
+    const changed = (name: string): void => void this.renew(name).then(sweep);
+    this.records.watch(changed, fault('a record of a storage cannot be read, and the one before holds'));
+    void this.residents.wake(readdirSync(this.marks).filter((name) => this.isReady(name)));
     sweep();
     this.sweeper = setInterval(sweep, sweepMs).unref();
     if (registry.addresses.isOneOrigin)
@@ -88,6 +103,16 @@ export class StorageDeployment implements Deployment {
     clearInterval(this.sweeper);
     this.records.close();
     await this.residents.closeAll();
+  }
+
+  private markOf(name: string): string {
+    return join(this.marks, name);
+  }
+
+  /** Has what its record says now hold. */
+  private async renew(name: string): Promise<void> {
+    await this.residents.close(name);
+    if (this.isReady(name) && existsSync(this.markOf(name))) void this.residents.wake([name]);
   }
 
   private isReady(name: string): boolean {
@@ -111,13 +136,17 @@ export class StorageDeployment implements Deployment {
   }
 
   /** Answers every request that reaches the server. */
-  readonly listener: RequestListener = (req, res) => {
+  readonly listener = (req: IncomingMessage, res: ServerResponse): void => {
     const whom = this.whom(req);
-    if (whom === 'home') return this.home!.listener(req, res);
-    void this.hand(req, res, whom).catch((error: unknown) => {
-      this.refusals.set(req, error);
-      this.refusal!(req, res);
-    });
+    if (whom === 'home') return void this.home!.listener(req, res);
+    void this.enter(req, whom).then(
+      // What is still to be sent then is not the storage's business: somebody may read it slowly, or not at all.
+      ({ storage, leave }) => storage.listener(req, res).finally(leave),
+      (error: unknown) => {
+        this.refusals.set(req, error);
+        this.refusal!(req, res);
+      },
+    );
   };
 
   /** Takes connections that are to become WebSockets. */
@@ -130,16 +159,15 @@ export class StorageDeployment implements Deployment {
 
   private handUpgrade(...[req, socket, head, whom]: [...Parameters<Upgrade>, Addressee]): Promise<void> {
     return this.enter(req, whom).then(
-      ({ storage, end }) => {
-        socket.once('close', end);
-        storage.upgrade(req, socket, head);
-      },
-      () => endUpgrade(socket, 404),
+      ({ storage }) => storage.upgrade(req, socket, head),
+      (error: unknown) => endUpgrade(socket, statusOf(error)),
     );
   }
 
   private whom(req: IncomingMessage): Addressee {
-    const host = String(req.headers[':authority'] ?? req.headers.host ?? '');
+    // RFC 9112 3.2.2: a target in absolute form says which host, whatever the field says.
+    const [, absolute] = /^https?:\/\/([^/?]+)/i.exec(req.url ?? '') ?? [];
+    const host = String(absolute ?? req.headers[':authority'] ?? req.headers.host ?? '');
     const path = pathOf(req);
     const found = this.registry.addresses.find(host, path);
     // Whoever watches the process asks it by whatever address it has; what is about the server, or names none, is for the home to answer.
@@ -147,14 +175,26 @@ export class StorageDeployment implements Deployment {
     return isAnywhere ? 'home' : found;
   }
 
-  private async hand(req: IncomingMessage, res: ServerResponse, whom: Addressee): Promise<void> {
-    const { storage, end } = await this.enter(req, whom);
-    res.once('close', end);
-    storage.listener(req, res);
+  /**
+   * The storage that a request is for, which counts as used until somebody leaves it, or the connection closes.
+   * @throws LwsError where there is no such storage, or it cannot be asked now
+   */
+  private async enter(req: IncomingMessage, whom: Addressee): Promise<{ storage: OpenStorage; leave: () => void }> {
+    const { storage, end } = await this.admit(req, whom);
+    let isUsing = true;
+    let forget = (): void => {};
+    const leave = (): void => {
+      if (isUsing) end();
+      isUsing = false;
+      forget();
+    };
+    // Over HTTP/1.1 a connection has many requests, which may all wait for the first.
+    if (!isHttp2(req)) req.socket.setMaxListeners(0);
+    forget = onClosed(req, leave);
+    return { storage, leave };
   }
 
-  /** @throws LwsError where there is no such storage, or it cannot be asked now */
-  private async enter(req: IncomingMessage, whom: Addressee): ReturnType<Residents['use']> {
+  private async admit(req: IncomingMessage, whom: Addressee): ReturnType<Residents['use']> {
     if (whom === 'elsewhere')
       throw new LwsError('misdirected-request', 'No storage of this server has an address with this host.');
     const record = typeof whom === 'object' ? this.records.get(whom.name) : undefined;
@@ -201,23 +241,31 @@ export class StorageDeployment implements Deployment {
 
   async change(name: string, wanted: StorageChange): Promise<StorageRecord> {
     const record = await this.registry.change(name, wanted);
-    await this.residents.close(name);
+    await this.renew(name);
     return record;
   }
 
   /** Clears away what was removed long enough ago: nobody brings it back while its folder goes. */
   private async sweep(keptMs: number): Promise<void> {
+    this.isSweepDue = false;
     const until = Date.now() - keptMs;
-    for (const { name, id, deleted } of this.records.all()) {
-      if (deleted === undefined || Date.parse(deleted) > until) continue;
-      const isIt = (present: StorageRecord | undefined): boolean => present?.id === id && present.state === 'deleted';
-      const record = await this.records.change(name, (present) =>
-        isIt(present) ? { ...present!, deleted: forGood } : present,
+    for (const record of this.records.all()) {
+      if (record.deleted === undefined || Date.parse(record.deleted) > until) continue;
+      await this.clear(record).catch((error: unknown) =>
+        this.process.log.error({ err: error, storage: record.name }, 'a removed storage could not be cleared away'),
       );
-      if (!isIt(record)) continue;
-      await this.residents.close(name);
-      await rm(this.records.folderOf(name), { recursive: true, force: true });
-      await this.records.change(name, (present) => (isIt(present) ? undefined : present));
     }
+  }
+
+  private async clear({ name, id }: StorageRecord): Promise<void> {
+    const isIt = (present: StorageRecord | undefined): boolean => present?.id === id && present.state === 'deleted';
+    const record = await this.records.change(name, (present) =>
+      isIt(present) ? { ...present!, deleted: forGood } : present,
+    );
+    if (!isIt(record)) return;
+    await this.residents.close(name);
+    await rm(this.records.folderOf(name), { recursive: true, force: true });
+    await rm(this.markOf(name), { force: true });
+    await this.records.change(name, (present) => (isIt(present) ? undefined : present));
   }
 }

@@ -10,6 +10,8 @@ export interface ResidentsOptions {
   readonly maxOpen: number;
   readonly idleMs: number;
   readonly clock: () => number;
+  /** Whether the storage of a name may be opened. */
+  readonly isReady: (name: string) => boolean;
   /** Opens the storage of a name. */
   readonly open: (name: string) => Promise<OpenStorage>;
   /** The file that is there while a storage is open, or was when the process ended. */
@@ -58,6 +60,8 @@ const later = (text: string, seconds: number): LwsError =>
 export class Residents {
   private readonly residents = new Map<string, Resident>();
   private readonly failures = new Map<string, number>();
+  /** Names of those that wait for room to do what they owe. */
+  private readonly asleep = new Set<string>();
   private readonly queue: (() => void)[] = [];
   private opening = 0;
   private readonly timer: NodeJS.Timeout;
@@ -73,7 +77,8 @@ export class Residents {
   }
 
   isOpen(name: string): boolean {
-    return this.residents.get(name)?.storage !== undefined;
+    const { storage, closing } = this.residents.get(name) ?? {};
+    return storage !== undefined && !closing;
   }
 
   /**
@@ -84,19 +89,33 @@ export class Residents {
    * @throws LwsError `too-busy`
    */
   async use(name: string, { isKnown = false, paid }: Use = {}): Promise<{ storage: OpenStorage; end: () => void }> {
-    const resident = await this.resident(name, { isKnown, paid });
-    if (resident.requests >= maxRequests) throw later('The storage has too many requests under way.', 2);
-    resident.requests++;
-    const end = (): void => {
-      resident.requests--;
-      resident.usedAt = this.options.clock();
-    };
-    try {
-      const storage = resident.storage ?? (await this.soon(resident.opening));
-      return { storage, end };
-    } catch (error) {
+    let owed = paid;
+    for (;;) {
+      const there = this.residents.get(name);
+      if (there?.closing) {
+        await there.closing;
+        continue;
+      }
+      const refusal = there ? undefined : this.refusalOf(name, isKnown);
+      if (there || refusal) owed?.();
+      if (refusal) throw refusal;
+      const resident = there ?? this.begun(name, owed);
+      owed = undefined;
+      if (resident.requests >= maxRequests) throw later('The storage has too many requests under way.', 2);
+      // At once: what nobody uses may be closed.
+      resident.requests++;
+      const end = (): void => {
+        resident.requests--;
+        resident.usedAt = this.options.clock();
+      };
+      try {
+        const storage = resident.storage ?? (await this.soon(resident.opening));
+        if (!resident.closing) return { storage, end };
+      } catch (error) {
+        end();
+        throw error;
+      }
       end();
-      throw error;
     }
   }
 
@@ -109,20 +128,8 @@ export class Residents {
     resident.paid = undefined;
   }
 
-  private async resident(name: string, { isKnown, paid }: Use): Promise<Resident> {
+  private begun(name: string, paid: Resident['paid']): Resident {
     const { clock } = this.options;
-    for (let there = this.residents.get(name); there; there = this.residents.get(name)) {
-      if (!there.closing) {
-        paid?.();
-        return there;
-      }
-      await there.closing;
-    }
-    const refusal = this.refusalOf(name, isKnown === true);
-    if (refusal) {
-      paid?.();
-      throw refusal;
-    }
     const now = clock();
     const resident: Resident = {
       opening: this.begin(name),
@@ -151,22 +158,24 @@ export class Residents {
   /** Why a storage cannot be opened at this moment. */
   private refusalOf(name: string, isKnown: boolean): LwsError | undefined {
     if (this.isEnding) return later('The server is being stopped.', 5);
+    if (!this.options.isReady(name)) return later('The storage is not open to requests by now.', 5);
     if (this.options.clock() < (this.failures.get(name) ?? 0))
       return later('The storage cannot be opened now.', failedMs / 1000);
-    if (this.residents.size < this.options.maxOpen || this.makeRoom(isKnown)) return undefined;
+    if (this.hasRoom || this.makeRoom(isKnown)) return undefined;
     return later('Too many storages are in use at this moment (lws.storages.max-open).', 5);
   }
 
   private async begin(name: string): Promise<OpenStorage> {
     if (this.opening >= maxOpening) await new Promise<void>((resolve) => this.queue.push(resolve));
-    this.opening++;
+    else this.opening++;
     try {
       this.failures.delete(name);
       writeFileSync(this.options.markOf(name), '', { mode: 0o600 });
       return await this.options.open(name);
     } finally {
-      this.opening--;
-      this.queue.shift()?.();
+      const next = this.queue.shift();
+      if (next) next();
+      else this.opening--;
     }
   }
 
@@ -186,8 +195,22 @@ export class Residents {
     }
   }
 
+  /** Those that are being closed make room. */
+  private get hasRoom(): boolean {
+    const staying = [...this.residents.values()].filter(({ closing }) => !closing);
+    return staying.length < this.options.maxOpen;
+  }
+
   /** Closes the storage that was used longest ago; `false`: each is in use. */
   private makeRoom(isKnown: boolean): boolean {
+    const oldest = this.leastUsed(isKnown);
+    if (!oldest) return false;
+    this.counts.evicted++;
+    void this.close(oldest);
+    return true;
+  }
+
+  private leastUsed(isKnown: boolean): string {
     const now = this.options.clock();
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [name, resident] of this.residents) {
@@ -197,10 +220,7 @@ export class Residents {
       const used = resident.knownAt || resident.usedAt - knownMs;
       if (used < at) [oldest, at] = [name, used];
     }
-    if (!oldest) return false;
-    this.counts.evicted++;
-    void this.close(oldest);
-    return true;
+    return oldest;
   }
 
   private isFree({ requests, storage, closing }: Resident): boolean {
@@ -213,31 +233,43 @@ export class Residents {
     for (const [name, resident] of this.residents)
       if (this.isFree(resident) && now >= resident.usedAt + idleMs) void this.close(name);
     for (const [name, until] of this.failures) if (now >= until) this.failures.delete(name);
+    void this.wakeAll();
   }
 
   /** Closes a storage, after the requests under way; the next request opens it again. */
   close(name: string): Promise<void> {
     const resident = this.residents.get(name);
+    this.failures.delete(name);
     if (!resident) return Promise.resolve();
     resident.closing ??= this.end(name, resident);
     return resident.closing;
   }
 
-  private async end(name: string, { opening }: Resident): Promise<void> {
+  private async end(name: string, resident: Resident): Promise<void> {
     try {
-      await (await opening).close(endMs);
-      rmSync(this.options.markOf(name), { force: true });
+      // That it could not be opened is told already.
+      const storage = await resident.opening.catch(() => undefined);
+      if (storage && (await storage.close(endMs))) this.asleep.add(name);
+      else if (storage) rmSync(this.options.markOf(name), { force: true });
     } catch (error) {
       this.options.onFailure(name, error);
     } finally {
-      this.residents.delete(name);
+      if (this.residents.get(name) === resident) this.residents.delete(name);
+      void this.wakeAll();
     }
   }
 
-  /** Opens those that the last process had open: they deliver what they owe, and are closed when they are idle. */
+  /** Opens those that were closed with something to do, when there is room: they deliver what they owe, and are closed when they are idle. */
   async wake(names: readonly string[]): Promise<void> {
-    for (const name of names) {
-      if (this.isEnding || this.residents.size >= this.options.maxOpen) return;
+    for (const name of names) this.asleep.add(name);
+    await this.wakeAll();
+  }
+
+  private async wakeAll(): Promise<void> {
+    for (const name of this.asleep) {
+      if (this.isEnding || !(this.hasRoom || this.leastUsed(false))) return;
+      this.asleep.delete(name);
+      if (!this.options.isReady(name)) continue;
       await this.use(name).then(
         ({ end }) => end(),
         () => {},

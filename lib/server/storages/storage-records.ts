@@ -3,12 +3,13 @@
  * file `NAME.json.new`, and replaced whole, so that commands beside a running server lose nothing of what that writes.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StorageRecord } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
+import { isObject } from '../../json/exact-json.js';
 import { syncPath } from '../../storage/engine/synced-files.js';
 import { isStorageName } from './addresses.js';
 
@@ -25,10 +26,17 @@ export class StorageRecords {
   private seen = 0;
   private stopWatching: (() => void) | undefined;
 
-  /** @param folder `storages/` of the data directory */
-  constructor(readonly folder: string) {
+  /**
+   * @param folder `storages/` of the data directory
+   * @param onTrouble told of records that cannot be read, whose storages are not there; absent: one is thrown
+   * @throws LwsError `conflict`
+   */
+  constructor(
+    readonly folder: string,
+    onTrouble?: (error: unknown) => void,
+  ) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.readAll();
+    this.readAll(onTrouble);
   }
 
   get size(): number {
@@ -52,7 +60,7 @@ export class StorageRecords {
   /**
    * Changes a record, or makes it. It is on the disk when this returns.
    * @param decide what becomes of the present one; `undefined`: there is none any more
-   * @throws LwsError `too-busy` while somebody else changes it; what `decide` throws
+   * @throws LwsError `too-busy` while somebody else changes it, `conflict` when it cannot be read; what `decide` throws
    */
   async change(
     name: string,
@@ -61,41 +69,58 @@ export class StorageRecords {
     const file = join(this.folder, name + suffix);
     const draft = `${file}.new`;
     const handle = await openDraft(draft);
+    const { ino } = await handle.stat();
+    const isOurs = async (): Promise<boolean> => (await stat(draft).catch(() => undefined))?.ino === ino;
     try {
-      const wanted = decide(readRecord(file));
+      const wanted = decide(readRecord(this.folder, name));
       const record = wanted && { ...wanted, revision: newId() };
       if (record) {
         await handle.writeFile(`${JSON.stringify(record, undefined, 2)}\n`);
         await handle.sync();
+        // Who was taken for dead does not put the draft of another in its place.
+        if (!(await isOurs())) throw tooBusy();
         await rename(draft, file);
       } else await rm(file, { force: true });
       await syncPath(this.folder);
       this.take(name, record);
       return record;
     } finally {
+      if (await isOurs()) await rm(draft, { force: true });
       await handle.close();
-      await rm(draft, { force: true });
     }
   }
 
-  /** Follows what others write. @param changed is told of each name whose record is another one */
-  watch(changed: (name: string) => void): void {
-    const look = (name: string): void => {
-      const before = this.records.get(name)?.revision;
-      const record = readRecord(join(this.folder, name + suffix));
-      this.take(name, record);
-      if (record?.revision !== before) changed(name);
+  /**
+   * Follows what others write.
+   * @param changed is told of each name whose record is another one
+   * @param onTrouble is told of what cannot be read, in whose place the one before holds
+   */
+  watch(changed: (name: string) => void, onTrouble: (error: unknown) => void): void {
+    const trying = (work: () => void): void => {
+      try {
+        work();
+      } catch (error) {
+        onTrouble(error);
+      }
     };
-    const watcher = watch(this.folder, (_event, file) => {
-      if (file?.endsWith(suffix)) look(file.slice(0, -suffix.length));
-    });
-    watcher.on('error', () => watcher.close());
-    const timer = setInterval(() => {
+    const look = (name: string): void => {
+      const before = this.records.get(name);
+      const record = readRecord(this.folder, name);
+      this.take(name, record);
+      if (JSON.stringify(record) !== JSON.stringify(before)) changed(name);
+    };
+    const lookAll = (): void => {
       const { mtimeMs } = statSync(this.folder);
       if (mtimeMs === this.seen) return;
       this.seen = mtimeMs;
-      for (const name of new Set([...this.records.keys(), ...namesIn(this.folder)])) look(name);
-    }, lookMs).unref();
+      for (const name of new Set([...this.records.keys(), ...namesIn(this.folder)])) trying(() => look(name));
+    };
+    const watcher = watch(this.folder, (_event, file) => {
+      const name = file?.endsWith(suffix) ? file.slice(0, -suffix.length) : '';
+      if (isStorageName(name)) trying(() => look(name));
+    });
+    watcher.on('error', () => watcher.close());
+    const timer = setInterval(() => trying(lookAll), lookMs).unref();
     this.stopWatching = () => {
       watcher.close();
       clearInterval(timer);
@@ -106,9 +131,15 @@ export class StorageRecords {
     this.stopWatching?.();
   }
 
-  private readAll(): void {
+  private readAll(onTrouble?: (error: unknown) => void): void {
     this.seen = statSync(this.folder).mtimeMs;
-    for (const name of namesIn(this.folder)) this.take(name, readRecord(join(this.folder, name + suffix)));
+    for (const name of namesIn(this.folder))
+      try {
+        this.take(name, readRecord(this.folder, name));
+      } catch (error) {
+        if (!onTrouble) throw error;
+        onTrouble(error);
+      }
   }
 
   private take(name: string, record: StorageRecord | undefined): void {
@@ -123,18 +154,28 @@ const namesIn = (folder: string): string[] =>
     .map((file) => file.slice(0, -suffix.length))
     .filter(isStorageName);
 
-/** @throws Error for a file that is no record */
-function readRecord(file: string): StorageRecord | undefined {
-  if (!existsSync(file)) return undefined;
+const states: readonly unknown[] = ['ready', 'suspended', 'deleted'] satisfies StorageRecord['state'][];
+
+/** @throws LwsError `conflict` for a file that is no record */
+function readRecord(folder: string, name: string): StorageRecord | undefined {
+  const file = join(folder, name + suffix);
   try {
-    const record = JSON.parse(readFileSync(file, 'utf8')) as StorageRecord;
-    if (typeof record.id !== 'string' || !Array.isArray(record.owners)) throw new Error('it has no id, or no owners');
-    return record;
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`The record ${file} cannot be read: ${(cause as Error).message}.`, { cause });
+    const record: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const { id, owners, settings, state, revision } = isObject(record) ? record : {};
+    const isText = (value: unknown): boolean => typeof value === 'string';
+    if (!isText(id) || !isText(revision) || !isObject(settings) || !Array.isArray(owners) || !owners.every(isText))
+      throw new Error('it lacks one of id, revision, owners and settings');
+    if (!states.includes(state)) throw new Error(`its state is none of ${states.join(', ')}`);
+    // Of a copy, too: the name is that of the file.
+    return { ...(record as StorageRecord), name };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new LwsError('conflict', `The record ${file} cannot be read: ${(error as Error).message}.`);
   }
 }
+
+const tooBusy = (): LwsError =>
+  new LwsError('too-busy', 'Somebody else changes the record of this storage. Try again in a moment.');
 
 async function openDraft(draft: string): Promise<Awaited<ReturnType<typeof open>>> {
   for (let tries = 0; tries < 100; tries++) {
@@ -144,8 +185,8 @@ async function openDraft(draft: string): Promise<Awaited<ReturnType<typeof open>
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Date.now() }));
-    if (mtimeMs < Date.now() - staleMs) await rm(draft, { force: true });
+    if (Math.abs(Date.now() - mtimeMs) > staleMs) await rm(draft, { force: true });
     await sleep(20);
   }
-  throw new LwsError('too-busy', 'Somebody else changes the record of this storage. Try again in a moment.');
+  throw tooBusy();
 }

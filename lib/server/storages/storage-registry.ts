@@ -19,22 +19,31 @@ const reserved = ['www', 'api', 'app', 'admin', 'mail', 'home', 'callback'];
 export class StorageRegistry implements Storages, Overlaid {
   readonly records: StorageRecords;
 
-  /** The registry that the settings have; `undefined`: they have one storage. @throws SettingsError */
-  static of(settings: Settings, components: readonly Component[]): StorageRegistry | undefined {
+  /**
+   * The registry that the settings have; `undefined`: they have one storage.
+   * @param onTrouble as of `StorageRecords`
+   * @throws SettingsError, LwsError `conflict`
+   */
+  static of(
+    settings: Settings,
+    components: readonly Component[],
+    onTrouble?: (error: unknown) => void,
+  ): StorageRegistry | undefined {
     const addresses = addressesOf(settings);
     if (addresses && blobPlaceOf(settings, components))
       throw new SettingsError(
         'lws.storages.address excludes lws.blobs: all storages would have one place for their contents.',
       );
-    return addresses && new StorageRegistry(settings, components, addresses);
+    return addresses && new StorageRegistry({ settings, components, addresses }, onTrouble);
   }
 
-  private constructor(
-    readonly settings: Settings,
-    readonly components: readonly Component[],
-    readonly addresses: Addresses,
-  ) {
-    this.records = new StorageRecords(recordsIn(settings));
+  readonly settings: Settings;
+  readonly components: readonly Component[];
+  readonly addresses: Addresses;
+
+  private constructor(overlaid: Overlaid, onTrouble?: (error: unknown) => void) {
+    ({ settings: this.settings, components: this.components, addresses: this.addresses } = overlaid);
+    this.records = new StorageRecords(recordsIn(this.settings), onTrouble);
   }
 
   all(): readonly StorageRecord[] {
@@ -62,7 +71,8 @@ export class StorageRegistry implements Storages, Overlaid {
       if (!present && records.size >= storagesMax)
         throw new LwsError('quota-exceeded', `There may be ${storagesMax} storages (lws.storages.max).`);
       const next = changed(name, present, wanted);
-      assertSettings(this, next);
+      // What cannot work, of another version say, can be suspended and removed all the same.
+      if (next.state === 'ready' || wanted.settings || wanted.owners) assertSettings(this, next);
       return next;
     });
     return record!;

@@ -7,9 +7,10 @@ import type { Challenges } from './challenges.js';
 /** Milliseconds for a whole request, which has nothing to say but its target. */
 const requestMs = 10_000;
 
-/** @param origin of the base URI, which is all that redirects lead to: never what the Host field names */
-export function createRedirectingServer(origin: string, challenges: Challenges): WebServer {
+/** @param originAt the origin that a host stands for, of those that the server has: redirects lead to no other, whatever the Host field names */
+export function createRedirectingServer(originAt: (host: string) => string, challenges: Challenges): WebServer {
   const redirect = (req: IncomingMessage, res: ServerResponse): void => {
+    const origin = originAt(req.headers.host ?? '');
     const target = originForm(req.url ?? '/');
     const isPath = /^\/[\x21-\x7e]*$/.test(target);
     const content = isPath ? `This storage is at ${origin}${target}\n` : 'The request target is not a path.\n';

@@ -1,9 +1,11 @@
 /** The operator's endpoint `{prefix}/storages`, and what becomes of storages that a running server has (rules 21.1, 21.3, 12.6). */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Pod, type SpecDeployment, startDeployment } from '../../support/deployments.js';
-import type { Answer } from '../../support/http.js';
+import { type Answer, exchange, head } from '../../support/http.js';
+import { activityOf, startInboxHost, told } from '../../support/inbox.js';
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -131,6 +133,99 @@ describe('Storages of a deployment', function () {
     await until(async () => !existsSync(folder) && (await home.ask('GET', '.lws/storages/fritz')).status === 404);
     const next = await deployment.add('fritz');
     expect((await next.ask('GET', 'x')).status).to.equal(404);
+  });
+
+  it('a client that goes away while its storage is opened is not counted any more', async () => {
+    const small = await startDeployment('path', { 'storages.max-open': '1' });
+    try {
+      const [one, other] = [await small.add('one'), await small.add('other')];
+      const folder = join(small.dataDir, 'storages/one');
+      const socket = connect(small.port, '127.0.0.1');
+      socket.write(`GET /one/ HTTP/1.1\r\nHost: localhost:${small.port}\r\n\r\n`);
+      while (!existsSync(folder)) await new Promise((resolve) => setImmediate(resolve));
+      socket.destroy();
+      await until(async () => (await other.ask('GET', '')).status === 200);
+      expect((await one.ask('GET', '')).status).to.equal(200);
+    } finally {
+      await small.stop();
+    }
+  });
+
+  it('answers that wait for their turn on a connection take no places of a storage, nor keep it open', async () => {
+    const small = await startDeployment('path', { 'storages.max-open': '1' });
+    try {
+      const [one, other] = [await small.add('one'), await small.add('other')];
+      expect((await one.ask('GET', '')).status).to.equal(200);
+      const socket = connect(small.port, '127.0.0.1');
+      const host = `Host: localhost:${small.port}\r\n`;
+      const first = `GET /home/.lws/events HTTP/1.1\r\n${host}Authorization: Bearer ${small.home.token()}\r\n\r\n`;
+      const before = small.log.length;
+      socket.write(first);
+      socket.write(`GET /one/pipelined HTTP/1.1\r\n${host}\r\n`.repeat(300));
+      await until(async () => small.log.slice(before).filter(({ path }) => path === '/one/pipelined').length > 256);
+      expect((await one.ask('GET', '')).status).to.equal(200);
+      socket.destroy();
+      await until(async () => (await other.ask('GET', '')).status === 200);
+    } finally {
+      await small.stop();
+    }
+  });
+
+  it('what is owed to an inbox is delivered after a change of the record, and after another start, though nobody asks (rule 21.4)', async () => {
+    const host = await startInboxHost();
+    const owing = await startDeployment('path', {
+      'webhook.allowed-hosts': host.authority,
+      'webhook.retry-backoff-ms': '600000',
+    });
+    try {
+      const pod = await owing.add('ida');
+      let isUp = false;
+      const inbox = host.inbox((res) => void res.writeHead(isUp ? 202 : 503).end());
+      const lws = { 'Content-Type': 'application/lws+json' };
+      const subscription = { type: 'WebhookSubscription', topic: [pod.root], inbox };
+      const made = await pod.ask('POST', '.lws/subscriptions', lws, JSON.stringify(subscription));
+      expect(made.status, made.text).to.equal(201);
+      expect((await pod.put('x', '<a:b> <a:c> <a:d> .')).status).to.equal(201);
+      await until(async () => host.deliveries.length === 1);
+      await owing.change('ida', { settings: { 'lws.container.page-size': 7 } });
+      await until(async () => host.deliveries.length === 2);
+      await owing.change('ida', { state: 'suspended' });
+      await until(async () => (await pod.ask('GET', 'x')).status === 503);
+      await owing.change('ida', { state: 'ready' });
+      await until(async () => host.deliveries.length === 3);
+      isUp = true;
+      await owing.restart();
+      await until(async () => host.deliveries.length === 4);
+      expect(told(activityOf(host.deliveries[3]!))).to.equal(`Create ${pod.root}x`);
+    } finally {
+      await owing.stop();
+      host.close();
+    }
+  });
+
+  it('a record that is damaged ends no server, and keeps none from starting', async () => {
+    const pod = await deployment.add('hanna');
+    const file = join(deployment.dataDir, 'storages/hanna.json');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.slice(0, 20));
+    await until(async () => deployment.log.some(({ level, msg }) => level === 50 && /record/.test(String(msg))));
+    expect((await pod.ask('GET', '')).status).to.equal(200);
+    await deployment.restart();
+    expect((await pod.ask('GET', '')).status).to.equal(404);
+    expect((await home.ask('GET', '')).status).to.equal(200);
+    expect((await post({ name: 'hanna' })).status).to.equal(409);
+    writeFileSync(file, text);
+    await until(async () => (await pod.ask('GET', '')).status === 200);
+  });
+
+  it('a target in absolute form says which storage (RFC 9112 3.2.2), and a WebSocket is refused as a request is', async () => {
+    const iri = `http://carol.localhost:${deployment.port}/`;
+    const host = `localhost:${deployment.port}`;
+    const asked = await exchange(home.root, [`GET ${iri} HTTP/1.1\r\nHost: ${host}\r\n\r\n`]);
+    expect(asked?.text).to.include(iri);
+    await patch('dora', { state: 'suspended' }, { 'If-Match': '*' });
+    const upgrade = head(`http://dora.${host}/`, 'GET', { Connection: 'Upgrade', Upgrade: 'websocket' });
+    expect((await exchange(home.root, [upgrade]))?.status).to.equal(503);
   });
 
   it('has them in pages', async () => {

@@ -13,6 +13,8 @@ describe('Addresses of storages', () => {
     ['Alice.Pods.Example', '/', { name: 'alice' }],
     ['a.b.pods.example', '/', 'elsewhere'],
     ['alice.pods.example:8443', '/', 'elsewhere'],
+    ['alice.pods.example:443', '/', { name: 'alice' }],
+    ['pods.example:443', '/', 'home'],
     ['alice.pods.example.evil.example', '/', 'elsewhere'],
     ['pods.example.', '/', 'elsewhere'],
     ['', '/', 'elsewhere'],
@@ -38,6 +40,28 @@ describe('Addresses of storages', () => {
     ['alice.pods.example', '/alice/', 'elsewhere'],
   ] as const)
     it(`by path: ${host}${path} (rule 21.1)`, () => expect(byPath.find(host, path)).to.deep.equal(wanted));
+
+  it('a home may have a path of several segments', () => {
+    const deep = new Addresses('https://pods.example/{name}/', new URL('https://pods.example/our/home/'));
+    expect(deep.find('pods.example', '/our/home/x')).to.equal('home');
+    expect(deep.find('pods.example', '/our/home')).to.equal('home');
+    expect(deep.find('pods.example', '/.well-known/oauth-protected-resource/our/home')).to.equal('home');
+    expect(deep.find('pods.example', '/our/homes')).to.deep.equal({ name: 'our' });
+    expect(deep.find('pods.example', '/alice/our/home/')).to.deep.equal({ name: 'alice' });
+  });
+
+  for (const [addresses, host, wanted] of [
+    [byHost, 'alice.pods.example', 'https://alice.pods.example'],
+    [byHost, 'Alice.pods.example:80', 'https://alice.pods.example'],
+    [byHost, 'pods.example', 'https://pods.example'],
+    [byHost, 'evil.example', undefined],
+    [byHost, 'alice.pods.example.evil.example', undefined],
+    [byHost, 'a.b.pods.example', undefined],
+    [byHost, '', undefined],
+    [byPath, 'pods.example:80', 'https://pods.example'],
+    [byPath, 'alice.pods.example', undefined],
+  ] as const)
+    it(`plain HTTP at ${host} is led to ${wanted}`, () => expect(addresses.originAt(host)).to.equal(wanted));
 
   it('a home of another host has all its paths', () => {
     const apart = new Addresses('https://pods.example/{name}/', new URL('https://lab.example/'));

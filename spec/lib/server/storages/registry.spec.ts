@@ -1,5 +1,14 @@
 /** Records of storages (rule 21.3): changed one after the other, refused when they cannot work, followed by a server. */
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -156,10 +165,82 @@ describe('The registry of storages (rule 21.3)', () => {
   });
 
   it('a server hears of what a command writes', async () => {
-    const heard = new Promise<string>((resolve) => registry.records.watch(resolve));
+    const heard = new Promise<string>((resolve) => registry.records.watch(resolve, resolve as never));
     await open().change('alice', { revision: null });
     expect(await heard).to.equal('alice');
     expect(registry.get('alice')).to.include({ state: 'ready' });
+  });
+
+  for (const [what, change] of [
+    ['half of one', (text: string) => text.slice(0, 30)],
+    ['one of another shape', () => '[]'],
+    ['one in a state that is none', (text: string) => text.replace('"suspended"', '"suspend"')],
+    ['one without settings', (text: string) => text.replace('"settings"', '"setings"')],
+  ] as const)
+    it(`${what} ends no server: the record before holds, and a command says which file it is`, async () => {
+      await registry.change('alice', { revision: null, state: 'suspended' });
+      const troubles: unknown[] = [];
+      const changes: string[] = [];
+      const heard = new Promise<void>((resolve) =>
+        registry.records.watch(
+          (name) => {
+            changes.push(name);
+            if (name === 'bob') resolve();
+          },
+          (error) => troubles.push(error),
+        ),
+      );
+      const file = join(registry.records.folder, 'alice.json');
+      writeFileSync(file, change(readFileSync(file, 'utf8')));
+      writeFileSync(join(registry.records.folder, 'no name.json'), '{');
+      const other = StorageRegistry.of(settings, standardComponents, (error) => troubles.push(error))!;
+      expect(other.all()).to.deep.equal([]);
+      await other.change('bob', { revision: null });
+      await heard;
+      expect(String(troubles[0])).to.include(file);
+      expect(changes).to.deep.equal(['bob']);
+      expect(registry.get('alice')).to.include({ state: 'suspended' });
+      expect(await code(registry.change('alice', { state: 'ready' }))).to.equal('conflict');
+      expect(open).to.throw(file);
+    });
+
+  it('a storage with a setting that is none any more can be suspended and removed, and not resumed', async () => {
+    await registry.change('alice', { revision: null });
+    const file = join(registry.records.folder, 'alice.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"settings": {}', '"settings": {"lws.gone": 1}'));
+    expect(await code(registry.change('alice', { state: 'suspended' }))).to.equal('done');
+    expect(await code(registry.change('alice', { state: 'ready' }))).to.equal('malformed-body');
+    expect(await code(registry.change('alice', { state: 'deleted' }))).to.equal('done');
+  });
+
+  it('a copy of a record is of the name of its file', async () => {
+    await registry.change('alice', { revision: null });
+    const file = (name: string): string => join(registry.records.folder, `${name}.json`);
+    copyFileSync(file('alice'), file('bob'));
+    expect(open().get('bob')).to.include({ name: 'bob' });
+  });
+
+  it('a change by hand is heard of, too', async () => {
+    await registry.change('alice', { revision: null });
+    const heard = new Promise<string>((resolve) => registry.records.watch(resolve, resolve as never));
+    const file = join(registry.records.folder, 'alice.json');
+    writeFileSync(`${file}.mine`, readFileSync(file, 'utf8').replace('"ready"', '"suspended"'));
+    renameSync(`${file}.mine`, file);
+    expect(await heard).to.equal('alice');
+    expect(registry.get('alice')).to.include({ state: 'suspended' });
+  });
+
+  it('who was taken for dead amid a change does not put a draft of another in place, nor takes its away', async () => {
+    await registry.change('alice', { revision: null });
+    const draft = join(registry.records.folder, 'alice.json.new');
+    const late = registry.records.change('alice', (present) => {
+      rmSync(draft);
+      writeFileSync(draft, 'half');
+      return { ...present!, state: 'suspended' };
+    });
+    expect(await code(late)).to.equal('too-busy');
+    expect(readFileSync(draft, 'utf8')).to.equal('half');
+    expect(open().get('alice')).to.include({ state: 'ready' });
   });
 
   it('excludes what has no owners, and several servers', () => {

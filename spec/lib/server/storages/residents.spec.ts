@@ -14,22 +14,29 @@ describe('Residents (rule 21.4)', () => {
   let busy: Set<string>;
   let failing: Set<string>;
   let held: Map<string, () => void>;
+  let owing: Set<string>;
+  let shut: Set<string>;
   let residents: Residents;
 
   const storage = (name: string): OpenStorage =>
     ({
       isBusy: () => busy.has(name),
-      close: async () => void events.push(`close ${name}`),
+      close: async () => {
+        events.push(`close ${name}`);
+        return owing.has(name);
+      },
     }) as unknown as OpenStorage;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'quadpod-residents-'));
     now = 1_000_000;
     [events, busy, failing, held] = [[], new Set(), new Set(), new Map()];
+    [owing, shut] = [new Set(), new Set()];
     residents = new Residents({
       maxOpen: 2,
       idleMs: 60_000,
       clock: () => now,
+      isReady: (name) => !shut.has(name),
       async open(name) {
         events.push(`open ${name}`);
         if (held.has(name)) await new Promise<void>((resolve) => held.set(name, resolve));
@@ -141,8 +148,63 @@ describe('Residents (rule 21.4)', () => {
     expect(paid).to.equal(0);
   });
 
-  it('those that were open when the process ended are opened again', async () => {
+  it('those that were open when the process ended are opened again, as there is room', async () => {
     await residents.wake(['a', 'b', 'c']);
     expect(events).to.deep.equal(['open a', 'open b']);
+    await residents.close('a');
+    await visit('c');
+    expect(events).to.deep.equal(['open a', 'open b', 'close a', 'open c']);
+  });
+
+  it('what has something to do when it is closed keeps its mark, and is opened again where it may be', async () => {
+    await visit('a');
+    owing.add('a');
+    await residents.close('a');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(events).to.deep.equal(['open a', 'close a', 'open a']);
+    shut.add('a');
+    await residents.close('a');
+    expect(existsSync(join(folder, 'a'))).to.equal(true);
+    expect(await refusal('a')).to.be.an.instanceOf(LwsError);
+    expect(events.slice(3)).to.deep.equal(['close a']);
+  });
+
+  it('who waits for one that is closed as soon as it is open has it opened again', async () => {
+    held.set('a', () => {});
+    const waiting = visit('a');
+    await new Promise((resolve) => setImmediate(resolve));
+    const closing = residents.close('a');
+    const open = held.get('a')!;
+    held.delete('a');
+    open();
+    await Promise.all([waiting, closing]);
+    expect(events).to.deep.equal(['open a', 'close a', 'open a']);
+  });
+
+  it('what somebody begins to use is not closed for another at that moment', async () => {
+    await visit('a');
+    await visit('b');
+    now += 20_000;
+    await visit('b');
+    const [used] = await Promise.all([residents.use('a'), visit('c')]);
+    expect(events).to.include('close b').and.not.to.include('close a');
+    used.end();
+  });
+
+  it('what is being closed takes no place', async () => {
+    await visit('a');
+    await visit('b');
+    const closing = residents.close('a');
+    await Promise.all([closing, visit('c')]);
+    expect(events).to.have.members(['open a', 'open b', 'close a', 'open c']);
+  });
+
+  it('a change takes back that it could not be opened', async () => {
+    failing.add('a');
+    await refusal('a');
+    failing.clear();
+    await residents.close('a');
+    await visit('a');
+    expect(events.at(-1)).to.equal('open a');
   });
 });

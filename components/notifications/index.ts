@@ -172,6 +172,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     ...(streams.links ? { links: streams.links } : {}),
     readState: foreignState(platform, given, subscriptions),
     ...background(platform, given, { subscriptions, distributions, streams }),
+    isFollowed: () => followers.size > 0,
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {
       for (const { end } of followers) end();

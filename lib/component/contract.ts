@@ -150,6 +150,8 @@ export interface Installation {
   stop?(): Promise<void> | void;
   /** Whether there is work that nobody waits for: the storage of a deployment is not closed meanwhile. */
   isBusy?(): boolean;
+  /** Whether somebody listens: the storage of a deployment is closed for another one, and not for being idle. */
+  isFollowed?(): boolean;
   /** Ends answers that would continue for ever; called when the server is told to stop, before it waits for the others. */
   drain?(): void;
 }

@@ -49,6 +49,8 @@ export interface OpenStorage extends Omit<PreparedStorage, 'close'> {
   readonly upgrade: Upgrade;
   /** Whether something is under way that no request waits for. */
   isBusy(): boolean;
+  /** Whether somebody listens to what happens in it. */
+  isFollowed(): boolean;
   /** Ends answers that would go on for ever. */
   drain(): void;
   /**
@@ -161,6 +163,7 @@ export async function openStorage(
     listener: app.koa.callback(),
     upgrade: upgradeListener(installations),
     isBusy,
+    isFollowed: () => installations.some((installation) => installation.isFollowed?.()),
     drain,
     async close(maxMs) {
       const wasBusy = isBusy();

@@ -231,7 +231,8 @@ export class Residents {
     const { clock, idleMs } = this.options;
     const now = clock();
     for (const [name, resident] of this.residents)
-      if (this.isFree(resident) && now >= resident.usedAt + idleMs) void this.close(name);
+      if (this.isFree(resident) && now >= resident.usedAt + idleMs && !resident.storage!.isFollowed())
+        void this.close(name);
     for (const [name, until] of this.failures) if (now >= until) this.failures.delete(name);
     void this.wakeAll();
   }

@@ -12,6 +12,7 @@ describe('Residents (rule 21.4)', () => {
   let now: number;
   let events: string[];
   let busy: Set<string>;
+  let followed: Set<string>;
   let failing: Set<string>;
   let held: Map<string, () => void>;
   let owing: Set<string>;
@@ -21,6 +22,7 @@ describe('Residents (rule 21.4)', () => {
   const storage = (name: string): OpenStorage =>
     ({
       isBusy: () => busy.has(name),
+      isFollowed: () => followed.has(name),
       close: async () => {
         events.push(`close ${name}`);
         return owing.has(name);
@@ -30,7 +32,7 @@ describe('Residents (rule 21.4)', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'quadpod-residents-'));
     now = 1_000_000;
-    [events, busy, failing, held] = [[], new Set(), new Set(), new Map()];
+    [followed, events, busy, failing, held] = [new Set(), [], new Set(), new Set(), new Map()];
     [owing, shut] = [new Set(), new Set()];
     residents = new Residents({
       maxOpen: 2,
@@ -119,6 +121,20 @@ describe('Residents (rule 21.4)', () => {
     now += 31_000;
     await visit('a');
     expect(events.at(-1)).to.equal('open a');
+  });
+
+  it('one that nobody asks is closed, but not while somebody listens to it', async () => {
+    await visit('a');
+    await visit('b');
+    followed.add('b');
+    now += 61_000;
+    residents['closeIdle']();
+    await residents.close('a');
+    expect(events).to.include('close a').and.not.to.include('close b');
+    followed.clear();
+    residents['closeIdle']();
+    await residents.close('b');
+    expect(events).to.include('close b');
   });
 
   it('a request that comes while it is closed opens it again', async () => {

@@ -136,9 +136,15 @@ describeStorage(
             expect(status, text).to.equal(200);
             return text.split(/\r?\n/).sort().join('\n');
           };
-          const [before] = await answered(s);
-          const short = await asked([]);
-          expect((await answered(s))[0]).to.equal(before + 1);
+          let before = 0;
+          let short = '';
+          const isShort = async (): Promise<boolean> => {
+            [before] = await answered(s);
+            short = await asked([]);
+            return (await answered(s))[0] === before + 1;
+          };
+          // On a busy machine one may take what is long, and strangers pause after that.
+          await eventually(isShort, 'the HTTP thread answers it', 30_000);
           // With a limit of its own, a query belongs into a thread.
           expect(short).to.equal(await asked([['timeout', '30']]));
           expect((await answered(s))[0]).to.equal(before + 1);

@@ -30,7 +30,7 @@ export const storagesSettings = {
     'lws.storages.quota-bytes',
     integer(0),
     1 << 30,
-    'lws.quota.max-bytes of a storage whose record gives none.',
+    'The quota, in bytes, of a storage whose record gives none; 0: no limit.',
   ),
   storagesKept: setting(
     'lws.storages.kept-days',

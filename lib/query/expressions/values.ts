@@ -160,7 +160,7 @@ export function numberValue(given: number, numberType: NumberType, exact?: bigin
 export function integerOf(digits: string): Value {
   const number = Number(digits);
   if (Number.isSafeInteger(number)) return numberValue(number, 'integer');
-  const [, sign, text] = /^([+-]?)0*(\d+)$/.exec(digits) ?? [];
+  const [, sign, text] = /^([+-]?)0*([1-9]\d*)$/.exec(digits) ?? [];
   if (text === undefined) return numberValue(0, 'integer');
   return {
     kind: 'number',

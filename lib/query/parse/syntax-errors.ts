@@ -84,7 +84,10 @@ const faults: readonly (readonly [said: RegExp, what: string])[] = [
   [/^Variable (?<name>\S+) used more than once in SELECT/, '?NAME is selected twice'],
   [/^Variable used to bind is already bound \(\?(?<name>.*)\)$/, '?NAME is assigned by BIND and is bound before it'],
   [/^Target id of 'AS' \(\?(?<name>.*)\) already used/, '?NAME is assigned by AS and by a subquery'],
-  [/^Detected reuse of blank node .* \(_:(?<name>.*)\)$/, '_:NAME stands in two groups of triples; take a variable'],
+  [
+    /^Detected reuse of blank node [^(]*\(_:(?<name>[^)]*)\)$/,
+    '_:NAME stands in two groups of triples; take a variable',
+  ],
   [/^Number of dataBlockValues .* few/, 'a row of VALUES has fewer values than there are variables'],
   [/^Number of dataBlockValues /, 'a row of VALUES has more values than there are variables'],
   [/^GROUP BY not allowed with wildcard/, 'a grouped query cannot SELECT *; name the variables'],
@@ -107,7 +110,7 @@ function explained(text: string, error: Error): Explained {
   const [, offset] = /^unexpected character: .* at offset: (\d+)/s.exec(error.message) ?? [];
   if (offset !== undefined) {
     // A word that begins with one of SPARQL is looked at as a whole.
-    const before = /\w+$/.exec(text.slice(Math.max(0, Number(offset) - 60), Number(offset)))?.[0] ?? '';
+    const before = /\b\w+$/.exec(text.slice(Math.max(0, Number(offset) - 60), Number(offset)))?.[0] ?? '';
     const at = Number(offset) - (/\w/.test(text[Number(offset)] ?? '') ? before.length : 0);
     const rest = text.slice(at, at + 200);
     const [word = ''] = /^[\w-]+|^./su.exec(rest) ?? [];

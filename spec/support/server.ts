@@ -84,7 +84,8 @@ export async function startSpecServer({
   const server = servers[0]!;
   if (placed) await request(`${base}/`, { method: 'HEAD' });
   const key = placed ? join(placed.folder, 'owner.key') : server.mintedOwner;
-  const ownerToken = key && existsSync(key) ? await signCredential(readIdentity(key), base, 3600) : undefined;
+  const ownerToken =
+    key && existsSync(key) ? await signCredential(readIdentity(key), placed ? base : server.baseUri, 3600) : undefined;
   const stop = async (keep = false): Promise<void> => {
     await end(keep);
     if (!keep) rmSync(dataDir, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 /** Places for work that takes much of the process, of which all its storages together have so many. */
-import { LwsError } from '../errors.js';
+import { tooBusy } from '../errors.js';
 
 export class Slots {
   private taken = 0;
@@ -17,9 +17,7 @@ export class Slots {
    */
   take(): () => void {
     if (this.taken >= this.most)
-      throw new LwsError('too-busy', `The server has ${this.most} ${this.what} under way. Try again later.`, {
-        fields: { 'Retry-After': '60' },
-      });
+      throw tooBusy(`The server has ${this.most} ${this.what} under way. Try again later.`, 60);
     this.taken++;
     let isTaken = true;
     return () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { throttle } from '../../authentication/throttle.js';
 import type { Deployment, StorageChange, StorageRecord } from '../../component/deployment.js';
-import { LwsError } from '../../errors.js';
+import { LwsError, tooBusy } from '../../errors.js';
 import { createRefusal } from '../../http/app.js';
 import { isHttp2, onClosed } from '../../http/http2.js';
 import { statusOf } from '../../http/problem.js';
@@ -200,10 +200,7 @@ export class StorageDeployment implements Deployment {
     const record = typeof whom === 'object' ? this.records.get(whom.name) : undefined;
     if (!record || record.state === 'deleted') throw new LwsError('not-found', 'There is no such storage.');
     const { name, state } = record;
-    if (state === 'suspended')
-      throw new LwsError('too-busy', 'The storage is suspended. Ask its operator.', {
-        fields: { 'Retry-After': '3600' },
-      });
+    if (state === 'suspended') throw tooBusy('The storage is suspended. Ask its operator.', 3600);
     const isKnown = req.headers.authorization !== undefined;
     const address = addressOf(this.home!.appContext, req) ?? '';
     const isOpen = this.residents.isOpen(name);

@@ -3,7 +3,7 @@
  * not know addresses nor records.
  */
 import { rmSync, writeFileSync } from 'node:fs';
-import { LwsError } from '../../errors.js';
+import { LwsError, tooBusy } from '../../errors.js';
 import type { OpenStorage } from '../open-storage.js';
 
 export interface ResidentsOptions {
@@ -54,9 +54,6 @@ const lookMs = 5_000;
 /** Milliseconds that requests under way get to end. */
 const endMs = 10_000;
 
-const later = (text: string, seconds: number): LwsError =>
-  new LwsError('too-busy', text, { fields: { 'Retry-After': String(seconds) } });
-
 export class Residents {
   private readonly residents = new Map<string, Resident>();
   private readonly failures = new Map<string, number>();
@@ -101,7 +98,7 @@ export class Residents {
       if (refusal) throw refusal;
       const resident = there ?? this.begun(name, owed);
       owed = undefined;
-      if (resident.requests >= maxRequests) throw later('The storage has too many requests under way.', 2);
+      if (resident.requests >= maxRequests) throw tooBusy('The storage has too many requests under way.', 2);
       // At once: what nobody uses may be closed.
       resident.requests++;
       const end = (): void => {
@@ -157,12 +154,12 @@ export class Residents {
 
   /** Why a storage cannot be opened at this moment. */
   private refusalOf(name: string, isKnown: boolean): LwsError | undefined {
-    if (this.isEnding) return later('The server is being stopped.', 5);
-    if (!this.options.isReady(name)) return later('The storage is not open to requests by now.', 5);
+    if (this.isEnding) return tooBusy('The server is being stopped.', 5);
+    if (!this.options.isReady(name)) return tooBusy('The storage is not open to requests by now.', 5);
     if (this.options.clock() < (this.failures.get(name) ?? 0))
-      return later('The storage cannot be opened now.', failedMs / 1000);
+      return tooBusy('The storage cannot be opened now.', failedMs / 1000);
     if (this.hasRoom || this.makeRoom(isKnown)) return undefined;
-    return later('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+    return tooBusy('Too many storages are in use at this moment (lws.storages.max-open).', 5);
   }
 
   private async begin(name: string): Promise<OpenStorage> {
@@ -183,13 +180,13 @@ export class Residents {
   private async soon(opening: Promise<OpenStorage>): Promise<OpenStorage> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(later('The storage is being opened, which takes long this time.', 10)), waitMs);
+      timer = setTimeout(() => reject(tooBusy('The storage is being opened, which takes long this time.', 10)), waitMs);
     });
     try {
       return await Promise.race([opening, late]);
     } catch (error) {
       if (error instanceof LwsError) throw error;
-      throw later('The storage cannot be opened now.', failedMs / 1000);
+      throw tooBusy('The storage cannot be opened now.', failedMs / 1000);
     } finally {
       clearTimeout(timer);
     }

@@ -49,13 +49,15 @@ const pageFields: Fields = {
 const folder = join(packageRoot, 'dist/console');
 const bodies = new Map<string, Buffer>();
 
-/** The bytes of a file, read once for all storages of the process. @param prepare what a page needs done with its text */
-function bodyOf(name: string, prepare?: (text: string) => string): Buffer {
-  let body = bodies.get(name);
+/** The bytes of a file, read once for all storages of a deployment. @param home for a page, the root IRI of the storage of its operators */
+function bodyOf(name: string, home?: string): Buffer {
+  const key = `${name} ${home}`;
+  let body = bodies.get(key);
   if (!body) {
     const bytes = readFileSync(join(folder, name));
-    body = prepare ? Buffer.from(prepare(bytes.toString('utf8'))) : bytes;
-    bodies.set(name, body);
+    const text = (): string => bytes.toString('utf8').replace('{COMMAND}', asTyped()).replace('{HOME}', home!);
+    body = home === undefined ? bytes : Buffer.from(text());
+    bodies.set(key, body);
   }
   return body;
 }
@@ -64,11 +66,11 @@ function bodyOf(name: string, prepare?: (text: string) => string): Buffer {
  * Routes of the two pages and what they load.
  * @throws SettingsError when the console was not built
  */
-export function fileRoutes({ rootIri }: Pick<Platform, 'rootIri'>): readonly Route[] {
+export function fileRoutes({ rootIri, home = '' }: Pick<Platform, 'rootIri' | 'home'>): readonly Route[] {
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
   const page = (path: string, name: string): Route => {
-    const body = bodyOf(name, (text) => text.replace('{COMMAND}', asTyped()));
+    const body = bodyOf(name, home);
     const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host)) });
     return route('public', `GET HEAD ${path}`, ({ req }) => ({
       status: 200,

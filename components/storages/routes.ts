@@ -22,15 +22,17 @@ import {
   route,
   undated,
 } from '../../lib/component/http.js';
+import { nameOf, SignUp, type SignUpSettings } from './sign-up.js';
 
 const pageSize = 100;
 
-export function storageRoutes(platform: Platform, deployment: Deployment): readonly Route[] {
-  const endpoint = new StoragesEndpoint(platform, deployment);
+export function storageRoutes(platform: Platform, deployment: Deployment, settings: SignUpSettings): readonly Route[] {
+  const endpoint = new StoragesEndpoint(platform, deployment, new SignUp(platform, deployment, settings));
   const path = '{prefix}/storages';
   return [
     route('authenticated', `GET HEAD ${path}`, (request) => endpoint.list(request)),
-    route('controller', `POST ${path}`, (request) => endpoint.make(request)),
+    route('authenticated', `POST ${path}`, (request) => endpoint.make(request)),
+    route('controller', `POST ${path}/invitations`, (request) => endpoint.invite(request)),
     route('authenticated', `GET HEAD ${path}/:name`, (request) => endpoint.read(request)),
     route('controller', `PATCH ${path}/:name`, (request) => endpoint.patch(request)),
     route('controller', `DELETE ${path}/:name`, (request) => endpoint.remove(request)),
@@ -43,24 +45,41 @@ class StoragesEndpoint {
   constructor(
     private readonly platform: Platform,
     private readonly deployment: Deployment,
+    private readonly signUp: SignUp,
   ) {
     this.url = `${platform.baseUri}${platform.systemPrefix}/storages`;
   }
 
   async list({ access, query }: RouteRequest): Promise<Reply> {
     const page = pageOf(query.toString()) ?? 1;
+    const isOperator = await this.controls(access);
     const all = this.deployment.all().filter(await this.seenBy(access));
     const last = Math.max(1, Math.ceil(all.length / pageSize));
     if (page > last) throw new LwsError('page-not-found', `There are ${last} pages.`);
     const storages = all.slice((page - 1) * pageSize, page * pageSize).map((record) => this.shown(record));
-    return jsonReply(200, { totalItems: all.length, storages }, { Link: pageLinks(this.url, page, last) });
+    const templates = isOperator ? await this.deployment.templates() : undefined;
+    const address = this.deployment.addressOf('{name}');
+    const shown = { totalItems: all.length, address, isOperator, signUp: this.signUp.issuers, templates, storages };
+    return jsonReply(200, shown, { Link: pageLinks(this.url, page, last) });
   }
 
   async make(request: RouteRequest): Promise<Reply> {
-    const { name, ...given } = await readJsonObject(request);
-    if (typeof name !== 'string') throw new LwsError('malformed-body', 'The member name is the name of the storage.');
+    if (!(await this.controls(request.access))) return this.reply(201, await this.signUp.make(request));
+    const { name, template, ...given } = await readJsonObject(request);
     const owners = [request.access.principal?.subject ?? []].flat();
-    return this.reply(201, await this.deployment.change(name, { owners, ...changeOf(given), revision: null }));
+    const wanted = { owners, ...templateOf(template), ...changeOf(given), revision: null };
+    return this.reply(201, await this.deployment.change(nameOf(name), wanted));
+  }
+
+  /** An invitation, which makes one storage of whoever has it. */
+  async invite(request: RouteRequest): Promise<Reply> {
+    const { template, settings, days = 7, ...others } = await readJsonObject(request);
+    const given = { ...templateOf(template), ...changeOf({ settings, ...others }) };
+    if (given.owners || given.state)
+      throw new LwsError('malformed-body', 'An invitation has template, settings and days.');
+    if (given.template !== undefined && !(await this.deployment.templates()).includes(given.template))
+      throw new LwsError('malformed-body', `There is no template ${JSON.stringify(given.template)}.`);
+    return jsonReply(201, await this.signUp.invite(given, days));
   }
 
   async read(request: RouteRequest): Promise<Reply> {
@@ -76,9 +95,13 @@ class StoragesEndpoint {
     return { status: 204, fields: {} };
   }
 
+  private controls(access: Access): Promise<boolean> {
+    return controls(this.platform, this.platform.store, access);
+  }
+
   /** Operators see all, others those that they own. */
   private async seenBy(access: Access): Promise<(record: StorageRecord) => boolean> {
-    if (await controls(this.platform, this.platform.store, access)) return () => true;
+    if (await this.controls(access)) return () => true;
     const subject = access.principal?.subject ?? '';
     return ({ owners, state }) => state !== 'deleted' && owners.includes(subject);
   }
@@ -96,7 +119,7 @@ class StoragesEndpoint {
     return this.deployment.change(record.name, { ...wanted, revision: record.revision });
   }
 
-  private shown({ revision: _, id: __, ...record }: StorageRecord): object {
+  private shown({ revision: _, id: __, invitation: ___, ...record }: StorageRecord): object {
     const { name } = record;
     return { ...record, address: this.deployment.addressOf(name), isOpen: this.deployment.isOpen(name) };
   }
@@ -107,6 +130,13 @@ class StoragesEndpoint {
       ...(status === 201 ? { Location: `${this.url}/${record.name}` } : {}),
     });
   }
+}
+
+/** @throws LwsError `malformed-body` */
+function templateOf(template: unknown): StorageChange {
+  if (template === undefined) return {};
+  if (typeof template !== 'string') throw new LwsError('malformed-body', 'The member template is the name of one.');
+  return { template };
 }
 
 /** @throws LwsError `malformed-body` */

@@ -1,6 +1,6 @@
 /** `quadpod storage`: the records of storages, which a running server takes up by itself. */
 import type { CommandContext, StorageChange, StorageRecord } from '../../lib/component/basics.js';
-import { CommandError } from '../../lib/component/commands.js';
+import { askServer, CommandError } from '../../lib/component/commands.js';
 
 const change: Readonly<Record<string, StorageChange>> = {
   add: { revision: null },
@@ -12,7 +12,8 @@ const change: Readonly<Record<string, StorageChange>> = {
 };
 
 /** @throws CommandError, LwsError as `Storages.change` */
-export async function runStorage({ storages, operands, flags, print }: CommandContext): Promise<number> {
+export async function runStorage(context: CommandContext): Promise<number> {
+  const { storages, operands, flags, print } = context;
   const [action = '', name, ...pairs] = operands;
   if (!storages)
     throw new CommandError(
@@ -20,12 +21,30 @@ export async function runStorage({ storages, operands, flags, print }: CommandCo
     );
   const line = ({ name: of, state, owners }: StorageRecord): string =>
     `${of}  ${state}  ${storages.addressOf(of)}  ${owners.join(' ') || 'owner.key'}`;
+  const settings = Object.fromEntries(pairs.map(settingOf));
+  const template = flags['template'] === undefined ? {} : { template: flags['template'] };
+  if (action === 'invite') {
+    const given = {
+      ...template,
+      settings: Object.fromEntries(operands.slice(1).map(settingOf)),
+      days: Number(flags['days'] ?? 7),
+    };
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(given) };
+    const { url, expires } = (await (await askServer(context, 'storages/invitations', init)).json()) as Record<
+      string,
+      string
+    >;
+    print(`${url}\nIt makes one storage, until ${expires}.`);
+    return 0;
+  }
   if (action === 'list' && name === undefined) {
     for (const record of storages.all()) print(line(record));
     return 0;
   }
   if (name === undefined || !(action === 'show' || Object.hasOwn(change, action)))
-    throw new CommandError(`It is storage list, or one of ${['show', ...Object.keys(change)].join(', ')} and a name.`);
+    throw new CommandError(
+      `It is storage list, storage invite, or one of ${['show', ...Object.keys(change)].join(', ')} and a name.`,
+    );
   if (action === 'show') {
     const record = storages.get(name);
     if (!record) throw new CommandError(`There is no storage ${name}; "quadpod storage list" lists them.`);
@@ -35,7 +54,8 @@ export async function runStorage({ storages, operands, flags, print }: CommandCo
   const record = await storages.change(name, {
     ...change[action],
     ...(flags['owner'] === undefined ? {} : { owners: flags['owner'].split(/[\s,]+/).filter(Boolean) }),
-    ...(pairs.length > 0 ? { settings: Object.fromEntries(pairs.map(settingOf)) } : {}),
+    ...(pairs.length > 0 ? { settings } : {}),
+    ...template,
     ...(flags['now'] === undefined ? {} : { isForGood: true }),
   });
   print(line(record));

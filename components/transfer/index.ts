@@ -27,7 +27,9 @@ export default defineComponent({
       await jobs.abandon();
       return () => {};
     });
+    const start = async (): Promise<void> => (await import('./template.js')).takeTemplate(platform);
     return {
+      start,
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
       measures: () => jobs.measures(),
       isBusy: () => jobs.isBusy,

@@ -3,8 +3,8 @@ import { html, render } from 'lit';
 import './frame/shell.js';
 import { confirmed } from './frame/confirm.js';
 import { notify } from './frame/notice.js';
-import { claimsOf, resume, signIn, who } from './session/session.js';
-import { messageOf } from './storage/api.js';
+import { claimsOf, identityOfBrowser, resume, signIn, signInAsBrowser, who } from './session/session.js';
+import { messageOf, request, systemUrl } from './storage/api.js';
 import { shortName } from './storage/names.js';
 
 async function start(): Promise<void> {
@@ -28,7 +28,8 @@ async function start(): Promise<void> {
 
 /** Signs in with the credential that the fragment holds, if it holds one. */
 async function takeCredential(): Promise<void> {
-  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const given = fragment.get('token');
   if (given === null) return;
   // Neither the address bar nor the history keeps a credential.
   history.replaceState(null, '', location.pathname);
@@ -41,10 +42,24 @@ async function takeCredential(): Promise<void> {
     const text = `${isOther ? `You are ${session.subject}. ` : ''}The link signs this browser in as ${subject}: what you upload is theirs. Go on if the link is yours.`;
     if (!(await confirmed({ title, text, proceed: 'Sign in' }))) return;
     await signIn(given);
+    if (fragment.has('join')) await join();
   } catch (error) {
     location.hash = '#/signin';
     notify(messageOf(error), 'bad');
   }
+}
+
+/**
+ * Makes the identity of this browser an owner, so that it needs no link again: whoever has a new storage comes with a credential that is made at another
+ * origin, whose key stays there.
+ */
+async function join(): Promise<void> {
+  const owner = { id: await identityOfBrowser(), name: 'A browser' };
+  const sent = { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(owner) };
+  const { ok, status } = await request('POST', await systemUrl('owners'), sent);
+  if (ok) await signInAsBrowser();
+  // Where access control lists say who may what, and where somebody is no owner, the credential has to do.
+  else if (status !== 404 && status !== 403) throw new Error(`This browser could not become an owner (${status}).`);
 }
 
 await start();

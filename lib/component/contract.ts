@@ -98,6 +98,8 @@ export interface Platform {
   readonly measures: () => Promise<readonly Measure[]>;
   /** The URLs of modules of exchange formats (`FormatModule`) that components give; plain data, for threads too. */
   readonly formats: readonly string[];
+  /** The root IRI of the storage of `lws.base-uri`, where the process serves others too; absent: there is one storage. */
+  readonly home?: string | undefined;
   /** The other storages that the process serves; absent: there are none, or this is one of them. */
   readonly deployment?: Deployment | undefined;
   /** All settings in force, for controllers; the values of secret ones are left out. Of a storage of a deployment, its own. */

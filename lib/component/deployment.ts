@@ -14,6 +14,8 @@ export interface StorageRecord {
   /** ISO 8601. */
   readonly created: string;
   readonly deleted?: string;
+  /** The invitation that it was made with, which is good for one. */
+  readonly invitation?: string;
   /** Another one after each change. */
   readonly revision: string;
 }
@@ -24,6 +26,9 @@ export interface StorageChange extends Partial<Pick<StorageRecord, 'owners' | 's
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The revision that it has to have; `null`: there has to be none. */
   readonly revision?: string | null;
+  /** What a new storage begins with, and the invitation that it is made with. */
+  readonly template?: string;
+  readonly invitation?: string;
   /** A storage that is removed cannot be brought back. */
   readonly isForGood?: boolean;
 }
@@ -35,6 +40,8 @@ export interface Storages {
   get(name: string): StorageRecord | undefined;
   /** The root IRI of the storage of a name. */
   addressOf(name: string): string;
+  /** The names of what a new storage may begin with. */
+  templates(): Promise<readonly string[]>;
   /**
    * Changes a record, or makes one. A server takes it up at once.
    * @throws LwsError `reserved-name`, `already-exists`, `not-found`, `precondition-failed`, `malformed-body`, `quota-exceeded`, `conflict`
@@ -45,5 +52,7 @@ export interface Storages {
 /** Storages that this process serves. */
 export interface Deployment extends Storages {
   isOpen(name: string): boolean;
+  /** Pages of all storages have one origin. */
+  readonly isOneOrigin: boolean;
   readonly measures: readonly Measure[];
 }

@@ -42,7 +42,9 @@ export interface AssemblyContext {
   readonly process: ServerProcess;
   readonly deployment: Platform['deployment'];
   /** The storage of `lws.base-uri`, where this is another one of its deployment. */
-  readonly home: Pick<AssemblyContext, 'installations'> | undefined;
+  readonly home:
+    | (Pick<AssemblyContext, 'installations'> & { readonly platform: Pick<Platform, 'rootIri'> })
+    | undefined;
   readonly signingKey: Platform['signingKey'];
   readonly read: Platform['read'];
   readonly formats: Platform['formats'];
@@ -162,7 +164,14 @@ export function assemblePlatform(
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
     readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
-    ...{ tokenEndpoint, progress, formats, deployment, profile },
+    ...{
+      tokenEndpoint,
+      progress,
+      formats,
+      deployment,
+      profile,
+      home: home?.platform.rootIri ?? (deployment && storage),
+    },
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     updateGraphs: (request) => updateGraphs(assembled, request),

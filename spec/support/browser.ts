@@ -17,9 +17,11 @@ export const chromiumPath = (): string | undefined =>
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
+type Served = Pick<SpecServer, 'root' | 'ownerToken' | 'stop' | 'server' | 'dataDir' | 'log'>;
+
 /** The console of a server in a browser, and all that the browser complained of. */
 export class Console {
-  server!: SpecServer;
+  server!: Served;
   private browser!: Browser;
   private readonly contexts: BrowserContext[] = [];
   /** Violations of the content security policy, and errors of scripts. */
@@ -27,8 +29,9 @@ export class Console {
   /** Origins that were asked beside the server's own. */
   readonly elsewhere = new Set<string>();
 
-  async start(options: SpecServerOptions = {}): Promise<void> {
-    this.server = await startSpecServer(options);
+  /** @param server another one than of the options */
+  async start(options: SpecServerOptions = {}, server?: Served): Promise<void> {
+    this.server = server ?? (await startSpecServer(options));
     this.browser = await chromium.launch({
       executablePath: chromiumPath()!,
       args: [

@@ -1,25 +1,34 @@
 /** A question that has to be answered before something that cannot be taken back. */
-import { html, render } from 'lit';
+import { html, nothing, render } from 'lit';
 
 export interface Question {
   readonly title: string;
   readonly text: string;
   /** What the button that continues says. */
   readonly proceed: string;
+  /** What has to be typed before. */
+  readonly typed?: string;
 }
 
 let count = 0;
 
 /** Asks in a dialog. @returns whether to continue; closing the dialog means no */
-export function confirmed({ title, text, proceed }: Question): Promise<boolean> {
+export function confirmed({ title, text, proceed, typed }: Question): Promise<boolean> {
   const dialog = document.createElement('dialog');
   const id = `confirm-${++count}`;
   dialog.setAttribute('aria-labelledby', id);
   const content = html`<h2 id=${id}>${title}</h2>
     <p>${text}</p>
+    ${
+      typed === undefined
+        ? nothing
+        : html`<label>Type ${typed} <input autocomplete="off" spellcheck="false" @input=${({ target }: Event) => {
+            dialog.querySelector<HTMLButtonElement>('.danger')!.disabled = (target as HTMLInputElement).value !== typed;
+          }} /></label>`
+    }
     <div class="row">
       <button type="button" @click=${() => dialog.close('')}>Cancel</button>
-      <button type="button" class="danger" @click=${() => dialog.close('yes')}>${proceed}</button>
+      <button type="button" class="danger" ?disabled=${typed !== undefined} @click=${() => dialog.close('yes')}>${proceed}</button>
     </div>`;
   render(content, dialog);
   document.body.append(dialog);

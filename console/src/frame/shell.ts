@@ -1,7 +1,7 @@
 /** The frame around the pages: navigation, who is signed in, and the page that the fragment names. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { browserIdentity, onSession, signOut, storageUri, who } from '../session/session.js';
+import { browserIdentity, homeUri, onSession, signOut, storageUri, who } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
 import { decoded, shortName } from '../storage/names.js';
@@ -25,6 +25,9 @@ const pages: Readonly<Record<string, Entry>> = {
   sharing: { title: 'Share', for: 'controllers', load: () => import('../pages/sharing.js') },
   requests: { title: 'Requests', for: 'subjects', load: () => import('../pages/requests.js') },
   upkeep: { title: 'Storage', for: 'subjects', load: () => import('../pages/upkeep.js') },
+  ...(homeUri === storageUri
+    ? { storages: { title: 'Storages', for: 'all', load: () => import('../pages/storages.js') } }
+    : {}),
   owners: { title: 'Owners', for: 'controllers', load: () => import('../pages/owners.js') },
   signin: { title: 'Sign in', load: () => import('../pages/signin.js') },
 };
@@ -115,6 +118,7 @@ export class Shell extends Page {
                 >${title}</a
               >`,
             )}
+          ${homeUri && homeUri !== storageUri ? html`<a href=${`${homeUri}app#/storages`}>Storages</a>` : nothing}
         </nav>
         <div class="who">
           ${

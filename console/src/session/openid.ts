@@ -2,7 +2,7 @@
 import { refusalOf } from '../storage/api.js';
 import { once } from '../storage/once.js';
 import { base64url } from './browser-identity.js';
-import { SignInError, signIn, storageUri } from './session.js';
+import { homeUri, SignInError, signIn, storageUri } from './session.js';
 
 interface Provider {
   readonly name: string;
@@ -28,6 +28,9 @@ const random = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)
 /** Leaves for the provider. @param next the place in the console to come back to */
 export async function beginOpenId(next: string): Promise<void> {
   const found = await ask();
+  // The provider sends people back to the one address that it knows.
+  if (homeUri && homeUri !== storageUri)
+    return location.assign(`${homeUri}app#/storages?${new URLSearchParams({ open: storageUri })}`);
   if (!found) throw new SignInError('This storage names no identity provider (lws.oidc.discovery-uri).');
   const [state, verifier, nonce] = [random(), random(), random()];
   for (const [index, value] of [state, verifier, nonce, next].entries()) sessionStorage.setItem(kept[index]!, value);

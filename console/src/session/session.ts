@@ -86,6 +86,28 @@ export async function signIn(credential: string): Promise<void> {
 /** Signs in as the identity of this browser: a did:key whose private half cannot leave it. */
 export const signInAsBrowser = async (): Promise<void> => become(await ownSource());
 
+/** The root of the storage whose owners are the operators of many; empty where there is one storage. */
+export const homeUri = document.documentElement.dataset['home'] ?? '';
+
+/** The ID token that says who is signed in; `undefined` where something else does. */
+export const idTokenInUse = (): string | undefined =>
+  source?.kind === 'given' && source.type === idToken ? source.credential : undefined;
+
+/**
+ * The address at which the console of another storage signs in whoever is signed in here; without what says who that is where it cannot be
+ * shown there: a credential is for the storage that it names.
+ * @param storage its root
+ */
+export async function consoleOf(storage: string): Promise<string> {
+  const isBrowser = source?.kind === 'browser';
+  const token = isBrowser ? await signedBy(source as BrowserSource, storage.slice(0, -1)) : idTokenInUse();
+  const fragment = new URLSearchParams({
+    ...(token === undefined ? {} : { token }),
+    ...(isBrowser ? { join: 'yes' } : {}),
+  });
+  return `${storage}app${token === undefined ? '' : `#${fragment}`}`;
+}
+
 /** The identity of this browser, which is made when there is none. */
 export const identityOfBrowser = async (): Promise<string> => (await ownSource()).did;
 

@@ -93,7 +93,7 @@ export class StorageDeployment implements Deployment {
     void this.residents.wake(readdirSync(this.marks).filter((name) => this.isReady(name)));
     sweep();
     this.sweeper = setInterval(sweep, sweepMs).unref();
-    if (registry.addresses.isOneOrigin)
+    if (this.isOneOrigin)
       process.log.warn(
         'The pages of all storages have one origin (lws.storages.address has {name} in its path): their users have to trust each other.',
       );
@@ -216,6 +216,14 @@ export class StorageDeployment implements Deployment {
 
   get(name: string): StorageRecord | undefined {
     return this.registry.get(name);
+  }
+
+  templates(): Promise<readonly string[]> {
+    return this.registry.templates();
+  }
+
+  get isOneOrigin(): boolean {
+    return this.registry.addresses.isOneOrigin;
   }
 
   isOpen(name: string): boolean {

@@ -21,8 +21,12 @@ const lookMs = 5_000;
 
 export const newId = (): string => randomBytes(9).toString('base64url').replace(/[-_]/g, '0');
 
+type Decided = Omit<StorageRecord, 'revision'> | undefined;
+
 export class StorageRecords {
   private readonly records = new Map<string, StorageRecord>();
+  /** Absent since one of them changed. */
+  private sorted: readonly StorageRecord[] | undefined;
   private seen = 0;
   private stopWatching: (() => void) | undefined;
 
@@ -49,7 +53,8 @@ export class StorageRecords {
 
   /** In the order of their names. */
   all(): readonly StorageRecord[] {
-    return [...this.records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.sorted ??= [...this.records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.sorted;
   }
 
   /** The folder of a storage, which is a data directory. */
@@ -64,7 +69,7 @@ export class StorageRecords {
    */
   async change(
     name: string,
-    decide: (present: StorageRecord | undefined) => Omit<StorageRecord, 'revision'> | undefined,
+    decide: (present: StorageRecord | undefined) => Decided | Promise<Decided>,
   ): Promise<StorageRecord | undefined> {
     const file = join(this.folder, name + suffix);
     const draft = `${file}.new`;
@@ -72,7 +77,7 @@ export class StorageRecords {
     const { ino } = await handle.stat();
     const isOurs = async (): Promise<boolean> => (await stat(draft).catch(() => undefined))?.ino === ino;
     try {
-      const wanted = decide(readRecord(this.folder, name));
+      const wanted = await decide(readRecord(this.folder, name));
       const record = wanted && { ...wanted, revision: newId() };
       if (record) {
         await handle.writeFile(`${JSON.stringify(record, undefined, 2)}\n`);
@@ -145,6 +150,7 @@ export class StorageRecords {
   private take(name: string, record: StorageRecord | undefined): void {
     if (record) this.records.set(name, record);
     else this.records.delete(name);
+    this.sorted = undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import { blobPlaceOf } from '../open-store.js';
 import { type Addresses, isStorageName } from './addresses.js';
 import { addressesOf, assertSettings, type Overlaid, recordsIn, storageSettings } from './overlay.js';
 import { newId, StorageRecords } from './storage-records.js';
+import { layTemplate, templatesIn } from './templates.js';
 
 /** When a storage was removed that is not to be brought back. */
 export const forGood = new Date(0).toISOString();
@@ -67,15 +68,30 @@ export class StorageRegistry implements Storages, Overlaid {
         'reserved-name',
         `${JSON.stringify(name)} is no name for a storage: one has 1 to 63 of a-z, 0-9 and -, no - at an end, and is neither that of lws.base-uri nor among ${taken.join(', ')}.`,
       );
-    const record = await records.change(name, (present) => {
+    const record = await records.change(name, async (present) => {
       if (!present && records.size >= storagesMax)
         throw new LwsError('quota-exceeded', `There may be ${storagesMax} storages (lws.storages.max).`);
       const next = changed(name, present, wanted);
       // What cannot work, of another version say, can be suspended and removed all the same.
       if (next.state === 'ready' || wanted.settings || wanted.owners) assertSettings(this, next);
+      if (!present) await this.begin(next, wanted.template);
       return next;
     });
     return record!;
+  }
+
+  /** Has the folder of a new storage hold what it begins with, before there is a record that says that it is there. */
+  private async begin(
+    { name, owners: [owner] }: Pick<StorageRecord, 'name' | 'owners'>,
+    template?: string,
+  ): Promise<void> {
+    const { storagesTemplates } = this.settings.of(coreSettings);
+    const values = { name, owner, storage: this.addressOf(name) };
+    await layTemplate({ from: storagesTemplates, template, to: this.records.folderOf(name), values });
+  }
+
+  templates(): Promise<readonly string[]> {
+    return templatesIn(this.settings.of(coreSettings).storagesTemplates);
   }
 }
 
@@ -83,7 +99,7 @@ export class StorageRegistry implements Storages, Overlaid {
 function changed(
   name: string,
   present: StorageRecord | undefined,
-  { owners, settings = {}, state = present?.state ?? 'ready', revision, isForGood }: StorageChange,
+  { owners, settings = {}, state = present?.state ?? 'ready', revision, isForGood, invitation }: StorageChange,
 ): Omit<StorageRecord, 'revision'> {
   if (revision === null && present) throw new LwsError('already-exists', `There is a storage ${name} already.`);
   if (!present && revision !== null) throw new LwsError('not-found', `There is no storage ${name}.`);
@@ -103,6 +119,7 @@ function changed(
     owners: owners ?? before.owners,
     settings: Object.fromEntries(kept),
     state,
+    ...(invitation === undefined ? {} : { invitation }),
     ...(state === 'deleted' ? { deleted: isForGood ? forGood : (present?.deleted ?? now) } : {}),
   };
 }

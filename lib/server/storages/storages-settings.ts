@@ -38,6 +38,12 @@ export const storagesSettings = {
     30,
     'Days that a removed storage is kept, and its name is taken.',
   ),
+  storagesTemplates: setting(
+    'lws.storages.templates',
+    optional(text('a folder')),
+    null,
+    'A folder with a folder for each template: files that a new storage begins with; {{name}}, {{owner}} and {{storage}} in .ttl and .acl files stand for its own.',
+  ),
   storagesReserved: setting(
     'lws.storages.reserved-names',
     list,

@@ -1,0 +1,34 @@
+/** What a new storage of a deployment begins with: the folder `template` of its data directory, which goes when it is stored. */
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Platform } from '../../lib/component/basics.js';
+import { ImportJob } from './import-job.js';
+import { forgetState, newState } from './import-state.js';
+
+/**
+ * Imports the template, if one is there; once more where that was broken off.
+ * @throws TransferError, LwsError where it cannot be read
+ */
+export async function takeTemplate(platform: Platform): Promise<void> {
+  const source = join(resolve(platform.dataDir), 'template');
+  if (!existsSync(source)) return;
+  const facts = {
+    id: 'template',
+    name: 'The template',
+    source,
+    into: platform.rootIri,
+    rewrite: [],
+    acls: true,
+  } as const;
+  // Lists of access lie beside what they are about, as a pod of Community Solid Server has them.
+  const hasLists = (await readdir(source, { recursive: true })).some((name) => name.endsWith('.acl'));
+  const format = hasLists ? { format: 'css' } : {};
+  const state = newState({ ...facts, ...format, conflict: 'replace', began: platform.clock() });
+  const job = new ImportJob(state, { platform, access: {}, isOperator: true, dryRun: false });
+  await job.run();
+  const { told } = job.state;
+  if (told.length > 0) platform.log.warn({ leftOut: told }, 'parts of a template were left out');
+  await forgetState(platform.store, state.id);
+  await rm(source, { recursive: true, force: true });
+}

@@ -1,0 +1,228 @@
+/** The storages of a deployment: those of whoever is signed in, and for its operators all of them; where one is made, and people are invited. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { Page, placeHref, scrollTable, signInHref, submitted } from '../frame/page.js';
+import { consoleOf, idTokenInUse, onSession, signInAsBrowser, who } from '../session/session.js';
+import { json, succeed, systemUrl } from '../storage/api.js';
+import { dateText, shortName, sizeText } from '../storage/names.js';
+
+interface Stored {
+  readonly name: string;
+  readonly address: string;
+  readonly state: 'ready' | 'suspended' | 'deleted';
+  readonly owners: readonly string[];
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly created: string;
+}
+
+interface Listed {
+  readonly totalItems: number;
+  /** `{name}` stands for a name. */
+  readonly address: string;
+  readonly isOperator: boolean;
+  /** Issuers whose people make storages for themselves. */
+  readonly signUp: readonly string[];
+  readonly templates?: readonly string[];
+  readonly storages: readonly Stored[];
+}
+
+const pageSize = 100;
+const quota = 'lws.quota.max-bytes';
+const sendJson = (body: object) => ({ headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
+@customElement('page-storages')
+export class StoragesPage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
+  @state() private listed: Listed | undefined;
+  /** The link of the last invitation. */
+  @state() private link = '';
+
+  constructor() {
+    super();
+    onSession(() => void this.load());
+  }
+
+  protected override updated(changed: Map<PropertyKey, unknown>): void {
+    if (changed.get('parameters')) void this.load();
+  }
+
+  private get invitation(): string | undefined {
+    return this.parameters.get('invitation') ?? undefined;
+  }
+
+  protected override load(): Promise<void> {
+    if (who().kind === 'anonymous') return Promise.resolve();
+    return this.reading(async () => {
+      this.listed = await json<Listed>(`${await systemUrl('storages')}?page=${this.parameters.get('page') ?? 1}`);
+      const wanted = this.parameters.get('open') ?? '';
+      const [before = '', after = ''] = this.listed.address.split('{name}');
+      const name = wanted.slice(before.length, wanted.length - after.length);
+      // Anybody can make a link: only a storage of this deployment is told who is signed in.
+      if (/^[a-z0-9-]+$/.test(name) && wanted === before + name + after) await this.open(wanted);
+    });
+  }
+
+  private async open(address: string): Promise<void> {
+    location.assign(await consoleOf(address));
+  }
+
+  protected override render(): TemplateResult {
+    const { listed } = this;
+    return html`<h1>Storages</h1>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
+      ${this.invitation ? this.renderOwn('You are invited to a storage of your own.') : nothing}
+      ${
+        who().kind === 'anonymous' && !this.invitation
+          ? html`<p class="empty">Those who are signed in see their storages here. <a href=${signInHref()}>Sign in</a> first.</p>`
+          : nothing
+      }
+      ${listed ? this.renderList(listed) : nothing}
+      ${listed?.isOperator ? this.renderOperators(listed) : nothing}
+      ${!listed?.isOperator && listed?.signUp.length && !this.invitation ? this.renderSignUp(listed) : nothing}`;
+  }
+
+  private renderSignUp({ signUp }: Listed): TemplateResult {
+    if (idTokenInUse()) return this.renderOwn('You can have a storage of your own.');
+    const hosts = signUp.map((issuer) => new URL(issuer).host).join(' or ');
+    return html`<p>For a storage of your own, <a href=${signInHref()}>sign in</a> at ${hosts}.</p>`;
+  }
+
+  private renderOwn(said: string): TemplateResult {
+    const isNobody = who().kind === 'anonymous';
+    return html`<section class="card">
+      <h2>Your storage</h2>
+      <p>${said} You own it${isNobody ? html` as this browser, which makes an identity; or <a href=${signInHref()}>sign in</a> first` : ''}.</p>
+      <form @submit=${this.makeOwn}>
+        <label>Its name, small letters and digits <input name="name" required maxlength="63" spellcheck="false" autocomplete="off" /></label>
+        <button class="primary">Make my storage</button>
+      </form>
+    </section>`;
+  }
+
+  private renderList({ storages, totalItems, isOperator }: Listed): TemplateResult {
+    if (totalItems === 0)
+      return html`<p class="empty">${isOperator ? 'There are none yet.' : 'You have none yet.'}</p>`;
+    const page = Number(this.parameters.get('page') ?? 1);
+    const to = (next: number, title: string, is: boolean): unknown =>
+      is ? html`<a class="button" href=${placeHref('storages', { page: String(next) })}>${title}</a>` : nothing;
+    return html`${scrollTable(
+      'Storages',
+      ['Name', 'State', 'Owners', 'Quota', 'Made', 'Actions'],
+      storages.map((each) => this.renderRow(each, isOperator)),
+    )}
+    <div class="row"><span>${totalItems} in all</span>
+      ${to(page - 1, 'Before', page > 1)} ${to(page + 1, 'Next', page * pageSize < totalItems)}</div>`;
+  }
+
+  private renderRow(stored: Stored, isOperator: boolean): TemplateResult {
+    const { name, address, state, owners, settings, created } = stored;
+    const button = (title: string, work: () => unknown, kind = ''): TemplateResult =>
+      html`<button type="button" class=${kind} aria-label=${`${title} ${name}`} @click=${work}>${title}</button>`;
+    return html`<tr>
+      <th scope="row"><a href=${`${address}app`}>${name}</a></th>
+      <td>${state}</td>
+      <td>${owners.map((owner) => html`<span title=${owner}>${shortName(owner)}</span> `)}</td>
+      <td>${typeof settings[quota] === 'number' ? sizeText(settings[quota]) : 'the usual'}</td>
+      <td>${dateText(created)}</td>
+      <td><div class="row">
+        ${state === 'ready' ? button('Open', () => this.attempt(() => this.open(address))) : nothing}
+        ${isOperator && state === 'ready' ? button('Suspend', () => this.become(name, 'suspended')) : nothing}
+        ${isOperator && state !== 'ready' ? button(state === 'deleted' ? 'Restore' : 'Resume', () => this.become(name, 'ready')) : nothing}
+        ${isOperator && state !== 'deleted' ? button('Remove', () => this.discard(stored), 'danger') : nothing}
+      </div></td>
+    </tr>`;
+  }
+
+  private renderOperators({ templates = [] }: Listed): TemplateResult {
+    const given = html`
+      ${
+        templates.length > 0
+          ? html`<label>Begins with <select name="template"><option value="">nothing</option>${templates.map((each) => html`<option>${each}</option>`)}</select></label>`
+          : nothing
+      }
+      <label>Quota in GiB; empty: the usual <input name="quota" type="number" min="0.001" step="any" /></label>`;
+    return html`<div class="cards">
+      <section class="card">
+        <h2>Make a storage</h2>
+        <form @submit=${this.make}>
+          <label>Name <input name="name" required maxlength="63" spellcheck="false" autocomplete="off" /></label>
+          <label>Owner, a URI such as a did:key; empty: you <input name="owner" maxlength="2000" spellcheck="false" /></label>
+          ${given}
+          <button>Make it</button>
+        </form>
+      </section>
+      <section class="card">
+        <h2>Invite somebody</h2>
+        <p>Whoever has the link makes one storage, of a name of their choice.</p>
+        <form @submit=${this.invite}>
+          ${given}
+          <label>Days that it is good for <input name="days" type="number" min="1" max="30" value="7" required /></label>
+          <button>Make a link</button>
+        </form>
+        ${
+          this.link
+            ? html`<label>The link, which is shown once <textarea readonly rows="4" @focus=${(event: Event) => (event.target as HTMLTextAreaElement).select()}>${this.link}</textarea></label>
+              <button type="button" @click=${() => this.attempt(() => navigator.clipboard.writeText(this.link), 'Copied.')}>Copy the link</button>`
+            : nothing
+        }
+      </section>
+    </div>`;
+  }
+
+  private async makeOwn(event: SubmitEvent): Promise<void> {
+    const name = submitted(event).text('name');
+    const { invitation } = this;
+    await this.attempt(async () => {
+      if (who().kind === 'anonymous') await signInAsBrowser();
+      const body = { name, ...(invitation ? { invitation } : { id_token: idTokenInUse() }) };
+      const made = await succeed('POST', await systemUrl('storages'), sendJson(body));
+      await this.open(((await made.json()) as Stored).address);
+    });
+  }
+
+  private async make(event: SubmitEvent): Promise<void> {
+    const { form, text } = submitted(event);
+    const [name, owner] = [text('name'), text('owner')];
+    const body = { name, ...givenIn(text), ...(owner ? { owners: [owner] } : {}) };
+    const make = async (): Promise<unknown> => succeed('POST', await systemUrl('storages'), sendJson(body));
+    if (await this.attempt(make, `There is a storage ${name} now.`)) form.reset();
+    await this.load();
+  }
+
+  private async invite(event: SubmitEvent): Promise<void> {
+    const { text } = submitted(event);
+    await this.attempt(async () => {
+      const body = { ...givenIn(text), days: Number(text('days')) };
+      const made = await succeed('POST', await systemUrl('storages/invitations'), sendJson(body));
+      this.link = ((await made.json()) as { url: string }).url;
+    });
+  }
+
+  private async change(method: string, name: string, body?: object): Promise<void> {
+    const { headers, ...sent } = sendJson(body ?? {});
+    const options = { headers: { ...(body && headers), 'If-Match': '*' }, ...(body ? sent : {}) };
+    await succeed(method, `${await systemUrl('storages')}/${name}`, options);
+  }
+
+  private async become(name: string, state: Stored['state']): Promise<void> {
+    await this.attempt(() => this.change('PATCH', name, { state }), `${name} is ${state} now.`);
+    await this.load();
+  }
+
+  private async discard({ name }: Stored): Promise<void> {
+    const text = `Nobody reaches what is in ${name} then. It can be restored for some days; after these all of it is gone.`;
+    const question = { title: `Remove ${name}?`, text, proceed: 'Remove', typed: name };
+    await this.attemptAfter(question, () => this.change('DELETE', name), `${name} is removed.`);
+    await this.load();
+    await this.keepFocus();
+  }
+}
+
+/** What the fields that both forms have say. */
+function givenIn(text: (name: string) => string): object {
+  const [template, gibibytes] = [text('template'), text('quota')];
+  return {
+    ...(template ? { template } : {}),
+    ...(gibibytes ? { settings: { [quota]: Math.round(Number(gibibytes) * 2 ** 30) } } : {}),
+  };
+}

@@ -1,0 +1,189 @@
+/** The page of storages (rules 21.6, 21.7): from an invitation to the first upload, sign-up at an identity provider, and what operators do, in a browser. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { type SpecDeployment, startDeployment } from '../support/deployments.js';
+import { remote } from '../support/remote.js';
+import { SigningInProvider } from '../support/signing-in-provider.js';
+
+const provider = new SigningInProvider();
+const client = 'https://pods.example/client';
+const openId = {
+  ...remote.settings,
+  'oidc.discovery-uri': remote.origin + provider.discoveryPath,
+  'oidc.client-secret': provider.secret,
+  'oidc.client-id': client,
+  audience: client,
+};
+
+for (const by of ['host', 'path'] as const)
+  describeInBrowser(`The console, storages of a deployment, by ${by}`, () => {
+    const console = new Console();
+    let deployment: SpecDeployment;
+    let operator: Page;
+    before(async () => {
+      deployment = await startDeployment(by, {
+        ...openId,
+        ...(by === 'host' ? { 'storages.sign-up': provider.issuer } : {}),
+      });
+      const { home, stop } = deployment;
+      await console.start({}, { root: home.root, ownerToken: home.token(), stop } as never);
+      operator = await console.owner({ permissions: ['clipboard-read', 'clipboard-write'] });
+    });
+    after(() => console.stop());
+
+    const rootOf = (name: string): string =>
+      by === 'host' ? `http://${name}.localhost:${deployment.port}/` : `http://localhost:${deployment.port}/${name}/`;
+    const notice = (page: Page, text: string | RegExp) => page.locator('.notice', { hasText: text }).waitFor();
+    const row = (name: string) =>
+      operator.locator('tbody tr', { has: operator.getByRole('link', { name, exact: true }) });
+    const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
+
+    /** Arrives in the console of a new storage, and goes on. */
+    async function arrive(page: Page, name: string): Promise<void> {
+      await page.waitForURL(`${rootOf(name)}app**`);
+      await page.click('dialog[open] button >> text=Sign in');
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    }
+
+    async function upload(page: Page): Promise<void> {
+      await page
+        .locator('main input[type=file]')
+        .first()
+        .setInputFiles({
+          name: 'hello.ttl',
+          mimeType: 'text/turtle',
+          buffer: Buffer.from('<#it> <http://schema.org/text> "Hello" .'),
+        });
+      await page.getByRole('link', { name: 'hello.ttl' }).first().waitFor();
+    }
+
+    let link = '';
+    it('an operator has a link made and copied', async () => {
+      await console.go(operator, 'storages');
+      await press(operator, 'Make a link');
+      await press(operator, 'Copy the link');
+      await notice(operator, 'Copied.');
+      link = String(await operator.evaluate('navigator.clipboard.readText()'));
+      expect(link.startsWith(`${console.server.root}app#/storages?invitation=`)).to.equal(true);
+      expect(await axeFindings(operator)).to.deep.equal([]);
+    });
+
+    let gina: Page;
+    it('whoever has the link has a storage, and uploads to it', async () => {
+      gina = await console.person();
+      await gina.goto(link);
+      await gina.getByText('You are invited to a storage of your own').waitFor();
+      expect(await axeFindings(gina)).to.deep.equal([]);
+      await gina.getByLabel(/^Its name/).fill('Gina M');
+      await press(gina, 'Make my storage');
+      await notice(gina, /name/i);
+      await gina.getByLabel(/^Its name/).fill('gina');
+      await press(gina, 'Make my storage');
+      await arrive(gina, 'gina');
+      await gina.locator('.who >> text=This browser').waitFor();
+      await upload(gina);
+    });
+
+    it('comes back without a link, and finds it from the page of all', async () => {
+      await gina.goto(`${rootOf('gina')}app`);
+      await gina.locator('.who >> text=This browser').waitFor();
+      await gina.getByRole('link', { name: 'hello.ttl' }).first().waitFor();
+      await gina.locator('nav >> text=Storages').click();
+      await gina.waitForURL(`${console.server.root}app#/storages`);
+      await gina.getByRole('button', { name: 'Open gina' }).click();
+      await arrive(gina, 'gina');
+      await gina.locator('.who >> text=This browser').waitFor();
+    });
+
+    it('says that a link was used, or is none', async () => {
+      const other = await console.person();
+      for (const [address, said] of [
+        [link, /was used already/],
+        [`${console.server.root}app#/storages?invitation=x`, /no invitation of this server/],
+      ] as const) {
+        await other.goto(address);
+        await other.reload();
+        await other.getByLabel(/^Its name/).fill('other');
+        await press(other, 'Make my storage');
+        await notice(other, said);
+      }
+    });
+
+    it('an operator makes, suspends, resumes, removes and restores one', async () => {
+      await console.go(operator, 'browse');
+      await console.go(operator, 'storages');
+      await operator.getByLabel('Name', { exact: true }).fill('gina');
+      await press(operator, 'Make it');
+      await notice(operator, /already/);
+      await operator.getByLabel('Name', { exact: true }).fill('hans');
+      await operator
+        .getByLabel(/^Quota/)
+        .first()
+        .fill('0.5');
+      await press(operator, 'Make it');
+      await row('hans').getByText('512 MiB').waitFor();
+      await press(operator, 'Suspend hans');
+      await row('hans').getByText('suspended').waitFor();
+      await press(operator, 'Resume hans');
+      await row('hans').getByText('ready').waitFor();
+      await press(operator, 'Remove hans');
+      const remove = operator.locator('dialog[open] button.danger');
+      expect(await remove.isDisabled()).to.equal(true);
+      await operator.locator('dialog[open] input').fill('hans');
+      await remove.click();
+      await row('hans').getByText('deleted').waitFor();
+      expect(JSON.parse(readFileSync(join(deployment.dataDir, 'storages/hans.json'), 'utf8'))).to.include({
+        state: 'deleted',
+      });
+      await press(operator, 'Restore hans');
+      await row('hans').getByText('ready').waitFor();
+    });
+
+    it('sends nobody who is signed in to an address that is no storage of the deployment', async () => {
+      for (const open of ['https://evil.example/', `${rootOf('a')}b/`, rootOf('a.evil'), `${rootOf('x')}?`]) {
+        await operator.goto(`${console.server.root}app#/storages?${new URLSearchParams({ open })}`);
+        await operator.locator('tbody').waitFor();
+        expect(operator.url().startsWith(`${console.server.root}app`)).to.equal(true);
+      }
+    });
+
+    it('people sign in at the identity provider for any storage by way of the home', async () => {
+      const page = await console.person({ ignoreHTTPSErrors: true });
+      await page.goto(`${rootOf('gina')}app#/signin`);
+      await page.click('text=Continue to');
+      await page.waitForURL(`${console.server.root}app#/storages**`);
+      await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
+      await page.click('text=Continue to');
+      await provider.letIn(page);
+      await arrive(page, 'gina');
+      await page.locator(`.who >> text=${provider.subject.path.slice(1)}`).waitFor();
+    });
+
+    if (by === 'host')
+      it('whoever signed in there makes a storage, and comes back to it in another browser', async () => {
+        const page = await console.person({ ignoreHTTPSErrors: true });
+        await page.goto(console.at('storages'));
+        await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
+        await page.click('text=Continue to');
+        await provider.letIn(page);
+        await page.getByLabel(/^Its name/).fill('web');
+        await press(page, 'Make my storage');
+        await arrive(page, 'web');
+        await upload(page);
+        const other = await console.person({ ignoreHTTPSErrors: true });
+        await other.goto(console.at('storages'));
+        await other.locator('main').getByRole('link', { name: 'Sign in' }).click();
+        await other.click('text=Continue to');
+        await provider.letIn(other);
+        await other.getByRole('button', { name: 'Open web' }).click();
+        await arrive(other, 'web');
+        await other.getByRole('link', { name: 'hello.ttl' }).first().waitFor();
+      });
+
+    it('was never against its policy', () => {
+      expect(console.complaints).to.deep.equal([]);
+    });
+  });

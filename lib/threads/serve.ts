@@ -1,4 +1,6 @@
 /** What a script serves whose thread is a `Thread`. It is imported in threads alone. */
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
 import { giveBackAtRest } from './idle-memory.js';
 import {
@@ -15,6 +17,15 @@ import {
 
 /** Parts that may be on their way without having been taken. */
 const maxUnderWay = 8;
+
+/** Of threads, so that the HTTP thread gets a core when it has something to do, however much is parsed, asked and imported (Linux: threads have one each). */
+const niceness = 10;
+if (process.platform === 'linux')
+  try {
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/')[2]), niceness);
+  } catch {
+    // A sandbox may not have it; the thread works at the usual priority then.
+  }
 
 const port = parentPort!;
 const { shared, data } = workerData as ThreadData;

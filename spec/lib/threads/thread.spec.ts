@@ -1,4 +1,5 @@
 /** What a caller of a thread hears when the thread is ended, and when it fails by itself. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ThreadEnded } from '../../../lib/threads/line.js';
 import { Thread } from '../../../lib/threads/thread.js';
@@ -29,6 +30,17 @@ describe('A thread', () => {
     await thread.end();
     expect(await failure).to.be.instanceOf(ThreadEnded);
     expect(await failureOf(thread.call('refuse', undefined))).to.be.instanceOf(ThreadEnded);
+  });
+
+  it('has a lower priority than the HTTP thread (Linux)', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const thread = made();
+    await failureOf(thread.call('refuse', undefined));
+    // proc(5): the nineteenth field of stat is the nice value; the second, a name, ends with the last parenthesis.
+    const niceOf = (task: string): number =>
+      Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[16]);
+    expect(readdirSync('/proc/self/task').map(niceOf)).to.include(Math.max(10, niceOf(String(process.pid))));
+    await thread.end();
   });
 
   it('that fails by itself is told of by the name and the words of its fault', async () => {

@@ -1,7 +1,8 @@
 /**
- * `QUADPOD_SPECS_STORAGE=57`: the storage of a spec is one of a hundred of a deployment, at `/s57/`. Storages that have no owner, or whose path
- * a spec chooses, are served as they are.
+ * `QUADPOD_SPECS_STORAGE=57`: the storage of a spec is one of a hundred of a deployment, at `/s57/`; with
+ * `QUADPOD_SPECS_BY=host`, at `http://s57.localhost/`. Storages that have no owner, or whose path a spec chooses, are served as they are.
  */
+import dns from 'node:dns';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { standardComponents } from '../../components/index.js';
@@ -9,7 +10,13 @@ import { coreSettings } from '../../lib/server/core-settings.js';
 import { StorageRegistry } from '../../lib/server/storages/storage-registry.js';
 import { loadSettings } from '../../lib/settings.js';
 
-const { QUADPOD_SPECS_STORAGE: number } = process.env;
+const { QUADPOD_SPECS_STORAGE: number, QUADPOD_SPECS_BY: by } = process.env;
+if (by === 'host') {
+  // RFC 6761 6.3: such names are of this machine, which not every resolver knows.
+  const { lookup } = dns;
+  dns.lookup = ((name: string, ...rest: [never, never]) =>
+    lookup(name.endsWith('.localhost') ? 'localhost' : name, ...rest)) as typeof lookup;
+}
 export const isOneOfMany = number !== undefined;
 export const tables = [coreSettings, ...standardComponents.map((component) => component.settings)];
 
@@ -37,9 +44,9 @@ export async function placeAmongMany(
   const own = Object.entries(settings).filter(([key]) => isOwn(key));
   const flags = {
     ...Object.fromEntries(Object.entries(settings).filter(([key]) => !isOwn(key) && key !== 'owners')),
-    'base-uri': `${origin}/home`,
+    'base-uri': by === 'host' ? origin : `${origin}/home`,
     'data-dir': dataDir,
-    'storages.address': `${origin}/{name}/`,
+    'storages.address': by === 'host' ? `${origin.replace('//', '//{name}.')}/` : `${origin}/{name}/`,
     'storages.quota-bytes': '0',
   };
   const folder = join(dataDir, 'storages');
@@ -66,5 +73,5 @@ export async function placeAmongMany(
     owners: settings['owners']?.split(/[\s,]+/) ?? [],
     settings: { ...Object.fromEntries(gone), ...Object.fromEntries(own.map(([key, value]) => [`lws.${key}`, value])) },
   });
-  return { flags, base: `${origin}/${name}`, folder: registry.records.folderOf(name) };
+  return { flags, base: registry.addressOf(name).slice(0, -1), folder: registry.records.folderOf(name) };
 }

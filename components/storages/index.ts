@@ -27,7 +27,7 @@ export default defineComponent({
   commands: {
     storage: {
       help: 'add, list, show, set, suspend, resume, remove or restore storages, beside a running server too; or invite somebody to one',
-      operand: 'ACTION [NAME] [KEY=VALUE...]',
+      operand: 'ACTION [NAME...] [KEY=VALUE...]',
       flags: {
         owner: 'URI of an owner; several are comma separated',
         template: 'NAME of what it begins with, a folder of lws.storages.templates',

@@ -27,7 +27,7 @@ import { nameOf, SignUp, type SignUpSettings } from './sign-up.js';
 const pageSize = 100;
 
 export function storageRoutes(platform: Platform, deployment: Deployment, settings: SignUpSettings): readonly Route[] {
-  const endpoint = new StoragesEndpoint(platform, deployment, new SignUp(platform, deployment, settings));
+  const endpoint = new StoragesEndpoint(platform, deployment, new SignUp(platform, deployment.storages, settings));
   const path = '{prefix}/storages';
   return [
     route('authenticated', `GET HEAD ${path}`, (request) => endpoint.list(request)),
@@ -53,12 +53,12 @@ class StoragesEndpoint {
   async list({ access, query }: RouteRequest): Promise<Reply> {
     const page = pageOf(query.toString()) ?? 1;
     const isOperator = await this.controls(access);
-    const all = this.deployment.all().filter(await this.seenBy(access));
+    const all = this.deployment.storages.all().filter(await this.seenBy(access));
     const last = Math.max(1, Math.ceil(all.length / pageSize));
     if (page > last) throw new LwsError('page-not-found', `There are ${last} pages.`);
     const storages = all.slice((page - 1) * pageSize, page * pageSize).map((record) => this.shown(record));
-    const templates = isOperator ? await this.deployment.templates() : undefined;
-    const address = this.deployment.addressOf('{name}');
+    const templates = isOperator ? await this.deployment.storages.templates() : undefined;
+    const address = this.deployment.storages.addressOf('{name}');
     const shown = { totalItems: all.length, address, isOperator, signUp: this.signUp.issuers, templates, storages };
     return jsonReply(200, shown, { Link: pageLinks(this.url, page, last) });
   }
@@ -68,7 +68,7 @@ class StoragesEndpoint {
     const { name, template, ...given } = await readJsonObject(request);
     const owners = [request.access.principal?.subject ?? []].flat();
     const wanted = { owners, ...templateOf(template), ...changeOf(given), revision: null };
-    return this.reply(201, await this.deployment.change(nameOf(name), wanted));
+    return this.reply(201, await this.deployment.storages.change(nameOf(name), wanted));
   }
 
   /** An invitation, which makes one storage of whoever has it. */
@@ -77,7 +77,7 @@ class StoragesEndpoint {
     const given = { ...templateOf(template), ...changeOf({ settings, ...others }) };
     if (given.owners || given.state)
       throw new LwsError('malformed-body', 'An invitation has template, settings and days.');
-    if (given.template !== undefined && !(await this.deployment.templates()).includes(given.template))
+    if (given.template !== undefined && !(await this.deployment.storages.templates()).includes(given.template))
       throw new LwsError('malformed-body', `There is no template ${JSON.stringify(given.template)}.`);
     return jsonReply(201, await this.signUp.invite(given, days));
   }
@@ -107,7 +107,7 @@ class StoragesEndpoint {
   }
 
   private async found({ access, parameters: { name = '' } }: RouteRequest): Promise<StorageRecord> {
-    const record = this.deployment.get(name);
+    const record = this.deployment.storages.get(name);
     if (!record || !(await this.seenBy(access))(record)) throw new LwsError('not-found', 'There is no such storage.');
     return record;
   }
@@ -116,12 +116,12 @@ class StoragesEndpoint {
   private async change(request: RouteRequest, wanted: StorageChange): Promise<StorageRecord> {
     const record = await this.found(request);
     assertPreconditions(preconditions(request.req), undated, record.revision, true);
-    return this.deployment.change(record.name, { ...wanted, revision: record.revision });
+    return this.deployment.storages.change(record.name, { ...wanted, revision: record.revision });
   }
 
   private shown({ revision: _, id: __, invitation: ___, ...record }: StorageRecord): object {
     const { name } = record;
-    return { ...record, address: this.deployment.addressOf(name), isOpen: this.deployment.isOpen(name) };
+    return { ...record, address: this.deployment.storages.addressOf(name), isOpen: this.deployment.isOpen(name) };
   }
 
   private reply(status: number, record: StorageRecord): Reply {

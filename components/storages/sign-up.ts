@@ -6,11 +6,11 @@ import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { throttle } from '../../lib/component/authentication.js';
 import {
-  type Deployment,
   LwsError,
   type Platform,
   type StorageChange,
   type StorageRecord,
+  type Storages,
 } from '../../lib/component/basics.js';
 import { type RouteRequest, readJsonObject } from '../../lib/component/http.js';
 
@@ -35,7 +35,7 @@ export class SignUp {
 
   constructor(
     private readonly platform: Platform,
-    private readonly deployment: Deployment,
+    private readonly storages: Storages,
     private readonly settings: SignUpSettings,
   ) {}
 
@@ -73,7 +73,7 @@ export class SignUp {
     const given = await this.givenBy(request, { invitation, idToken });
     const work = async (): Promise<StorageRecord> => {
       this.assertFree(subject, given);
-      return this.deployment.change(nameOf(name), { ...given, owners: [subject], revision: null });
+      return this.storages.change(nameOf(name), { ...given, owners: [subject], revision: null });
     };
     const made = this.last.then(work);
     this.last = made.catch(() => {});
@@ -121,7 +121,7 @@ export class SignUp {
 
   /** @throws LwsError `forbidden` */
   private assertFree(subject: string, { invitation }: Invitation): void {
-    const all = this.deployment.all();
+    const all = this.storages.all();
     if (invitation !== undefined) {
       if (all.some((record) => record.invitation === invitation))
         throw new LwsError(

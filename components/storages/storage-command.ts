@@ -14,51 +14,50 @@ const change: Readonly<Record<string, StorageChange>> = {
 /** @throws CommandError, LwsError as `Storages.change` */
 export async function runStorage(context: CommandContext): Promise<number> {
   const { storages, operands, flags, print } = context;
-  const [action = '', name, ...pairs] = operands;
+  const [action = '', ...rest] = operands;
   if (!storages)
     throw new CommandError(
       'lws.storages.address gives no storage an address: set it to https://{name}.pods.example/ or https://pods.example/{name}/.',
     );
   const line = ({ name: of, state, owners }: StorageRecord): string =>
     `${of}  ${state}  ${storages.addressOf(of)}  ${owners.join(' ') || 'owner.key'}`;
-  const settings = Object.fromEntries(pairs.map(settingOf));
-  const template = flags['template'] === undefined ? {} : { template: flags['template'] };
-  if (action === 'invite') {
-    const given = {
-      ...template,
-      settings: Object.fromEntries(operands.slice(1).map(settingOf)),
-      days: Number(flags['days'] ?? 7),
-    };
-    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(given) };
-    const { url, expires } = (await (await askServer(context, 'storages/invitations', init)).json()) as Record<
-      string,
-      string
-    >;
+  const pairs = rest.filter((each) => each.includes('=')).map(settingOf);
+  const names = rest.filter((each) => !each.includes('='));
+  if (action === 'set' && names[1] !== undefined) settingOf(names[1]);
+  const wanted: StorageChange = {
+    ...(pairs.length > 0 ? { settings: Object.fromEntries(pairs) } : {}),
+    ...(flags['template'] === undefined ? {} : { template: flags['template'] }),
+  };
+  if (action === 'invite' && names.length === 0) {
+    const body = JSON.stringify({ ...wanted, days: Number(flags['days'] ?? 7) });
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
+    const { url, expires } = JSON.parse(await (await askServer(context, 'storages/invitations', init)).text());
     print(`${url}\nIt makes one storage, until ${expires}.`);
     return 0;
   }
-  if (action === 'list' && name === undefined) {
+  if (action === 'list' && rest.length === 0) {
     for (const record of storages.all()) print(line(record));
     return 0;
   }
-  if (name === undefined || !(action === 'show' || Object.hasOwn(change, action)))
+  if (names.length === 0 || !(action === 'show' || Object.hasOwn(change, action)))
     throw new CommandError(
-      `It is storage list, storage invite, or one of ${['show', ...Object.keys(change)].join(', ')} and a name.`,
+      `It is storage list, storage invite, or one of ${['show', ...Object.keys(change)].join(', ')} and names.`,
     );
-  if (action === 'show') {
-    const record = storages.get(name);
-    if (!record) throw new CommandError(`There is no storage ${name}; "quadpod storage list" lists them.`);
-    print(JSON.stringify({ ...record, address: storages.addressOf(name) }, undefined, 2));
-    return 0;
+  for (const name of names) {
+    if (action === 'show') {
+      const record = storages.get(name);
+      if (!record) throw new CommandError(`There is no storage ${name}; "quadpod storage list" lists them.`);
+      print(JSON.stringify({ ...record, address: storages.addressOf(name) }, undefined, 2));
+      continue;
+    }
+    const record = await storages.change(name, {
+      ...change[action],
+      ...(flags['owner'] === undefined ? {} : { owners: flags['owner'].split(/[\s,]+/).filter(Boolean) }),
+      ...wanted,
+      ...(flags['now'] === undefined ? {} : { isForGood: true }),
+    });
+    print(line(record));
   }
-  const record = await storages.change(name, {
-    ...change[action],
-    ...(flags['owner'] === undefined ? {} : { owners: flags['owner'].split(/[\s,]+/).filter(Boolean) }),
-    ...(pairs.length > 0 ? { settings } : {}),
-    ...template,
-    ...(flags['now'] === undefined ? {} : { isForGood: true }),
-  });
-  print(line(record));
   return 0;
 }
 

@@ -50,7 +50,8 @@ export interface Storages {
 }
 
 /** Storages that this process serves. */
-export interface Deployment extends Storages {
+export interface Deployment {
+  readonly storages: Storages;
   isOpen(name: string): boolean;
   /** Pages of all storages have one origin. */
   readonly isOneOrigin: boolean;

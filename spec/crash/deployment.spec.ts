@@ -2,7 +2,7 @@
  * A server of many storages is killed amid writes to all of them, of which more are asked than may be open: each has every acknowledged write, and
  * what was owed to an inbox comes without anybody asking the storage again (rule 21.4). Commands are run beside it and without it (rule 21.3).
  */
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -121,6 +121,21 @@ describe('Storages of a deployment and kill -9', function () {
     });
     expect((await send('b', 'GET', '')).status).to.equal(200);
     await alone.stop();
+  });
+
+  it('several are made at once, and an invitation by the server that runs', async () => {
+    const { stdout } = await command('storage', 'add', 'm1', 'm2', 'public-read=true');
+    expect(stdout.match(/^m[12] {2}ready/gm)).to.have.length(2);
+    const home = await startProcess({ root: `${origin}/home/`, dataDir: server.dataDir, environment });
+    const key = join(server.dataDir, 'operator.key');
+    writeFileSync(key, JSON.stringify(owner.privateKey.export({ format: 'jwk' })), { mode: 0o600 });
+    const invited = await command('storage', 'invite', '--days', '2', '--key', key, 'quota.max-bytes=5000');
+    expect(invited.stdout, invited.stderr).to.match(
+      /^http:\S+\/home\/app#\/storages\?invitation=\S+\nIt makes one storage, until 20/,
+    );
+    const refused = await command('storage', 'invite', '--days', '99', '--key', key);
+    expect([refused.code, refused.stderr.includes('a number up to 30')], refused.stderr).to.deep.equal([2, true]);
+    await home.stop();
   });
 
   for (const [what, words, wanted] of [

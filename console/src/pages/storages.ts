@@ -122,7 +122,7 @@ export class StoragesPage extends Page {
       <th scope="row"><a href=${`${address}app`}>${name}</a></th>
       <td>${state}</td>
       <td>${owners.map((owner) => html`<span title=${owner}>${shortName(owner)}</span> `)}</td>
-      <td>${typeof settings[quota] === 'number' ? sizeText(settings[quota]) : 'the usual'}</td>
+      <td>${settings[quota] === undefined ? 'the usual' : sizeText(Number(settings[quota]))}</td>
       <td>${dateText(created)}</td>
       <td><div class="row">
         ${state === 'ready' ? button('Open', () => this.attempt(() => this.open(address))) : nothing}

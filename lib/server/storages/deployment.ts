@@ -8,7 +8,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { throttle } from '../../authentication/throttle.js';
-import type { Deployment, StorageChange, StorageRecord } from '../../component/deployment.js';
+import type { Deployment, StorageRecord } from '../../component/deployment.js';
 import { LwsError, tooBusy } from '../../errors.js';
 import { createRefusal } from '../../http/app.js';
 import { isHttp2, onClosed } from '../../http/http2.js';
@@ -48,11 +48,12 @@ export class StorageDeployment implements Deployment {
   private readonly watchedPath: string;
 
   constructor(
-    private readonly registry: StorageRegistry,
+    readonly storages: StorageRegistry,
     private readonly process: ServerProcess,
   ) {
-    const core = registry.settings.of(coreSettings);
-    this.records = registry.records;
+    const core = storages.settings.of(coreSettings);
+    this.records = storages.records;
+    storages.onChanged = (name) => this.renew(name);
     this.marks = join(this.records.folder, '.open');
     mkdirSync(this.marks, { recursive: true, mode: 0o700 });
     this.watchedPath = `${new URL(readBaseUri(core).storage).pathname.slice(0, -1)}${core.systemPrefix}/health/`;
@@ -73,8 +74,8 @@ export class StorageDeployment implements Deployment {
 
   /** Begins to serve, with the home open. */
   start(home: OpenStorage): void {
-    const { process, registry } = this;
-    const { storagesKept } = registry.settings.of(coreSettings);
+    const { process, storages } = this;
+    const { storagesKept } = storages.settings.of(coreSettings);
     this.home = home;
     this.refusal = createRefusal({ ...home.appContext, onAnswered: [], storage: undefined }, (req) =>
       this.refusals.get(req),
@@ -120,8 +121,8 @@ export class StorageDeployment implements Deployment {
   }
 
   private async open(name: string): Promise<OpenStorage> {
-    const { registry, shared } = this;
-    return openStorage(storageSettings(registry, this.records.get(name)!), registry.components, {
+    const { storages, shared } = this;
+    return openStorage(storageSettings(storages, this.records.get(name)!), storages.components, {
       process: {
         ...shared,
         log: shared.log.child({ storage: name }),
@@ -169,7 +170,7 @@ export class StorageDeployment implements Deployment {
     const [, absolute] = /^https?:\/\/([^/?]+)/i.exec(req.url ?? '') ?? [];
     const host = String(absolute ?? req.headers[':authority'] ?? req.headers.host ?? '');
     const path = pathOf(req);
-    const found = this.registry.addresses.find(host, path);
+    const found = this.storages.addresses.find(host, path);
     // Whoever watches the process asks it by whatever address it has; what is about the server, or names none, is for the home to answer.
     const isAnywhere = host === '' || path === '*' || (found === 'elsewhere' && path.startsWith(this.watchedPath));
     return isAnywhere ? 'home' : found;
@@ -208,30 +209,12 @@ export class StorageDeployment implements Deployment {
     return this.residents.use(name, { isKnown, paid });
   }
 
-  // The records, for the component `storages`.
-
-  all(): readonly StorageRecord[] {
-    return this.registry.all();
-  }
-
-  get(name: string): StorageRecord | undefined {
-    return this.registry.get(name);
-  }
-
-  templates(): Promise<readonly string[]> {
-    return this.registry.templates();
-  }
-
   get isOneOrigin(): boolean {
-    return this.registry.addresses.isOneOrigin;
+    return this.storages.addresses.isOneOrigin;
   }
 
   isOpen(name: string): boolean {
     return this.residents.isOpen(name);
-  }
-
-  addressOf(name: string): string {
-    return this.registry.addressOf(name);
   }
 
   get measures(): readonly Measure[] {
@@ -242,12 +225,6 @@ export class StorageDeployment implements Deployment {
       measure('counter', 'storages_opened_total', 'Times that one was opened.', counts.opened),
       measure('counter', 'storages_evicted_total', 'Times that one was closed for another.', counts.evicted),
     ];
-  }
-
-  async change(name: string, wanted: StorageChange): Promise<StorageRecord> {
-    const record = await this.registry.change(name, wanted);
-    await this.renew(name);
-    return record;
   }
 
   /** Clears away what was removed long enough ago: nobody brings it back while its folder goes. */

@@ -19,6 +19,8 @@ const reserved = ['www', 'api', 'app', 'admin', 'mail', 'home', 'callback'];
 
 export class StorageRegistry implements Storages, Overlaid {
   readonly records: StorageRecords;
+  /** Has a change hold in the server that made it; others follow the records. */
+  onChanged: (name: string) => Promise<void> = async () => {};
 
   /**
    * The registry that the settings have; `undefined`: they have one storage.
@@ -77,6 +79,7 @@ export class StorageRegistry implements Storages, Overlaid {
       if (!present) await this.begin(next, wanted.template);
       return next;
     });
+    await this.onChanged(name);
     return record!;
   }
 

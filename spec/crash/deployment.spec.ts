@@ -42,6 +42,7 @@ describe('Storages of a deployment and kill -9', function () {
     origin = `http://localhost:${await freePort()}`;
     environment = {
       LWS_OWNERS: owner.did,
+      LWS_DEV_OPEN: 'false',
       LWS_STORAGES_ADDRESS: `${origin}/{name}/`,
       LWS_STORAGES_MAX_OPEN: '3',
       LWS_WEBHOOK_ALLOWED_HOSTS: host.authority,

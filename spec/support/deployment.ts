@@ -36,9 +36,11 @@ export const canBeOneOfMany = (settings: Flags): boolean => isOneOfMany && setti
 /** Makes a storage of a deployment with the settings of a server of its own. */
 export async function placeAmongMany(
   settings: Flags,
-  { origin, dataDir }: { origin: string; dataDir: string },
+  { origin: asked, dataDir }: { origin: string; dataDir: string },
 ): Promise<Placed> {
   const name = `s${number}`;
+  // That of a server that starts again is the storage's own.
+  const origin = asked.replace(`//${name}.`, '//');
   const known = new Map(tables.flatMap((table) => Object.values(table)).map((setting) => [setting.name, setting]));
   const isOwn = (key: string): boolean => known.get(`lws.${key}`)?.scope === 'storage' && key !== 'owners';
   const own = Object.entries(settings).filter(([key]) => isOwn(key));

@@ -27,7 +27,7 @@ export default defineComponent({
       await jobs.abandon();
       return () => {};
     });
-    const start = async (): Promise<void> => (await import('./template.js')).takeTemplate(platform);
+    const start = async (): Promise<void> => (await import('./template.js')).takeTemplate(platform, jobs);
     return {
       start,
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],

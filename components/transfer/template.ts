@@ -4,13 +4,14 @@ import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Platform } from '../../lib/component/basics.js';
 import { ImportJob } from './import-job.js';
-import { forgetState, newState } from './import-state.js';
+import type { ImportJobs } from './import-jobs.js';
+import { newState } from './import-state.js';
 
 /**
  * Imports the template, if one is there; once more where that was broken off.
  * @throws TransferError, LwsError where it cannot be read
  */
-export async function takeTemplate(platform: Platform): Promise<void> {
+export async function takeTemplate(platform: Platform, jobs: ImportJobs): Promise<void> {
   const source = join(resolve(platform.dataDir), 'template');
   if (!existsSync(source)) return;
   const facts = {
@@ -29,6 +30,6 @@ export async function takeTemplate(platform: Platform): Promise<void> {
   await job.run();
   const { told } = job.state;
   if (told.length > 0) platform.log.warn({ leftOut: told }, 'parts of a template were left out');
-  await forgetState(platform.store, state.id);
+  await jobs.end(state.id);
   await rm(source, { recursive: true, force: true });
 }

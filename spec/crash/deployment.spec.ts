@@ -2,7 +2,7 @@
  * A server of many storages is killed amid writes to all of them, of which more are asked than may be open: each has every acknowledged write, and
  * what was owed to an inbox comes without anybody asking the storage again (rule 21.4). Commands are run beside it and without it (rule 21.3).
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -138,6 +138,35 @@ describe('Storages of a deployment and kill -9', function () {
     expect([refused.code, refused.stderr.includes('a number up to 30')], refused.stderr).to.deep.equal([2, true]);
     await home.stop();
   });
+
+  for (let round = 1; round <= rounds; round++)
+    it(`a template is there whole, however its import was broken off, round ${round}`, async () => {
+      await server.kill();
+      const templates = join(server.dataDir, 'templates');
+      mkdirSync(join(templates, 'many'), { recursive: true });
+      for (let each = 0; each < 600; each++)
+        writeFileSync(join(templates, `many/n${each}.ttl`), `<#it> <urn:p> ${each} ; <urn:of> <{{storage}}> .`);
+      environment = { ...environment, LWS_STORAGES_TEMPLATES: templates };
+      const name = `t${round}`;
+      const { code, stderr } = await command('storage', 'add', name, '--owner', owner.did, '--template', 'many');
+      expect(code, stderr).to.equal(0);
+      server = await begin();
+      for (let after = 40 * round; existsSync(join(server.dataDir, `storages/${name}/template`)); after += 150) {
+        const asked = send(name, 'GET', '').catch(() => undefined);
+        await sleep(after);
+        await server.kill();
+        await asked;
+        server = await begin();
+        if (after > 600) await send(name, 'GET', '');
+      }
+      for (let each = 0; each < 600; each++)
+        expect((await send(name, 'HEAD', `n${each}.ttl`)).status, `${each}`).to.equal(200);
+      const last = await (await send(name, 'GET', 'n599.ttl')).text();
+      expect(last).to.contain('599');
+      expect(await server.stop()).to.equal(0);
+      const checked = await command('check', '--storage', name);
+      expect(checked.code, checked.stdout).to.equal(0);
+    });
 
   for (const [what, words, wanted] of [
     ['a name that is taken', ['storage', 'add', 'a'], 'There is a storage a already'],

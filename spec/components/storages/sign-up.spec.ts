@@ -25,6 +25,7 @@ describe('Storages that people make for themselves', function () {
     const files: Readonly<Record<string, string>> = {
       'lab/profile.ttl': '<#me> <http://schema.org/name> "{{name}}" ; <http://schema.org/owns> <{{storage}}> .',
       'lab/notes/readme.txt': 'As it is: {{name}}.',
+      'lab/broken.ttl': 'This is no Turtle.',
       'open/.acl': `${wac}<#o> a acl:Authorization ; acl:agent <{{owner}}> ; acl:mode acl:Read, acl:Write, acl:Control ; acl:accessTo <./> ; acl:default <./> .`,
       'open/public/.acl': `${wac}<#o> a acl:Authorization ; acl:agent <{{owner}}> ; acl:mode acl:Read, acl:Write, acl:Control ; acl:accessTo <./> ; acl:default <./> .
         <#p> a acl:Authorization ; acl:agentClass foaf:Agent ; acl:mode acl:Read ; acl:accessTo <./> ; acl:default <./> .`,
@@ -211,6 +212,11 @@ describe('Storages that people make for themselves', function () {
         .to.contain('"paul"')
         .and.to.match(new RegExp(`<(?:${paul.root}|\\./|)>`));
       expect((await paul.ask('GET', 'notes/readme.txt')).text).to.equal('As it is: {{name}}.');
+      expect((await paul.ask('GET', 'broken.ttl')).status).to.equal(404);
+      const told = deployment.log.find(({ msg }) => msg === 'parts of a template were left out');
+      expect(told).to.include({ storage: 'paul' });
+      expect(JSON.stringify(told)).to.contain('broken.ttl');
+      expect(JSON.parse((await paul.ask('GET', '.lws/imports')).text)).to.deep.include({ imports: [] });
       const listing = JSON.parse((await home.ask('GET', '.lws/storages')).text) as Json;
       expect(listing['templates']).to.have.members(['lab', 'open']);
     });

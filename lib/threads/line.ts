@@ -67,4 +67,5 @@ export const [endAt, heldAt] = [0, 1];
 export interface ThreadData {
   readonly shared: Int32Array;
   readonly data: unknown;
+  readonly niceness: number;
 }

@@ -18,17 +18,16 @@ import {
 /** Parts that may be on their way without having been taken. */
 const maxUnderWay = 8;
 
-/** Of threads, so that the HTTP thread gets a core when it has something to do, however much is parsed, asked and imported (Linux: threads have one each). */
-const niceness = 10;
-if (process.platform === 'linux')
+const port = parentPort!;
+const { shared, data, niceness } = workerData as ThreadData;
+if (niceness > 0 && process.platform === 'linux')
   try {
+    // Linux has a priority for each thread.
     setPriority(Number(readlinkSync('/proc/thread-self').split('/')[2]), niceness);
   } catch {
     // A sandbox may not have it; the thread works at the usual priority then.
   }
 
-const port = parentPort!;
-const { shared, data } = workerData as ThreadData;
 const post = (message: FromThread, moves: readonly Transferable[] = []): void => port.postMessage(message, moves);
 
 const unwanted = 'Nobody waits for this thread any more.';

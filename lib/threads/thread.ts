@@ -51,6 +51,9 @@ interface OpenCall {
 
 type Answers = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
 
+/** How much later than the HTTP thread new threads come where cores are short (Linux): 0 to 19, as of nice(2). */
+export const priority = { niceness: 0 };
+
 export class Thread<F extends Functions = Functions> {
   private readonly worker: Worker;
   private readonly shared = new Int32Array(new SharedArrayBuffer(8));
@@ -65,7 +68,7 @@ export class Thread<F extends Functions = Functions> {
 
   constructor(private readonly options: ThreadOptions) {
     const { script, limits, data } = options;
-    const workerData: ThreadData = { shared: this.shared, data };
+    const workerData: ThreadData = { shared: this.shared, data, niceness: priority.niceness };
     this.worker = new Worker(script, { resourceLimits: limits, workerData });
     // A server that has nothing else to do may end; a call keeps it.
     this.worker.unref();

@@ -16,6 +16,7 @@ import { statusOf } from '../../http/problem.js';
 import { addressOf, pathOf } from '../../http/request-log.js';
 import { endUpgrade } from '../../http/upgrade.js';
 import { type Measure, measure } from '../../measures.js';
+import { priority } from '../../threads/thread.js';
 import { coreSettings, readBaseUri } from '../core-settings.js';
 import { type OpenStorage, openStorage } from '../open-storage.js';
 import type { ServerProcess } from '../process.js';
@@ -57,6 +58,8 @@ export class StorageDeployment implements Deployment {
     this.marks = join(this.records.folder, '.open');
     mkdirSync(this.marks, { recursive: true, mode: 0o700 });
     this.watchedPath = `${new URL(readBaseUri(core).storage).pathname.slice(0, -1)}${core.systemPrefix}/health/`;
+    // What one storage has parsed, asked and imported is not to hold up the answers of others.
+    priority.niceness = 10;
     // All storages have one gate for what they fetch on the word of others; its clients take turns.
     const fetch = process.fetchUnder();
     this.shared = { ...process, fetchUnder: (policy) => (policy ? process.fetchUnder(policy) : fetch) };

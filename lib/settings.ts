@@ -273,3 +273,14 @@ function editDistance(a: string, b: string): number {
   }
   return row[b.length]!;
 }
+
+/** RFC 8414 2: an issuer is an https URL without query and fragment; http is for development alone. */
+export const issuerList: SettingParser<readonly string[]> = {
+  expectation: 'a list of https URLs without query and fragment',
+  parse: (raw) => {
+    const issuers = list.parse(raw);
+    return issuers?.every((issuer) => /^https?:\/\/[^?#\s]+$/i.test(issuer) && URL.canParse(issuer))
+      ? issuers
+      : undefined;
+  },
+};

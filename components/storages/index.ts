@@ -1,12 +1,12 @@
 /** Many storages in one deployment: the operator's endpoint and command (`lws.storages.*`). */
-import { defineComponent, integer, list, SettingsError, setting } from '../../lib/component/basics.js';
+import { defineComponent, integer, issuerList, SettingsError, setting } from '../../lib/component/basics.js';
 
 export default defineComponent({
   name: 'storages',
   settings: {
     signUp: setting(
       'lws.storages.sign-up',
-      list,
+      issuerList,
       [] as readonly string[],
       'OpenID issuers whose people make storages for themselves; nothing: operators make them, and those whom they invite.',
     ),

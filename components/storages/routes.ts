@@ -58,14 +58,19 @@ class StoragesEndpoint {
     if (page > last) throw new LwsError('page-not-found', `There are ${last} pages.`);
     const storages = all.slice((page - 1) * pageSize, page * pageSize).map((record) => this.shown(record));
     const templates = isOperator ? await this.deployment.storages.templates() : undefined;
-    const address = this.deployment.storages.addressOf('{name}');
-    const shown = { totalItems: all.length, address, isOperator, signUp: this.signUp.issuers, templates, storages };
+    const { storages: known } = this.deployment;
+    const opens = known
+      .all()
+      .some(({ name, state }) => state === 'ready' && known.addressOf(name) === query.get('open'));
+    const shown = { totalItems: all.length, opens, isOperator, signUp: this.signUp.issuers, templates, storages };
     return jsonReply(200, shown, { Link: pageLinks(this.url, page, last) });
   }
 
   async make(request: RouteRequest): Promise<Reply> {
-    if (!(await this.controls(request.access))) return this.reply(201, await this.signUp.make(request));
-    const { name, template, ...given } = await readJsonObject(request);
+    const body = await readJsonObject(request);
+    if (body['invitation'] !== undefined || !(await this.controls(request.access)))
+      return this.reply(201, await this.signUp.make(request, body));
+    const { name, template, ...given } = body;
     const owners = [request.access.principal?.subject ?? []].flat();
     const wanted = { owners, ...templateOf(template), ...changeOf(given), revision: null };
     return this.reply(201, await this.deployment.storages.change(nameOf(name), wanted));

@@ -12,7 +12,7 @@ import {
   type StorageRecord,
   type Storages,
 } from '../../lib/component/basics.js';
-import { type RouteRequest, readJsonObject } from '../../lib/component/http.js';
+import type { RouteRequest } from '../../lib/component/http.js';
 
 const type = 'invitation+jwt';
 const maxDays = 30;
@@ -63,9 +63,9 @@ export class SignUp {
   }
 
   /** Makes the storage that somebody who is no operator asks for. @throws LwsError */
-  async make(request: RouteRequest): Promise<StorageRecord> {
+  async make(request: RouteRequest, body: Readonly<Record<string, unknown>>): Promise<StorageRecord> {
     await this.attempts.begin(request.address);
-    const { name, invitation, id_token: idToken, ...others } = await readJsonObject(request);
+    const { name, invitation, id_token: idToken, ...others } = body;
     const [other] = Object.keys(others);
     if (other !== undefined)
       throw new LwsError('forbidden', `Only operators say ${JSON.stringify(other)} of a storage.`);

@@ -1,4 +1,4 @@
-/** What a new storage of a deployment begins with: the folder `template` of its data directory, which goes when it is stored. */
+/** What a new storage of a deployment begins with: the folder `.quadpod-template` of its data directory, which goes when it is stored. */
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { newState } from './import-state.js';
  * @throws TransferError, LwsError where it cannot be read
  */
 export async function takeTemplate(platform: Platform, jobs: ImportJobs): Promise<void> {
-  const source = join(resolve(platform.dataDir), 'template');
+  const source = join(resolve(platform.dataDir), '.quadpod-template');
   if (!existsSync(source)) return;
   const facts = {
     id: 'template',

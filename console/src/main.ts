@@ -39,7 +39,8 @@ async function takeCredential(): Promise<void> {
     // Anybody can make a link that signs in as themselves, and would own what is uploaded then.
     const isOther = session.kind === 'subject' && session.subject !== subject;
     const title = isOther ? 'Sign in as somebody else?' : `Sign in as ${shortName(subject)}?`;
-    const text = `${isOther ? `You are ${session.subject}. ` : ''}The link signs this browser in as ${subject}: what you upload is theirs. Go on if the link is yours.`;
+    const joins = fragment.has('join') ? ' This browser becomes an owner of the storage, if they are one.' : '';
+    const text = `${isOther ? `You are ${session.subject}. ` : ''}The link signs this browser in as ${subject}: what you upload is theirs.${joins} Go on if the link is yours.`;
     if (!(await confirmed({ title, text, proceed: 'Sign in' }))) return;
     await signIn(given);
     if (fragment.has('join')) await join();

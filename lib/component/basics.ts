@@ -6,6 +6,7 @@ export { type Answered, type Measure, measure, measureBy, type WrittenBatch } fr
 export {
   flag,
   integer,
+  issuerList,
   list,
   matching,
   optional,

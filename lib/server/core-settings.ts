@@ -5,10 +5,10 @@ import { type ProfileName, profileSetting, profiles } from '../profile.js';
 import {
   flag,
   integer,
+  issuerList,
   list,
   oneOf,
   optional,
-  type SettingParser,
   SettingsError,
   type SettingsOf,
   setting,
@@ -17,17 +17,6 @@ import {
 import { storagesSettings } from './storages/storages-settings.js';
 import { storeSettings } from './store-settings.js';
 import { tlsSettings } from './tls/tls-settings.js';
-
-/** RFC 8414 2: an issuer is an https URL without query and fragment; http is for development alone. */
-const issuerList: SettingParser<readonly string[]> = {
-  expectation: 'a list of https URLs without query and fragment',
-  parse: (raw) => {
-    const issuers = list.parse(raw);
-    return issuers?.every((issuer) => /^https?:\/\/[^?#\s]+$/i.test(issuer) && URL.canParse(issuer))
-      ? issuers
-      : undefined;
-  },
-};
 
 export const coreSettings = {
   ...tlsSettings,

@@ -143,9 +143,16 @@ for (const by of ['host', 'path'] as const)
     });
 
     it('sends nobody who is signed in to an address that is no storage of the deployment', async () => {
-      for (const open of ['https://evil.example/', `${rootOf('a')}b/`, rootOf('a.evil'), `${rootOf('x')}?`]) {
+      for (const open of [
+        'https://evil.example/',
+        `${rootOf('a')}b/`,
+        rootOf('a.evil'),
+        rootOf('www'),
+        `${rootOf('gina')}?`,
+      ]) {
         await operator.goto(`${console.server.root}app#/storages?${new URLSearchParams({ open })}`);
         await operator.locator('tbody').waitFor();
+        expect(await operator.locator('dialog[open]').count(), open).to.equal(0);
         expect(operator.url().startsWith(`${console.server.root}app`)).to.equal(true);
       }
     });
@@ -158,6 +165,7 @@ for (const by of ['host', 'path'] as const)
       await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
       await page.click('text=Continue to');
       await provider.letIn(page);
+      await page.click('dialog[open] button >> text=Go on');
       await arrive(page, 'gina');
       await page.locator(`.who >> text=${provider.subject.path.slice(1)}`).waitFor();
     });

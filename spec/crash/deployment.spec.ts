@@ -151,7 +151,11 @@ describe('Storages of a deployment and kill -9', function () {
       const { code, stderr } = await command('storage', 'add', name, '--owner', owner.did, '--template', 'many');
       expect(code, stderr).to.equal(0);
       server = await begin();
-      for (let after = 40 * round; existsSync(join(server.dataDir, `storages/${name}/template`)); after += 150) {
+      for (
+        let after = 40 * round;
+        existsSync(join(server.dataDir, `storages/${name}/.quadpod-template`));
+        after += 150
+      ) {
         const asked = send(name, 'GET', '').catch(() => undefined);
         await sleep(after);
         await server.kill();

@@ -1,6 +1,7 @@
 /** The storages of a deployment: those of whoever is signed in, and for its operators all of them; where one is made, and people are invited. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { confirmed } from '../frame/confirm.js';
 import { Page, placeHref, scrollTable, signInHref, submitted } from '../frame/page.js';
 import { consoleOf, idTokenInUse, onSession, signInAsBrowser, who } from '../session/session.js';
 import { json, succeed, systemUrl } from '../storage/api.js';
@@ -17,8 +18,8 @@ interface Stored {
 
 interface Listed {
   readonly totalItems: number;
-  /** `{name}` stands for a name. */
-  readonly address: string;
+  /** The address that was asked for is one of a storage. */
+  readonly opens: boolean;
   readonly isOperator: boolean;
   /** Issuers whose people make storages for themselves. */
   readonly signUp: readonly string[];
@@ -53,12 +54,17 @@ export class StoragesPage extends Page {
   protected override load(): Promise<void> {
     if (who().kind === 'anonymous') return Promise.resolve();
     return this.reading(async () => {
-      this.listed = await json<Listed>(`${await systemUrl('storages')}?page=${this.parameters.get('page') ?? 1}`);
-      const wanted = this.parameters.get('open') ?? '';
-      const [before = '', after = ''] = this.listed.address.split('{name}');
-      const name = wanted.slice(before.length, wanted.length - after.length);
-      // Anybody can make a link: only a storage of this deployment is told who is signed in.
-      if (/^[a-z0-9-]+$/.test(name) && wanted === before + name + after) await this.open(wanted);
+      // The shell says where one is after it has put the page there.
+      const url = await systemUrl('storages');
+      const [page, open] = [this.parameters.get('page') ?? '1', this.parameters.get('open') ?? ''];
+      this.listed = await json<Listed>(`${url}?${new URLSearchParams({ page, open })}`);
+      // Anybody can make a link: only a storage that is there is told who is signed in, and only if they say so.
+      const question = {
+        title: `Go on to ${open}?`,
+        text: 'You are signed in there as you are here.',
+        proceed: 'Go on',
+      };
+      if (this.listed.opens && (await confirmed(question))) await this.open(open);
     });
   }
 

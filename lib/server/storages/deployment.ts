@@ -2,7 +2,7 @@
  * Many storages in one process: each request is handed to the storage that its host or path names, which is opened for it. That of `lws.base-uri`,
  * the home, is open all the time, and its controllers are the operators.
  */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -26,12 +26,15 @@ import { storageSettings } from './overlay.js';
 import { Residents } from './residents.js';
 import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
+import { laying } from './templates.js';
 
 /** Openings of storages, in a minute, that requests from one address cause: without a credential; and with one, where that gets nobody anything. */
 const openings = { unknown: throttle(30), known: throttle(120) };
 
 const dayMs = 86_400_000;
 const sweepMs = 3_600_000;
+/** The most that an invitation is valid for. */
+const invitationDays = 30;
 
 export class StorageDeployment implements Deployment {
   private readonly records: StorageRecords;
@@ -56,6 +59,7 @@ export class StorageDeployment implements Deployment {
     this.records = storages.records;
     storages.onChanged = (name) => this.renew(name);
     this.marks = join(this.records.folder, '.open');
+    rmSync(join(this.records.folder, laying), { recursive: true, force: true });
     mkdirSync(this.marks, { recursive: true, mode: 0o700 });
     this.watchedPath = `${new URL(readBaseUri(core).storage).pathname.slice(0, -1)}${core.systemPrefix}/health/`;
     // What one storage has parsed, asked and imported is not to hold up the answers of others.
@@ -251,6 +255,9 @@ export class StorageDeployment implements Deployment {
     await this.residents.close(name);
     await rm(this.records.folderOf(name), { recursive: true, force: true });
     await rm(this.markOf(name), { force: true });
-    await this.records.change(name, (present) => (isIt(present) ? undefined : present));
+    // An invitation that may be valid still has made its storage.
+    const isSpent =
+      record!.invitation !== undefined && Date.parse(record!.created) > Date.now() - invitationDays * dayMs;
+    if (!isSpent) await this.records.change(name, (present) => (isIt(present) ? undefined : present));
   }
 }

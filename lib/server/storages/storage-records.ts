@@ -69,7 +69,7 @@ export class StorageRecords {
    */
   async change(
     name: string,
-    decide: (present: StorageRecord | undefined) => Decided | Promise<Decided>,
+    decide: (present: StorageRecord | undefined) => Decided,
   ): Promise<StorageRecord | undefined> {
     const file = join(this.folder, name + suffix);
     const draft = `${file}.new`;
@@ -77,7 +77,7 @@ export class StorageRecords {
     const { ino } = await handle.stat();
     const isOurs = async (): Promise<boolean> => (await stat(draft).catch(() => undefined))?.ino === ino;
     try {
-      const wanted = await decide(readRecord(this.folder, name));
+      const wanted = decide(readRecord(this.folder, name));
       const record = wanted && { ...wanted, revision: newId() };
       if (record) {
         await handle.writeFile(`${JSON.stringify(record, undefined, 2)}\n`);

@@ -1,15 +1,18 @@
 /** The storages of a deployment as they are made, changed and removed: by commands beside a server or without one, and by the server. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isIdentity } from '../../authorization/did.js';
 import type { Component } from '../../component/contract.js';
 import type { StorageChange, StorageRecord, Storages } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
 import { type Settings, SettingsError } from '../../settings.js';
+import { syncPath } from '../../storage/engine/synced-files.js';
 import { coreSettings } from '../core-settings.js';
 import { blobPlaceOf } from '../open-store.js';
 import { type Addresses, isStorageName } from './addresses.js';
 import { addressesOf, assertSettings, type Overlaid, recordsIn, storageSettings } from './overlay.js';
 import { newId, StorageRecords } from './storage-records.js';
-import { layTemplate, templatesIn } from './templates.js';
+import { giveTemplate, laying, layTemplate, templatesIn } from './templates.js';
 
 /** When a storage was removed that is not to be brought back. */
 export const forGood = new Date(0).toISOString();
@@ -70,27 +73,36 @@ export class StorageRegistry implements Storages, Overlaid {
         'reserved-name',
         `${JSON.stringify(name)} is no name for a storage: one has 1 to 63 of a-z, 0-9 and -, no - at an end, and is neither that of lws.base-uri nor among ${taken.join(', ')}.`,
       );
-    const record = await records.change(name, async (present) => {
+    const { template } = wanted;
+    const decided = (present: StorageRecord | undefined): Omit<StorageRecord, 'revision'> => {
       if (!present && records.size >= storagesMax)
         throw new LwsError('quota-exceeded', `There may be ${storagesMax} storages (lws.storages.max).`);
       const next = changed(name, present, wanted);
+      if (present && template !== undefined)
+        throw new LwsError('malformed-body', 'Only a new storage begins with a template.');
       // What cannot work, of another version say, can be suspended and removed all the same.
       if (next.state === 'ready' || wanted.settings || wanted.owners) assertSettings(this, next);
-      if (!present) await this.begin(next, wanted.template);
       return next;
-    });
-    await this.onChanged(name);
-    return record!;
-  }
-
-  /** Has the folder of a new storage hold what it begins with, before there is a record that says that it is there. */
-  private async begin(
-    { name, owners: [owner] }: Pick<StorageRecord, 'name' | 'owners'>,
-    template?: string,
-  ): Promise<void> {
-    const { storagesTemplates } = this.settings.of(coreSettings);
-    const values = { name, owner, storage: this.addressOf(name) };
-    await layTemplate({ from: storagesTemplates, template, to: this.records.folderOf(name), values });
+    };
+    const [to, folder] = [join(records.folder, laying, newId()), records.folderOf(name)];
+    try {
+      // Before the record is taken: it may take long, and who has a record for long is overtaken.
+      if (template !== undefined) {
+        const [owner] = decided(this.get(name)).owners;
+        const from = settings.of(coreSettings).storagesTemplates;
+        await layTemplate({ from, template, to, values: { name, owner, storage: this.addressOf(name) } });
+      }
+      const record = await records.change(name, (present) => {
+        const next = decided(present);
+        if (!present) giveTemplate(to, folder);
+        return next;
+      });
+      if (template !== undefined) await syncPath(folder);
+      await this.onChanged(name);
+      return record!;
+    } finally {
+      await rm(to, { recursive: true, force: true });
+    }
   }
 
   templates(): Promise<readonly string[]> {

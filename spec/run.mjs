@@ -68,16 +68,33 @@ const totals = { passing: 0, pending: 0, failing: 0 };
 const failures = [];
 let hasFailed = false;
 
+/** Milliseconds from the start until a group that still runs is ended: whoever waits for these specs hears which one hangs. */
+const deadline = Date.now() + 60 * 60_000;
+
 async function run({ title, files }) {
   console.log(`# ${title}: ${files.length} files`);
   const began = Date.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', mocha, '--color=false', ...files], { cwd: root, env });
+  // A process group of its own, so that servers and browsers of its specs end with it.
+  const child = spawn(process.execPath, ['--enable-source-maps', mocha, '--color=false', ...files], {
+    cwd: root,
+    env,
+    detached: true,
+  });
+  running.add(child.pid);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
       output += chunk;
     });
-  const code = await new Promise((resolve) => child.once('close', resolve));
+  const overdue = setTimeout(() => end(child.pid), Math.max(0, deadline - began));
+  const code = await new Promise((resolve) => {
+    child.once('close', resolve);
+    // What a spec left behind holds the output open, and does not hold up the others.
+    child.once('exit', (status) => setTimeout(() => resolve(status), 2000).unref());
+  });
+  clearTimeout(overdue);
+  end(child.pid);
+  running.delete(child.pid);
   process.stdout.write(output);
   const counts = {};
   for (const word of Object.keys(totals)) {
@@ -93,6 +110,21 @@ async function run({ title, files }) {
   }
   console.log(`# ${title}: ${counts.passing} passing in ${Math.round((Date.now() - began) / 1000)} s, exit ${code}\n`);
 }
+
+/** Ends a group and whatever its specs started. */
+function end(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+const running = new Set();
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    for (const pid of running) end(pid);
+    process.exit(1);
+  });
 
 function specsIn(folder) {
   return readdirSync(folder, { recursive: true })

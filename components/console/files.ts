@@ -54,9 +54,9 @@ function bodyOf(name: string, home?: string): Buffer {
   const key = `${name} ${home}`;
   let body = bodies.get(key);
   if (!body) {
-    const bytes = readFileSync(join(folder, name));
-    const text = (): string => bytes.toString('utf8').replace('{COMMAND}', asTyped()).replace('{HOME}', home!);
-    body = home === undefined ? bytes : Buffer.from(text());
+    body = readFileSync(join(folder, name));
+    if (home !== undefined)
+      body = Buffer.from(body.toString('utf8').replace('{COMMAND}', asTyped()).replace('{HOME}', home));
     bodies.set(key, body);
   }
   return body;

@@ -6,6 +6,7 @@ import {
   type Platform,
   type StorageChange,
   type StorageRecord,
+  type Storages,
 } from '../../lib/component/basics.js';
 import { isObject } from '../../lib/component/fields.js';
 import {
@@ -40,30 +41,31 @@ export function storageRoutes(platform: Platform, deployment: Deployment, settin
 }
 
 class StoragesEndpoint {
-  private readonly url: string;
+  private readonly storages: Storages;
 
   constructor(
     private readonly platform: Platform,
     private readonly deployment: Deployment,
     private readonly signUp: SignUp,
   ) {
-    this.url = `${platform.baseUri}${platform.systemPrefix}/storages`;
+    this.storages = deployment.storages;
   }
 
   async list({ access, query }: RouteRequest): Promise<Reply> {
     const page = pageOf(query.toString()) ?? 1;
     const isOperator = await this.controls(access);
-    const all = this.deployment.storages.all().filter(await this.seenBy(access));
+    const known = this.storages.all();
+    const all = known.filter(seenBy(access, isOperator));
     const last = Math.max(1, Math.ceil(all.length / pageSize));
     if (page > last) throw new LwsError('page-not-found', `There are ${last} pages.`);
     const storages = all.slice((page - 1) * pageSize, page * pageSize).map((record) => this.shown(record));
-    const templates = isOperator ? await this.deployment.storages.templates() : undefined;
-    const { storages: known } = this.deployment;
-    const opens = known
-      .all()
-      .some(({ name, state }) => state === 'ready' && known.addressOf(name) === query.get('open'));
+    const templates = isOperator ? await this.storages.templates() : undefined;
+    const open = query.get('open') ?? '';
+    const isIt = ({ name, state }: StorageRecord): boolean =>
+      state === 'ready' && this.storages.addressOf(name) === open;
+    const opens = open !== '' && known.some(isIt);
     const shown = { totalItems: all.length, opens, isOperator, signUp: this.signUp.issuers, templates, storages };
-    return jsonReply(200, shown, { Link: pageLinks(this.url, page, last) });
+    return jsonReply(200, shown, { Link: pageLinks(this.signUp.url, page, last) });
   }
 
   async make(request: RouteRequest): Promise<Reply> {
@@ -73,7 +75,7 @@ class StoragesEndpoint {
     const { name, template, ...given } = body;
     const owners = [request.access.principal?.subject ?? []].flat();
     const wanted = { owners, ...templateOf(template), ...changeOf(given), revision: null };
-    return this.reply(201, await this.deployment.storages.change(nameOf(name), wanted));
+    return this.reply(201, await this.storages.change(nameOf(name), wanted));
   }
 
   /** An invitation, which makes one storage of whoever has it. */
@@ -82,8 +84,7 @@ class StoragesEndpoint {
     const given = { ...templateOf(template), ...changeOf({ settings, ...others }) };
     if (given.owners || given.state)
       throw new LwsError('malformed-body', 'An invitation has template, settings and days.');
-    if (given.template !== undefined && !(await this.deployment.storages.templates()).includes(given.template))
-      throw new LwsError('malformed-body', `There is no template ${JSON.stringify(given.template)}.`);
+    await this.storages.assertCanBegin(given);
     return jsonReply(201, await this.signUp.invite(given, days));
   }
 
@@ -104,16 +105,10 @@ class StoragesEndpoint {
     return controls(this.platform, this.platform.store, access);
   }
 
-  /** Operators see all, others those that they own. */
-  private async seenBy(access: Access): Promise<(record: StorageRecord) => boolean> {
-    if (await this.controls(access)) return () => true;
-    const subject = access.principal?.subject ?? '';
-    return ({ owners, state }) => state !== 'deleted' && owners.includes(subject);
-  }
-
   private async found({ access, parameters: { name = '' } }: RouteRequest): Promise<StorageRecord> {
-    const record = this.deployment.storages.get(name);
-    if (!record || !(await this.seenBy(access))(record)) throw new LwsError('not-found', 'There is no such storage.');
+    const record = this.storages.get(name);
+    if (!record || !seenBy(access, await this.controls(access))(record))
+      throw new LwsError('not-found', 'There is no such storage.');
     return record;
   }
 
@@ -121,20 +116,27 @@ class StoragesEndpoint {
   private async change(request: RouteRequest, wanted: StorageChange): Promise<StorageRecord> {
     const record = await this.found(request);
     assertPreconditions(preconditions(request.req), undated, record.revision, true);
-    return this.deployment.storages.change(record.name, { ...wanted, revision: record.revision });
+    return this.storages.change(record.name, { ...wanted, revision: record.revision });
   }
 
   private shown({ revision: _, id: __, invitation: ___, ...record }: StorageRecord): object {
     const { name } = record;
-    return { ...record, address: this.deployment.storages.addressOf(name), isOpen: this.deployment.isOpen(name) };
+    return { ...record, address: this.storages.addressOf(name), isOpen: this.deployment.isOpen(name) };
   }
 
   private reply(status: number, record: StorageRecord): Reply {
     return jsonReply(status, this.shown(record), {
       ETag: formatEntityTag(record.revision),
-      ...(status === 201 ? { Location: `${this.url}/${record.name}` } : {}),
+      ...(status === 201 ? { Location: `${this.signUp.url}/${record.name}` } : {}),
     });
   }
+}
+
+/** Operators see all, others those that they own. */
+function seenBy({ principal }: Access, isOperator: boolean): (record: StorageRecord) => boolean {
+  if (isOperator) return () => true;
+  const subject = principal?.subject ?? '';
+  return ({ owners, state }) => state !== 'deleted' && owners.includes(subject);
 }
 
 /** @throws LwsError `malformed-body` */

@@ -6,6 +6,7 @@ import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { throttle } from '../../lib/component/authentication.js';
 import {
+  invitationDays,
   LwsError,
   type Platform,
   type StorageChange,
@@ -15,7 +16,6 @@ import {
 import type { RouteRequest } from '../../lib/component/http.js';
 
 const type = 'invitation+jwt';
-const maxDays = 30;
 
 export interface SignUpSettings {
   /** OpenID issuers. */
@@ -23,11 +23,9 @@ export interface SignUpSettings {
   readonly maxPerSubject: number;
 }
 
-interface Invitation extends StorageChange {
-  readonly invitation?: string;
-}
-
 export class SignUp {
+  /** Of the endpoint, which invitations are for. */
+  readonly url: string;
   /** One after the other, so that an invitation is used once, and nobody gets more than they may have. */
   private last: Promise<unknown> = Promise.resolve();
   /** Of one address in a minute: identities cost nothing. */
@@ -37,24 +35,22 @@ export class SignUp {
     private readonly platform: Platform,
     private readonly storages: Storages,
     private readonly settings: SignUpSettings,
-  ) {}
+  ) {
+    this.url = `${platform.baseUri}${platform.systemPrefix}/storages`;
+  }
 
   get issuers(): readonly string[] {
     return this.settings.signUp;
   }
 
-  private get audience(): string {
-    return `${this.platform.baseUri}${this.platform.systemPrefix}/storages`;
-  }
-
   /** @throws LwsError `malformed-body` for other than a number of days */
   async invite({ template, settings = {} }: StorageChange, days: unknown): Promise<object> {
-    if (typeof days !== 'number' || !(days > 0 && days <= maxDays))
-      throw new LwsError('malformed-body', `The member days is a number up to ${maxDays}.`);
+    if (typeof days !== 'number' || !(days > 0 && days <= invitationDays))
+      throw new LwsError('malformed-body', `The member days is a number up to ${invitationDays}.`);
     const expires = Math.floor(Date.now() / 1000 + days * 86_400);
     const invitation = await new SignJWT({ settings, ...(template === undefined ? {} : { template }) })
       .setProtectedHeader({ alg: 'EdDSA', typ: type })
-      .setAudience(this.audience)
+      .setAudience(this.url)
       .setExpirationTime(expires)
       .setJti(randomUUID())
       .sign(this.platform.signingKey.key);
@@ -84,7 +80,7 @@ export class SignUp {
   private async givenBy(
     { access, address }: RouteRequest,
     { invitation, idToken }: Readonly<Record<'invitation' | 'idToken', unknown>>,
-  ): Promise<Invitation> {
+  ): Promise<StorageChange> {
     if (typeof invitation === 'string') return this.read(invitation);
     if (this.issuers.length > 0 && typeof idToken === 'string') {
       // An access token does not say who vouched for its subject, so that who signs up shows what did.
@@ -104,10 +100,10 @@ export class SignUp {
     );
   }
 
-  private async read(invitation: string): Promise<Invitation> {
+  private async read(invitation: string): Promise<StorageChange> {
     try {
       const { payload } = await jwtVerify(invitation, createPublicKey(this.platform.signingKey.key), {
-        ...{ typ: type, audience: this.audience, algorithms: ['EdDSA'], requiredClaims: ['exp', 'jti'] },
+        ...{ typ: type, audience: this.url, algorithms: ['EdDSA'], requiredClaims: ['exp', 'jti'] },
       });
       const { settings, template, jti } = payload as Pick<StorageChange, 'settings' | 'template'> & { jti: string };
       return { settings: settings!, invitation: jti, ...(template === undefined ? {} : { template }) };
@@ -120,7 +116,7 @@ export class SignUp {
   }
 
   /** @throws LwsError `forbidden` */
-  private assertFree(subject: string, { invitation }: Invitation): void {
+  private assertFree(subject: string, { invitation }: StorageChange): void {
     const all = this.storages.all();
     if (invitation !== undefined) {
       if (all.some((record) => record.invitation === invitation))

@@ -14,12 +14,14 @@ export default defineComponent({
   name: 'transfer',
   settings,
   isEnabled: ({ enabled }) => enabled,
+  takesTemplates: true,
   formats: () => new URL('./formats/own.js', import.meta.url).href,
   async install(platform) {
-    const [{ ImportJobs }, { importRoutes }, { exportRoutes }] = await Promise.all([
+    const [{ ImportJobs }, { importRoutes }, { exportRoutes }, { takeTemplate }] = await Promise.all([
       import('./import-jobs.js'),
       import('./import-routes.js'),
       import('./export-routes.js'),
+      import('./template.js'),
     ]);
     const jobs = await ImportJobs.open(platform);
     // The thread of an import has LevelDB open, so it is ended; the import can continue later.
@@ -27,9 +29,8 @@ export default defineComponent({
       await jobs.abandon();
       return () => {};
     });
-    const start = async (): Promise<void> => (await import('./template.js')).takeTemplate(platform, jobs);
     return {
-      start,
+      start: () => takeTemplate(platform, jobs),
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
       measures: () => jobs.measures(),
       isBusy: () => jobs.isBusy,

@@ -1,8 +1,8 @@
-/** What a new storage of a deployment begins with: the folder `.quadpod-template` of its data directory, which goes when it is stored. */
+/** What a new storage of a deployment begins with: a folder of its data directory, which goes when it is stored. */
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Platform } from '../../lib/component/basics.js';
+import { type Platform, templateFolder } from '../../lib/component/basics.js';
 import { ImportJob } from './import-job.js';
 import type { ImportJobs } from './import-jobs.js';
 import { newState } from './import-state.js';
@@ -12,20 +12,21 @@ import { newState } from './import-state.js';
  * @throws TransferError, LwsError where it cannot be read
  */
 export async function takeTemplate(platform: Platform, jobs: ImportJobs): Promise<void> {
-  const source = join(resolve(platform.dataDir), '.quadpod-template');
+  const source = join(resolve(platform.dataDir), templateFolder);
   if (!existsSync(source)) return;
-  const facts = {
+  // Lists of access lie beside what they are about, as a pod of Community Solid Server has them.
+  const hasLists = (await readdir(source, { recursive: true })).some((name) => name.endsWith('.acl'));
+  const state = newState({
     id: 'template',
     name: 'The template',
     source,
     into: platform.rootIri,
     rewrite: [],
     acls: true,
-  } as const;
-  // Lists of access lie beside what they are about, as a pod of Community Solid Server has them.
-  const hasLists = (await readdir(source, { recursive: true })).some((name) => name.endsWith('.acl'));
-  const format = hasLists ? { format: 'css' } : {};
-  const state = newState({ ...facts, ...format, conflict: 'replace', began: platform.clock() });
+    conflict: 'replace',
+    began: platform.clock(),
+    ...(hasLists ? { format: 'css' } : {}),
+  });
   const job = new ImportJob(state, { platform, access: {}, isOperator: true, dryRun: false });
   await job.run();
   const { told } = job.state;

@@ -4,7 +4,7 @@ import './frame/shell.js';
 import { confirmed } from './frame/confirm.js';
 import { notify } from './frame/notice.js';
 import { claimsOf, identityOfBrowser, resume, signIn, signInAsBrowser, who } from './session/session.js';
-import { messageOf, request, systemUrl } from './storage/api.js';
+import { jsonBody, messageOf, request, systemUrl } from './storage/api.js';
 import { shortName } from './storage/names.js';
 
 async function start(): Promise<void> {
@@ -56,8 +56,7 @@ async function takeCredential(): Promise<void> {
  */
 async function join(): Promise<void> {
   const owner = { id: await identityOfBrowser(), name: 'A browser' };
-  const sent = { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(owner) };
-  const { ok, status } = await request('POST', await systemUrl('owners'), sent);
+  const { ok, status } = await request('POST', await systemUrl('owners'), jsonBody(owner));
   if (ok) await signInAsBrowser();
   // Where access control lists say who may what, and where somebody is no owner, the credential has to do.
   else if (status !== 404 && status !== 403) throw new Error(`This browser could not become an owner (${status}).`);

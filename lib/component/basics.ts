@@ -25,4 +25,11 @@ export {
   type Installation,
   type Platform,
 } from './contract.js';
-export type { Deployment, StorageChange, StorageRecord, Storages } from './deployment.js';
+export {
+  type Deployment,
+  invitationDays,
+  type StorageChange,
+  type StorageRecord,
+  type Storages,
+  templateFolder,
+} from './deployment.js';

@@ -217,6 +217,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   isEnabled(settings: SettingsOf<T>): boolean;
   /** It is about the process: of a deployment, the storage of `lws.base-uri` has it alone. */
   readonly isOfProcess?: boolean;
+  /** It imports what lies in `templateFolder` when it starts. */
+  readonly takesTemplates?: boolean;
   /** The path, below the base URI, of a page that signs in whoever has a credential in its fragment: `#token=`. */
   readonly page?: string;
   /** Heavy imports happen here, so that a component that is off costs nothing. */

@@ -1,6 +1,12 @@
 /** What components get to know of a deployment with many storages. */
 import type { Measure } from '../measures.js';
 
+/** The most days that an invitation is valid for. */
+export const invitationDays = 30;
+
+/** In a data directory, the folder of what a new storage begins with, until it is imported. */
+export const templateFolder = '.quadpod-template';
+
 /** What is known of a storage of a deployment, besides what lies in its folder. */
 export interface StorageRecord {
   readonly name: string;
@@ -47,6 +53,8 @@ export interface Storages {
    * @throws LwsError `reserved-name`, `already-exists`, `not-found`, `precondition-failed`, `malformed-body`, `quota-exceeded`, `conflict`
    */
   change(name: string, wanted: StorageChange): Promise<StorageRecord>;
+  /** Whether a later storage can begin so. @throws LwsError `malformed-body` */
+  assertCanBegin(wanted: Pick<StorageChange, 'settings' | 'template'>): Promise<void>;
 }
 
 /** Storages that this process serves. */

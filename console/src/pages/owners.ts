@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { identityOfBrowser, onSession } from '../session/session.js';
-import { json, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
+import { json, jsonBody, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
@@ -95,11 +95,7 @@ export class OwnersPage extends Page {
 
   private async add(form: HTMLFormElement, owner: { id: string; name: string }): Promise<void> {
     const added = await this.attempt(
-      async () =>
-        succeed('POST', await systemUrl('owners'), {
-          headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify(owner),
-        }),
+      async () => succeed('POST', await systemUrl('owners'), jsonBody(owner)),
       `${owner.name} is an owner now.`,
     );
     if (added) form.reset();

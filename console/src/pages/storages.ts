@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { confirmed } from '../frame/confirm.js';
 import { Page, placeHref, scrollTable, signInHref, submitted } from '../frame/page.js';
 import { consoleOf, idTokenInUse, onSession, signInAsBrowser, who } from '../session/session.js';
-import { json, succeed, systemUrl } from '../storage/api.js';
+import { json, jsonBody, succeed, systemUrl } from '../storage/api.js';
 import { dateText, shortName, sizeText } from '../storage/names.js';
 
 interface Stored {
@@ -29,7 +29,6 @@ interface Listed {
 
 const pageSize = 100;
 const quota = 'lws.quota.max-bytes';
-const sendJson = (body: object) => ({ headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 
 @customElement('page-storages')
 export class StoragesPage extends Page {
@@ -181,7 +180,7 @@ export class StoragesPage extends Page {
     await this.attempt(async () => {
       if (who().kind === 'anonymous') await signInAsBrowser();
       const body = { name, ...(invitation ? { invitation } : { id_token: idTokenInUse() }) };
-      const made = await succeed('POST', await systemUrl('storages'), sendJson(body));
+      const made = await succeed('POST', await systemUrl('storages'), jsonBody(body));
       await this.open(((await made.json()) as Stored).address);
     });
   }
@@ -190,7 +189,7 @@ export class StoragesPage extends Page {
     const { form, text } = submitted(event);
     const [name, owner] = [text('name'), text('owner')];
     const body = { name, ...givenIn(text), ...(owner ? { owners: [owner] } : {}) };
-    const make = async (): Promise<unknown> => succeed('POST', await systemUrl('storages'), sendJson(body));
+    const make = async (): Promise<unknown> => succeed('POST', await systemUrl('storages'), jsonBody(body));
     if (await this.attempt(make, `There is a storage ${name} now.`)) form.reset();
     await this.load();
   }
@@ -199,14 +198,14 @@ export class StoragesPage extends Page {
     const { text } = submitted(event);
     await this.attempt(async () => {
       const body = { ...givenIn(text), days: Number(text('days')) };
-      const made = await succeed('POST', await systemUrl('storages/invitations'), sendJson(body));
+      const made = await succeed('POST', await systemUrl('storages/invitations'), jsonBody(body));
       this.link = ((await made.json()) as { url: string }).url;
     });
   }
 
   private async change(method: string, name: string, body?: object): Promise<void> {
-    const { headers, ...sent } = sendJson(body ?? {});
-    const options = { headers: { ...(body && headers), 'If-Match': '*' }, ...(body ? sent : {}) };
+    const { headers, ...sent } = body ? jsonBody(body) : {};
+    const options = { headers: { ...headers, 'If-Match': '*' }, ...sent };
     await succeed(method, `${await systemUrl('storages')}/${name}`, options);
   }
 

@@ -1,5 +1,5 @@
 /** OpenID Connect with PKCE: away to the provider, and back through `/callback`. */
-import { refusalOf } from '../storage/api.js';
+import { jsonBody, refusalOf } from '../storage/api.js';
 import { once } from '../storage/once.js';
 import { base64url } from './browser-identity.js';
 import { homeUri, SignInError, signIn, storageUri } from './session.js';
@@ -62,11 +62,8 @@ export async function endOpenId(answer: URLSearchParams): Promise<string | null>
     throw new SignInError('This is no answer to a sign-in that was begun in this tab. Begin again.');
   const error = answer.get('error');
   if (error) throw new SignInError(answer.get('error_description') ?? `The identity provider refused: ${error}.`);
-  const response = await fetch(redirectUri, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ code: answer.get('code'), verifier, nonce, issuer: answer.get('iss') }),
-  });
+  const sent = { code: answer.get('code'), verifier, nonce, issuer: answer.get('iss') };
+  const response = await fetch(redirectUri, { method: 'POST', ...jsonBody(sent) });
   if (!response.ok) throw await refusalOf(response);
   await signIn(((await response.json()) as { id_token: string }).id_token);
   return next;

@@ -1,7 +1,7 @@
 /** Access requests and grants: read, written and put into words. */
 
 import { storageUri } from '../session/session.js';
-import { linkTarget, refusalOf, request, serviceEndpoint, succeed } from '../storage/api.js';
+import { jsonBody, linkTarget, refusalOf, request, serviceEndpoint, succeed } from '../storage/api.js';
 import { dateText, isContainer } from '../storage/names.js';
 
 export type Action = 'read' | 'create' | 'modify' | 'delete';
@@ -112,10 +112,7 @@ export async function post(kind: Kind, access: readonly Policy[], more: Readonly
     access,
     ...more,
   };
-  await succeed('POST', await endpointOf(kind), {
-    headers: { 'Content-Type': 'application/lws+json' },
-    body: JSON.stringify(body),
-  });
+  await succeed('POST', await endpointOf(kind), jsonBody(body, 'application/lws+json'));
 }
 
 export const remove = (id: string): Promise<Response> => succeed('DELETE', id);

@@ -20,6 +20,12 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What a request has that sends JSON. */
+export const jsonBody = (body: object, type = 'application/json') => ({
+  headers: { 'Content-Type': type },
+  body: JSON.stringify(body),
+});
+
 /**
  * Any request, signed in or not, whatever its answer. Without any, the window has an event `unreachable`.
  * @param url absolute, of this storage

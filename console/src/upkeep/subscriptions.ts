@@ -4,7 +4,7 @@ import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { targetLink } from '../sharing/grants-table.js';
-import { json, serviceEndpoint, succeed } from '../storage/api.js';
+import { json, jsonBody, serviceEndpoint, succeed } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
 
 interface Subscription {
@@ -75,8 +75,7 @@ export class UpkeepSubscriptions extends Page {
         inbox: text('inbox'),
         ...(expires ? { expires: new Date(expires).toISOString() } : {}),
       };
-      const headers = { 'Content-Type': 'application/lws+json' };
-      await succeed('POST', await endpoint(), { headers, body: JSON.stringify(body) });
+      await succeed('POST', await endpoint(), jsonBody(body, 'application/lws+json'));
     }, 'The inbox is subscribed.');
     if (!made) return;
     form.reset();

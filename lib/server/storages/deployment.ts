@@ -8,7 +8,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { throttle } from '../../authentication/throttle.js';
-import type { Deployment, StorageRecord } from '../../component/deployment.js';
+import { type Deployment, invitationDays, type StorageRecord } from '../../component/deployment.js';
 import { LwsError, tooBusy } from '../../errors.js';
 import { createRefusal } from '../../http/app.js';
 import { isHttp2, onClosed } from '../../http/http2.js';
@@ -33,8 +33,6 @@ const openings = { unknown: throttle(30), known: throttle(120) };
 
 const dayMs = 86_400_000;
 const sweepMs = 3_600_000;
-/** The most that an invitation is valid for. */
-const invitationDays = 30;
 
 export class StorageDeployment implements Deployment {
   private readonly records: StorageRecords;

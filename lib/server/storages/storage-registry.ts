@@ -12,7 +12,7 @@ import { blobPlaceOf } from '../open-store.js';
 import { type Addresses, isStorageName } from './addresses.js';
 import { addressesOf, assertSettings, type Overlaid, recordsIn, storageSettings } from './overlay.js';
 import { newId, StorageRecords } from './storage-records.js';
-import { giveTemplate, laying, layTemplate, templatesIn } from './templates.js';
+import { assertTemplate, giveTemplate, laying, layTemplate, templatesIn } from './templates.js';
 
 /** When a storage was removed that is not to be brought back. */
 export const forGood = new Date(0).toISOString();
@@ -36,6 +36,11 @@ export class StorageRegistry implements Storages, Overlaid {
     onTrouble?: (error: unknown) => void,
   ): StorageRegistry | undefined {
     const addresses = addressesOf(settings);
+    const takesTemplates = components.some((each) => each.takesTemplates && each.isEnabled(settings.of(each.settings)));
+    if (addresses && !takesTemplates && settings.of(coreSettings).storagesTemplates !== null)
+      throw new SettingsError(
+        'lws.storages.templates needs lws.transfer.enabled: a storage imports what it begins with.',
+      );
     if (addresses && blobPlaceOf(settings, components))
       throw new SettingsError(
         'lws.storages.address excludes lws.blobs: all storages would have one place for their contents.',
@@ -66,7 +71,7 @@ export class StorageRegistry implements Storages, Overlaid {
 
   async change(name: string, wanted: StorageChange): Promise<StorageRecord> {
     const { settings, addresses, records } = this;
-    const { storagesMax, storagesReserved } = settings.of(coreSettings);
+    const { storagesMax, storagesReserved, storagesTemplates: from } = settings.of(coreSettings);
     const taken = [...reserved, ...storagesReserved];
     if (!isStorageName(name) || taken.includes(name) || addresses.isOfHome(name))
       throw new LwsError(
@@ -88,9 +93,10 @@ export class StorageRegistry implements Storages, Overlaid {
     try {
       // Before the record is taken: it may take long, and who has a record for long is overtaken.
       if (template !== undefined) {
-        const [owner] = decided(this.get(name)).owners;
-        const from = settings.of(coreSettings).storagesTemplates;
-        await layTemplate({ from, template, to, values: { name, owner, storage: this.addressOf(name) } });
+        const next = decided(this.get(name));
+        const { quotaBytes } = storageSettings(this, next).of(coreSettings);
+        const values = { name, owner: next.owners[0], storage: this.addressOf(name) };
+        await layTemplate({ from, template, to, quotaBytes, values });
       }
       const record = await records.change(name, (present) => {
         const next = decided(present);
@@ -101,8 +107,13 @@ export class StorageRegistry implements Storages, Overlaid {
       await this.onChanged(name);
       return record!;
     } finally {
-      await rm(to, { recursive: true, force: true });
+      if (template !== undefined) await rm(to, { recursive: true, force: true });
     }
+  }
+
+  async assertCanBegin({ settings = {}, template }: StorageChange): Promise<void> {
+    if (template !== undefined) await assertTemplate(template, this.settings.of(coreSettings).storagesTemplates);
+    assertSettings(this, changed('any', undefined, { settings, revision: null }));
   }
 
   templates(): Promise<readonly string[]> {

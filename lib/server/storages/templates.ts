@@ -5,12 +5,11 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { templateFolder } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
 import { syncPath } from '../../storage/engine/synced-files.js';
 import { isStorageName } from './addresses.js';
 
-/** In a data directory, what is still to be imported. */
-const laid = '.quadpod-template';
 /** Beside the records, what is being laid. */
 export const laying = '.laying';
 
@@ -20,6 +19,8 @@ interface Laying {
   readonly template: string;
   /** A folder of its own, which is the storage's later. */
   readonly to: string;
+  /** Of the storage; 0: there is no limit. */
+  readonly quotaBytes: number;
   readonly values: Readonly<Record<'name' | 'storage', string>> & { readonly owner: string | undefined };
 }
 
@@ -36,26 +37,39 @@ export async function templatesIn(folder: string | null): Promise<readonly strin
   return entries.filter((entry) => entry.isDirectory() && isStorageName(entry.name)).map(({ name }) => name);
 }
 
-/**
- * Lays a template.
- * @throws LwsError `malformed-body` where there is no such template, or it needs an owner
- */
-export async function layTemplate({ from, template, to, values }: Laying): Promise<void> {
-  const known = await templatesIn(from);
+/** @throws LwsError `malformed-body` where there is no such template in the folder */
+export async function assertTemplate(template: string, folder: string | null): Promise<void> {
+  const known = await templatesIn(folder);
   if (!known.includes(template))
     throw new LwsError(
       'malformed-body',
       `There is no template ${JSON.stringify(template)}; ${known.length > 0 ? `there are ${known.join(', ')}` : 'lws.storages.templates has none'}.`,
     );
+}
+
+/**
+ * Lays a template.
+ * @throws LwsError `malformed-body` where there is no such template, or it needs an owner; `quota-exceeded`
+ */
+export async function layTemplate({ from, template, to, quotaBytes, values }: Laying): Promise<void> {
+  await assertTemplate(template, from);
   const source = join(from!, template);
   const folders = new Set([to]);
+  let bytes = 0;
   for (const entry of await readdir(source, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
     const copy = join(to, relative(source, file));
     for (let at = dirname(copy); at !== to; at = dirname(at)) folders.add(at);
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
-    await writeFile(copy, filled(await readFile(file), file, values), { mode: 0o600, flush: true });
+    const content = filled(await readFile(file), file, values);
+    bytes += Buffer.byteLength(content);
+    if (quotaBytes > 0 && bytes > quotaBytes)
+      throw new LwsError(
+        'quota-exceeded',
+        `The template has more than the ${quotaBytes} bytes of lws.quota.max-bytes.`,
+      );
+    await writeFile(copy, content, { mode: 0o600, flush: true });
   }
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const folder of folders) await syncPath(folder);
@@ -63,7 +77,7 @@ export async function layTemplate({ from, template, to, values }: Laying): Promi
 
 /** Has a new storage begin with what was laid; nothing, or what is left of one that was not made, is not there any more. */
 export function giveTemplate(from: string, folder: string): void {
-  const target = join(folder, laid);
+  const target = join(folder, templateFolder);
   rmSync(target, { recursive: true, force: true });
   if (!existsSync(from)) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });

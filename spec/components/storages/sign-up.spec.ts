@@ -55,6 +55,11 @@ describe('Storages that people make for themselves', function () {
     expect(answer.status, answer.text).to.equal(201);
     return (JSON.parse(answer.text) as { invitation: string }).invitation;
   };
+  const refusalOf = (...options: Parameters<typeof startDeployment>): Promise<unknown> =>
+    startDeployment(...options).then(
+      (other) => other.stop(),
+      (error: Error) => error.message,
+    );
   const podOf = (name: string): Pod => new Pod(home.root.replace('//', `//${name}.`), deployment.port);
   const detailOf = ({ text }: Answer): string => (JSON.parse(text) as { detail: string }).detail;
 
@@ -139,6 +144,9 @@ describe('Storages that people make for themselves', function () {
       ['a template that is none', { template: 'none' }],
       ['owners', { owners: [] }],
       ['settings that are none', { settings: 5 }],
+      ['a setting of the operator', { settings: { 'lws.storages.max': 1 } }],
+      ['a value that does not fit', { settings: { 'lws.quota.max-bytes': 'much' } }],
+      ['a setting that is none', { settings: { 'lws.none': 1 } }],
     ] as const)
       it(`is not made with ${what}`, async () => {
         const answer = await home.ask('POST', '.lws/storages/invitations', json, JSON.stringify(body));
@@ -186,12 +194,9 @@ describe('Storages that people make for themselves', function () {
     });
 
     it('is refused where all storages have one origin', async () => {
-      const started = startDeployment('path', { 'storages.sign-up': provider.issuer });
-      const failure = await started.then(
-        (other) => other.stop(),
-        (error: Error) => error.message,
+      expect(await refusalOf('path', { 'storages.sign-up': provider.issuer })).to.contain(
+        'needs a host for each storage',
       );
-      expect(failure).to.contain('needs a host for each storage');
     });
 
     it('an address has so many attempts in a minute', async () => {
@@ -245,6 +250,22 @@ describe('Storages that people make for themselves', function () {
         await new Promise((resolve) => setTimeout(resolve, 50));
       await post({ name: 'sven', owners: [sven.owner.did] });
       expect((await sven.ask('GET', 'notes/readme.txt')).status).to.equal(404);
+    });
+
+    it('has to fit into the quota', async () => {
+      const settings = { 'lws.quota.max-bytes': 60 };
+      const answer = await post({ name: 'tim', owners: [home.owner.did], template: 'lab', settings });
+      expect([answer.status, detailOf(answer)]).to.deep.equal([
+        507,
+        'The template has more than the 60 bytes of lws.quota.max-bytes.',
+      ]);
+      expect((await home.ask('GET', '.lws/storages/tim')).status).to.equal(404);
+    });
+
+    it('needs what imports it', async () => {
+      expect(await refusalOf('host', { 'storages.templates': templates, 'transfer.enabled': 'false' })).to.match(
+        /^lws\.storages\.templates needs lws\.transfer\.enabled/,
+      );
     });
 
     it('there has to be one of that name, and an owner where it says one', async () => {

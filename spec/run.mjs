@@ -105,6 +105,7 @@ async function run({ title, files }) {
   if (code !== 0) {
     hasFailed = true;
     if (counts.failing === 0) totals.failing += 1;
+    if (counts.passing === 0) totals.passing += output.split('✔').length - 1;
     const told = output.search(/^ {2}\d+ failing$/m);
     failures.push(`# ${title}: exit ${code}\n${told < 0 ? output.slice(-4000) : output.slice(told).slice(0, 8000)}`);
   }

@@ -19,7 +19,7 @@ const thorough = [['console', 'clients'], ['crash'], ['hostile'], ['w3c', 'real'
 const quick = [['conformance'], ['properties']];
 /** The long ones first, the longest in parts. A folder that is not named here comes with the last. */
 const groups = isAll ? [thorough[0], thorough[1], ...quick, ...thorough.slice(2)] : quick;
-const parts = { conformance: isAll ? 6 : 3, components: 2 };
+const parts = { conformance: isAll ? 6 : 3, components: 2, crash: 2 };
 const named = new Set([...quick.flat(), ...thorough.flat(), 'support', 'bench']);
 const others = readdirSync(built, { withFileTypes: true }).filter(
   (entry) => entry.isDirectory() && !named.has(entry.name),

@@ -1,5 +1,5 @@
 /** A thread that asks for a resource again and again, and measures: what its maker does at the same time delays nothing here. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -10,7 +10,7 @@ export interface ProberData {
 
 /** What it has seen until it was asked. */
 export interface Seen {
-  /** The longest that a GET took, in milliseconds. */
+  /** The longest that a GET took, in milliseconds, without what this thread and the server's waited for a processor (Linux). */
   readonly longestMs: number;
   /** The most memory that the process held, in MB. */
   readonly maxMb: number;
@@ -35,12 +35,18 @@ function get(): Promise<void> {
   });
 }
 
+/** Milliseconds for which the two threads were ready and had no processor: the second number of schedstat (sched-stats, nanoseconds). */
+const waited = (): number =>
+  ['/proc/thread-self', `/proc/${pid}/task/${pid}`]
+    .map((thread) => (existsSync(`${thread}/schedstat`) ? readFileSync(`${thread}/schedstat`, 'utf8') : '0 0'))
+    .reduce((sum, text) => sum + Number(text.split(' ')[1]) / 1e6, 0);
+
 // The first ones load and compile.
 for (let at = 0; at < 20; at++) await get();
 for (;;) {
-  const began = performance.now();
+  const [began, before] = [performance.now(), waited()];
   await get();
-  longestMs = Math.max(longestMs, performance.now() - began);
+  longestMs = Math.max(longestMs, performance.now() - began - (waited() - before));
   maxMb = Math.max(maxMb, Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
   await new Promise((wake) => setTimeout(wake, 5));
 }

@@ -39,13 +39,18 @@ interface RowGroup {
 
 function byBoundSlots({ places, wanted }: Pattern, rows: readonly Row[]): Iterable<RowGroup> {
   const slots = [...new Set(wanted.map((at) => (places[at] as { slot: Slot }).slot))];
-  const groups = new Map<string, RowGroup>();
+  const groups = new Map<number, RowGroup>();
+  let last: { readonly which: number; readonly rows: Row[] } | undefined;
   for (const row of rows) {
-    let key = '';
-    for (const slot of slots) key += row[slot] === undefined ? '0' : '1';
-    const group = groups.get(key);
-    if (group) group.rows.push(row);
-    else groups.set(key, { slots: slots.filter((slot) => row[slot] !== undefined), rows: [row] });
+    let which = 0;
+    for (let at = 0; at < slots.length; at++) if (row[slots[at]!] !== undefined) which |= 1 << at;
+    // Rows of one kind come together.
+    if (last?.which !== which) {
+      const group = groups.get(which) ?? { slots: slots.filter((slot) => row[slot] !== undefined), rows: [] };
+      groups.set(which, group);
+      last = { which, rows: group.rows };
+    }
+    last.rows.push(row);
   }
   return groups.values();
 }
@@ -58,7 +63,7 @@ async function* joinGroup(
 ): AsyncGenerator<Row[]> {
   const memory = memoryOf(execution, pattern);
   const table = memory.tables.get(slots.join());
-  if (table) return yield* combined(execution, pattern, probed(table, slots, rows));
+  if (table) return yield* probed(execution, pattern, { table, slots, rows });
   const partners = new Map<string, Row[]>();
   for (const row of rows) addTo(partners, joinTokens(row, slots), row);
   if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
@@ -66,7 +71,7 @@ async function* joinGroup(
     return yield* lookedUp(execution, pattern, [...partners.values()]);
   // What comes later finds the table; for the last rows the matches need not be kept, unless such rows come often.
   if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= maxInTable)
-    yield* combined(execution, pattern, probed(await tableFor(execution, pattern, slots), slots, rows));
+    yield* probed(execution, pattern, { table: await tableFor(execution, pattern, slots), slots, rows });
   else yield* scanned(execution, pattern, slots, partners);
 }
 
@@ -91,13 +96,13 @@ async function* scanned(
 ): AsyncGenerator<Row[]> {
   const places = placesOf(pattern, slots);
   const among = places.length === 1 ? { place: places[0]!, tokens: partners } : undefined;
+  const joined = new JoinedRows(execution, pattern);
   for await (const block of execution.matches.stream(constants(pattern), { ...wantedOf(execution, pattern), among })) {
-    const pairs: (readonly [readonly Terms[], readonly Row[]])[] = [];
     for (const terms of block) {
       const rows = partners.get(joinTokens(terms, places));
-      if (rows) pairs.push([[terms], rows]);
+      if (rows) for (const full of joined.blocks(rows, [terms])) yield full;
     }
-    yield* combined(execution, pattern, pairs);
+    if (joined.some) yield joined.take();
   }
 }
 
@@ -107,66 +112,92 @@ async function* streamed(
   bound: Terms,
   rows: readonly Row[],
 ): AsyncGenerator<Row[]> {
-  for await (const matches of execution.matches.stream(bound, wantedOf(execution, pattern)))
-    yield* combined(execution, pattern, [[matches, rows]]);
+  const joined = new JoinedRows(execution, pattern);
+  for await (const matches of execution.matches.stream(bound, wantedOf(execution, pattern))) {
+    for (const full of joined.blocks(rows, matches)) yield full;
+    if (joined.some) yield joined.take();
+  }
 }
 
 async function* lookedUp(execution: Execution, pattern: Pattern, groups: readonly Row[][]): AsyncGenerator<Row[]> {
   const memory = memoryOf(execution, pattern);
+  const joined = new JoinedRows(execution, pattern);
   for (let at = 0; at < groups.length; ) {
     const some = groups.slice(at, at + memory.lookups);
     at += memory.lookups;
     memory.lookups = Math.min(maxLookups, memory.lookups * 2);
     const bounds = some.map(([row]) => boundBy(pattern, row!));
     const found = await execution.matches.lookUp(bounds, wantedOf(execution, pattern));
-    const pairs = some.map((rows, index) => [found[index]!, rows] as const);
-    yield* combined(execution, pattern, pairs);
+    for (let index = 0; index < some.length; index++)
+      for (const full of joined.blocks(some[index]!, found[index]!)) yield full;
+    if (joined.some) yield joined.take();
   }
 }
 
 function* probed(
-  table: Table,
-  slots: readonly Slot[],
-  rows: readonly Row[],
-): Generator<readonly [readonly Terms[], Row[]]> {
+  execution: Execution,
+  pattern: Pattern,
+  { table, slots, rows }: RowGroup & { readonly table: Table },
+): Generator<Row[]> {
+  const joined = new JoinedRows(execution, pattern);
   for (const row of rows) {
     const matches = table.get(joinTokens(row, slots));
-    if (matches) yield [matches, [row]];
+    if (matches) for (const block of joined.blocks([row], matches)) yield block;
   }
+  if (joined.some) yield joined.take();
 }
 
-/** Each row with each of its matches. */
-function* combined(
-  { assertTime }: Execution,
-  { places, wanted }: Pattern,
-  pairs: Iterable<readonly [matches: readonly Terms[], rows: readonly Row[]]>,
-): Generator<Row[]> {
-  const slots = wanted.map((at) => (places[at] as { slot: Slot }).slot);
-  let out: Row[] = [];
-  for (const [matches, rows] of pairs)
+const noBlocks: readonly Row[][] = [];
+
+/** Puts rows together with their matches, and gives blocks of them. */
+class JoinedRows {
+  private rows: Row[] = [];
+  private readonly slots: readonly Slot[];
+
+  constructor(
+    private readonly execution: Execution,
+    private readonly pattern: Pattern,
+  ) {
+    this.slots = pattern.wanted.map((at) => (pattern.places[at] as { slot: Slot }).slot);
+  }
+
+  get some(): boolean {
+    return this.rows.length > 0;
+  }
+
+  take(): Row[] {
+    const block = this.rows;
+    this.rows = [];
+    this.execution.assertTime(block.length);
+    return block;
+  }
+
+  /** Puts each row with each match. Gives the blocks that are full then. */
+  blocks(rows: readonly Row[], matches: readonly Terms[]): Iterable<Row[]> {
+    if (rows.length * matches.length > blockLength) return this.manyBlocks(rows, matches);
+    for (const terms of matches) for (const row of rows) this.put(row, terms);
+    return this.rows.length < blockLength ? noBlocks : [this.take()];
+  }
+
+  private *manyBlocks(rows: readonly Row[], matches: readonly Terms[]): Generator<Row[]> {
     for (const terms of matches)
       for (const row of rows) {
-        const merged = merge(row, terms, wanted, slots);
-        if (!merged) continue;
-        out.push(merged);
-        if (out.length < blockLength) continue;
-        assertTime(out.length);
-        yield out;
-        out = [];
+        this.put(row, terms);
+        if (this.rows.length >= blockLength) yield this.take();
       }
-  assertTime(out.length);
-  if (out.length > 0) yield out;
-}
-
-/** `undefined` when a variable would have two terms. */
-function merge(row: Row, terms: Terms, wanted: readonly number[], slots: readonly Slot[]): Row | undefined {
-  const merged = row.slice();
-  for (let i = 0; i < wanted.length; i++) {
-    const token = terms[wanted[i]!] as TermKey;
-    const slot = slots[i]!;
-    const own = merged[slot];
-    if (own === undefined) merged[slot] = token;
-    else if (own !== token) return undefined;
   }
-  return merged;
+
+  /** Nothing when a variable would have two terms. */
+  private put(row: Row, terms: Terms): void {
+    const { wanted } = this.pattern;
+    const merged = row.slice();
+    for (let i = 0; i < wanted.length; i++) {
+      const token = terms[wanted[i]!] as TermKey;
+      const slot = this.slots[i]!;
+      const own = merged[slot];
+      if (own === undefined) merged[slot] = token;
+      else if (own !== token) return;
+    }
+    this.rows.push(merged);
+  }
 }

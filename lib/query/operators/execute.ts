@@ -26,6 +26,7 @@ import { joinPattern } from './join-pattern.js';
 import { joinService } from './join-service.js';
 import { distinct, ordered, sliced } from './modifiers.js';
 import { inGraphs } from './named-graphs.js';
+import { memoryOf, slotsOfWanted } from './pattern-access.js';
 
 export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
   const rows = executed(execution, plan, input);
@@ -107,6 +108,7 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     some = [];
     const isPattern = 'places' in item;
     execution.observer?.taken(plan, item);
+    if (isPattern) memoryOf(execution, item).filters = filters.filter(isOnly(new Set(slotsOfWanted(item))));
     rows = isPattern ? joinedPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
     isFirst = false;
     const slots = isPattern ? slotsOf(item) : item.certain;
@@ -120,6 +122,11 @@ function joinedPattern(execution: Execution, pattern: Pattern, input: Blocks): B
   const rows = joinPattern(execution, pattern, input);
   return execution.observer ? execution.observer.watched(pattern, rows) : rows;
 }
+
+const isOnly =
+  (own: ReadonlySet<Slot>) =>
+  ({ slots, isPlain }: Expression): boolean =>
+    isPlain === true && slots.size > 0 && isSubset(slots, own);
 
 function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], no: T[]] {
   return [items.filter(test), items.filter((item) => !test(item))];

@@ -6,7 +6,7 @@ import { addTo } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import type { Blocks, Pattern, Row, Slot } from '../plan/plan.js';
-import { blockLength, type Execution } from './execution.js';
+import { blockLength, type Execution, emptyRow, holdsFor } from './execution.js';
 import {
   batches,
   boundBy,
@@ -14,6 +14,7 @@ import {
   estimateOf,
   isLookUpCheaper,
   memoryOf,
+  slotsOfWanted,
   type Table,
   wantedOf,
 } from './pattern-access.js';
@@ -37,8 +38,8 @@ interface RowGroup {
   readonly rows: Row[];
 }
 
-function byBoundSlots({ places, wanted }: Pattern, rows: readonly Row[]): Iterable<RowGroup> {
-  const slots = [...new Set(wanted.map((at) => (places[at] as { slot: Slot }).slot))];
+function byBoundSlots(pattern: Pattern, rows: readonly Row[]): Iterable<RowGroup> {
+  const slots = [...new Set(slotsOfWanted(pattern))];
   const groups = new Map<number, RowGroup>();
   let last: { readonly which: number; readonly rows: Row[] } | undefined;
   for (const row of rows) {
@@ -81,10 +82,25 @@ const placesOf = ({ places }: Pattern, slots: readonly Slot[]): number[] =>
 async function tableFor(execution: Execution, pattern: Pattern, slots: readonly Slot[]): Promise<Table> {
   const places = placesOf(pattern, slots);
   const table = new Map<string, Terms[]>();
+  const isHeld = filterOf(execution, pattern);
   for await (const block of execution.matches.stream(constants(pattern), wantedOf(execution, pattern)))
-    for (const terms of block) addTo(table, joinTokens(terms, places), terms);
+    for (const terms of block) if (isHeld(terms)) addTo(table, joinTokens(terms, places), terms);
   memoryOf(execution, pattern).tables.set(slots.join(), table);
   return table;
+}
+
+/** Whether the filters hold that are about a match alone. */
+function filterOf(execution: Execution, pattern: Pattern): (terms: Terms) => boolean {
+  const { filters } = memoryOf(execution, pattern);
+  if (filters.length === 0) return () => true;
+  const slots = slotsOfWanted(pattern);
+  const row = emptyRow(execution);
+  return (terms) => {
+    slots.forEach((slot, at) => {
+      row[slot] = terms[pattern.wanted[at]!];
+    });
+    return filters.every((filter) => holdsFor(filter, row));
+  };
 }
 
 /** All matches of the pattern alone, of which only those are kept that have partners. */
@@ -95,12 +111,13 @@ async function* scanned(
   partners: ReadonlyMap<string, readonly Row[]>,
 ): AsyncGenerator<Row[]> {
   const places = placesOf(pattern, slots);
+  const isHeld = filterOf(execution, pattern);
   const among = places.length === 1 ? { place: places[0]!, tokens: partners } : undefined;
   const joined = new JoinedRows(execution, pattern);
   for await (const block of execution.matches.stream(constants(pattern), { ...wantedOf(execution, pattern), among })) {
     for (const terms of block) {
       const rows = partners.get(joinTokens(terms, places));
-      if (rows) for (const full of joined.blocks(rows, [terms])) yield full;
+      if (rows && isHeld(terms)) for (const full of joined.blocks(rows, [terms])) yield full;
     }
     if (joined.some) yield joined.take();
   }
@@ -158,7 +175,7 @@ class JoinedRows {
     private readonly execution: Execution,
     private readonly pattern: Pattern,
   ) {
-    this.slots = pattern.wanted.map((at) => (pattern.places[at] as { slot: Slot }).slot);
+    this.slots = slotsOfWanted(pattern);
   }
 
   get some(): boolean {

@@ -6,7 +6,7 @@
 import { roughly } from '../access/estimates.js';
 import type { Terms } from '../access/key-reader.js';
 import type { Wanted } from '../access/quad-matches.js';
-import { type Blocks, type Pattern, type Place, type Row, type Slot, termAt } from '../plan/plan.js';
+import { type Blocks, type Expression, type Pattern, type Place, type Row, type Slot, termAt } from '../plan/plan.js';
 import { type Execution, recall, recallLasting } from './execution.js';
 
 /** Rows that may be gathered before it is decided how they are joined. */
@@ -21,6 +21,8 @@ export interface PatternMemory {
   lookups: number;
   scans: number;
   readonly tables: Map<string, Table>;
+  /** What has to hold for its matches: the others need not be joined. */
+  filters: readonly Expression[];
 }
 
 export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory =>
@@ -28,6 +30,7 @@ export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory 
     lookups: execution.isHasty ? hastyLookups : firstLookups,
     scans: 0,
     tables: new Map(),
+    filters: [],
   }));
 
 interface Counts {
@@ -93,6 +96,10 @@ async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<Re
 
 export const constants = ({ places }: Pattern): Terms =>
   places.map((place) => (place && 'token' in place ? place.token : undefined));
+
+/** The slots of the wanted places, in their order. */
+export const slotsOfWanted = ({ places, wanted }: Pattern): Slot[] =>
+  wanted.map((at) => (places[at] as { slot: Slot }).slot);
 
 /** The terms that the pattern has for a row. */
 export const boundBy = ({ places }: Pattern, row: Row): Terms => places.map((place) => termAt(place, row));

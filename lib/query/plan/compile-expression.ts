@@ -16,7 +16,12 @@ import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan
 /** @throws NotCompiledError */
 export function compileExpression(node: Algebra.Expression, names: Names): Expression {
   const slots = new Set<Slot>();
-  return { evaluate: compile(node, names, slots), slots };
+  return { evaluate: compile(node, names, slots), slots, isPlain: isPlain(node) };
+}
+
+function isPlain(node: Algebra.Expression): boolean {
+  const { operator = '', args = [] } = node as Partial<Algebra.OperatorExpression>;
+  return node.subType !== 'existence' && !changing.has(operator.toLowerCase()) && args.every(isPlain);
 }
 
 /** A constant's token. @throws NotCompiledError for a term that the store cannot hold */

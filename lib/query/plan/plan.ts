@@ -21,6 +21,8 @@ export interface Pattern {
 export interface Expression {
   readonly evaluate: Evaluate;
   readonly slots: ReadonlySet<Slot>;
+  /** It depends on its slots alone, so that it may be asked of them before the whole row is there. */
+  readonly isPlain?: boolean;
 }
 
 export interface Aggregate {

@@ -212,6 +212,34 @@ function itAnswers(toMemory: ToMemory | undefined): void {
         );
   });
 
+  it('asks filters about one of many matches of it, and about rows what needs more', async function () {
+    this.timeout(60_000);
+    const many = Array.from({ length: 3000 }, (_, at) => iri(`m${at}`)).flatMap((subject, at) => [
+      { subject, predicate: iri('p1'), object: literal(String(at % 100), 'integer') },
+      { subject, predicate: iri('p2'), object: literal(String(at % 7), 'integer') },
+      ...(at % 10 === 0 ? [{ subject, predicate: iri('p3'), object: literal('x') }] : []),
+    ]);
+    const big = new Map([[graphNames[0]!, many]]);
+    await store.fill(big);
+    const pattern = '?s <p1> ?x . ?s <p2> ?y';
+    for (const text of [
+      `SELECT ?s { ${pattern} FILTER(?y > 5) }`,
+      `SELECT ?s { ${pattern} FILTER(?y > 3 && ?x < 30) FILTER(?x < ?y) }`,
+      `SELECT ?s { ${pattern} FILTER(RAND() < 2 && ?y = 6) }`,
+      `SELECT ?s { ${pattern} FILTER(?y = 6 || EXISTS { ?s <p3> ?z }) }`,
+      `SELECT ?s { ${pattern} FILTER(?y = 6 && NOT EXISTS { ?s <p3> ?y }) }`,
+      `SELECT ?s { ${pattern} FILTER(!bound(?z) && ?y < 2) OPTIONAL { ?s <p3> ?z } }`,
+      `SELECT ?s { ?s <p1> ?x OPTIONAL { ?s <p2> ?y FILTER(?y = 6) } FILTER(!bound(?y)) }`,
+    ]) {
+      const [found, expected] = [
+        await engineAnswer(store.level, everything, text, toMemory),
+        await plainAnswer(big, everything, text),
+      ];
+      expect(writeAnswer(found), text).to.deep.equal(writeAnswer(expected)).and.not.to.have.length(0);
+    }
+    await store.fill(data);
+  });
+
   describe('with random data, readers and queries', function () {
     const numRuns = Number(process.env['ENGINE_RUNS'] ?? runs(60));
     this.timeout(numRuns * 2000);

@@ -125,8 +125,8 @@ function joinedPattern(execution: Execution, pattern: Pattern, input: Blocks): B
 
 const isOnly =
   (own: ReadonlySet<Slot>) =>
-  ({ slots, isPlain }: Expression): boolean =>
-    isPlain === true && slots.size > 0 && isSubset(slots, own);
+  ({ slots, isCheap }: Expression): boolean =>
+    isCheap === true && slots.size > 0 && isSubset(slots, own);
 
 function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], no: T[]] {
   return [items.filter(test), items.filter((item) => !test(item))];

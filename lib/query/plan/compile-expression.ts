@@ -16,12 +16,18 @@ import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan
 /** @throws NotCompiledError */
 export function compileExpression(node: Algebra.Expression, names: Names): Expression {
   const slots = new Set<Slot>();
-  return { evaluate: compile(node, names, slots), slots, isPlain: isPlain(node) };
+  return { evaluate: compile(node, names, slots), slots, isCheap: isCheap(node) };
 }
 
-function isPlain(node: Algebra.Expression): boolean {
-  const { operator = '', args = [] } = node as Partial<Algebra.OperatorExpression>;
-  return node.subType !== 'existence' && !changing.has(operator.toLowerCase()) && args.every(isPlain);
+/** Operators that take less than to join a row, and give the same for the same terms. */
+const cheap = new Set(
+  '= != < > <= >= && || ! + - in notin bound sameterm isiri isblank isliteral isnumeric'.split(' '),
+);
+
+function isCheap(node: Algebra.Expression): boolean {
+  if (node.subType === 'term') return true;
+  const { operator, args } = node as Algebra.OperatorExpression;
+  return node.subType === 'operator' && cheap.has(operator.toLowerCase()) && args.every(isCheap);
 }
 
 /** A constant's token. @throws NotCompiledError for a term that the store cannot hold */

@@ -21,8 +21,8 @@ export interface Pattern {
 export interface Expression {
   readonly evaluate: Evaluate;
   readonly slots: ReadonlySet<Slot>;
-  /** It depends on its slots alone, so that it may be asked of them before the whole row is there. */
-  readonly isPlain?: boolean;
+  /** It depends on its slots alone, and may be asked of them before the whole row is there: that takes less than to join the row. */
+  readonly isCheap?: boolean;
 }
 
 export interface Aggregate {

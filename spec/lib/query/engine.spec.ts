@@ -225,7 +225,7 @@ function itAnswers(toMemory: ToMemory | undefined): void {
     for (const text of [
       `SELECT ?s { ${pattern} FILTER(?y > 5) }`,
       `SELECT ?s { ${pattern} FILTER(?y > 3 && ?x < 30) FILTER(?x < ?y) }`,
-      `SELECT ?s { ${pattern} FILTER(RAND() < 2 && ?y = 6) }`,
+      `SELECT ?s { ${pattern} FILTER(RAND() < 2 && ?y = 6 && REGEX(STR(?x), "1")) }`,
       `SELECT ?s { ${pattern} FILTER(?y = 6 || EXISTS { ?s <p3> ?z }) }`,
       `SELECT ?s { ${pattern} FILTER(?y = 6 && NOT EXISTS { ?s <p3> ?y }) }`,
       `SELECT ?s { ${pattern} FILTER(!bound(?z) && ?y < 2) OPTIONAL { ?s <p3> ?z } }`,

@@ -19,14 +19,8 @@ export const explainRoute = ({ explain }: Platform): Route =>
   route('controller', 'GET HEAD {prefix}/explain', async ({ query }) => {
     const [subject, method, iri] = ['as', 'method', 'iri'].map((name) => query.get(name) ?? '');
     if (!iri) throw new LwsError('bad-request', 'The query has to name an iri.');
-    return jsonReply(
-      200,
-      await explain({
-        access: subject ? { principal: { subject } } : {},
-        method: (method || 'GET').toUpperCase(),
-        iri,
-      }),
-    );
+    const access = subject ? { principal: { subject } } : {};
+    return jsonReply(200, await explain({ access, method: (method || 'GET').toUpperCase(), iri }));
   });
 
 /** What the caller may do with a resource, so that the console offers nothing else. */

@@ -85,16 +85,11 @@ function remembered(client: Client): () => Promise<Provider> {
 
 async function discover({ fetch, discoveryUri }: Client): Promise<Provider> {
   const { status, body } = await answered(() => fetch(discoveryUri, outbound));
-  const document = jsonObject(body);
-  const { issuer, authorization_endpoint, token_endpoint } = document;
+  const { issuer, authorization_endpoint, token_endpoint } = jsonObject(body) as Readonly<Record<string, string>>;
   const urls = [issuer, authorization_endpoint, token_endpoint];
   if (status !== 200 || !urls.every((url) => typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url)))
     throw unusable(`its document (lws.oidc.discovery-uri) names no endpoints`);
-  return {
-    issuer: issuer as string,
-    authorizationEndpoint: authorization_endpoint as string,
-    tokenEndpoint: token_endpoint as string,
-  };
+  return { issuer: issuer!, authorizationEndpoint: authorization_endpoint!, tokenEndpoint: token_endpoint! };
 }
 
 async function redeem(client: Client, provider: () => Promise<Provider>, request: RouteRequest): Promise<Reply> {

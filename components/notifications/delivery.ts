@@ -2,9 +2,10 @@
  * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A slow inbox
  * holds up nobody else.
  */
-import { createHash, type KeyObject, sign } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { type Log, type Measure, measure, measureBy } from '../../lib/component/basics.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Log, type Measure, measure, measureBy, type Platform } from '../../lib/component/basics.js';
 import { lwsJson } from '../../lib/component/http.js';
 import { Gate, type GuardedFetch, OutboundError } from '../../lib/component/outbound.js';
 import type { Store } from '../../lib/component/store.js';
@@ -20,7 +21,7 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
-export class Aftermath {
+class Aftermath {
   private next: Batch | undefined;
 
   constructor(private readonly store: Store) {}
@@ -53,21 +54,14 @@ export class Aftermath {
   }
 }
 
-/** Signatures of deliveries: RFC 9421 with Ed25519 over RFC 9530 digests (rule 16.7). Pure. */
-export interface SigningKey {
-  /** The id of the verification method. */
-  readonly keyId: string;
-  readonly key: KeyObject;
-}
-
 const covered = ['@method', '@scheme', '@authority', '@path', 'content-type', 'content-digest'] as const;
 
 /**
- * The fields that a POST of a body carries.
+ * The fields that a POST of a body carries: a signature by RFC 9421 with Ed25519 over an RFC 9530 digest (rule 16.7). Pure.
  * @param created seconds since the epoch
  */
-export function signedFields(
-  { keyId, key }: SigningKey,
+function signedFields(
+  { keyId, key }: Platform['signingKey'],
   url: URL,
   contentType: string,
   body: Uint8Array,
@@ -101,7 +95,7 @@ export interface DeliveryOptions {
   readonly storage: string;
   readonly subscriptions: Subscriptions;
   readonly fetch: GuardedFetch;
-  readonly key: SigningKey;
+  readonly key: Platform['signingKey'];
   readonly clock: () => number;
   readonly log: Log;
   readonly maxAttempts: number;
@@ -118,7 +112,7 @@ const batch = 50;
 const longestUnremembered = 200;
 /** After a fault of our own. */
 const interruptedMs = 10_000;
-const [connectTimeoutMs, timeoutMs] = [10_000, 15_000];
+const timeouts = { connectTimeoutMs: 10_000, timeoutMs: 15_000 };
 /** Of a response, which nobody reads. */
 const maxBytes = 64 << 10;
 
@@ -129,7 +123,6 @@ export class Deliveries {
   private readonly again = new Set<string>();
   private readonly gate: Gate;
   private readonly aftermath: Aftermath;
-  private readonly sleeping = new Set<() => void>();
   private readonly ending = new AbortController();
   private stopped = false;
   /** Attempts so far, by what came of them. */
@@ -177,7 +170,6 @@ export class Deliveries {
   async stop(): Promise<void> {
     this.stopped = true;
     this.ending.abort();
-    for (const wake of this.sleeping) wake();
     await Promise.all(this.lines.values());
   }
 
@@ -276,15 +268,8 @@ export class Deliveries {
       const signed = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
       const headers = traceparent === undefined ? signed : { ...signed, traceparent };
       const { status } = await fetch(url, {
-        method: 'POST',
-        headers,
-        body,
-        maxBytes,
-        timeoutMs,
-        connectTimeoutMs,
-        maxRedirects: 0,
-        discardBody: true,
-        signal: this.ending.signal,
+        ...{ method: 'POST', headers, body, signal: this.ending.signal },
+        ...{ ...timeouts, maxBytes, maxRedirects: 0, discardBody: true },
       });
       if (status < 200 || status > 299) log.info({ inbox: url.host, status, subscription }, 'a delivery was not taken');
       return outcomeOf(status);
@@ -294,25 +279,14 @@ export class Deliveries {
       if (this.stopped) return 'cancelled';
       log.info({ inbox: url.host, reason: error.message, subscription }, 'a delivery failed');
       // An address that is not public today may be tomorrow, but nobody should be made to try.
-      return error.code === 'address' || error.code === 'scheme' || error.code === 'credentials-in-url'
-        ? 'failed'
-        : 'again';
+      return ['address', 'scheme', 'credentials-in-url'].includes(error.code) ? 'failed' : 'again';
     } finally {
       release();
     }
   }
 
-  private sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.sleeping.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, ms);
-      this.sleeping.add(wake);
-      if (this.stopped) wake();
-    });
+  private async sleep(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.ending.signal }).catch(() => {});
   }
 }
 

@@ -98,15 +98,11 @@ async function tellPast(past: PastEvents, { body, mayGoOn, goesOn }: Told): Prom
   }
 }
 
-interface Wish {
-  /** A position; absent: from now on. */
-  readonly since: number | undefined;
-  /** It does not end with what has happened. */
-  readonly goesOn: boolean;
-}
-
-/** @throws LwsError `bad-request` */
-function wishOf(query: URLSearchParams): Wish {
+/**
+ * @returns `since`: a position, absent: from now on; `goesOn`: it does not end with what has happened
+ * @throws LwsError `bad-request`
+ */
+function wishOf(query: URLSearchParams): { readonly since: number | undefined; readonly goesOn: boolean } {
   const [since, follow = 'true'] = [query.get('since') ?? undefined, query.get('follow') ?? undefined];
   if (follow !== 'true' && follow !== 'false') throw new LwsError('bad-request', 'follow is true or false.');
   if (since === undefined) {

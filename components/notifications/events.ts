@@ -4,11 +4,9 @@ import { parentOf } from '../../lib/component/entries.js';
 import type { Announcement, ChangedResource, EventStamp, LoggedChange } from '../../lib/component/store.js';
 import { lwsContext } from '../../lib/component/vocabulary.js';
 
-export type ActivityType = 'Create' | 'Update' | 'Delete';
-
 export interface Activity {
   readonly id: string;
-  readonly type: readonly [ActivityType];
+  readonly type: readonly ['Create' | 'Update' | 'Delete'];
   readonly object: { readonly id: string; readonly type: readonly string[] };
   /** The container that a created resource went into. */
   readonly target?: string;
@@ -24,21 +22,15 @@ export interface EventContext {
   readonly actor: string | undefined;
 }
 
-const typesOf = ({ kind, types = [] }: ChangedResource): readonly string[] => [
-  kind === 'container' ? 'Container' : 'DataResource',
-  ...types,
-];
-
 /** The activity of one change. */
 export function activityOf({ before, after, event, at }: LoggedChange, { storage, actor }: EventContext): Activity {
-  const record = (after ?? before)!;
-  const { iri } = record;
+  const { iri, kind, types = [] }: ChangedResource = (after ?? before)!;
   const type = before ? (after ? 'Update' : 'Delete') : 'Create';
   const parent = iri === storage ? undefined : parentOf(iri);
   return {
     id: event,
     type: [type],
-    object: { id: iri, type: typesOf(record) },
+    object: { id: iri, type: [kind === 'container' ? 'Container' : 'DataResource', ...types] },
     ...(parent !== undefined && type === 'Create' ? { target: parent } : {}),
     ...(parent !== undefined && type === 'Delete' ? { origin: parent } : {}),
     published: new Date(at).toISOString(),

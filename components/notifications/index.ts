@@ -104,6 +104,7 @@ const settings = {
 };
 
 type Given = SettingsOf<typeof settings>;
+type Parts = Readonly<{ subscriptions: Subscriptions; distributions: Distributions; streams: InstalledStreams }>;
 
 export default defineComponent({
   name: 'notifications',
@@ -132,16 +133,9 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     stage: (tx, owed) => outbox.deliver(tx, owed),
     idsOf: (...owed) => subscriptions.idsOf(...owed),
   });
-  const outbox: Outbox = new Outbox({
-    storage,
-    distributions,
-    authorizer,
-    subscriptions,
-    clock,
-    includeActor: given.includeActor,
-    followers,
-    channels,
-  });
+  const { includeActor } = given;
+  const means = { storage, distributions, authorizer, subscriptions, clock, includeActor, followers, channels };
+  const outbox: Outbox = new Outbox(means);
   await outbox.open(store);
   // After the outbox, which tells of the commit.
   store.onCommit(channels.committed);
@@ -150,14 +144,8 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     admitInbox: (inbox) => assertInbox({ admit, platform }, inbox),
     routes: [
       ...streams.routes,
-      ...subscriptionRoutes({
-        platform,
-        subscriptions,
-        admit,
-        longestMs: given.longest * 1000,
-        limits: given,
-      }),
-      eventsRoute({ platform, followers, includeActor: given.includeActor }),
+      ...subscriptionRoutes({ platform, subscriptions, admit, longestMs: given.longest * 1000, limits: given }),
+      eventsRoute({ platform, followers, includeActor }),
     ],
     services: [
       {
@@ -199,15 +187,7 @@ function foreignState(
 function background(
   platform: Platform,
   given: Given,
-  {
-    subscriptions,
-    distributions,
-    streams,
-  }: {
-    readonly subscriptions: Subscriptions;
-    readonly distributions: Distributions;
-    readonly streams: InstalledStreams;
-  },
+  { subscriptions, distributions, streams }: Parts,
 ): Pick<Installation, 'start' | 'stop' | 'measures' | 'isBusy'> {
   const { store, rootIri: storage, clock, log, fetchUnder, signingKey } = platform;
   const deliveries = new Deliveries({

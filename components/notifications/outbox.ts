@@ -78,19 +78,13 @@ export class Outbox {
         position++;
         const readers = this.readers.get(change) ?? [];
         for (const follower of followers) if (!readers.includes(follower)) follower.tell(undefined, position);
-        for (const { tell } of readers)
-          tell(
-            this.activity(change, () => activityOf(change, context)),
-            position,
-          );
+        const activity = (): Activity => this.activity(change, () => activityOf(change, context));
+        for (const { tell } of readers) tell(activity(), position);
       }
       for (const told of tx.announcements) {
         position++;
-        for (const { tell } of followers)
-          tell(
-            this.activity(told, () => announcementOf(told, context)),
-            position,
-          );
+        const activity = (): Activity => this.activity(told, () => announcementOf(told, context));
+        for (const { tell } of followers) tell(activity(), position);
       }
     });
   }

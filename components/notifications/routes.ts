@@ -13,6 +13,7 @@ import {
   type Route,
   type RouteRequest,
   readBody,
+  route,
   type SystemMember,
   systemMemberReply,
 } from '../../lib/component/http.js';
@@ -38,20 +39,14 @@ export const subscriptionsUrl = ({ baseUri, systemPrefix }: Platform): string =>
 const urlOf = (platform: Platform, id: string): string => `${subscriptionsUrl(platform)}/${id}`;
 
 export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Route[] {
-  const route = (methods: readonly string[], of: string, handle: Route['handle']): Route => ({
-    methods,
-    path: of,
-    access: 'authenticated',
-    handle,
-  });
   return [
-    route(['GET', 'HEAD'], path, (request) => listing(endpoint, request)),
-    route(['POST'], path, (request) => subscribe(endpoint, request)),
-    route(['GET', 'HEAD'], `${path}/:id`, async (request) =>
+    route('authenticated', `GET HEAD ${path}`, (request) => listing(endpoint, request)),
+    route('authenticated', `POST ${path}`, (request) => subscribe(endpoint, request)),
+    route('authenticated', `GET HEAD ${path}/:id`, async (request) =>
       systemMemberReply(endpoint.platform.rootIri, request.req, memberOf(endpoint, await own(endpoint, request))),
     ),
-    route(['DELETE'], `${path}/:id`, (request) => cancel(endpoint, request)),
-    route(['OPTIONS'], `${path}/:id`, async (request) => {
+    route('authenticated', `DELETE ${path}/:id`, (request) => cancel(endpoint, request)),
+    route('authenticated', `OPTIONS ${path}/:id`, async (request) => {
       await own(endpoint, request);
       return { status: 204, fields: { Allow: 'GET, HEAD, DELETE, OPTIONS' } };
     }),

@@ -65,13 +65,6 @@ export function foreignSubscription(
 const isWebUrl = (value: unknown): value is string =>
   typeof value === 'string' && isAbsoluteIri(value) && URL.canParse(value) && /^https?:/i.test(value);
 
-export interface SubscriptionWish {
-  readonly type: unknown;
-  readonly topics: readonly string[];
-  readonly inbox: string;
-  readonly expires: number;
-}
-
 const type = 'WebhookSubscription';
 const maxTopics = 64;
 
@@ -83,7 +76,11 @@ const malformed = (detail: string): LwsError => new LwsError('malformed-body', d
  * @param longestMs how long a subscription may live
  * @throws LwsError `malformed-body`
  */
-export function readSubscription(document: unknown, now: number, longestMs: number): SubscriptionWish {
+export function readSubscription(
+  document: unknown,
+  now: number,
+  longestMs: number,
+): Pick<Subscription, 'type' | 'topics' | 'inbox' | 'expires'> {
   if (!isObject(document)) throw malformed('A subscription is a JSON object.');
   const { type: types, topic, inbox, expires } = document;
   if (!valuesOf(types).includes(type)) throw malformed(`The type of the subscription has to be ${type}.`);

@@ -86,12 +86,8 @@ export class SignUp {
       // An access token does not say who vouched for its subject, so that who signs up shows what did.
       const suite = this.platform.suites().find(({ recognises }) => recognises(idToken));
       const { principal } = (await suite?.verify(idToken, address)) ?? {};
-      if (
-        principal?.issuer &&
-        this.issuers.includes(principal.issuer) &&
-        principal.subject === access.principal!.subject
-      )
-        return {};
+      const isTheirs = principal?.subject === access.principal!.subject;
+      if (principal?.issuer && this.issuers.includes(principal.issuer) && isTheirs) return {};
     }
     const from = this.issuers.map((issuer) => new URL(issuer).host).join(' or ');
     throw new LwsError(

@@ -10,7 +10,6 @@ import {
   type AccessList,
   type BytesMember,
   type GraphMember,
-  type LeftOut,
   lengthOfRun,
   type Member,
   type ReadStep,
@@ -27,7 +26,7 @@ import {
 } from '../../lib/component/graphs.js';
 import { contentKind } from '../../lib/component/resources.js';
 import { boundedPrefixes } from '../../lib/component/writers.js';
-import type { BlockItem, BlockState, ImportBlock, Told } from './blocks.js';
+import type { BlockItem, BlockState, ImportBlock, ImportTask, Told } from './blocks.js';
 import { maxTold } from './import-state.js';
 
 /** The size of a block. Larger transactions hold up others, and outlive the garbage collector's young generation; smaller ones are slower. */
@@ -41,10 +40,7 @@ const maxJoined = 20_000;
 /** Bytes of a JSON document; longer ones are stored as binary, without being parsed. */
 const longestJson = 16 << 20;
 
-export interface BuilderOptions {
-  readonly into: string;
-  readonly seed: string;
-  readonly acls: boolean;
+interface BuilderOptions extends Pick<ImportTask, 'into' | 'seed' | 'acls'> {
   /** Absent: contents are measured and not stored (a dry run). */
   readonly blobs: Blobs | undefined;
 }
@@ -101,7 +97,7 @@ export class BlockBuilder {
   async add(step: ReadStep): Promise<void> {
     const { member } = step;
     this.isOpen = false;
-    if (member.kind === 'left-out') this.leaveOut(member);
+    if (member.kind === 'left-out') this.leftOut.push({ source: member.source, why: member.why });
     else if (member.kind === 'rdf') this.addGraph(member);
     else await this.addOther(member);
     // Set after the member is taken: a member that failed is read again when the import continues.
@@ -200,16 +196,15 @@ export class BlockBuilder {
     this.leftOut.push({ source, why: error.message });
   }
 
-  private leaveOut({ source, why }: LeftOut): void {
-    this.leftOut.push({ source, why });
-  }
-
   private encode(path: string, { member, quads }: { member: GraphMember; quads: GraphMember['quads'][] }): void {
     const { into, seed } = this.options;
     const iri = into + path;
     try {
       const all = relabelled(quads.length === 1 ? quads[0]! : quads.flat(), seed, path);
-      const { keys, size, prefixes } = encodedGraph(iri, all, member.prefixes);
+      const found = encodeQuads(iri, all);
+      const prefixes = boundedPrefixes(member.prefixes);
+      const keys = found.map(({ key }) => key);
+      const { size } = defaultTurtle({ keys, quads: found.map(({ quad }) => quad) }, iri, prefixes);
       for (const key of keys) this.keyBytes += key.length;
       this.encoded.set(path, this.items.length);
       this.push(member, { kind: 'rdf', size, triples: keys.length, prefixes, own: ownKeys(iri, keys) }, { keys });
@@ -276,21 +271,8 @@ export function relabelled(quads: readonly Quad[], seed: string, path: string): 
   });
 }
 
-/** A graph as it is stored, with all its keys. @throws LwsError for what cannot be stored */
-export function encodedGraph(
-  iri: string,
-  quads: Iterable<Quad>,
-  given: GraphMember['prefixes'],
-): { readonly keys: string[]; readonly size: number; readonly prefixes: GraphMember['prefixes'] } {
-  const found = encodeQuads(iri, quads);
-  const prefixes = boundedPrefixes(given);
-  const keys = found.map(({ key }) => key);
-  const { size } = defaultTurtle({ keys, quads: found.map(({ quad }) => quad) }, iri, prefixes);
-  return { keys, size, prefixes };
-}
-
 /** The keys that listeners of transactions index: with the resource or a fragment as their subject, and an IRI as their object. */
-export function ownKeys(iri: string, keys: readonly string[]): string[] {
+function ownKeys(iri: string, keys: readonly string[]): string[] {
   const from = graphPrefix(iri).length;
   const end = from + iri.length;
   const isOwn = (key: string): boolean =>
@@ -299,7 +281,7 @@ export function ownKeys(iri: string, keys: readonly string[]): string[] {
 }
 
 /** The parts of an item other than its content. */
-export function extrasOf(iri: string, member: ResourceMember, seed: string): Omit<BlockItem, 'content'> {
+function extrasOf(iri: string, member: ResourceMember, seed: string): Omit<BlockItem, 'content'> {
   const { source, links, acl, created, modified } = member;
   return {
     iri,
@@ -317,25 +299,20 @@ function aclOf(iri: string, { quads, prefixes }: AccessList, seed: string): NonN
 }
 
 /** A sentence for each agent that an access list names, with its modes. */
-export const namedIn = ({ rules }: Acl): string[] =>
+const namedIn = ({ rules }: Acl): string[] =>
   rules.flatMap(({ agents, groups, everybody, authenticated, modes }) =>
     [everybody && 'everybody', authenticated && 'everybody who signs in', ...groups, ...agents]
       .filter((name) => name !== false)
       .map((name) => `${name}: ${[...modes].sort().join(', ')}.`),
   );
 
-/** A content whose bytes are written to a blob; `finish` of the blob must be called before a record refers to it. */
-interface StoredBytes {
-  readonly content: NonNullable<BlockItem['content']>;
-  readonly blob: BlobWriter | undefined;
-}
-
 /**
  * Puts bytes into a blob.
  * @param blobs absent: they are only measured
+ * @returns a content, and its blob, whose `finish` must be called before a record refers to it
  * @throws LwsError `storage-full`, what the source throws
  */
-async function storeMember(member: BytesMember, blobs: Blobs | undefined): Promise<StoredBytes> {
+async function storeMember(member: BytesMember, blobs: Blobs | undefined) {
   const { mediaType, size: announced } = member;
   const wanted = contentKind(undefined, mediaType.split(';')[0]!.trim().toLowerCase());
   const digest = createHash('sha256');
@@ -353,7 +330,8 @@ async function storeMember(member: BytesMember, blobs: Blobs | undefined): Promi
     if (member.sha256 !== undefined && member.sha256 !== sha256)
       throw new LwsError('digest-mismatch', 'It does not have the digest that the source says.');
     const kind = kept && size <= longestJson && isJson(Buffer.concat(kept)) ? 'json' : 'binary';
-    return { content: { kind, mediaType, size, sha256, blob: blob?.blob ?? '' }, blob };
+    const content: BlockItem['content'] = { kind, mediaType, size, sha256, blob: blob?.blob ?? '' };
+    return { content, blob };
   } catch (error) {
     await blob?.abort();
     throw error;

@@ -1,6 +1,7 @@
 /** The messages between the thread that reads an import and the HTTP thread, which decides what is stored. */
 
 import type { BlobLocation } from '../../lib/component/blobs.js';
+import type { LeftOut, Member } from '../../lib/component/exchange.js';
 import type { BulkItem } from '../../lib/component/resources.js';
 
 /** Some resources that are stored in one transaction. */
@@ -26,17 +27,10 @@ export interface BlockItem extends BulkItem {
 }
 
 /** State of a component, from our own archive. */
-export interface BlockState {
-  readonly source: string;
-  readonly key: string;
-  readonly value: string;
-}
+export type BlockState = Omit<Extract<Member, { kind: 'state' }>, 'kind'>;
 
 /** A sentence for the report about a part of the source, such as why it was left out. */
-export interface Told {
-  readonly source: string;
-  readonly why: string;
-}
+export type Told = Omit<LeftOut, 'kind'>;
 
 export interface ImportTask {
   /** The file or folder. */

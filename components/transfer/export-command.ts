@@ -74,13 +74,8 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
   const isFolder = isTree && output !== undefined && !/\.zip$/i.test(output);
   if (format === 'folder' && !isFolder)
     throw new TransferError('A folder is written to a folder: --output DIR. Over a pipe, --format zip.');
-  return {
-    of,
-    output,
-    isFolder,
-    isGzip: isGzip && !isTree,
-    format: found.mediaType === undefined ? 'zip' : format,
-  };
+  const sent = found.mediaType === undefined ? 'zip' : format;
+  return { of, output, isFolder, isGzip: isGzip && !isTree, format: sent };
 }
 
 /** Writes the bytes to the output. An incomplete file or folder is removed. */

@@ -66,12 +66,8 @@ function formatOf(query: URLSearchParams, formats: Formats): [name: string, isGz
 }
 
 function fieldsOf(of: string, { endings, mediaType }: Format, isGzip: boolean): Reply['fields'] {
-  const name =
-    of
-      .split('/')
-      .at(-2)!
-      .replace(/%[0-9A-F]{2}|[^A-Z0-9._-]/gi, '-')
-      .slice(0, 100) || 'storage';
+  const last = of.split('/').at(-2)!;
+  const name = last.replace(/%[0-9A-F]{2}|[^A-Z0-9._-]/gi, '-').slice(0, 100) || 'storage';
   const extension = (endings?.[0] ?? 'zip') + (isGzip ? '.gz' : '');
   return {
     'Content-Type': isGzip ? 'application/gzip' : mediaType!,

@@ -95,7 +95,8 @@ export class ExportedMembers {
     try {
       for (const range of await this.ranges()) {
         const root = this.recordOf(of);
-        if (root && range.from <= of) yield* this.admitted([root]);
+        const own = root && range.from <= of ? await this.readable([root]) : [];
+        for (const record of own) yield* this.membersOf(record);
         yield* this.below(of, range);
       }
       if (isController) yield* this.keptState();
@@ -151,20 +152,15 @@ export class ExportedMembers {
     return found;
   }
 
-  private async *admitted(records: readonly ResourceRecord[]): AsyncGenerator<Member> {
-    for (const record of await this.readable(records)) yield* this.membersOf(record);
-  }
-
   private async readable(records: readonly ResourceRecord[]): Promise<ReadonlySet<ResourceRecord>> {
     const { scope, decide } = this.question;
     if (scope === 'everything') return new Set(records);
     if (typeof scope === 'object')
       return new Set(
-        records.filter(
-          ({ iri, owner }) =>
-            (scope.owner !== undefined && owner === scope.owner) ||
-            scope.ranges.some(({ from, to }) => iri >= from && iri < to),
-        ),
+        records.filter(({ iri, owner }) => {
+          const isOwn = scope.owner !== undefined && owner === scope.owner;
+          return isOwn || scope.ranges.some(({ from, to }) => iri >= from && iri < to);
+        }),
       );
     const allowed = records.length === 0 ? [] : await decide('read', records.map(stateOf));
     return new Set(records.filter((_, index) => allowed[index]));
@@ -208,17 +204,13 @@ export class ExportedMembers {
     const modified = seesAll || record.kind !== 'container' ? record.modified : created;
     const entry = (key: string): string | undefined => state.level.getSync(key, { snapshot: state.snapshot });
     const path = iri.slice(question.of.length);
+    const [seesList] = record.acl ? await question.decide('control', [stateOf(record)]) : [];
     return {
       ...{ path, source: iri, created, modified },
       ...(question.isController && owner !== undefined ? { owner } : {}),
       ...(linked === undefined ? {} : { links: clientLinks({ entry }, iri) }),
-      ...(record.acl && (await this.mayControl(record)) ? { acl: aclOf(entry(aclKey(iri))) } : {}),
+      ...(seesList === true ? { acl: aclOf(entry(aclKey(iri))) } : {}),
     };
-  }
-
-  private async mayControl(record: ResourceRecord): Promise<boolean> {
-    const [allowed] = await this.question.decide('control', [stateOf(record)]);
-    return allowed === true;
   }
 
   private async *keptState(): AsyncGenerator<Member> {

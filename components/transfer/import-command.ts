@@ -85,11 +85,8 @@ function shown({ progress }: CommandContext, { dryRun }: WantedImport): Show {
     const seconds = Math.max(1, Date.now() - startedAt) / 1000;
     const rate = Math.round((quads - first.quads) / seconds);
     const speed = ((bytes - first.bytes) / seconds / 2 ** 20).toFixed(1);
-    bar(
-      bytes,
-      total ?? Number.POSITIVE_INFINITY,
-      `${created + replaced} resources, ${quads} quads (${rate} a second, ${speed} MiB/s)`,
-    );
+    const said = `${created + replaced} resources, ${quads} quads (${rate} a second, ${speed} MiB/s)`;
+    bar(bytes, total ?? Number.POSITIVE_INFINITY, said);
   };
 }
 
@@ -135,18 +132,8 @@ async function stateFor(
   }
   if (before) await forgetState(store, before.id);
   const id = hash('sha256', `${source} ${into} ${clock()}`, 'hex').slice(0, 18);
-  return newState({
-    id,
-    source,
-    name: basename(source),
-    into,
-    rewrite,
-    conflict,
-    grants,
-    acls,
-    began: clock(),
-    ...(format === undefined ? {} : { format }),
-  });
+  const asked = { into, rewrite, conflict, grants, acls, ...(format === undefined ? {} : { format }) };
+  return newState({ id, source, name: basename(source), ...asked, began: clock() });
 }
 
 /** Prints the outcome of an import. @returns the exit code */
@@ -181,7 +168,7 @@ type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access'
  * Sends a source to the server to be imported, and waits for the end.
  * @throws TransferError when it does not
  */
-export async function sendImport(
+async function sendImport(
   context: CommandContext,
   wanted: WantedImport,
   show: Show,

@@ -20,7 +20,6 @@ import {
   seenSpace,
   type Verdict,
   whatIsLost,
-  writeImportState,
 } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
 import { NameSet, nameInSet } from './name-set.js';
@@ -51,11 +50,7 @@ interface StagingOptions extends ImportOptions {
 const itemsAtATime = 64;
 
 /** Thrown in a transaction of a dry run, so that nothing is written. */
-export class DryRun extends Error {
-  constructor(readonly staged: Staged) {
-    super('A dry run stores nothing.');
-  }
-}
+class DryRun extends Error {}
 
 export class NeedsKeys extends Error {
   constructor(readonly items: readonly number[]) {
@@ -275,7 +270,7 @@ export class ImportJob implements BlockTaker {
           async (tx) => {
             staged = await this.stage(tx, items);
             stageStates(tx, block, { ...this.options, state: this.state, staged });
-            if (this.options.dryRun) throw new DryRun(staged);
+            if (this.options.dryRun) throw new DryRun('A dry run stores nothing.');
             this.enlist(tx, block, staged);
           },
           { onStaged: () => resolve({ staged: staged!, stored }) },
@@ -283,7 +278,7 @@ export class ImportJob implements BlockTaker {
         stored.catch(reject);
       });
     } catch (error) {
-      if (error instanceof DryRun) return { staged: error.staged, stored: Promise.resolve() };
+      if (error instanceof DryRun) return { staged: staged!, stored: Promise.resolve() };
       if (!(error instanceof NeedsKeys)) throw error;
       return this.store(block, await this.complete(block.number, items, error.items));
     }
@@ -301,16 +296,13 @@ export class ImportJob implements BlockTaker {
     const stored = new Set<string>();
     for (const [index, item] of complete.entries())
       try {
-        const {
-          verdicts: [verdict],
-          ...ofItem
-        } = await platform.store.transact(async (tx) => {
+        const ofItem = await platform.store.transact(async (tx) => {
           const staged = await this.stage(tx, [item]);
           const key = entryKey(seenSpace, this.state.id, `${this.staged.blocks}-${index}`);
           for (const name of staged.stored) tx.putEntry(key, name);
           return staged;
         });
-        verdicts.push(verdict!);
+        verdicts.push(...ofItem.verdicts);
         lost.push(...ofItem.lost);
         for (const name of ofItem.stored) stored.add(name);
         if (ofItem.stored.size > 0) kept.push(index);
@@ -353,7 +345,7 @@ export class ImportJob implements BlockTaker {
     const { verdicts, stored, written } = staged;
     const state = this.staged;
     if (stored.size > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), [...stored].join(' '));
-    tx.putEntry(entryKey(importSpace, state.id), writeImportState(behind(state, block, staged)));
+    tx.putEntry(entryKey(importSpace, state.id), JSON.stringify(behind(state, block, staged)));
     // Several servers: the changes go into the journal, so the queue writes them, without a partner.
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });

@@ -26,11 +26,6 @@ const maxKept = 50;
 
 export type ImportRequest = Omit<ImportFacts, 'id' | 'source' | 'began'> & { readonly dryRun: boolean };
 
-interface Running {
-  readonly job: ImportJob;
-  readonly ended: Promise<void>;
-}
-
 interface Starting {
   readonly access: Access;
   readonly dryRun?: boolean;
@@ -43,7 +38,7 @@ const slots = new Slots(2, 'imports');
 
 export class ImportJobs {
   private readonly states = new Map<string, ImportState>();
-  private running: Running | undefined;
+  private running: { readonly job: ImportJob; readonly ended: Promise<void> } | undefined;
   /** A file is being received: one at a time, like imports. */
   private isReceiving = false;
   private readonly folder: string;

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireAccess } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { isContainerIri } from '../../lib/component/entries.js';
+import { isContainerIri, parentOf } from '../../lib/component/entries.js';
 import {
   checkedChunks,
   jsonReply,
@@ -64,7 +64,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
 /** The nearest container on the path that exists. */
 function nearest({ store, rootIri: storage }: Platform, into: string): string {
   let at = into;
-  while (at !== storage && !store.record(at)) at = at.slice(0, at.lastIndexOf('/', at.length - 2) + 1);
+  while (at !== storage && !store.record(at)) at = parentOf(at);
   return at;
 }
 

@@ -82,8 +82,6 @@ export const newState = (facts: ImportFacts): ImportState => ({
   ...{ leftOut: 0, told: [], access: [], status: 'running' },
 });
 
-export const writeImportState = (state: ImportState): string => JSON.stringify(state);
-
 /** The states of all imports in the store. One that was running when the server ended counts as interrupted. */
 export async function keptStates(store: Store): Promise<ImportState[]> {
   const states: ImportState[] = [];
@@ -106,7 +104,7 @@ async function writeState(store: Store, id: string, state: ImportState | undefin
   if (!state || state.status === 'done')
     for await (const keys of store.keys(entryRange(seenSpace, id))) seen.push(...keys);
   const work = (tx: Transaction): void => {
-    if (state) tx.putEntry(entryKey(importSpace, id), writeImportState(state));
+    if (state) tx.putEntry(entryKey(importSpace, id), JSON.stringify(state));
     else tx.deleteEntry(entryKey(importSpace, id));
     for (const key of seen) tx.deleteEntry(key);
   };
@@ -178,10 +176,7 @@ const longer = (known: readonly Told[], more: readonly Told[]): readonly Told[] 
 export const withTold = (
   state: Pick<ImportState, 'leftOut' | 'told'>,
   told: readonly Told[],
-): Pick<ImportState, 'leftOut' | 'told'> => ({
-  leftOut: state.leftOut + told.length,
-  told: longer(state.told, told),
-});
+): Pick<ImportState, 'leftOut' | 'told'> => ({ leftOut: state.leftOut + told.length, told: longer(state.told, told) });
 
 /** A sentence on the part of a stored item that is lost; `undefined`: none is. */
 export function whatIsLost({ acl, links }: BlockItem, verdict: BulkVerdict, keepsLists: boolean): string | undefined {

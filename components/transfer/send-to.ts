@@ -52,14 +52,8 @@ export async function sendTo(
 /** The target container. @throws TransferError for an address that is no container, and for options that another server cannot fulfil */
 export function targetOf({ to, into, resume, key }: Readonly<Record<string, string>>): string {
   const url = URL.canParse(to!) ? new URL(to!) : undefined;
-  if (
-    !url ||
-    !/^https?:$/.test(url.protocol) ||
-    !url.pathname.endsWith('/') ||
-    /[?#]/.test(to!) ||
-    url.username ||
-    url.password
-  )
+  const isPlace = url && /^https?:$/.test(url.protocol) && url.pathname.endsWith('/') && !/[?#]/.test(to!);
+  if (!isPlace || url.username || url.password)
     throw new TransferError(
       '--to is the address of a container, with a slash at its end: --to https://storage.example/data/.',
     );

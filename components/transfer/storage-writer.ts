@@ -15,21 +15,13 @@ import {
 } from '../../lib/component/exchange.js';
 import { formatLink } from '../../lib/component/fields.js';
 import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/component/resources.js';
-import { type Conflict, type ImportState, withTold } from './import-state.js';
+import { type ImportState, type WantedImport, withTold } from './import-state.js';
 import { NameSet, nameInSet } from './name-set.js';
 import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';
 
 /** Up to so many bytes, a content is held in memory and sent beside others; longer ones are streamed. */
 const longestWaiting = 1 << 20;
 const container = formatLink('https://www.w3.org/ns/lws#Container', 'type');
-
-interface WriterOptions {
-  /** The container, as an IRI. */
-  readonly into: string;
-  readonly conflict: Conflict;
-  /** Only ask which resources exist, and send nothing. */
-  readonly dryRun: boolean;
-}
 
 /** The facts about a resource that are known before its content is sent. */
 type Facts = Pick<ResourceMember, 'path' | 'source' | 'links'>;
@@ -48,10 +40,13 @@ export class StorageWriter implements Writer {
   private lists = 0;
   private states = 0;
 
-  /** @param state counts what becomes of members */
+  /**
+   * @param options `dryRun`: only ask which resources exist, and send nothing
+   * @param state counts what becomes of members
+   */
   constructor(
     private readonly client: StorageClient,
-    private readonly options: WriterOptions,
+    private readonly options: Pick<WantedImport, 'into' | 'conflict' | 'dryRun'>,
     private readonly state: ImportState,
   ) {
     const sink: Pick<TreeSink, 'add' | 'end'> = {
@@ -249,14 +244,12 @@ const ifNew = { 'If-None-Match': '*' };
 /** The most characters of links in the header fields of a request. */
 const longestLinks = 6 << 10;
 
-interface LinkFields {
-  readonly links: readonly string[];
-  /** A sentence on the links that header fields cannot express. */
-  readonly lost?: string;
-}
-
-/** Links of a member as fields of the request that stores it, as LWS has it (`Prefer: set-linkset`). @param iri of the resource */
-function linkFields(all: ClientLinks | undefined, iri: string): LinkFields {
+/**
+ * Links of a member as fields of the request that stores it, as LWS has it (`Prefer: set-linkset`).
+ * @param iri of the resource
+ * @returns `lost`: a sentence on the links that header fields cannot express
+ */
+function linkFields(all: ClientLinks | undefined, iri: string): { links: readonly string[]; lost?: string } {
   if (all === undefined) return { links: [] };
   const values = linkedValues(all, iri);
   const types = declaredTypes(all).map((type) => formatLink(type, 'type'));
@@ -273,7 +266,7 @@ function linkFields(all: ClientLinks | undefined, iri: string): LinkFields {
 }
 
 /** Runs work concurrently, up to a number. */
-export class Requests {
+class Requests {
   private readonly under = new Set<Promise<void>>();
   private failure: { readonly error: unknown } | undefined;
 

@@ -43,7 +43,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/query/operators/distinct-terms.ts distinctTerms',
   'lib/query/operators/hash-join.ts hashJoin',
   'lib/query/operators/join-pattern.ts joinGroup',
-  'lib/query/operators/join-pattern.ts merge',
   'lib/query/operators/join-pattern.ts scanned',
   'lib/query/operators/join-pattern.ts streamed',
   'lib/query/operators/join-service.ts joinService',

@@ -18,26 +18,12 @@ export interface Listener {
 }
 
 /** What callers with the same rights hear of the same topics. */
-export class Channel implements Reader {
-  readonly listeners = new Set<Listener>();
-  /** Those who are about to listen. */
-  expected = 0;
-
+export interface Channel extends Reader {
   readonly key: string;
-  readonly who: string;
-  readonly access: Access;
   readonly topics: readonly string[];
-
-  constructor({ key, who, access, topics }: Pick<Channel, 'key' | 'who' | 'access' | 'topics'>) {
-    this.key = key;
-    this.who = who;
-    this.access = access;
-    this.topics = topics;
-  }
-
-  readonly tell = (activity: Activity, position: number): void => {
-    for (const listener of [...this.listeners]) listener.hear(activity, position);
-  };
+  readonly listeners: Set<Listener>;
+  /** Those who are about to listen. */
+  expected: number;
 }
 
 /** Milliseconds between signs of life. */
@@ -145,7 +131,11 @@ export class Channels {
       ...(origin === undefined ? {} : { origin }),
       ...(purpose === undefined ? {} : { purpose }),
     };
-    const channel = new Channel({ key, who, access, topics: sorted });
+    const listeners = new Set<Listener>();
+    const tell = (activity: Activity, position: number): void => {
+      for (const listener of [...listeners]) listener.hear(activity, position);
+    };
+    const channel: Channel = { key, who, access, topics: sorted, listeners, expected: 0, tell };
     this.byKey.set(key, channel);
     for (const topic of sorted) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(channel));
     return channel;

@@ -3,12 +3,7 @@ import { type Access, type Client, clientFor } from '../../../lib/component/acce
 import { LwsError, type Platform } from '../../../lib/component/basics.js';
 import { clientOf } from '../../../lib/component/fields.js';
 
-export interface StreamLimits {
-  readonly perSubject: number;
-  readonly perAddress: number;
-  readonly ofStrangers: number;
-  readonly inAll: number;
-}
+type StreamLimits = Readonly<Record<'perSubject' | 'perAddress' | 'ofStrangers' | 'inAll', number>>;
 
 interface Place {
   readonly subject: string | undefined;

@@ -9,7 +9,14 @@ import type { Quad } from '@rdfjs/types';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Access, requireAccess } from '../../../lib/component/access.js';
 import { type Installation, LwsError } from '../../../lib/component/basics.js';
-import { chooseMediaType, decodeUtf8, formatLink, parseDateTime, parseJson } from '../../../lib/component/fields.js';
+import {
+  chooseMediaType,
+  decodeUtf8,
+  formatLink,
+  isObject,
+  parseDateTime,
+  parseJson,
+} from '../../../lib/component/fields.js';
 import { decodeGraph } from '../../../lib/component/graphs.js';
 import {
   acceptedRanges,
@@ -69,12 +76,8 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
 
   /** Clients of Solid find channels by this (Solid Protocol 4.1). */
   get links(): Installation['links'] & object {
-    return [
-      {
-        target: `${this.streams.platform.baseUri}/.well-known/solid`,
-        relation: 'http://www.w3.org/ns/solid/terms#storageDescription',
-      },
-    ];
+    const target = `${this.streams.platform.baseUri}/.well-known/solid`;
+    return [{ target, relation: 'http://www.w3.org/ns/solid/terms#storageDescription' }];
   }
 
   get services(): Installation['services'] & object {
@@ -259,9 +262,8 @@ export interface ChannelWish {
  * @throws LwsError `malformed-body`
  */
 export function readChannel(document: unknown, now: number): ChannelWish {
-  if (typeof document !== 'object' || document === null || Array.isArray(document))
-    throw malformed('A channel is a JSON object.');
-  const { type, topic, endAt } = document as Readonly<Record<string, unknown>>;
+  if (!isObject(document)) throw malformed('A channel is a JSON object.');
+  const { type, topic, endAt } = document;
   if (![type].flat().some((each) => types.includes(each)))
     throw malformed('The type of the channel has to be WebSocketChannel2023.');
   const [iri, ...more] = [topic].flat();

@@ -111,8 +111,8 @@ export type Line = Readonly<Record<string, unknown>>;
 /** Where the bytes of a content are. */
 export type ArchivedContent = { readonly text: string } | { readonly base64: string } | { readonly file: string };
 
-/** The properties that all lines of resources have. */
-const commonLine = ({ path, kind, links, acl, created, modified, owner }: ResourceMember): Line => ({
+/** The properties that all lines of resources have, and the whole line of a container. */
+export const commonLine = ({ path, kind, links, acl, created, modified, owner }: ResourceMember): Line => ({
   path,
   kind,
   created,
@@ -121,8 +121,6 @@ const commonLine = ({ path, kind, links, acl, created, modified, owner }: Resour
   links,
   acl: acl && { prefixes: acl.prefixes, triples: quadLines(acl.quads) },
 });
-
-export const containerLine = (member: ContainerMember): Line => commonLine(member);
 
 /** Parts of a graph, none much longer than `longestTriples`. */
 export function* graphLines(member: GraphMember): Generator<Line> {
@@ -145,12 +143,7 @@ export const bytesLine = (
   member: BytesMember,
   facts: { size: number; sha256: string },
   content: ArchivedContent,
-): Line => ({
-  ...commonLine(member),
-  mediaType: member.mediaType,
-  ...facts,
-  ...content,
-});
+): Line => ({ ...commonLine(member), mediaType: member.mediaType, ...facts, ...content });
 
 /** A content of an archive: its facts, and how it is opened. */
 export interface Opened {
@@ -195,14 +188,13 @@ export class LineReader {
     const { links, owner } = line;
     const common: Record<string, unknown> = {};
     if (links !== undefined) common['links'] = this.rewriting.value(readContextObject(links, this.place.into + path));
-    if (line['acl'] !== undefined) common['acl'] = this.accessList(object(line, 'acl'));
+    if (line['acl'] !== undefined) {
+      const acl = object(line, 'acl');
+      common['acl'] = { quads: this.quads(acl), prefixes: this.prefixes(acl) } satisfies AccessList;
+    }
     if (owner !== undefined) common['owner'] = this.rewriting.iri(text(line, 'owner'));
     for (const name of ['created', 'modified']) if (line[name] !== undefined) common[name] = count(line, name);
     return common;
-  }
-
-  private accessList(line: Line): AccessList {
-    return { quads: this.quads(line), prefixes: this.prefixes(line) };
   }
 
   private graph(line: Line, common: Omit<GraphMember, 'quads' | 'prefixes'>): GraphMember {

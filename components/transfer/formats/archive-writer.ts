@@ -18,7 +18,7 @@ import {
   type ArchivePart,
   blobFile,
   bytesLine,
-  containerLine,
+  commonLine,
   fullPart,
   graphLines,
   headBytes,
@@ -49,7 +49,7 @@ export class ArchiveWriter implements Writer {
     if (member.kind === 'state') {
       const { kind, key, value } = member;
       await this.add({ kind, key, value });
-    } else if (member.kind === 'container') await this.add(containerLine(member));
+    } else if (member.kind === 'container') await this.add(commonLine(member));
     else if (member.kind === 'bytes') await this.addBytes(member);
     else {
       this.counts.triples += member.quads.length;

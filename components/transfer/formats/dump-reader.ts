@@ -29,11 +29,6 @@ import {
   withStart,
 } from '../../../lib/component/exchange.js';
 
-interface DumpKind {
-  readonly isTriG: boolean;
-  readonly isGzip: boolean;
-}
-
 /** Bytes of a quad in a dump, about. */
 const [longQuad, packedQuad] = [150, 15];
 
@@ -41,7 +36,7 @@ const [longQuad, packedQuad] = [150, 15];
  * Reads a dump. Cursors hold the byte of the text after the member, for N-Quads; for TriG, whose prefixes may stand anywhere, the number
  * of quads; and a digest of what is before. A source is read again up to there, and refused when it has become another one.
  */
-export const dumpReader = (source: ByteSource, kind: DumpKind): MemberReader => ({
+export const dumpReader = (source: ByteSource, kind: Record<'isTriG' | 'isGzip', boolean>): MemberReader => ({
   total: source.size,
   quads: Math.floor((source.size ?? 0) / (kind.isGzip ? packedQuad : longQuad)),
   read: (options) => (kind.isTriG ? readTriG : readNQuads)(source, kind.isGzip, options),

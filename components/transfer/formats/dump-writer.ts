@@ -30,13 +30,10 @@ export class DumpWriter implements Writer {
     const line = lineWriter(end);
     const keys = member.keys ?? encodeGraph(this.of + member.path, member.quads);
     // In slices, since a part may have long literals.
-    for (let at = 0; at < keys.length; at += linesAtATime)
-      await this.output.write(
-        keys
-          .slice(at, at + linesAtATime)
-          .map(line)
-          .join(''),
-      );
+    for (let at = 0; at < keys.length; at += linesAtATime) {
+      const lines = keys.slice(at, at + linesAtATime).map(line);
+      await this.output.write(lines.join(''));
+    }
   }
 
   end(): Promise<void> {

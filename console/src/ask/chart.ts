@@ -13,7 +13,7 @@ const kinds: Readonly<Record<PlotKind, string>> = { bars: 'Bars', lines: 'Lines'
 export class AskChart extends Page {
   @property({ attribute: false }) answer!: TableAnswer;
   @state() private plot: Plot | undefined;
-  private drawing: Drawing | undefined;
+  private drawing: uPlot | undefined;
   private readonly theme = matchMedia('(prefers-color-scheme: dark)');
   private drawnWidth = 0;
   private readonly sizes = new ResizeObserver(() => {
@@ -35,7 +35,7 @@ export class AskChart extends Page {
     super.disconnectedCallback();
     this.theme.removeEventListener('change', this.redraw);
     this.sizes.disconnect();
-    this.drawing?.end();
+    this.drawing?.destroy();
   }
 
   protected override updated(): void {
@@ -46,14 +46,9 @@ export class AskChart extends Page {
   private readonly redraw = (): void => {
     const place = this.querySelector<HTMLElement>('.chart');
     if (!place || !this.plot) return;
-    this.drawing?.end();
+    this.drawing?.destroy();
     this.drawnWidth = this.clientWidth;
-    const names = this.plot.ys.map((y) => this.answer.columns[y]!);
-    this.drawing = draw(place, dataOf(this.answer, this.plot), {
-      kind: this.plot.kind,
-      bottom: this.answer.columns[this.plot.x]!,
-      names,
-    });
+    this.drawing = draw(place, this.answer, this.plot);
   };
 
   protected override render(): TemplateResult {
@@ -94,24 +89,20 @@ export class AskChart extends Page {
   }
 }
 
-export interface Drawing {
-  end(): void;
-}
-
-interface Look {
-  readonly kind: PlotKind;
-  /** What is along the bottom. */
-  readonly bottom: string;
-  /** Of the series. */
-  readonly names: readonly string[];
-}
-
 const colourCount = 6;
 
-export function draw(place: HTMLElement, data: PlotData, { kind, bottom, names }: Look): Drawing {
+function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
+  const { kind, x, ys } = plot;
+  const data = dataOf(answer, plot);
   const style = getComputedStyle(place);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
-  const colours = names.map((_, index) => colour(`--plot-${(index % colourCount) + 1}`));
+  const seriesOf = (label: string, index: number): uPlot.Series => {
+    const own = colour(`--plot-${(index % colourCount) + 1}`);
+    const series: uPlot.Series = { label, stroke: own, width: 2 };
+    if (kind === 'points') return { ...series, paths: () => null, points: { show: true, size: 7, fill: own } };
+    if (kind === 'lines') return series;
+    return { ...series, width: 0, fill: own, paths: barsOf(data, index, ys.length), points: { show: false } };
+  };
   const axis: uPlot.Axis = {
     stroke: colour('--text'),
     grid: { stroke: colour('--grid'), width: 1 },
@@ -119,12 +110,13 @@ export function draw(place: HTMLElement, data: PlotData, { kind, bottom, names }
     font: '13px system-ui, sans-serif',
   };
   const width = Math.max(240, place.clientWidth);
-  const chart = new uPlot(
+  return new uPlot(
     {
       width,
       height: width < 500 ? 280 : 380,
       scales: {
-        x: { time: data.scale === 'time', ...rangeOf(data) },
+        // Half a place at both ends, for bars; a single value needs room, too.
+        x: { time: data.scale === 'time', ...(data.scale === 'names' ? { range: [-0.6, data.xs.length - 0.4] } : {}) },
         // The length of a bar says its value.
         y: kind === 'bars' ? { range: (_chart, least, most) => fromZero(least, most) } : {},
       },
@@ -133,22 +125,13 @@ export function draw(place: HTMLElement, data: PlotData, { kind, bottom, names }
         { ...axis, size: 64 },
       ],
       series: [
-        { label: bottom, value: (_chart, value) => bottomText(data, value) },
-        ...names.map((label, index) =>
-          seriesOf(kind, { label, colour: colours[index]!, index, data, of: names.length }),
-        ),
+        { label: answer.columns[x]!, value: (_chart, value) => bottomText(data, value) },
+        ...ys.map((y, index) => seriesOf(answer.columns[y]!, index)),
       ],
     },
     [data.xs, ...data.ys] as unknown as uPlot.AlignedData,
     place,
   );
-  return { end: () => chart.destroy() };
-}
-
-function rangeOf({ scale, xs }: PlotData): Pick<uPlot.Scale, 'range'> {
-  // Half a place at both ends, for bars; a single value needs room, too.
-  if (scale === 'names') return { range: [-0.6, xs.length - 0.4] };
-  return {};
 }
 
 function fromZero(least: number | null, most: number | null): uPlot.Range.MinMax {
@@ -176,22 +159,6 @@ function bottomText({ scale, names }: PlotData, value: number | null): string {
   return scale === 'time' ? new Date(value * 1000).toLocaleString() : value.toLocaleString();
 }
 
-interface SeriesLook {
-  readonly label: string;
-  readonly colour: string;
-  readonly index: number;
-  readonly data: PlotData;
-  /** How many series there are. */
-  readonly of: number;
-}
-
-function seriesOf(kind: PlotKind, { label, colour, index, data, of }: SeriesLook): uPlot.Series {
-  const series: uPlot.Series = { label, stroke: colour, width: 2 };
-  if (kind === 'points') return { ...series, paths: () => null, points: { show: true, size: 7, fill: colour } };
-  if (kind === 'lines') return series;
-  return { ...series, width: 0, fill: colour, paths: barsOf(data, index, of), points: { show: false } };
-}
-
 /** Bars of several series stand side by side. */
 function barsOf({ xs }: PlotData, index: number, of: number): uPlot.Series.PathBuilder {
   const steps = xs.slice(1).map((x, i) => x - xs[i]!);
@@ -200,9 +167,6 @@ function barsOf({ xs }: PlotData, index: number, of: number): uPlot.Series.PathB
   const inScale = 1 as uPlot.Series.BarsPathBuilderFacetUnit.ScaleValue;
   const places = xs.map((x) => x + (index - of / 2) * width);
   return uPlot.paths.bars!({
-    disp: {
-      x0: { unit: inScale, values: () => places },
-      size: { unit: inScale, values: () => xs.map(() => width) },
-    },
+    disp: { x0: { unit: inScale, values: () => places }, size: { unit: inScale, values: () => xs.map(() => width) } },
   });
 }

@@ -1,12 +1,6 @@
 /** Queries to begin with: they run on an empty storage, too. */
 
-export interface Example {
-  readonly name: string;
-  readonly what: string;
-  readonly query: string;
-}
-
-export const examples: readonly Example[] = [
+export const examples = [
   {
     name: 'Everything',
     what: 'The first hundred statements that you may read.',

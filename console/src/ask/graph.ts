@@ -18,13 +18,8 @@ import { Page } from '../frame/page.js';
 import { hrefOf, isOutside } from './table.js';
 import { labelOf, plainText, type Row, type Term } from './terms.js';
 
-interface View {
-  /** The middle, in the units of the layout. */
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+/** The middle, and the size, in the units of the layout. */
+type View = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
 
 /** Links with their names in the picture; the names of more would hide it. */
 const maxNamedLinks = 80;

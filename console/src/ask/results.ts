@@ -117,14 +117,12 @@ export class AskResults extends Page {
 
   private downloadRaw(): void {
     const { text, mediaType, kind } = this.answer;
-    saveAs(
-      new Blob([text], { type: mediaType }),
-      kind === 'graph' ? 'answer.ttl' : kind === 'plan' ? 'plan.json' : 'answer.srj',
-    );
+    const name = kind === 'graph' ? 'answer.ttl' : kind === 'plan' ? 'plan.json' : 'answer.srj';
+    saveAs(new Blob([text], { type: mediaType }), name);
   }
 }
 
-export function csvOf(columns: readonly string[], rows: readonly Row[]): string {
+function csvOf(columns: readonly string[], rows: readonly Row[]): string {
   const lines = [columns.map(field), ...rows.map((row) => row.map((term) => field(plainText(term))))];
   return `${lines.map((fields) => fields.join(',')).join('\r\n')}\r\n`;
 }

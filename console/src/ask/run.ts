@@ -31,7 +31,14 @@ export class Run {
     const since = performance.now();
     this.become({ is: 'running', since });
     const ticking = setInterval(this.changed, 200);
-    const after = await outcome({ query, isExplained }, controller.signal, since);
+    const took = (): number => performance.now() - since;
+    const after = await ask(query, controller.signal, isExplained).then(
+      (answer): State => ({ is: 'answered', milliseconds: took(), answer, query }),
+      (error: unknown): State => {
+        const status = error instanceof Refusal ? error.status : 0;
+        return { is: 'refused', milliseconds: took(), message: messageOf(error), status, query };
+      },
+    );
     clearInterval(ticking);
     // Ended by hand, and perhaps asked anew since.
     if (this.controller !== controller) return;
@@ -49,21 +56,6 @@ export class Run {
   private become(state: State): void {
     this.state = state;
     this.changed();
-  }
-}
-
-interface Asked {
-  readonly query: string;
-  readonly isExplained: boolean;
-}
-
-async function outcome({ query, isExplained }: Asked, signal: AbortSignal, since: number): Promise<State> {
-  try {
-    const answer = await ask(query, signal, isExplained);
-    return { is: 'answered', milliseconds: performance.now() - since, answer, query };
-  } catch (error) {
-    const status = error instanceof Refusal ? error.status : 0;
-    return { is: 'refused', milliseconds: performance.now() - since, message: messageOf(error), status, query };
   }
 }
 

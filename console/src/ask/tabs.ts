@@ -23,26 +23,14 @@ export interface Tabs {
 const key = keptKey('queries');
 const firstQuery = 'SELECT * { ?s ?p ?o } LIMIT 100';
 
-export function restore(): Tabs {
+function restore(): Tabs {
   const kept = readKept(localStorage.getItem(key));
   if (kept) return kept;
   const tab = newTab([], firstQuery);
   return { list: [tab], active: tab.id };
 }
 
-export const keep = (tabs: Tabs): void => localStorage.setItem(key, JSON.stringify(tabs));
-
-/** Called when another window of this browser changes what is kept. */
-export function onKeptElsewhere(listener: (tabs: Tabs) => void): () => void {
-  const heard = (event: StorageEvent): void => {
-    const kept = event.key === key ? readKept(event.newValue) : undefined;
-    if (kept) listener(kept);
-  };
-  addEventListener('storage', heard);
-  return () => removeEventListener('storage', heard);
-}
-
-export function newTab(list: readonly Tab[], query: string, name = freeName(list)): Tab {
+function newTab(list: readonly Tab[], query: string, name = freeName(list)): Tab {
   return { id: crypto.randomUUID(), name, query };
 }
 
@@ -75,19 +63,24 @@ export class Keeper implements ReactiveController {
   /** What was closed last, for those who did not mean it. */
   closed: { readonly tab: Tab; readonly at: number } | undefined;
   private tabs: Tabs = restore();
-  private forget: (() => void) | undefined;
 
   constructor(private readonly host: ReactiveControllerHost) {
     host.addController(this);
   }
 
   hostConnected(): void {
-    this.forget = onKeptElsewhere(({ list }) => this.adopt(list));
+    addEventListener('storage', this.heard);
   }
 
   hostDisconnected(): void {
-    this.forget?.();
+    removeEventListener('storage', this.heard);
   }
+
+  /** Another window of this browser may change what is kept. */
+  private readonly heard = ({ key: changed, newValue }: StorageEvent): void => {
+    const kept = changed === key ? readKept(newValue) : undefined;
+    if (kept) this.adopt(kept.list);
+  };
 
   get list(): readonly Tab[] {
     return this.tabs.list;
@@ -140,7 +133,7 @@ export class Keeper implements ReactiveController {
     this.tabs = tabs;
     this.host.requestUpdate();
     try {
-      keep(tabs);
+      localStorage.setItem(key, JSON.stringify(tabs));
     } catch (error) {
       notify(`This browser cannot keep the queries: ${messageOf(error)}`, 'bad');
     }

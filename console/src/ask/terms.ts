@@ -15,11 +15,7 @@ export type Row = readonly (Term | undefined)[];
 
 const xsd = 'http://www.w3.org/2001/XMLSchema#';
 const numeric = new Set(
-  [
-    'integer decimal double float long int short byte nonNegativeInteger positiveInteger negativeInteger',
-    'nonPositiveInteger unsignedLong unsignedInt unsignedShort unsignedByte',
-  ]
-    .join(' ')
+  'integer decimal double float long int short byte nonNegativeInteger positiveInteger negativeInteger nonPositiveInteger unsignedLong unsignedInt unsignedShort unsignedByte'
     .split(' ')
     .map((name) => xsd + name),
 );

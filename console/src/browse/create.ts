@@ -47,10 +47,7 @@ export async function deleteMember(iri: string): Promise<Refusal | undefined> {
   const head = await request('HEAD', iri);
   const etag = head.headers.get('ETag');
   const response = await request('DELETE', iri, {
-    headers: {
-      ...(etag ? { 'If-Match': etag } : {}),
-      ...(isContainer(iri) ? { Depth: 'infinity' } : {}),
-    },
+    headers: { ...(etag ? { 'If-Match': etag } : {}), ...(isContainer(iri) ? { Depth: 'infinity' } : {}) },
   });
   return response.ok ? undefined : refusalOf(response);
 }

@@ -55,12 +55,8 @@ function applyName(name: string, prefix: string, dialect: Dialect) {
 
 /** After the last declaration, at the start of a line and never after what is being typed. */
 function declarationPlace(text: string, before: number): number {
-  let place = 0;
-  for (const found of text.matchAll(/^[ \t]*(?:@prefix|@base|prefix|base)\b[^\n]*\n/gim)) {
-    const end = found.index + found[0].length;
-    if (end <= before) place = end;
-  }
-  return place;
+  const declarations = [...text.matchAll(/^[ \t]*(?:@prefix|@base|prefix|base)\b[^\n]*\n/gim)];
+  return declarations.map((found) => found.index + found[0].length).findLast((end) => end <= before) ?? 0;
 }
 
 function prefixOptions(known: Readonly<Record<string, string>>, dialect: Dialect): Completion[] {
@@ -76,15 +72,15 @@ function prefixOptions(known: Readonly<Record<string, string>>, dialect: Dialect
 function nameOptions(
   iris: readonly string[],
   known: Readonly<Record<string, string>>,
-  look: { dialect: Dialect; type: string },
+  { dialect, type }: { dialect: Dialect; type: string },
 ): Completion[] {
   // A prefix that the document uses for something else must not be taken for the one that people know.
   const prefixes = { ...wellKnown, ...known };
   return iris.map((iri) => {
     const name = compact(iri, prefixes);
-    const base = { detail: iri, type: look.type, boost: 2 };
-    if (name === undefined) return { label: `<${iri}>`, type: look.type, boost: 2 };
-    return { ...base, label: name, apply: applyName(name, name.slice(0, name.indexOf(':')), look.dialect) };
+    const base = { type, boost: 2 };
+    if (name === undefined) return { ...base, label: `<${iri}>` };
+    return { ...base, label: name, detail: iri, apply: applyName(name, name.slice(0, name.indexOf(':')), dialect) };
   });
 }
 

@@ -25,7 +25,6 @@ import { finding } from './search.js';
 import { hostStyle, theme } from './theme.js';
 import { turtleLanguage } from './turtle.js';
 
-export type { Completions } from './complete.js';
 export type Language = 'turtle' | 'sparql' | 'json' | 'text';
 
 /** A string whose line ends are all CR LF keeps them; any other is split at LF alone, so that nothing in it changes unasked. */
@@ -125,8 +124,9 @@ export class QuadEditor extends LitElement {
   }
 
   private extensions(): Extension {
+    const submit = (): boolean => this.dispatchEvent(new CustomEvent('submit'));
     return [
-      Prec.highest(keymap.of(['Mod-Enter', 'Ctrl-Enter'].map((key) => ({ key, run: () => this.submit() })))),
+      Prec.highest(keymap.of(['Mod-Enter', 'Ctrl-Enter'].map((key) => ({ key, run: submit })))),
       lineNumbers(),
       highlightActiveLineGutter(),
       highlightSpecialChars(),
@@ -155,11 +155,6 @@ export class QuadEditor extends LitElement {
     for (const list of [this.completions.classes(), this.completions.predicates()]) list.catch(() => {});
   }
 
-  private submit(): boolean {
-    this.dispatchEvent(new CustomEvent('submit'));
-    return true;
-  }
-
   private stateNow(): Extension {
     return [
       EditorState.readOnly.of(this.readonly),
@@ -182,15 +177,8 @@ export class QuadEditor extends LitElement {
             maxRenderedOptions: 12,
             override: [completionSource(dialect, () => this.completions)],
           });
-    switch (this.language) {
-      case 'turtle':
-        return [turtleLanguage, check(turtleCheck), names('turtle')];
-      case 'sparql':
-        return [sparql(), check(sparqlCheck), names('sparql')];
-      case 'json':
-        return [json(), check(jsonCheck)];
-      case 'text':
-        return [];
-    }
+    if (this.language === 'turtle') return [turtleLanguage, check(turtleCheck), names('turtle')];
+    if (this.language === 'sparql') return [sparql(), check(sparqlCheck), names('sparql')];
+    return this.language === 'json' ? [json(), check(jsonCheck)] : [];
   }
 }

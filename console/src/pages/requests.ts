@@ -6,7 +6,7 @@ import '../sharing/ask-form.js';
 import '../sharing/request-card.js';
 import { Page, scrollTable, signInHref } from '../frame/page.js';
 import { tabbed } from '../frame/tabs.js';
-import { who } from '../session/session.js';
+import { subjectNow, who } from '../session/session.js';
 import { actionsText, assigneesOf, endText, type Kept, list, type Policy, readAll, remove } from '../sharing/access.js';
 import { grantsTable, targetLink } from '../sharing/grants-table.js';
 import { everybody } from '../sharing/people.js';
@@ -43,8 +43,7 @@ export class RequestsPage extends Page {
   }
 
   private isMine(kept: Kept): boolean {
-    const session = who();
-    return session.kind === 'subject' && assigneesOf(kept.document).includes(session.subject);
+    return assigneesOf(kept.document).includes(subjectNow());
   }
 
   private isAccepted = ({ document }: Kept): boolean =>
@@ -91,8 +90,7 @@ export class RequestsPage extends Page {
 
   private renderMine(): TemplateResult {
     const asked = (this.requests ?? []).filter((kept) => this.isMine(kept));
-    const session = who();
-    const subjects = [everybody, session.kind === 'subject' ? session.subject : ''];
+    const subjects = [everybody, subjectNow()];
     const isForMe = ({ assignee }: Policy): boolean => list(assignee).some((iri) => subjects.includes(iri));
     const granted = this.grants.filter(({ document }) => document.access.some(isForMe));
     return html`

@@ -66,10 +66,8 @@ export class SearchPage extends Page {
     try {
       this.found = await search(this.wanted, this.page, controller.signal);
       this.failure = '';
-      this.types = await readTypes(
-        (this.found?.hits ?? []).map(({ iri }) => iri),
-        controller.signal,
-      );
+      const iris = (this.found?.hits ?? []).map(({ iri }) => iri);
+      this.types = await readTypes(iris, controller.signal);
     } catch (error) {
       if (controller.signal.aborted) return;
       this.failure = messageOf(error);

@@ -97,7 +97,8 @@ export class Draft extends EventTarget {
         headers: { 'Content-Type': mediaType, ...condition },
         body: new Blob([text]),
       });
-      this.base = { text, etag: response.headers.get('ETag') ?? (await this.tagNow()) };
+      const tagged = response.headers.has('ETag') ? response : await request('HEAD', iri);
+      this.base = { text, etag: tagged.headers.get('ETag') ?? '' };
       this.theirs = undefined;
       return true;
     } catch (error) {
@@ -121,21 +122,12 @@ export class Draft extends EventTarget {
     }
   }
 
-  private async tagNow(): Promise<string> {
-    return (await request('HEAD', this.source.iri)).headers.get('ETag') ?? '';
-  }
-
   private changed(): void {
     this.dispatchEvent(new Event('change'));
   }
 }
 
-export interface SaveActions {
-  readonly save: () => void;
-  readonly revert: () => void;
-}
-
-export function saveRow(draft: Draft, { save, revert }: SaveActions): TemplateResult {
+export function saveRow(draft: Draft, { save, revert }: Record<'save' | 'revert', () => void>): TemplateResult {
   const state = draft.isSaving ? 'Saving …' : draft.isDirty ? 'Unsaved changes' : 'No unsaved changes';
   return html`<div class="row">
     <button type="button" class="primary" ?disabled=${draft.isSaving} @click=${save}>Save</button>

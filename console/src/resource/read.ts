@@ -1,5 +1,5 @@
 /** Reads a resource as far as a page can show it. */
-import { linkTarget, succeed } from '../storage/api.js';
+import { essenceOf, linkTarget, succeed } from '../storage/api.js';
 import { rightsOn } from '../storage/controller.js';
 
 export type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
@@ -14,11 +14,11 @@ export interface Opened {
   /** Bytes, when they are known. */
   readonly size: number | undefined;
   /** Of kinds that are edited as text. */
-  readonly text: string | undefined;
+  readonly text?: string;
   /** Of kinds that are shown. */
-  readonly blob: Blob | undefined;
+  readonly blob?: Blob;
   /** Why it is not opened, for people. */
-  readonly reason: string | undefined;
+  readonly reason?: string;
   readonly linkset: string | undefined;
   readonly acl: string | undefined;
   /** Whether the server takes a new version of it, from this reader. */
@@ -30,10 +30,7 @@ export const turtle = 'text/turtle';
 /** Turtle of RDF, anything else as it is stored. */
 const accept = `${turtle}, */*;q=0.1`;
 
-const essence = (mediaType: string): string => mediaType.split(';')[0]!.trim().toLowerCase();
-
-function kindOf(mediaType: string, isRdf: boolean): Kind {
-  const type = essence(mediaType);
+function kindOf(type: string, isRdf: boolean): Kind {
   if (isRdf || type === turtle) return 'rdf';
   if (type === 'application/json' || type.endsWith('+json')) return 'json';
   if (type.startsWith('image/')) return 'image';
@@ -42,27 +39,26 @@ function kindOf(mediaType: string, isRdf: boolean): Kind {
   return 'other';
 }
 
-/** @throws TypeError for bytes that are no UTF-8: saving would change them */
-const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-
 function textOf(bytes: Uint8Array, mediaType: string): { text: string } | { reason: string } {
   const charset = /;\s*charset="?([^";\s]+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? 'utf-8';
   if (!['utf-8', 'utf8', 'us-ascii'].includes(charset))
     return { reason: `Its characters are written as ${charset}; only UTF-8 can be edited here.` };
   try {
-    return { text: decode(bytes) };
+    // Bytes that are no UTF-8 would be others when they are saved.
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
     return { reason: 'Its bytes are no UTF-8 text.' };
   }
 }
 
 /** @throws Refusal */
-export async function readResource(iri: string, signal?: AbortSignal): Promise<Opened> {
-  const response = await succeed('GET', iri, { headers: { Accept: accept }, ...(signal ? { signal } : {}) });
+export async function readResource(iri: string): Promise<Opened> {
+  const response = await succeed('GET', iri, { headers: { Accept: accept } });
   const { write = false, share = false } = await rightsOn(iri);
   const mediaType = response.headers.get('Content-Type') ?? 'application/octet-stream';
   const isRdf = /<http:\/\/www\.w3\.org\/ns\/ldp#RDFSource>/.test(response.headers.get('Link') ?? '');
-  const kind = kindOf(mediaType, isRdf);
+  const type = essenceOf(response);
+  const kind = kindOf(type, isRdf);
   const length = response.headers.get('Content-Length');
   const allowed = response.headers.get('Allow');
   const about = {
@@ -71,9 +67,6 @@ export async function readResource(iri: string, signal?: AbortSignal): Promise<O
     etag: response.headers.get('ETag') ?? '',
     modified: response.headers.get('Last-Modified') ?? undefined,
     size: length === null ? undefined : Number(length),
-    text: undefined,
-    blob: undefined,
-    reason: undefined,
     linkset: linkTarget(response, 'linkset', iri),
     acl: linkTarget(response, 'acl', iri),
     isWritable: write && (allowed === null || /\bPUT\b/.test(allowed)),
@@ -86,7 +79,7 @@ export async function readResource(iri: string, signal?: AbortSignal): Promise<O
   const bytes = await takeUpTo(response, downloadLimit);
   if (bytes === undefined) return { ...about, kind: 'other', reason: 'It is larger than 5 MB.' };
   const known = { ...about, kind, size: bytes.byteLength };
-  if (kind === 'image' || kind === 'pdf') return { ...known, blob: new Blob([bytes], { type: essence(mediaType) }) };
+  if (kind === 'image' || kind === 'pdf') return { ...known, blob: new Blob([bytes], { type }) };
   const read = textOf(bytes, mediaType);
   return 'text' in read ? { ...known, text: read.text } : { ...known, kind: 'other', reason: read.reason };
 }
@@ -100,7 +93,7 @@ export async function takeUpTo(response: Response, most: number): Promise<Uint8A
     await response.body?.cancel();
     return undefined;
   }
-  const parts: Uint8Array[] = [];
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   for (const reader = response.body?.getReader(); reader; ) {
     const { done, value } = await reader.read();
@@ -112,11 +105,5 @@ export async function takeUpTo(response: Response, most: number): Promise<Uint8A
     }
     parts.push(value);
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return bytes;
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }

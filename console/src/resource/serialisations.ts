@@ -1,27 +1,20 @@
 /** `<resource-serialisations>`: a graph in the other forms that the server writes, to read and to copy. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import type { Language } from '../editor/quad-editor.js';
 import { Page } from '../frame/page.js';
 import { succeed } from '../storage/api.js';
 import { downloadLimit, takeUpTo } from './read.js';
 
-export interface Serialisation {
-  readonly mediaType: string;
-  readonly title: string;
-  readonly language: Language;
-}
-
-export const serialisations: readonly Serialisation[] = [
+export const serialisations = [
   { mediaType: 'application/ld+json', title: 'JSON-LD', language: 'json' },
   { mediaType: 'application/n-triples', title: 'N-Triples', language: 'turtle' },
   { mediaType: 'application/rdf+xml', title: 'RDF/XML', language: 'text' },
-];
+] as const;
 
 @customElement('resource-serialisation')
 export class ResourceSerialisation extends Page {
   @property() iri = '';
-  @property({ attribute: false }) serialisation: Serialisation = serialisations[0]!;
+  @property({ attribute: false }) serialisation: (typeof serialisations)[number] = serialisations[0];
   /** Of the state that is shown: another one is read anew. */
   @property() etag = '';
   @state() private text: string | undefined;

@@ -107,9 +107,8 @@ export class ResourceView extends Page implements Keepable {
       </div>
       ${tabStrip({ label: 'What to show', tabs, current: this.tab, choose: (id) => this.choose(id) })}
       ${tabs.map(
-        ({
-          id,
-        }) => html`<div role="tabpanel" id=${`panel-${id}`} aria-labelledby=${`tab-${id}`} ?hidden=${id !== this.tab}>
+        ({ id }) => html`<div role="tabpanel"
+          id=${`panel-${id}`} aria-labelledby=${`tab-${id}`} ?hidden=${id !== this.tab}>
         ${this.seen.has(id) ? this.panel(id, opened) : nothing}
       </div>`,
       )}

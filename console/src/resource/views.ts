@@ -2,7 +2,7 @@
  * Views of resources that have something typed into them: kept while others are shown, until it is saved or given up, so that a way through
  * the console or a new sign-in loses nothing.
  */
-import { onSession, who } from '../session/session.js';
+import { onSession, subjectNow } from '../session/session.js';
 
 export interface Keepable {
   readonly hasChanges: boolean;
@@ -32,10 +32,6 @@ addEventListener('beforeunload', (event) => {
   if (changedResources().length > 0) event.preventDefault();
 });
 
-const subjectNow = (): string => {
-  const session = who();
-  return session.kind === 'subject' ? session.subject : '';
-};
 let subject = subjectNow();
 onSession(() => {
   // The same person with a new credential continues; nobody else sees what was typed.

@@ -56,11 +56,7 @@ export async function search(wanted: Wanted, page: number, signal: AbortSignal):
   return { hits, total: found.totalItems, pages: last ?? Math.ceil(found.totalItems / Math.max(1, size)) };
 }
 
-async function ask(
-  url: string,
-  { types, joined }: Wanted,
-  signal: AbortSignal,
-): Promise<{ found: Found; last: number | undefined }> {
+async function ask(url: string, { types, joined }: Wanted, signal: AbortSignal) {
   // A body, since a type may have a comma in it, and many do not fit an address.
   const response = await succeed('QUERY', url, {
     headers: { 'Content-Type': 'application/lws-query+json', Accept: 'application/lws+json' },

@@ -20,12 +20,7 @@ interface Token {
 
 export type Who =
   | { readonly kind: 'anonymous' }
-  | {
-      readonly kind: 'subject';
-      readonly subject: string;
-      readonly isBrowser: boolean;
-      readonly until: number | undefined;
-    };
+  | { readonly kind: 'subject'; readonly subject: string; readonly isBrowser: boolean };
 
 export class SignInError extends Error {}
 
@@ -60,9 +55,14 @@ export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
 
 export function who(): Who {
   if (!source) return { kind: 'anonymous' };
-  if (source.kind === 'browser') return { kind: 'subject', subject: source.did, isBrowser: true, until: undefined };
-  const { sub, exp } = claimsOf(source.credential);
-  return { kind: 'subject', subject: String(sub), isBrowser: false, until: Number(exp) * 1000 };
+  if (source.kind === 'browser') return { kind: 'subject', subject: source.did, isBrowser: true };
+  return { kind: 'subject', subject: String(claimsOf(source.credential)['sub']), isBrowser: false };
+}
+
+/** Who is signed in, by their URI; empty for nobody. */
+export function subjectNow(): string {
+  const session = who();
+  return session.kind === 'subject' ? session.subject : '';
 }
 
 /** Takes up what an earlier visit kept. */

@@ -105,13 +105,7 @@ async function readOne(id: string): Promise<AccessDocument | undefined> {
 
 /** Sends a request or a grant. */
 export async function post(kind: Kind, access: readonly Policy[], more: Readonly<Record<string, unknown>> = {}) {
-  const body = {
-    '@context': 'https://www.w3.org/ns/lws/v1',
-    type: [kind],
-    storage: storageUri,
-    access,
-    ...more,
-  };
+  const body = { '@context': 'https://www.w3.org/ns/lws/v1', type: [kind], storage: storageUri, access, ...more };
   await succeed('POST', await endpointOf(kind), jsonBody(body, 'application/lws+json'));
 }
 

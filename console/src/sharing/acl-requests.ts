@@ -32,9 +32,7 @@ async function own(iri: string): Promise<EffectiveAcl | undefined> {
  * @throws Refusal without control of the resource
  */
 export async function effectiveAcl(iri: string): Promise<EffectiveAcl | undefined> {
-  const found = await own(iri);
-  if (found) return found;
-  return inheritedAcl(iri);
+  return (await own(iri)) ?? inheritedAcl(iri);
 }
 
 /** The ACL that would count without one of the resource's own. */

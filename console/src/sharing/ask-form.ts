@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { Page, submitted } from '../frame/page.js';
-import { storageUri, who } from '../session/session.js';
+import { storageUri, subjectNow } from '../session/session.js';
 import { policyFor, post } from './access.js';
 import { actionFields, actionsFrom, untilField } from './people.js';
 
@@ -26,11 +26,11 @@ export class AskForm extends Page {
 
   private async send(event: SubmitEvent): Promise<void> {
     const { form, data, text } = submitted(event);
-    const session = who();
-    if (session.kind !== 'subject') return;
+    const person = subjectNow();
+    if (person === '') return;
     const asked = await this.attempt(async () => {
       const wish = { iri: text('iri'), actions: actionsFrom(data), until: text('until') };
-      const policy = policyFor({ person: session.subject, ...wish });
+      const policy = policyFor({ person, ...wish });
       const [purpose, message] = [text('purpose'), text('message')];
       await post('AccessRequest', [policy], {
         ...(purpose === '' ? {} : { purpose }),

@@ -3,7 +3,7 @@
 import { html, type TemplateResult } from 'lit';
 import { customElement } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
-import { who } from '../session/session.js';
+import { subjectNow } from '../session/session.js';
 import { keptKey } from '../session/vault.js';
 import { shortName } from '../storage/names.js';
 import { type Action, actionNames, allActions } from './access.js';
@@ -33,10 +33,9 @@ export function rememberName(iri: string, name: string): void {
 export function nameOfPerson(iri: string): string {
   if (iri === everybody) return 'Everybody';
   if (iri === signedIn) return 'Anybody who is signed in';
-  const session = who();
   const kept = book();
   const name = Object.hasOwn(kept, iri) ? kept[iri]! : shortName(iri);
-  return session.kind === 'subject' && session.subject === iri ? `${name} (you)` : name;
+  return iri !== '' && subjectNow() === iri ? `${name} (you)` : name;
 }
 
 /** The identity that was typed: a name of the book, or an IRI. @throws Error for neither */

@@ -6,7 +6,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import type { Quad } from 'n3';
 import { confirmed } from '../frame/confirm.js';
 import { Page, placeHref, scrollTable, submitted } from '../frame/page.js';
-import { storageUri, who } from '../session/session.js';
+import { storageUri, subjectNow } from '../session/session.js';
 import { Refusal } from '../storage/api.js';
 import { isContainer } from '../storage/names.js';
 import * as model from './acl-model.js';
@@ -92,9 +92,8 @@ export class ShareAcl extends Page {
       <th scope="row">${row.kind === 'agentGroup' ? 'Group: ' : nothing}${person(row.iri)}</th>
       ${isContainer(of) && this.isOwn ? html`<td>${scopeNames[row.scope]}</td>` : nothing}
       ${model.modes.map(
-        (
-          mode,
-        ) => html`<td><input type="checkbox" aria-label=${`${mode} for ${name}`} .checked=${live(row.modes.includes(mode))}
+        (mode) => html`<td><input type="checkbox"
+          aria-label=${`${mode} for ${name}`} .checked=${live(row.modes.includes(mode))}
           ?disabled=${!this.isOwn} @change=${(event: Event) => this.toggle(row, mode, (event.target as HTMLInputElement).checked)}></td>`,
       )}
     </tr>`;
@@ -149,9 +148,7 @@ export class ShareAcl extends Page {
 
   /** Whether the signed-in subject has control by these rules, as far as can be judged here. */
   private controls(quads: readonly Quad[], of: string): boolean {
-    const session = who();
-    const subject = session.kind === 'subject' ? session.subject : '';
-    return model.hasControl(quads, of, { subject, inherited: of !== this.at });
+    return model.hasControl(quads, of, { subject: subjectNow(), inherited: of !== this.at });
   }
 
   /** Replaces the rules, after a warning when the signed-in subject would have no control by them. */

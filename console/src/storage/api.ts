@@ -17,7 +17,7 @@ export class Refusal extends Error {
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: BodyInit | null;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a request has that sends JSON. */
@@ -107,15 +107,11 @@ export interface Service {
   readonly serviceEndpoint: string;
 }
 
-interface Description {
-  readonly service?: readonly Service[];
-}
-
 export const services = once(async (): Promise<readonly Service[]> => {
   // The root's answer names it, also a refusal.
   const root = await request('HEAD', storageUri);
   const link = linkTarget(root, 'https://www.w3.org/ns/lws#storageDescription', storageUri);
-  return (await json<Description>(link ?? `${storageUri}.lws/storage-description`)).service ?? [];
+  return (await json<{ service?: readonly Service[] }>(link ?? `${storageUri}.lws/storage-description`)).service ?? [];
 });
 
 /** Where a service is; `undefined` when this storage does not have it. */
@@ -132,7 +128,7 @@ export async function select(
   const response = await succeed('POST', endpoint, {
     headers: { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' },
     body: query,
-    ...(signal ? { signal } : {}),
+    signal,
   });
   return ((await response.json()) as { results: { bindings: [] } }).results.bindings;
 }

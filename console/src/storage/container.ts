@@ -1,5 +1,5 @@
 /** Containers as the server lists them, page by page. */
-import { succeed } from './api.js';
+import { json } from './api.js';
 
 export interface Member {
   readonly iri: string;
@@ -8,12 +8,6 @@ export interface Member {
   /** Bytes; containers have none. */
   readonly size: number | undefined;
   readonly modified: string | undefined;
-}
-
-export interface ContainerPage {
-  readonly members: readonly Member[];
-  /** How many there are in all, of those that the caller may see. */
-  readonly total: number | undefined;
 }
 
 /** A member as documents of the server list it. */
@@ -35,15 +29,12 @@ export const memberOf = ({ id, type = [], mediaType, format, size, modified }: L
   modified,
 });
 
-/** @param url the address of a page of a container */
-export async function readContainer(url: string, signal?: AbortSignal): Promise<ContainerPage> {
-  const response = await succeed('GET', url, {
-    headers: { Accept: 'application/lws+json' },
-    ...(signal ? { signal } : {}),
-  });
-  const body = (await response.json()) as { items?: readonly Listed[]; totalItems?: number };
-  return {
-    members: (body.items ?? []).map((each) => memberOf(each, url)),
-    total: body.totalItems,
-  };
+/**
+ * A page of a container, and how many members there are in all, of those that the caller may see.
+ * @param url the address of the page
+ */
+export async function readContainer(url: string, signal: AbortSignal) {
+  const options = { headers: { Accept: 'application/lws+json' }, signal };
+  const { items = [], totalItems } = await json<{ items?: readonly Listed[]; totalItems?: number }>(url, options);
+  return { members: items.map((each) => memberOf(each, url)), total: totalItems };
 }

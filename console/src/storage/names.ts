@@ -31,15 +31,8 @@ export const dateText = (date: string | number): string => {
 
 /** Parent containers of an IRI of the storage, the root first. */
 export function ancestors(iri: string, storage: string): string[] {
-  const found: string[] = [];
-  const path = iri.slice(storage.length);
-  let at = storage;
-  found.push(at);
-  for (const segment of path.split('/').slice(0, -1)) {
-    at += `${segment}/`;
-    found.push(at);
-  }
-  return found;
+  const segments = iri.slice(storage.length).split('/').slice(0, -1);
+  return [storage, ...segments.map((_, at) => `${storage}${segments.slice(0, at + 1).join('/')}/`)];
 }
 
 export const isContainer = (iri: string): boolean => iri.endsWith('/');

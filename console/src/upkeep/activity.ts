@@ -8,9 +8,8 @@ import { messageOf, refusalOf, request, systemUrl } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
 
 interface Activity {
-  readonly id: string;
   readonly type: readonly string[];
-  readonly object: { readonly id: string; readonly type: readonly string[] };
+  readonly object: { readonly id: string };
   readonly published: string;
   readonly actor?: string;
 }

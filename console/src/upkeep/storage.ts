@@ -62,11 +62,8 @@ export class UpkeepStorage extends Page {
 const isSet = (source: string): boolean => /^(?:environment|flag) /.test(source);
 
 function durationText(seconds: number): string {
-  const [days, hours, minutes] = [
-    Math.floor(seconds / 86_400),
-    Math.floor(seconds / 3600) % 24,
-    Math.floor(seconds / 60) % 60,
-  ];
+  const whole = (unit: number): number => Math.floor(seconds / unit);
+  const [days, hours, minutes] = [whole(86_400), whole(3600) % 24, whole(60) % 60];
   if (days > 0) return `${days} d ${hours} h`;
   return hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min` : `${seconds} s`;
 }

@@ -7,15 +7,8 @@ import type { Upload, UploadQueue } from './queue.js';
 
 /** Rows that are shown: of a thousand that wait, nobody reads more. */
 const maxShown = 50;
-const words: Readonly<Record<Upload['state'], string>> = {
-  waiting: 'waiting',
-  sending: 'sending',
-  done: 'done',
-  conflict: 'exists already',
-  kept: 'left as it was',
-  failed: 'failed',
-  cancelled: 'cancelled',
-};
+/** States that are called otherwise. */
+const words: Partial<Record<Upload['state'], string>> = { conflict: 'exists already', kept: 'left as it was' };
 
 @customElement('quad-uploads')
 export class UploadPanel extends Page {
@@ -88,7 +81,7 @@ export class UploadPanel extends Page {
                 ? html`<progress aria-label=${upload.path} max=${Math.max(1, upload.file.size)} value=${upload.sent}></progress>`
                 : nothing
             }
-            <span class=${upload.state === 'failed' ? 'failed' : 'soft'}>${words[upload.state]}</span>
+            <span class=${upload.state === 'failed' ? 'failed' : 'soft'}>${words[upload.state] ?? upload.state}</span>
             ${upload.failure ? html`<span class="failed">${upload.failure}</span>` : nothing}
           </li>`,
         )}

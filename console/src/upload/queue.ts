@@ -35,16 +35,10 @@ export class UploadQueue extends EventTarget {
   /** Takes files up below a container, which has to exist. */
   add(container: string, { files, folders }: Dropped): void {
     this.containers.set(container, Promise.resolve());
-    for (const { file, path } of files)
-      this.uploads.push({
-        iri: container + encodePath(path),
-        path,
-        file,
-        state: 'waiting',
-        sent: 0,
-        failure: '',
-        replace: false,
-      });
+    for (const { file, path } of files) {
+      const iri = container + encodePath(path);
+      this.uploads.push({ iri, path, file, state: 'waiting', sent: 0, failure: '', replace: false });
+    }
     for (const folder of folders) {
       const made = this.ensure(`${container}${encodePath(folder)}/`);
       // What goes into it says so too; an empty one has nobody else.
@@ -63,7 +57,7 @@ export class UploadQueue extends EventTarget {
     for (const upload of this.uploads)
       if (upload.state === 'failed' || upload.state === 'cancelled')
         Object.assign(upload, { state: 'waiting', failure: '', sent: 0 });
-    this.containersThatFailed();
+    for (const [iri, made] of this.containers) made.catch(() => this.containers.delete(iri));
     this.next = 0;
     this.advance();
   }
@@ -96,10 +90,6 @@ export class UploadQueue extends EventTarget {
     this.changed();
   }
 
-  private containersThatFailed(): void {
-    for (const [iri, made] of this.containers) made.catch(() => this.containers.delete(iri));
-  }
-
   private advance(): void {
     while (!this.paused && this.running.size < atOnce) {
       while (this.next < this.uploads.length && this.uploads[this.next]!.state !== 'waiting') this.next++;
@@ -116,16 +106,9 @@ export class UploadQueue extends EventTarget {
     upload.state = 'sending';
     try {
       await this.ensure(parentOf(upload.iri));
-      upload.state = await putFile({
-        url: upload.iri,
-        file: upload.file,
-        mediaType: mediaTypeOf(upload.file.name, upload.file.type),
-        replace: upload.replace,
-        signal: controller.signal,
-        onProgress: (sent) => {
-          upload.sent = sent;
-          this.changed();
-        },
+      upload.state = await putFile(upload, controller.signal, (sent) => {
+        upload.sent = sent;
+        this.changed();
       });
       if (upload.state === 'done') upload.sent = upload.file.size;
     } catch (error) {
@@ -170,53 +153,39 @@ const encodePath = (path: string): string =>
     .map((segment) => encodeURIComponent(segment).replace(/%(?:40|3A|24|2C|2B|3D)/g, decodeURIComponent))
     .join('/');
 
-interface PutOptions {
-  readonly url: string;
-  readonly file: File;
-  readonly mediaType: string;
-  /** Over what is there already. */
-  readonly replace: boolean;
-  readonly signal: AbortSignal;
-  readonly onProgress: (sent: number) => void;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly nonce: string | null;
-}
-
 /** @returns `conflict` when there is a resource of that name. @throws Refusal for any other refusal */
-async function putFile(options: PutOptions): Promise<'done' | 'conflict'> {
-  const etag = options.replace ? await currentTag(options.url) : undefined;
-  let answer = await send(options, etag);
-  if (takeNonce(answer.status, answer.nonce)) answer = await send(options, etag);
+async function putFile(
+  { iri, file, replace }: Upload,
+  signal: AbortSignal,
+  onProgress: (sent: number) => void,
+): Promise<'done' | 'conflict'> {
+  // What is replaced is what was there when its replacement was asked for.
+  const etag = replace ? (await request('HEAD', iri)).headers.get('ETag') : null;
+  const own = {
+    'Content-Type': mediaTypeOf(file.name, file.type),
+    ...(etag ? { 'If-Match': etag } : { 'If-None-Match': '*' }),
+  };
+  const attempt = async (): Promise<XMLHttpRequest> => {
+    const fields = { ...(await authorizationFor('PUT', iri)), ...own };
+    return new Promise((resolve, reject) => {
+      const xhr = new XMLHttpRequest();
+      xhr.open('PUT', iri);
+      for (const [name, value] of Object.entries(fields)) xhr.setRequestHeader(name, value);
+      xhr.upload.onprogress = ({ loaded }) => onProgress(loaded);
+      xhr.onload = () => resolve(xhr);
+      xhr.onerror = () =>
+        reject(new Error('The connection broke off. Is the server running, and the file still there?'));
+      xhr.onabort = () => reject(new DOMException('Cancelled', 'AbortError'));
+      if (signal.aborted) return reject(new DOMException('Cancelled', 'AbortError'));
+      signal.addEventListener('abort', () => xhr.abort());
+      xhr.send(file);
+    });
+  };
+  let answer = await attempt();
+  if (takeNonce(answer.status, answer.getResponseHeader('DPoP-Nonce'))) answer = await attempt();
   if (answer.status >= 200 && answer.status < 300) return 'done';
-  if (answer.status === 412 && !options.replace) return 'conflict';
-  throw refusalFrom(answer.status, answer.text);
-}
-
-/** What is replaced is what was there when its replacement was asked for. */
-async function currentTag(url: string): Promise<string | undefined> {
-  return (await request('HEAD', url)).headers.get('ETag') ?? undefined;
-}
-
-async function send({ url, file, mediaType, signal, onProgress }: PutOptions, etag?: string): Promise<Answer> {
-  const fields = await authorizationFor('PUT', url);
-  return new Promise((resolve, reject) => {
-    const xhr = new XMLHttpRequest();
-    xhr.open('PUT', url);
-    const all = { ...fields, 'Content-Type': mediaType, ...(etag ? { 'If-Match': etag } : { 'If-None-Match': '*' }) };
-    for (const [name, value] of Object.entries(all)) xhr.setRequestHeader(name, value);
-    xhr.upload.onprogress = ({ loaded }) => onProgress(loaded);
-    xhr.onload = () =>
-      resolve({ status: xhr.status, text: xhr.responseText, nonce: xhr.getResponseHeader('DPoP-Nonce') });
-    xhr.onerror = () => reject(new Error('The connection broke off. Is the server running, and the file still there?'));
-    xhr.onabort = () => reject(new DOMException('Cancelled', 'AbortError'));
-    if (signal.aborted) return reject(new DOMException('Cancelled', 'AbortError'));
-    signal.addEventListener('abort', () => xhr.abort());
-    xhr.send(file);
-  });
+  if (answer.status === 412 && !replace) return 'conflict';
+  throw refusalFrom(answer.status, answer.responseText);
 }
 
 /** Media types by the ends of names: browsers know none of RDF, and it would become an opaque binary. Pure. */
@@ -285,15 +254,10 @@ export interface Dropped {
 }
 
 /** Reads what was dropped. To be called within the event: the list of items is empty afterwards. */
-export function readDrop(transfer: DataTransfer): Promise<Dropped> {
-  const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+export async function readDrop(transfer: DataTransfer): Promise<Dropped> {
+  const roots = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   // Some sources give files without entries.
-  const loose = entries.length > 0 ? [] : [...transfer.files].map((file) => ({ file, path: file.name }));
-  return readEntries(entries, loose);
-}
-
-async function readEntries(roots: readonly FileSystemEntry[], loose: readonly Picked[]): Promise<Dropped> {
-  const files: Picked[] = [...loose];
+  const files: Picked[] = roots.length > 0 ? [] : [...transfer.files].map((file) => ({ file, path: file.name }));
   const folders: string[] = [];
   const visit = async (entry: FileSystemEntry): Promise<void> => {
     const path = entry.fullPath.replace(/^\//, '');

@@ -105,17 +105,12 @@ async function post(endpoint: DocumentsEndpoint, { access, address, body: open }
   };
 }
 
-interface Answered {
-  readonly key: string;
-  readonly kept: KeptDocument;
-}
-
 /** The request that a grant names. */
 function answeredBy(
   { platform, type }: DocumentsEndpoint,
   document: AccessDocument,
   tx: Transaction,
-): Answered | undefined {
+): { readonly key: string; readonly kept: KeptDocument } | undefined {
   const prefix = `${platform.baseUri}${platform.systemPrefix}/access-requests/`;
   const named = document['request'];
   if (type !== 'AccessGrant' || typeof named !== 'string' || !named.startsWith(prefix)) return undefined;
@@ -174,13 +169,11 @@ async function read(endpoint: DocumentsEndpoint, request: RouteRequest): Promise
 
 function saw({ platform, space }: DocumentsEndpoint, { parameters }: RouteRequest): Promise<void> {
   const key = keyOf(space, parameters['name']!);
-  return platform.store.transact(
-    (tx) => {
-      const value = tx.entry(key);
-      if (value !== undefined) markSeen(tx, key, readKept(value));
-    },
-    { frees: true },
-  );
+  const work = (tx: Transaction): void => {
+    const value = tx.entry(key);
+    if (value !== undefined) markSeen(tx, key, readKept(value));
+  };
+  return platform.store.transact(work, { frees: true });
 }
 
 async function remove(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
@@ -190,14 +183,12 @@ async function remove(endpoint: DocumentsEndpoint, request: RouteRequest): Promi
     throw new LwsError('forbidden', 'Only its issuer and controllers may delete a grant.', { reason: 'an assignee' });
   const key = keyOf(space, request.parameters['name']!);
   const conditions = preconditions(request.req);
-  await platform.store.transact(
-    (tx) => {
-      const value = tx.entry(key);
-      if (value === undefined) throw notFound('deleted meanwhile');
-      assertMemberState(conditions, memberOf(endpoint, readKept(value)));
-      tx.deleteEntry(key);
-    },
-    { frees: true },
-  );
+  const work = (tx: Transaction): void => {
+    const value = tx.entry(key);
+    if (value === undefined) throw notFound('deleted meanwhile');
+    assertMemberState(conditions, memberOf(endpoint, readKept(value)));
+    tx.deleteEntry(key);
+  };
+  await platform.store.transact(work, { frees: true });
   return { status: 204, fields: {} };
 }

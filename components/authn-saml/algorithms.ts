@@ -31,6 +31,11 @@ const signatures: readonly (readonly [string, SignatureMethod])[] = [
   ['http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512', { key: 'ec', hash: 'sha512' }],
 ];
 
+const sha1Signature: (typeof signatures)[number] = [
+  'http://www.w3.org/2000/09/xmldsig#rsa-sha1',
+  { key: 'rsa', hash: 'sha1' },
+];
+
 const digests: readonly (readonly [string, string])[] = [
   ['http://www.w3.org/2001/04/xmlenc#sha256', 'sha256'],
   ['http://www.w3.org/2001/04/xmldsig-more#sha384', 'sha384'],
@@ -39,18 +44,8 @@ const digests: readonly (readonly [string, string])[] = [
 
 /** @param allowSha1 `lws.saml.allow-sha1` */
 export const createAlgorithms = (allowSha1: boolean): Algorithms => ({
-  signatures: new Map([
-    ...signatures,
-    ...(allowSha1
-      ? [
-          [
-            'http://www.w3.org/2000/09/xmldsig#rsa-sha1',
-            { key: 'rsa', hash: 'sha1' } satisfies SignatureMethod,
-          ] as const,
-        ]
-      : []),
-  ]),
-  digests: new Map([...digests, ...(allowSha1 ? [['http://www.w3.org/2000/09/xmldsig#sha1', 'sha1'] as const] : [])]),
+  signatures: new Map(allowSha1 ? [...signatures, sha1Signature] : signatures),
+  digests: new Map(allowSha1 ? [...digests, ['http://www.w3.org/2000/09/xmldsig#sha1', 'sha1']] : digests),
 });
 
 export const digestValueOf = (hash: string, octets: string): Buffer => createHash(hash).update(octets, 'utf8').digest();

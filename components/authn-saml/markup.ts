@@ -204,16 +204,11 @@ function kindOf(text: string): string {
   return text.startsWith('<') ? 'a tag' : 'text';
 }
 
-interface OpenElement {
-  readonly qualified: string;
-  readonly scope: Scope;
-}
-
 /** Where the reading is; its one life is one document. */
 class Reader {
   readonly elements: ReadElement[] = [];
   readonly texts: string[] = [];
-  private readonly open: OpenElement[] = [];
+  private readonly open: { readonly qualified: string; readonly scope: Scope }[] = [];
   private readonly declarations = new Declarations();
   private attributeCount = 0;
 

@@ -155,8 +155,5 @@ function verifyAssertion(credential: string, rules: AssertionRules): VerifiedCre
 
   const { subject, client, issuer } = claims;
   // The answer is remembered until then, and its certificate must be valid all the while.
-  return {
-    principal: { subject, client, issuer },
-    expires: Math.min(end, content.certificate.validTo),
-  };
+  return { principal: { subject, client, issuer }, expires: Math.min(end, content.certificate.validTo) };
 }

@@ -17,16 +17,10 @@ export interface SignedAssertion {
 const identifier = /^[A-Za-z_][\w.-]{0,255}$/;
 
 /** Looked up by their local names somewhere in xml-crypto, which takes the first of them in the document. */
-const onceAlone = [
-  'Signature',
-  'SignedInfo',
-  'SignatureValue',
-  'CanonicalizationMethod',
-  'SignatureMethod',
-  'Transforms',
-  'DigestMethod',
-  'DigestValue',
-];
+const onceAlone =
+  'Signature SignedInfo SignatureValue CanonicalizationMethod SignatureMethod Transforms DigestMethod DigestValue'.split(
+    ' ',
+  );
 
 const notAlone = 'The credential must be one assertion with one signature of its own.';
 

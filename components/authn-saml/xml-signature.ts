@@ -34,12 +34,6 @@ interface Trust {
   readonly certificates: readonly TrustedCertificate[];
 }
 
-/** Under which key the signature held, and the canonical SignedInfo that it held over. */
-interface Verified {
-  readonly certificate: TrustedCertificate;
-  readonly octets: string;
-}
-
 const broken = 'The signature of the assertion does not hold.';
 
 /**
@@ -49,7 +43,8 @@ const broken = 'The signature of the assertion does not hold.';
 export function verifySignature({ xml }: XmlDocument, assertion: SignedAssertion, trust: Trust): SignedContent {
   const expected = readSignedInfo(assertion.signedInfo, assertion.id, trust.algorithms);
   const signature = readBase64(assertion.signatureValue);
-  let verified: Verified | undefined;
+  // Under which key the signature held, and the canonical SignedInfo that it held over.
+  let verified: { readonly certificate: TrustedCertificate; readonly octets: string } | undefined;
   let asked = false;
   const verifier = createVerifier(expected, (octets) => {
     asked = true;

@@ -30,6 +30,7 @@ import {
   writeManifest,
 } from './folder.js';
 import { GraphSet, maxSetBytes } from './graph-set.js';
+import type { BackupJob } from './jobs.js';
 import { digestOfFile, readHeader, readState, type StateFiles, writeState } from './state-file.js';
 
 export async function backUp(context: CommandContext): Promise<number> {
@@ -260,12 +261,6 @@ export async function earlierBackup(
 
 const pollMs = 200;
 
-interface Told {
-  readonly state: 'working' | 'ready' | 'failed';
-  readonly entries: number;
-  readonly failure?: string;
-}
-
 /** The server that has the storage open, asked for its state. */
 export class RunningServer {
   private constructor(
@@ -297,7 +292,7 @@ export class RunningServer {
   /** Waits for both parts of the state. @param told called with the number of entries so far */
   async ready(told: (entries: number) => void): Promise<void> {
     for (;;) {
-      const { state, entries, failure } = (await (await askServer(this.context, this.url)).json()) as Told;
+      const { state, entries, failure } = (await (await askServer(this.context, this.url)).json()) as BackupJob;
       if (state === 'failed')
         throw new BackupError(`The server could not write its state: ${failure?.replace(/\.$/, '')}.`);
       told(entries);

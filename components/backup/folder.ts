@@ -10,14 +10,10 @@ import { syncPath } from '../../lib/component/level.js';
 import { BackupError } from './entries.js';
 import { digestOfFile, readState, type StateReader } from './state-file.js';
 
-/** A file, and its SHA-256 (base64). */
-interface Digested {
+/** Quads of some graphs: a file, and its SHA-256 (base64). */
+export interface QuadsFile {
   readonly name: string;
   readonly sha256: string;
-}
-
-/** Quads of some graphs. */
-export interface QuadsFile extends Digested {
   /** ISO 8601, of the state that it was made with. */
   readonly made: string;
   readonly bytes: number;

@@ -64,16 +64,13 @@ export async function restore(context: CommandContext): Promise<number> {
     await syncNames(target);
     // Graphs that were being written or removed are not in a back-up, and in its own count.
     const quads = await countQuads(level);
-    await writeBatch(
-      level,
-      (batch) => {
-        for (const [key, value] of facts) batch.put(key, value);
-        batch.put(metaKey('quads'), String(quads));
-        batch.put(metaKey('orders'), ordersOf(manifest).text);
-        batch.del(metaKey('restoring'));
-      },
-      () => facts.at(-1)!,
-    );
+    const fill = (batch: BatchWriter): void => {
+      for (const [key, value] of facts) batch.put(key, value);
+      batch.put(metaKey('quads'), String(quads));
+      batch.put(metaKey('orders'), ordersOf(manifest).text);
+      batch.del(metaKey('restoring'));
+    };
+    await writeBatch(level, fill, () => facts.at(-1)!);
     // What has another address is counted anew as earlier formats are, which is nobody's concern.
     if (rewriting) await migrate(level, { deriveGraphs: writeLinksetGraphs });
     if (place.isShared) await confirmAll(place, blobs, print);

@@ -65,10 +65,7 @@ export async function* graphStateLines(
 }
 
 /** Where the two parts of a state go. */
-export interface StateFiles {
-  readonly state: string;
-  readonly quads: string;
-}
+export type StateFiles = Readonly<Record<'state' | 'quads', string>>;
 
 export interface StateOptions {
   /** Graphs that are left out of the quads. */

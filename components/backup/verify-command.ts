@@ -33,11 +33,6 @@ export async function verify({ operands, print, progress }: CommandContext): Pro
   return faults === 0 ? 0 : damaged;
 }
 
-interface Telling {
-  readonly print: (line: string) => void;
-  readonly told: (done: number, total: number) => void;
-}
-
 class Verification {
   faults = 0;
   resources = 0;
@@ -49,7 +44,7 @@ class Verification {
   constructor(
     private readonly folder: string,
     private readonly manifest: Manifest,
-    private readonly telling: Telling,
+    private readonly telling: Pick<CommandContext, 'print'> & { readonly told: ReturnType<CommandContext['progress']> },
   ) {
     this.total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
   }

@@ -14,6 +14,7 @@ import {
   objectOfFile,
   type ReadStep,
   rdfTypeOf,
+  requiredFile,
   TransferError,
   treeReader,
 } from '../../lib/component/exchange.js';
@@ -86,7 +87,8 @@ function merged(member: Member, { links, mediaType }: Described): Member {
 
 /** The descriptions of files and folders, by their paths, which are empty for the crate. @throws TransferError for what are no such metadata */
 async function describedFiles(tree: FileTree, options: MemberOptions): Promise<Map<string, Described>> {
-  const { context, graph } = await readMetadataFile(tree);
+  const file = await requiredFile(tree, metadataFile, 'this is no RO-Crate');
+  const { context, graph } = await readCrateMetadata(file);
   const terms = new CrateTerms(context);
   const described = new Map<string, Described>();
   for (const entity of graph) {
@@ -99,12 +101,6 @@ async function describedFiles(tree: FileTree, options: MemberOptions): Promise<M
 }
 
 export type Entity = Readonly<Record<string, unknown>>;
-
-async function readMetadataFile(tree: FileTree): Promise<CrateMetadata> {
-  const file = await tree.file(metadataFile);
-  if (!file) throw new TransferError(`There is no ${metadataFile}: this is no RO-Crate.`);
-  return readCrateMetadata(file);
-}
 
 interface CrateMetadata {
   readonly context: unknown;

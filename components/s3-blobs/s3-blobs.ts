@@ -61,9 +61,8 @@ export class S3Blobs extends HeldBlobs implements Blobs {
 
   private async owner(): Promise<string | undefined> {
     try {
-      return (await this.client.ask({ method: 'GET', key: ownerKey })).text;
+      return (await this.client.find({ method: 'GET', key: ownerKey }))?.text;
     } catch (error) {
-      if (isMissing(error)) return undefined;
       throw this.explained(error);
     }
   }
@@ -175,13 +174,8 @@ export class S3Blobs extends HeldBlobs implements Blobs {
 
   /** A long upload renews its mark. */
   private async isMarkYoung(blob: string): Promise<boolean> {
-    try {
-      const { headers } = await this.client.ask({ method: 'HEAD', key: markKeyOf(blob) });
-      return timeOf(headers['date']) - timeOf(headers['last-modified']) <= doubtMs;
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
+    const { headers } = (await this.client.find({ method: 'HEAD', key: markKeyOf(blob) })) ?? {};
+    return headers !== undefined && timeOf(headers['date']) - timeOf(headers['last-modified']) <= doubtMs;
   }
 
   async *all(): AsyncGenerator<string> {
@@ -194,13 +188,8 @@ export class S3Blobs extends HeldBlobs implements Blobs {
   }
 
   async size(blob: string): Promise<number | undefined> {
-    try {
-      const { headers } = await this.client.ask({ method: 'HEAD', key: blobKeyOf(blob) });
-      return Number(headers['content-length']);
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+    const found = await this.client.find({ method: 'HEAD', key: blobKeyOf(blob) });
+    return found && Number(found.headers['content-length']);
   }
 
   close(): void {
@@ -213,10 +202,6 @@ export interface Listed {
   readonly key: string;
   /** Milliseconds since it was written, by the clock of the store. */
   readonly ageMs: number;
-}
-
-export interface OpenUpload extends Listed {
-  readonly uploadId: string;
 }
 
 export interface ListingOptions {
@@ -249,7 +234,7 @@ export async function* objects({ client, prefix, folder, pageSize = 1000 }: List
 }
 
 /** Multipart uploads that were neither completed nor aborted. @throws as `objects` */
-export async function* openUploads(options: ListingOptions): AsyncGenerator<OpenUpload> {
+export async function* openUploads(options: ListingOptions): AsyncGenerator<Listed & { readonly uploadId: string }> {
   const { client, prefix, folder, pageSize = 1000 } = options;
   let after: Readonly<Record<string, string>> = {};
   for (;;) {

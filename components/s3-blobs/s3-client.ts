@@ -91,13 +91,19 @@ export class S3Client {
     }
   }
 
+  /** The same; `undefined` where the object is missing. */
+  async find(request: S3Request): Promise<Awaited<ReturnType<S3Client['ask']>> | undefined> {
+    try {
+      return await this.ask(request);
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
   /** Deletes what may be there; not every store takes it well when it is not. */
   async delete(key: string, { query, maxTries }: Pick<S3Request, 'query' | 'maxTries'> = {}): Promise<void> {
-    try {
-      await this.ask({ method: 'DELETE', key, ...(query ? { query } : {}), ...(maxTries ? { maxTries } : {}) });
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
+    await this.find({ method: 'DELETE', key, ...(query ? { query } : {}), ...(maxTries ? { maxTries } : {}) });
   }
 
   private async attempt(request: S3Request): Promise<EndpointAnswer | S3Refusal> {

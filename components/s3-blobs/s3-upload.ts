@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LwsError, tooBusy } from '../../lib/component/basics.js';
 import type { BlobWriter } from '../../lib/component/blobs.js';
-import { away, firstValue, isMissing, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
+import { away, firstValue, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
 
 export const partBytes = 8 << 20;
 /** The connection gets a part in slices, so that it copies no more than one. */
@@ -180,13 +180,8 @@ export class S3Upload implements BlobWriter {
   }
 
   private async isComplete(): Promise<boolean> {
-    try {
-      const { headers } = await this.client.ask({ method: 'HEAD', key: blobKeyOf(this.blob) });
-      return Number(headers['content-length']) === this.bytes;
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
+    const found = await this.client.find({ method: 'HEAD', key: blobKeyOf(this.blob) });
+    return found !== undefined && Number(found.headers['content-length']) === this.bytes;
   }
 
   private letGo(): void {

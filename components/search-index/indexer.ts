@@ -160,8 +160,6 @@ function keysAfter(tx: Transaction, record: ResourceRecord, change: GraphChange)
 const keysAtATime = 5_000;
 const resourcesAtATime = 200;
 
-export type Progress = (done: number, total: number) => void;
-
 /** Whether the index tells of everything; otherwise it has to be rebuilt before it is asked. */
 export const isComplete = (store: Store): boolean => store.entry(stateKey) === currentState;
 
@@ -175,7 +173,7 @@ export async function abandon(store: Store): Promise<void> {
  * start begins again.
  * @returns how many resources it tells of
  */
-export async function rebuild(store: Store, progress: Progress): Promise<number> {
+export async function rebuild(store: Store, progress: (done: number, total: number) => void): Promise<number> {
   await abandon(store);
   for (const space of [postingSpace, ownedSpace]) await clear(store, space);
   const total = await countRecords(store);
@@ -203,12 +201,10 @@ async function clear(store: Store, space: string): Promise<void> {
       if (keys.length >= keysAtATime) break;
     }
     if (keys.length === 0) return;
-    await store.transact(
-      (tx) => {
-        for (const key of keys) tx.deleteEntry(key);
-      },
-      { frees: true },
-    );
+    const work = (tx: Transaction): void => {
+      for (const key of keys) tx.deleteEntry(key);
+    };
+    await store.transact(work, { frees: true });
   }
 }
 

@@ -33,28 +33,19 @@ export interface SearchedIndex {
   readonly access: Access;
 }
 
-/** One page of an answer. */
-export interface Page<T> {
-  readonly items: readonly T[];
-  /** Of all pages, in the caller's view. */
-  readonly total: number;
-}
-
-export interface PageRange {
-  /** Items before the page. */
-  readonly from: number;
-  readonly count: number;
-}
-
 /** IRIs in blocks, in order. */
 type ResourceStream = BlockStream<readonly string[], unknown>;
 
-/** The resources that match a filter and that the caller may read, in the order of their IRIs, with all of their types (rule 1.2). */
+/**
+ * The resources that match a filter and that the caller may read, in the order of their IRIs, with all of their types (rule 1.2).
+ * @param from how many there are before the page that is wanted
+ * @returns the page, and how many there are on all pages, in the caller's view
+ */
 export async function search(
   index: SearchedIndex,
   filter: Filter,
-  { from, count }: PageRange,
-): Promise<Page<ResourceRecord>> {
+  { from, count }: { readonly from: number; readonly count: number },
+): Promise<{ readonly items: readonly ResourceRecord[]; readonly total: number }> {
   const { platform, lists, access } = index;
   const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
   const scope = await platform.authorizer.readScope(access);
@@ -158,10 +149,11 @@ function postings(operation: Algebra.Operation, { lists, snapshot }: Searched): 
   return lists.stream(snapshot, relationOfPattern(predicate.value), object.value);
 }
 
-type Readable = Extract<ReadScope, object>;
-
 /** What somebody owns, and what lies in the ranges; ranges name no resources and are of use beside other streams only. */
-const readableStreams = (snapshot: StoreSnapshot, { owner, ranges }: Readable): readonly SortedStream[] => [
+const readableStreams = (
+  snapshot: StoreSnapshot,
+  { owner, ranges }: Extract<ReadScope, object>,
+): readonly SortedStream[] => [
   ...(owner === undefined ? [] : [snapshot.cursor(ownedSpace, owner)]),
   ...(ranges.length > 0 ? [new RangeStream(ranges)] : []),
 ];

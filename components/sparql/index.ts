@@ -130,8 +130,7 @@ export default defineComponent({
       ],
       resourceQuery: {
         mediaType: sparqlQuery,
-        ask: ({ access, address, req, accept, body, hasContentType, iri }) =>
-          askResource(endpoint, { access, address, req }, accept, body, hasContentType, iri),
+        ask: (question) => askResource(endpoint, question),
         run: (question) => runStored(endpoint, question),
       },
       measures: () => pool.measures(),

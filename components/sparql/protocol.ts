@@ -1,6 +1,6 @@
 /** The request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): what is asked, of which graphs, in which formats. */
 import { LwsError } from '../../lib/component/basics.js';
-import { chooseMediaType, decodeUtf8, type MediaRange } from '../../lib/component/fields.js';
+import { chooseMediaType, decodeUtf8 } from '../../lib/component/fields.js';
 import { acceptedRanges, type RequestBody, readBody } from '../../lib/component/http.js';
 import type { Parameters } from '../../lib/component/query.js';
 import { type RdfFormat, rdfFormats } from '../../lib/component/vocabulary.js';
@@ -32,7 +32,7 @@ export interface SparqlRequest {
   readonly isUpdate?: boolean;
   /** Values of the query's variables. */
   readonly parameters?: Parameters;
-  /** Milliseconds after which the client wants a query to be ended. */
+  /** Milliseconds after which the client wants a query to be ended, where that is sooner than the setting. */
   readonly timeoutMs?: number;
   /** Asks for the plan of a query instead of its answer: as it is expected, or after a run. */
   readonly explain?: Explain;
@@ -178,14 +178,11 @@ export function acceptedFormats(accept: string | undefined, strict = true): Acce
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   const defaults = { results: resultFormats[0], graph: rdfFormats[0] };
   if (!ranges) return defaults;
-  const results = choose(ranges, [...resultFormats, ...Object.keys(aliases)]);
-  const graph = choose(ranges, rdfFormats);
+  const results = chooseMediaType(ranges, [...resultFormats, ...Object.keys(aliases)]);
+  const graph = chooseMediaType(ranges, rdfFormats);
   return {
     ...(strict ? {} : defaults),
     ...(results === undefined ? {} : { results: aliases[results] ?? (results as ResultFormat) }),
     ...(graph === undefined ? {} : { graph: graph as RdfFormat }),
   };
 }
-
-const choose = (ranges: readonly MediaRange[], offered: readonly string[]): string | undefined =>
-  chooseMediaType(ranges, offered);

@@ -4,7 +4,7 @@ import { clientFor } from '../../lib/component/access.js';
 import { formatLink } from '../../lib/component/fields.js';
 import {
   type Reply,
-  type RequestBody,
+  type ResourceQuery,
   type Route,
   type RouteRequest,
   route,
@@ -70,13 +70,9 @@ async function describe(endpoint: SparqlEndpoint, { req, access, address }: Rout
 /** A query of one resource, or of a container's subtree (rule 14.8). */
 export async function askResource(
   endpoint: SparqlEndpoint,
-  asker: Asker,
-  accept: string | undefined,
-  body: RequestBody,
-  hasType: boolean,
-  iri: string,
+  { accept, body, hasContentType, iri, ...asker }: Parameters<ResourceQuery['ask']>[0],
 ): Promise<Reply> {
-  const asked = await requestOfBody(body, hasType, new URLSearchParams(), { maxBytes: endpoint.maxBytes }, true);
+  const asked = await requestOfBody(body, hasContentType, new URLSearchParams(), { maxBytes: endpoint.maxBytes }, true);
   const within = iri === endpoint.platform.rootIri ? {} : { within: iri };
   return answer(endpoint, asker, accept, asked, iri, within);
 }
@@ -93,7 +89,7 @@ export async function runStored(endpoint: SparqlEndpoint, question: StoredQuesti
 
 async function answer(
   endpoint: SparqlEndpoint,
-  { access, address, req }: Asker,
+  asker: Asker,
   accept: string | undefined,
   asked: SparqlRequest,
   base: string,
@@ -104,12 +100,12 @@ async function answer(
     ...asked,
     ...within,
     base,
-    formats: acceptedFormats(accept, req.method === 'QUERY'),
-    maxResults: maxResults,
+    formats: acceptedFormats(accept, asker.req.method === 'QUERY'),
+    maxResults,
     maxBytes: maxAnswerBytes,
     allowedServices: services.allowed,
   };
-  const { mediaType, body } = await runQueryTask(endpoint, { access, address, req }, task);
+  const { mediaType, body } = await runQueryTask(endpoint, asker, task);
   return {
     status: 200,
     fields: {

@@ -1,19 +1,14 @@
 /** A task for the query threads, with the rights of who asks. */
-import type { IncomingMessage } from 'node:http';
-import { type Access, clientFor, type Mode } from '../../lib/component/access.js';
+import { clientFor, type Mode } from '../../lib/component/access.js';
 import { parentOf } from '../../lib/component/entries.js';
-import { whenGone } from '../../lib/component/http.js';
+import { type RouteRequest, whenGone } from '../../lib/component/http.js';
 import type { QueryAnswer } from './pool/asked-query.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
 import type { SparqlEndpoint } from './service-endpoint.js';
 import { serviceCalls } from './services/service-calls.js';
 
 /** Who asks, for what is fair: the subject, or the address of a stranger. */
-export interface Asker {
-  readonly access: Access;
-  readonly address: string;
-  readonly req: IncomingMessage;
-}
+export type Asker = Pick<RouteRequest, 'access' | 'address' | 'req'>;
 
 /** One of these is needed. */
 const modesFor: Readonly<Record<Purpose, readonly Mode[]>> = {

@@ -76,10 +76,5 @@ function voidOf({ triples, properties, classes, byProperty, byClass }: Statistic
   const ofClasses = byClass.map(
     ([iri, count]) => `void:classPartition [ void:class <${iri}> ; void:entities ${count} ]`,
   );
-  return [...sums, ...ofProperties, ...ofClasses]
-    .map(
-      (each) => ` ;
-  ${each}`,
-    )
-    .join('');
+  return [...sums, ...ofProperties, ...ofClasses].map((each) => ` ;\n  ${each}`).join('');
 }

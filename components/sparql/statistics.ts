@@ -118,7 +118,7 @@ export class CountedStatistics {
         base: storage,
         formats: { results: resultFormats[0] },
         maxResults: 2 * maxListed + 2,
-        maxBytes: maxBytes,
+        maxBytes,
         allowedServices: [],
       },
       ...(by?.client ?? { standing: 'known', client: 'statistics' }),

@@ -11,7 +11,7 @@ export { acceptedRanges, chooseListing, chooseRdfFormat, lwsJson } from '../http
 export { pageLinks, pageOf } from '../http/paging.js';
 export { statusOf } from '../http/problem.js';
 export { field, preconditions, whenGone } from '../http/request.js';
-export { type Route, route, type StoredQuestion } from '../http/route.js';
+export { type ResourceQuery, type Route, route, type StoredQuestion } from '../http/route.js';
 export { assertMemberState, memberFields, type SystemMember, systemMemberReply } from '../http/system-container.js';
 export { endUpgrade } from '../http/upgrade.js';
 export { checkedChunks, type RequestBody } from '../resources/body.js';

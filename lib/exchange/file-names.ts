@@ -17,15 +17,7 @@ export function nameOfSegment(segment: string): string {
   }
 }
 
-const clutter: ReadonlySet<string> = new Set([
-  '.ds_store',
-  'thumbs.db',
-  'desktop.ini',
-  '__macosx',
-  '.git',
-  '.svn',
-  '.hg',
-]);
+const clutter: ReadonlySet<string> = new Set('.ds_store thumbs.db desktop.ini __macosx .git .svn .hg'.split(' '));
 
 /** Whether a file is one that systems and programs leave in folders: `.DS_Store`, `__MACOSX/`, folders of version control. */
 export const isClutter = (path: string): boolean =>

@@ -7,7 +7,7 @@ import { isObject } from '../json/exact-json.js';
 import { type ClientLinks, readContextObject } from '../resources/linkset.js';
 import { IriRewriting } from '../storage/state/iri-rewriting.js';
 import { isAuxiliary, isClutter, lastSegment, nameOfSegment, segmentOf } from './file-names.js';
-import { bytesOfFile, type FileTree, type TreeFile, type TreeSink } from './file-tree.js';
+import { bytesOfFile, type FileTree, type TreeFile, type TreeSink, treeReader } from './file-tree.js';
 import type { ParseDocument } from './format.js';
 import { isPage, mediaTypeOf, rdfTypeOf, typeWithout } from './media-types.js';
 import {
@@ -32,11 +32,8 @@ import { TurtleFiles } from './text-files.js';
  * Cursors hold the path of the last file, and the parts of it that are known.
  * @param parserOf for a single file that the caller chose: pages are read for the RDF in them, and those without any are stored as bytes
  */
-export const folderReader = (tree: FileTree, parserOf?: ParserOf): MemberReader => ({
-  total: tree.total,
-  read: (options) => new FolderReading(tree, options, parserOf).steps(),
-  close: () => tree.close(),
-});
+export const folderReader = (tree: FileTree, parserOf?: ParserOf): MemberReader =>
+  treeReader((own, options) => new FolderReading(own, options, parserOf).steps())(tree);
 
 type ParserOf = (type: string) => ParseDocument | undefined;
 

@@ -1,9 +1,8 @@
 /** The interface of an exchange format. It reads and writes members, and does not know the storage. */
 import type { Writable } from 'node:stream';
-import type { Quad } from '@rdfjs/types';
 import type { FileSource } from './byte-source.js';
 import type { FileTree, TreeSink } from './file-tree.js';
-import type { MemberReader, Writer } from './member.js';
+import type { GraphMember, MemberReader, Writer } from './member.js';
 
 export interface WriteOptions {
   /** The IRI of the container that is exported, with a slash at its end. */
@@ -24,10 +23,7 @@ export interface Document {
 }
 
 /** @throws TransferError whose message says why it cannot be read */
-export type ParseDocument = (document: Document) => Promise<{
-  readonly quads: readonly Quad[];
-  readonly prefixes: Readonly<Record<string, string>>;
-}>;
+export type ParseDocument = (document: Document) => Promise<Pick<GraphMember, 'quads' | 'prefixes'>>;
 
 export interface Format {
   /** A description for messages: `the data folder of a Community Solid Server`. */

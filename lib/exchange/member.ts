@@ -23,10 +23,7 @@ interface Common {
 }
 
 /** A Web Access Control list of the resource's own; IRIs are absolute. */
-export interface AccessList {
-  readonly quads: readonly Quad[];
-  readonly prefixes: Readonly<Record<string, string>>;
-}
+export type AccessList = Pick<GraphMember, 'quads' | 'prefixes'>;
 
 /** A container, which may have been there already. */
 export interface ContainerMember extends Common {

@@ -18,7 +18,7 @@ import { bytesOfFile, type TreeFile } from './file-tree.js';
 import type { ParseDocument } from './format.js';
 import { lengthOfRun } from './graph-runs.js';
 import { KnownQuads } from './known-part.js';
-import { SyntaxFault, TransferError } from './member.js';
+import { type GraphMember, SyntaxFault, TransferError } from './member.js';
 import { nquadsBlocks } from './nquads-blocks.js';
 import { streamedQuads } from './streamed-quads.js';
 
@@ -42,10 +42,7 @@ interface RdfFile {
 }
 
 /** Quads as they come from a parser, with the prefixes so far. */
-interface Found {
-  readonly quads: readonly Quad[];
-  readonly prefixes: Readonly<Record<string, string>>;
-}
+type Found = Pick<GraphMember, 'quads' | 'prefixes'>;
 
 export interface RdfPart extends Found {
   /** The file has further parts. */

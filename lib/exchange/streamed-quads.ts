@@ -29,16 +29,11 @@ export interface QuadSyntax {
   readonly name: string;
 }
 
-interface Token {
-  readonly type: string;
-  readonly line: number;
-}
-
 /** Callbacks of n3 that its types do not have yet. */
 interface Observer {
   onQuad(error: Error | null, quad: Quad | null): void;
   onPrefix(prefix: string, iri: { readonly value: string }): void;
-  onToken(token: Token): void;
+  onToken(token: { readonly type: string; readonly line: number }): void;
 }
 
 const [opening, closing] = [new Set(['[', '(', '{', '<<', '<<(', '{|']), new Set([']', ')', '}', '>>', ')>>', '|}'])];

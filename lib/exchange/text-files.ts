@@ -125,10 +125,6 @@ export const quadLine = (quad: Quad): string => quadLines([quad]);
  */
 export function readQuadLines(text: string, factory: DataFactory<Quad>): Quad[] {
   // With this prefix labels stay as they are.
-  const parser = new Parser({
-    format: 'application/n-triples',
-    blankNodePrefix: '_:',
-    factory: factory as never,
-  });
+  const parser = new Parser({ format: 'application/n-triples', blankNodePrefix: '_:', factory: factory as never });
   return parser.parse(text) as Quad[];
 }

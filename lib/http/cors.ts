@@ -36,7 +36,6 @@ export function cors({ cors: policy, storage: { rootIri: storage, profile } }: A
 /** The fields that an answer to this request carries. */
 function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
   const { origin } = req.headers;
-  if (allowedOrigins.length === 0) return none;
   const isEchoed = allowedOrigins === everyOrigin;
   const any = allowedOrigins.includes('*') && !isEchoed;
   const isAllowed = any || isEchoed || allowedOrigins.includes(origin ?? '');
@@ -50,16 +49,12 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Field
 }
 
 /** The answer to a preflight: before authentication, and whatever the target is. `undefined` for other requests. */
-function preflightReply(
-  { allowedOrigins, maxAgeSeconds }: CorsPolicy,
-  req: IncomingMessage,
-  echoesFields = false,
-): Reply | undefined {
+function preflightReply({ maxAgeSeconds }: CorsPolicy, req: IncomingMessage, echoesFields = false): Reply | undefined {
   const isPreflight =
     req.method === 'OPTIONS' &&
     req.headers.origin !== undefined &&
     req.headers['access-control-request-method'] !== undefined;
-  if (!isPreflight || allowedOrigins.length === 0) return undefined;
+  if (!isPreflight) return undefined;
   const asked = req.headers['access-control-request-headers'];
   const isEcho = echoesFields && asked !== undefined && fieldNames.test(asked);
   return {

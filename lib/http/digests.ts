@@ -14,10 +14,7 @@ const wantsDigests = ({ headers }: IncomingMessage): boolean =>
 export const digestOf = (algorithm: DigestAlgorithm, bytes: Buffer): Buffer =>
   createHash(algorithm.replace('-', '')).update(bytes).digest();
 
-export interface WantedDigests {
-  readonly repr: DigestAlgorithm | undefined;
-  readonly content: DigestAlgorithm | undefined;
-}
+export type WantedDigests = Readonly<Record<'repr' | 'content', DigestAlgorithm | undefined>>;
 
 /**
  * The digests that a read asks for.
@@ -28,10 +25,7 @@ export function wantedDigests(req: IncomingMessage, whole: boolean): WantedDiges
     const value = field(req, name);
     return value === undefined ? undefined : chooseDigest(value);
   };
-  return {
-    repr: wantedOf('want-repr-digest'),
-    content: whole ? wantedOf('want-content-digest') : undefined,
-  };
+  return { repr: wantedOf('want-repr-digest'), content: whole ? wantedOf('want-content-digest') : undefined };
 }
 
 /** The fields of the digests that a read asks for. */

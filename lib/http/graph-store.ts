@@ -15,9 +15,9 @@ import { isContainerIri } from '../storage/state/records.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
-import { preconditions, requestBody } from './request.js';
+import { requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
-import { resourceReply, written } from './resource-routes.js';
+import { resourceReply, writeOf, written } from './resource-routes.js';
 import { exchangeOf } from './resources.js';
 import { toldHowToCreate } from './state-fields.js';
 
@@ -82,7 +82,7 @@ const allow = { Allow: methods.join(', '), 'Accept-Post': rdfFormats.join(', ') 
 
 /** POST: what is sent is added to the graph, which need not be there (section 5.5). */
 async function merge(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, access, target, idleMs } = exchange;
+  const { storage, req, res, target, idleMs } = exchange;
   const sent = requestBody(req, res, idleMs);
   const format = rdfFormats.find((each) => each === sent.mediaType);
   if (!format)
@@ -90,10 +90,7 @@ async function merge(exchange: ResourceExchange): Promise<Reply> {
       fields: { 'Accept-Post': rdfFormats.join(', ') },
     });
   const { record, created } = await patch(storage, {
-    iri: target.iri,
-    access,
-    preconditions: preconditions(req),
-    model: undefined,
+    ...writeOf(exchange),
     body: asInsertion(storage, sent, target.iri),
   });
   return written(exchange, record, created);

@@ -4,21 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import { decisionOf } from '../authorization/audit.js';
 import { LwsError } from '../errors.js';
 import { readTraceparent, type Trace } from '../fields/traceparent.js';
-import type { Log } from '../log.js';
-import type { Answered } from '../measures.js';
 import { originForm } from '../resources/names.js';
+import type { AppContext } from './app-context.js';
 import type { Exchange, Step } from './exchange.js';
 import { statusOf } from './problem.js';
 import { ClientGone } from './request.js';
 import type { Traffic } from './traffic.js';
 
-interface Logged {
-  readonly log: Log;
-  /** Believe X-Forwarded-For and X-Forwarded-Proto. */
-  readonly behindProxy: boolean;
-  /** Notified of every request that was answered. */
-  readonly onAnswered: readonly ((answered: Answered) => void)[];
-}
+type Logged = Pick<AppContext, 'log' | 'behindProxy' | 'onAnswered'>;
 
 /** The first step: gives the request its id, and has a line of it in the log when it is answered. */
 export const logged =

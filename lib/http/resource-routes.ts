@@ -132,13 +132,15 @@ async function assertReadable(
   assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
 }
 
+/** What all writes of a resource have. @throws LwsError as `preconditions` */
+export const writeOf = ({ req, access, target }: ResourceExchange) =>
+  ({ iri: target.iri, access, preconditions: preconditions(req), model: undefined }) as const;
+
 async function post(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, access, target, idleMs } = exchange;
+  const { storage, req, res, target, idleMs } = exchange;
   const links = requestLinks(req);
   const { record } = await create(storage, {
-    iri: target.iri,
-    access,
-    preconditions: preconditions(req),
+    ...writeOf(exchange),
     model: exchange.model ?? requestedModel(links, target.iri),
     // rule 6.4: the links of a creating POST are its first metadata.
     ...(links.length > 0 ? { links } : {}),
@@ -150,15 +152,13 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
 }
 
 async function put(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, access, target, idleMs } = exchange;
+  const { storage, req, res, target, idleMs } = exchange;
   // RFC 9110 14.5: a part must not be taken for the whole.
   if (req.headers['content-range'] !== undefined)
     throw new LwsError('bad-request', 'A partial PUT is not supported; send the whole content without Content-Range.');
   const links = requestLinks(req);
   const { record, created } = await replace(storage, {
-    iri: target.iri,
-    access,
-    preconditions: preconditions(req),
+    ...writeOf(exchange),
     model: exchange.model ?? requestedModel(links, target.iri),
     links: setsLinkset(req) ? links : undefined,
     body: requestBody(req, res, idleMs),
@@ -167,12 +167,9 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
 }
 
 async function patchResource(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, access, target, idleMs } = exchange;
+  const { storage, req, res, idleMs } = exchange;
   const { record, created } = await patch(storage, {
-    iri: target.iri,
-    access,
-    preconditions: preconditions(req),
-    model: undefined,
+    ...writeOf(exchange),
     links: setsLinkset(req) ? requestLinks(req) : undefined,
     body: requestBody(req, res, idleMs),
   });
@@ -185,12 +182,10 @@ export async function written(exchange: ResourceExchange, record: ResourceRecord
   return created ? { status: 201, fields: { ...fields, Location: record.iri } } : { status: 204, fields };
 }
 
-async function deleteResource({ storage, req, res, access, target, idleMs }: ResourceExchange): Promise<Reply> {
+async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, req, res, idleMs } = exchange;
   await remove(storage, {
-    iri: target.iri,
-    access,
-    preconditions: preconditions(req),
-    model: undefined,
+    ...writeOf(exchange),
     // RFC 4918 10.2; other values count as absent (rule 6.20).
     recursive: field(req, 'depth')?.trim().toLowerCase() === 'infinity',
     // Otherwise a body of a DELETE has no meaning (RFC 9110 9.3.5), and is left unread.

@@ -24,10 +24,7 @@ export interface RouteRequest {
 }
 
 /** A query that is a resource, which the caller may read, and how it is to be run. */
-export interface StoredQuestion {
-  readonly access: Access;
-  readonly address: string;
-  readonly req: IncomingMessage;
+export interface StoredQuestion extends Pick<RouteRequest, 'access' | 'address' | 'req'> {
   readonly record: ResourceRecord;
   /** Those of the target, `run` among them. */
   readonly parameters: URLSearchParams;
@@ -41,15 +38,14 @@ export interface StoredQuestion {
 export interface ResourceQuery {
   /** The value of `Accept-Query`. */
   readonly mediaType: string;
-  ask(question: {
-    readonly access: Access;
-    readonly address: string;
-    readonly req: IncomingMessage;
-    readonly accept: string | undefined;
-    readonly body: RequestBody;
-    readonly hasContentType: boolean;
-    readonly iri: string;
-  }): Promise<Reply>;
+  ask(
+    question: Pick<RouteRequest, 'access' | 'address' | 'req'> & {
+      readonly accept: string | undefined;
+      readonly body: RequestBody;
+      readonly hasContentType: boolean;
+      readonly iri: string;
+    },
+  ): Promise<Reply>;
   /** Answers `GET <resource>?run`. @throws LwsError `bad-request` when the resource is no query */
   run(question: StoredQuestion): Promise<Reply>;
 }

@@ -17,12 +17,13 @@ export const authentication =
     const { req } = ctx;
     const { exchange } = ctx.state;
     const { origin, 'lws-purpose': purpose } = req.headers;
-    const establish = (asked: Access): void => {
+    const establish = (asked: Access): Promise<void> => {
       const access: Mutable<Access> = { ...asked };
       if (exchange.trace !== undefined) access.trace = exchange.trace;
       if (origin !== undefined) access.origin = origin;
       if (purpose !== undefined) access.purpose = String(purpose);
       exchange.access = access;
+      return next();
     };
     const asked = appContext.authenticator.authenticate({
       authorization: req.headers.authorization,
@@ -32,13 +33,7 @@ export const authentication =
       address: addressOf(appContext, req) ?? '',
     });
     // Most requests need no promise here.
-    if (asked instanceof Promise)
-      return asked.then((access) => {
-        establish(access);
-        return next();
-      });
-    establish(asked);
-    return next();
+    return asked instanceof Promise ? asked.then(establish) : establish(asked);
   };
 
 /*
@@ -133,10 +128,7 @@ function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): vo
     throw new LwsError('not-implemented', 'Of the transfer codings, chunked is understood, and no other.');
 }
 
-const optionsOfServer: Reply = {
-  status: 204,
-  fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' },
-};
+const optionsOfServer: Reply = { status: 204, fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' } };
 
 const isHttps = ({ behindProxy }: AppContext, req: IncomingMessage): boolean =>
   (behindProxy && forwarded(req, 'x-forwarded-proto') === 'https') || 'encrypted' in req.socket;

@@ -88,11 +88,7 @@ export function describeStorage(
   return { bytes, tag, renderings: new Map() };
 }
 
-const prefixes = {
-  lws: lws.namespace,
-  did: 'https://www.w3.org/ns/did#',
-  sec: 'https://w3id.org/security#',
-};
+const prefixes = { lws: lws.namespace, did: 'https://www.w3.org/ns/did#', sec: 'https://w3id.org/security#' };
 
 async function render(
   { documents, rootIri: storage, systemPrefix }: Storage,

@@ -29,9 +29,10 @@ import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
 import { rdfPatches } from './methods.js';
 import { insertedBy } from './patch-absent.js';
-import { assertPreconditions, dateAfter, type Preconditions } from './preconditions.js';
+import { assertPreconditions, dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { OutdatedState, untilCurrent } from './turns.js';
+import type { WriteRequest } from './write.js';
 
 /** Longer ones would make every decision slow that they are read for. */
 const longestAcl = 256 << 10;
@@ -53,12 +54,8 @@ export function assertUsableAcl({ rootIri }: Pick<Storage, 'rootIri'>, iri: stri
     );
 }
 
-export interface AclRequest {
-  /** The described resource. */
-  readonly iri: string;
-  readonly access: Access;
-  readonly preconditions: Preconditions;
-}
+/** `iri` is the described resource. */
+export type AclRequest = Pick<WriteRequest, 'iri' | 'access' | 'preconditions'>;
 
 /** A resource that the caller controls, and its own ACL, if it has one. */
 export interface ControlledResource {
@@ -108,17 +105,6 @@ export interface WrittenAcl {
   readonly created: boolean;
 }
 
-function stageGraph(
-  { clock }: Storage,
-  index: AclIndex,
-  { tx, found, graph }: { readonly tx: Transaction; readonly found: ControlledResource; readonly graph: AclGraph },
-): WrittenAcl {
-  const { prefixes, keys } = graph;
-  const acl = { revision: newRevision(), ...dateAfter(found.acl, clock()), prefixes, keys };
-  stageAcl(tx, index, found.record, acl);
-  return { acl, created: found.acl === undefined };
-}
-
 /**
  * Changes an ACL, or creates it with an update that only inserts; references in it are relative to the resource, as in a PUT.
  * @throws LwsError `not-found` for an update of nothing that does more, `unsupported-media-type`, `precondition-required`,
@@ -163,12 +149,15 @@ async function writeAcl(
   const compute = await receive();
   return untilCurrent(async () => {
     const { graph, seen } = await compute(await admit(storage.store));
-    assertUsableAcl(storage, iri, graph.keys);
+    const { prefixes, keys } = graph;
+    assertUsableAcl(storage, iri, keys);
     return storage.store.transact(async (tx) => {
       attribute(tx, access);
       const found = await admit(tx);
       if (seen && found.acl?.revision !== seen.revision) throw new OutdatedState(iri);
-      return stageGraph(storage, index, { tx, found, graph });
+      const acl = { revision: newRevision(), ...dateAfter(found.acl, storage.clock()), prefixes, keys };
+      stageAcl(tx, index, found.record, acl);
+      return { acl, created: found.acl === undefined };
     });
   });
 }
@@ -202,22 +191,20 @@ export async function deleteAcl(storage: Storage, request: AclRequest): Promise<
   const { iri, access } = request;
   // Groups of other servers are asked before the transaction, never in it.
   await requireControl(storage, storage.store, access, iri);
-  await storage.store.transact(
-    async (tx) => {
-      const found = await requireControl(storage, tx, access, iri);
-      if (!found.acl) throw noAcl();
-      if (iri === storage.rootIri)
-        throw new LwsError(
-          'root-not-deletable',
-          'The ACL of the root is the last one that counts, and cannot be deleted.',
-        );
-      assertState(request, found, false);
-      const { acl: _flag, ...record } = found.record;
-      tx.putRecord(record);
-      tx.deleteEntry(aclKey(iri));
-    },
-    { frees: true },
-  );
+  const work = async (tx: Transaction): Promise<void> => {
+    const found = await requireControl(storage, tx, access, iri);
+    if (!found.acl) throw noAcl();
+    if (iri === storage.rootIri)
+      throw new LwsError(
+        'root-not-deletable',
+        'The ACL of the root is the last one that counts, and cannot be deleted.',
+      );
+    assertState(request, found, false);
+    const { acl: _flag, ...record } = found.record;
+    tx.putRecord(record);
+    tx.deleteEntry(aclKey(iri));
+  };
+  await storage.store.transact(work, { frees: true });
 }
 
 export const noAcl = (): LwsError =>

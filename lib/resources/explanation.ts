@@ -13,17 +13,12 @@ export interface ExplainedRequest {
   readonly iri: string;
 }
 
-/** The mode that a request needs, and of which resource. */
-export interface Needed {
-  readonly mode: Mode;
-  readonly iri: string;
-}
-
 export interface Explanation {
   readonly allowed: boolean;
   /** The rule that decides, in words. */
   readonly rule: string;
-  readonly needs: Needed;
+  /** The mode that the request needs, and of which resource. */
+  readonly needs: { readonly mode: Mode; readonly iri: string };
   /** Whether the resource that the mode is needed of exists. */
   readonly exists: boolean;
 }
@@ -31,7 +26,10 @@ export interface Explanation {
 type Decider = Pick<Storage, 'rootIri' | 'store' | 'authorizer' | 'acls' | 'profile'>;
 
 /** What a method needs of what (rule 2.1). */
-function neededFor({ method, iri }: ExplainedRequest, { rootIri, store, acls, profile }: Decider): Needed {
+function neededFor(
+  { method, iri }: ExplainedRequest,
+  { rootIri, store, acls, profile }: Decider,
+): Explanation['needs'] {
   const isRead = /^(?:GET|HEAD|OPTIONS|QUERY)$/.test(method);
   const controlled = acls && controlledBy(iri);
   if (controlled) return { mode: 'control', iri: controlled };

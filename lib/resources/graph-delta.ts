@@ -33,10 +33,6 @@ export interface ChangedContent {
   readonly content?: Content;
 }
 
-export interface StagedDelta extends Pick<ChangedContent, 'content'> {
-  readonly record: ResourceRecord;
-}
-
 /**
  * Stages the change of the graph of an RDF resource, and links with it. What changes nothing leaves the state, and its tag, as it was.
  * @returns `undefined`, with nothing staged, as `changeGraph`
@@ -46,7 +42,7 @@ export async function stageDelta(
   staging: Staging,
   before: ResourceRecord,
   { links, ...request }: DeltaRequest & { readonly links?: readonly Link[] | undefined },
-): Promise<StagedDelta | undefined> {
+): Promise<(Pick<ChangedContent, 'content'> & { readonly record: ResourceRecord }) | undefined> {
   const changed = await changeGraph(staging, before, request);
   if (!changed) return undefined;
   const { facts, isSame, content } = changed;

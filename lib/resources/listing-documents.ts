@@ -57,13 +57,7 @@ export function jsonDocument(
   { page, pageSize }: { readonly page: number | undefined; readonly pageSize: number },
 ): Listing {
   const last = lastPage(pageSize, total, page ?? 1);
-  const document = {
-    '@context': lwsContext,
-    id: iri,
-    type: 'Container',
-    totalItems: total,
-    items: members.map(item),
-  };
+  const document = { '@context': lwsContext, id: iri, type: 'Container', totalItems: total, items: members.map(item) };
   const bytes = Buffer.from(JSON.stringify(document));
   return {
     revision,
@@ -149,19 +143,15 @@ function containerQuads(container: string, total: number, modified: number): Qua
 }
 
 /** What clients of the Solid protocol look for. */
-const ldpTypes = {
-  container: [ldp.Resource, ldp.Container, ldp.BasicContainer],
-  rdf: [ldp.Resource],
-  json: [ldp.Resource],
-  binary: [ldp.Resource],
-} as const;
+const ldpTypesOf = ({ kind }: ListedMember): readonly string[] =>
+  kind === 'container' ? [ldp.Resource, ldp.Container, ldp.BasicContainer] : [ldp.Resource];
 
 function memberQuads(container: string, record: ListedMember): Quad[] {
   const subject = node(record.iri);
   const quads = [
     factory.quad(node(container), node(lws.items), subject),
     factory.quad(node(container), node(ldp.contains), subject),
-    ...[structuralType(record.kind), ...ldpTypes[record.kind], ...(record.types ?? [])].map((type) =>
+    ...[structuralType(record.kind), ...ldpTypesOf(record), ...(record.types ?? [])].map((type) =>
       factory.quad(subject, node(rdf.type), node(isAbsoluteIri(type) ? type : lws.namespace + type)),
     ),
     factory.quad(subject, node(dcterms.modified), literal(new Date(record.modified).toISOString(), 'dateTime')),

@@ -77,13 +77,11 @@ export function isReserved(iri: string, storage: string, systemPrefix: string): 
 }
 
 /** `X.meta` describes `X`; `undefined` when the IRI names no linkset. The container `/c/` has `/c/.meta`. */
-export function describedBy(iri: string): string | undefined {
-  return iri.endsWith('.meta') ? iri.slice(0, -'.meta'.length) : undefined;
-}
+export const describedBy = (iri: string): string | undefined =>
+  iri.endsWith('.meta') ? iri.slice(0, -'.meta'.length) : undefined;
 /** `X.acl` controls `X`; `undefined` when the IRI names no ACL. The container `/c/` has `/c/.acl`. */
-export function controlledBy(iri: string): string | undefined {
-  return iri.endsWith('.acl') ? iri.slice(0, -'.acl'.length) : undefined;
-}
+export const controlledBy = (iri: string): string | undefined =>
+  iri.endsWith('.acl') ? iri.slice(0, -'.acl'.length) : undefined;
 export const aclOf = (iri: string): string => `${iri}.acl`;
 export const linksetOf = (iri: string): string => `${iri}.meta`;
 

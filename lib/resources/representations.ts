@@ -37,11 +37,7 @@ export class Representations {
     });
   }
 
-  /** A cached rendering. The caller compares its revision with the record's. */
-  get(iri: string, variant: string): Representation | undefined {
-    return this.cache.get(keyOf(iri, variant));
-  }
-
+  /** Keeps a rendering, and that the resource has it. */
   set(iri: string, variant: string, representation: Representation): void {
     const key = keyOf(iri, variant);
     this.cache.set(key, representation);
@@ -56,7 +52,7 @@ export class Representations {
    * during which the resource changed is answered but not kept.
    */
   obtain(iri: string, variant: string, revision: string, build: () => Promise<Representation | undefined>): Obtained {
-    const cached = this.get(iri, variant);
+    const cached = this.cache.get(keyOf(iri, variant));
     return cached?.revision === revision ? cached : this.built({ iri, variant, revision }, build);
   }
 

@@ -36,19 +36,12 @@ export async function ensureRootAcl(
   publicRead: boolean,
 ): Promise<void> {
   if (store.entry(aclKey(storage)) !== undefined) return;
+  const rule = (name: string, agents: string, modes: string): string =>
+    `<#${name}> a acl:Authorization ; ${agents} ; acl:accessTo <> ; acl:default <> ; acl:mode ${modes} .`;
+  const agents = owners.map((owner) => `<${owner}>`).join(', ');
   const rules = [
-    ...(owners.length > 0
-      ? [
-          `<#owners> a acl:Authorization ; acl:agent ${owners.map((owner) => `<${owner}>`).join(', ')} ;
-           acl:accessTo <> ; acl:default <> ; acl:mode acl:Read, acl:Write, acl:Control .`,
-        ]
-      : []),
-    ...(publicRead
-      ? [
-          `<#public> a acl:Authorization ; acl:agentClass <${foaf.Agent}> ;
-           acl:accessTo <> ; acl:default <> ; acl:mode acl:Read .`,
-        ]
-      : []),
+    owners.length > 0 ? rule('owners', `acl:agent ${agents}`, 'acl:Read, acl:Write, acl:Control') : '',
+    publicRead ? rule('public', `acl:agentClass <${foaf.Agent}>`, 'acl:Read') : '',
   ];
   const text = `@prefix acl: <${acl.namespace}> . ${rules.join(' ')}`;
   const { keys, prefixes } = await documents.parse(Buffer.from(text), turtle, storage);

@@ -37,17 +37,13 @@ import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.
 import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
-export interface AssemblyContext {
+export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingKey' | 'read' | 'formats'> {
   readonly settings: Settings;
   readonly process: ServerProcess;
-  readonly deployment: Platform['deployment'];
   /** The storage of `lws.base-uri`, where this is another one of its deployment. */
   readonly home:
     | (Pick<AssemblyContext, 'installations'> & { readonly platform: Pick<Platform, 'rootIri'> })
     | undefined;
-  readonly signingKey: Platform['signingKey'];
-  readonly read: Platform['read'];
-  readonly formats: Platform['formats'];
   /** Filled later; asked when requests come. */
   readonly installations: readonly Installation[];
 }
@@ -121,17 +117,10 @@ const assembleDpop = (
 export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  {
-    settings,
-    process: { fetchUnder, log, progress },
-    deployment,
-    home,
-    signingKey,
-    read,
-    formats,
-    installations,
-  }: AssemblyContext,
+  { settings, process, home, installations, ...given }: AssemblyContext,
 ): Platform {
+  const { deployment, signingKey, read, formats } = given;
+  const { fetchUnder, log, progress } = process;
   const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, profile, clock } = assembled;
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
@@ -206,13 +195,9 @@ function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly
 export function assembleAppContext(
   core: CoreSettings,
   { storage, platform }: { readonly storage: Storage; readonly platform: Platform },
-  {
-    process: { failures, answered },
-    home,
-    installations,
-    verificationMethods,
-  }: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
+  context: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
 ): AppContext {
+  const { process, home, installations, verificationMethods } = context;
   const description = describeStorage(storage, {
     services: [
       {
@@ -245,7 +230,7 @@ export function assembleAppContext(
       suites: storageSuites(core, platform, issuers),
       dpop: platform.dpop,
       dpopOnly: core.dpopOnly,
-      failures,
+      failures: process.failures,
     }),
     routes: [systemRoutes(storage, description), metadata, installations.flatMap(({ routes = [] }) => routes)].flat(),
     resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
@@ -259,7 +244,10 @@ export function assembleAppContext(
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
     // The numbers of the process have those of all its storages.
-    onAnswered: [answered, ...(home ?? { installations }).installations.flatMap(({ onAnswered }) => onAnswered ?? [])],
+    onAnswered: [
+      process.answered,
+      ...(home ?? { installations }).installations.flatMap(({ onAnswered }) => onAnswered ?? []),
+    ],
   };
 }
 

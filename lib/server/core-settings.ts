@@ -7,6 +7,7 @@ import {
   integer,
   issuerList,
   list,
+  matching,
   oneOf,
   optional,
   SettingsError,
@@ -14,12 +15,33 @@ import {
   setting,
   text,
 } from '../settings.js';
-import { storagesSettings } from './storages/storages-settings.js';
-import { storeSettings } from './store-settings.js';
-import { tlsSettings } from './tls/tls-settings.js';
+import { isDatabaseUrl, isSchemaName } from '../storage/shared/address.js';
 
 export const coreSettings = {
-  ...tlsSettings,
+  tlsCertificate: setting(
+    'lws.tls.certificate',
+    optional(text('a file')),
+    null,
+    'The file of the certificate and its chain (PEM); read again on SIGHUP and when it changes. With lws.tls.key: serve HTTP/2 and HTTP/1.1 over TLS.',
+  ),
+  tlsKey: setting(
+    'lws.tls.key',
+    optional(text('a file')),
+    null,
+    'The file of the private key of the certificate (PEM).',
+  ),
+  tlsHttpPort: setting(
+    'lws.tls.http-port',
+    optional(integer(0, 65535)),
+    null,
+    'A port for plain HTTP that answers ACME challenges and redirects everything else to the base URI (308).',
+  ),
+  acmeWebroot: setting(
+    'lws.tls.acme.webroot',
+    optional(text('a folder')),
+    null,
+    'The webroot of an ACME client outside: the challenges in its .well-known/acme-challenge are answered.',
+  ),
   baseUri: setting(
     'lws.base-uri',
     text('an http or https URI, perhaps with a path'),
@@ -38,8 +60,68 @@ export const coreSettings = {
     null,
     'The address to listen on; nothing: loopback for a base URI on loopback, else every address.',
   ),
-  ...storeSettings,
-  ...storagesSettings,
+  dataDir: setting('lws.data-dir', text('a path'), 'lws-data', 'The folder of everything that is stored.'),
+  store: setting(
+    'lws.store',
+    optional(matching(isDatabaseUrl, 'postgres://user@host/database without a password (that is lws.store.password)')),
+    null,
+    'The PostgreSQL database through which several servers serve one storage; nothing: this server alone, on its disk.',
+  ),
+  storePassword: setting('lws.store.password', optional(text('a password')), null, 'The password for lws.store.'),
+  storeSchema: setting(
+    'lws.store.schema',
+    matching(isSchemaName, 'a name of lower-case letters, digits and underscores'),
+    'quadpod',
+    'The schema of the database that has the tables of this storage; it is made when it is missing.',
+  ),
+  storagesAddress: setting(
+    'lws.storages.address',
+    optional(text('an http or https URI with {name} as its first label or its last segment')),
+    null,
+    'Where further storages are: https://{name}.pods.example/, or https://pods.example/{name}/; nothing: there are none.',
+  ),
+  storagesMax: setting(
+    'lws.storages.max',
+    integer(0),
+    10_000,
+    'Storages that there may be, besides that of lws.base-uri.',
+  ),
+  storagesOpen: setting(
+    'lws.storages.max-open',
+    integer(1),
+    200,
+    'Of these, open at once; who used one last keeps it.',
+  ),
+  storagesIdle: setting(
+    'lws.storages.idle-seconds',
+    integer(10),
+    300,
+    'Seconds after which a storage is closed that nobody asks; the next request opens it again.',
+  ),
+  storagesQuota: setting(
+    'lws.storages.quota-bytes',
+    integer(0),
+    1 << 30,
+    'The quota, in bytes, of a storage whose record gives none; 0: no limit.',
+  ),
+  storagesKept: setting(
+    'lws.storages.kept-days',
+    integer(0, 3650),
+    30,
+    'Days that a removed storage is kept, and its name is taken.',
+  ),
+  storagesTemplates: setting(
+    'lws.storages.templates',
+    optional(text('a folder')),
+    null,
+    'A folder with a folder for each template: files that a new storage begins with; {{name}}, {{owner}} and {{storage}} in .ttl and .acl files stand for its own.',
+  ),
+  storagesReserved: setting(
+    'lws.storages.reserved-names',
+    list,
+    [],
+    'Names that no storage gets, besides www, api, app, admin, mail, home and callback.',
+  ),
   systemPrefix: setting(
     'lws.system-prefix',
     text('a path such as /.lws'),
@@ -262,12 +344,8 @@ export function readBaseUri({ baseUri }: CoreSettings): { url: URL; storage: str
   const refuse = (why: string): never => {
     throw new SettingsError(`lws.base-uri is ${JSON.stringify(baseUri)}; ${why}.`);
   };
-  let url: URL;
-  try {
-    url = new URL(baseUri);
-  } catch {
-    return refuse('expected an http or https URI such as https://storage.example');
-  }
+  if (!URL.canParse(baseUri)) return refuse('expected an http or https URI such as https://storage.example');
+  const url = new URL(baseUri);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('expected an http or https URI');
   if (url.search || url.hash || url.username || url.password) refuse('it may have a host and a path, nothing else');
   if (/\/\/|%|[^\x21-\x7e]/.test(url.pathname)) refuse('its path may only have plain segments');

@@ -28,11 +28,7 @@ export function createHttpServer(app: RequestListener, challenge: ChallengePolic
   // Decided by the application: it asks for the body once it wants it.
   server.on('checkContinue', app).on('checkExpectation', app);
   answerMalformed(server, challenge);
-  return {
-    server,
-    closeIdle: () => server.closeIdleConnections(),
-    closeAll: () => server.closeAllConnections(),
-  };
+  return { server, closeIdle: () => server.closeIdleConnections(), closeAll: () => server.closeAllConnections() };
 }
 
 type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };

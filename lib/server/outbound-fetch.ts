@@ -17,17 +17,11 @@ const waiting = { perClient: 100, inAll: 400 };
  * once; under any other, who asks sees to that.
  * @throws SettingsError for a file of certificates that cannot be read
  */
-export function outboundFetch({
-  fetchBlock,
-  fetchAllowed,
-  fetchCertificates,
-  fetchAtOnce,
-  fetchPerHost,
-}: CoreSettings): (policy?: Policy) => GuardedFetch {
-  const own = fetchCertificates.map(readCertificates);
-  const usual: Policy = { blockPrivateAddresses: fetchBlock, allowedHosts: fetchAllowed };
-  const perClient = Math.max(1, fetchAtOnce >> 1);
-  const gate = (): Gate => new Gate({ inAll: fetchAtOnce, perHost: fetchPerHost, perClient, waiting });
+export function outboundFetch(core: CoreSettings): (policy?: Policy) => GuardedFetch {
+  const own = core.fetchCertificates.map(readCertificates);
+  const usual: Policy = { blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed };
+  const { fetchAtOnce: inAll, fetchPerHost: perHost } = core;
+  const gate = (): Gate => new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 1), waiting });
   return (policy = usual) =>
     createGuardedFetch({
       ...policy,

@@ -76,13 +76,7 @@ export function sourcesOf(settings: Settings, message: string): string {
   return given.length === 0 ? '' : ` (${given.join(', ')})`;
 }
 
-function isOrigin(text: string): boolean {
-  try {
-    return new URL(text).origin === text;
-  } catch {
-    return false;
-  }
-}
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
 /** What a component gives certificates by; none: they are in files, or there is no TLS. @throws SettingsError */
 export function certificateMaker(

@@ -10,7 +10,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'components/search-index/readable-types.ts anyReadable',
   'components/sparql/protocol.ts requestOfBody',
   'components/sparql/routes.ts answer',
-  'components/sparql/routes.ts askResource',
   'lib/authentication/controlled-identifier.ts readDocument',
   'lib/authorization/wac.ts byGroup',
   'lib/authorization/wac.ts judge',

@@ -55,12 +55,7 @@ async function start(
     loadEngine,
   };
   if (!task.update) return runQuery(task, run);
-  return runUpdate(task, task.update, {
-    ...run,
-    hidden,
-    storage,
-    decide: scope === 'everything' ? undefined : decide,
-  });
+  return runUpdate(task, task.update, { ...run, hidden, storage, decide: scope === 'everything' ? undefined : decide });
 }
 
 /**

@@ -2,31 +2,22 @@
 
 import type { GraphChanges, MemoryAsked, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
 import type { AllowedHost } from '../../../lib/component/outbound.js';
-import type { GraphScope, Parameters } from '../../../lib/component/query.js';
-import type { AcceptedFormats, Explain } from '../protocol.js';
+import type { GraphScope } from '../../../lib/component/query.js';
+import type { AcceptedFormats, SparqlRequest } from '../protocol.js';
 
 /** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */
 export type Purpose = 'read' | 'know' | 'make';
 
-export interface QueryTask {
-  readonly query: string;
+export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
   /** What relative references in the query are relative to. */
   readonly base: string;
   /** A container's subtree, or one resource; absent: the whole storage. */
   readonly within?: string;
-  readonly defaultGraphs?: readonly string[];
-  readonly namedGraphs?: readonly string[];
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
   readonly maxBytes: number;
   /** It is an update: what it would change is the answer. */
   readonly update?: { readonly systemPrefix: string };
-  /** Values of the query's variables. */
-  readonly parameters?: Parameters;
-  /** Milliseconds after which the client wants it ended, where that is sooner than the setting. */
-  readonly timeoutMs?: number;
-  /** The plan is wanted instead of the answer. */
-  readonly explain?: Explain;
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }

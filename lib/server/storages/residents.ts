@@ -128,14 +128,7 @@ export class Residents {
   private begun(name: string, paid: Resident['paid']): Resident {
     const { clock } = this.options;
     const now = clock();
-    const resident: Resident = {
-      opening: this.begin(name),
-      requests: 0,
-      openedAt: now,
-      usedAt: now,
-      knownAt: 0,
-      paid,
-    };
+    const resident: Resident = { opening: this.begin(name), requests: 0, openedAt: now, usedAt: now, knownAt: 0, paid };
     this.residents.set(name, resident);
     resident.opening.then(
       (storage) => {

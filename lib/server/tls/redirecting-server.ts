@@ -29,9 +29,5 @@ export function createRedirectingServer(originAt: (host: string) => string, chal
   );
   // No body is asked for: whoever waits to send one gets the redirect.
   server.on('checkContinue', redirect).on('checkExpectation', redirect);
-  return {
-    server,
-    closeIdle: () => server.closeIdleConnections(),
-    closeAll: () => server.closeAllConnections(),
-  };
+  return { server, closeIdle: () => server.closeIdleConnections(), closeAll: () => server.closeAllConnections() };
 }

@@ -22,9 +22,6 @@ export async function writeWithPartner(
   last: readonly [key: string, value: string],
 ): Promise<void> {
   const operations: [string, string | null][] = [];
-  await fill({
-    put: (key, value) => operations.push([key, value]),
-    del: (key) => operations.push([key, null]),
-  });
+  await fill({ put: (key, value) => operations.push([key, value]), del: (key) => operations.push([key, null]) });
   await partner.write([...operations, last], orders);
 }

@@ -121,13 +121,10 @@ export async function migrate(
         'Earlier versions of the server cannot open it from here on. This may be interrupted: the next start goes on.',
     );
     await run(level, { onProgress, deriveGraphs });
-    await writeBatch(
-      level,
-      (batch) => {
-        for (const mark of ['lines', 'counted'] as const) batch.del(metaKey(mark));
-      },
-      () => [metaKey('version'), to],
-    );
+    const fill = (batch: BatchWriter): void => {
+      for (const mark of ['lines', 'counted'] as const) batch.del(metaKey(mark));
+    };
+    await writeBatch(level, fill, () => [metaKey('version'), to]);
   }
 }
 
@@ -155,11 +152,8 @@ async function countOf(level: Level, record: ResourceRecord): Promise<void> {
   const bytes = Number((await level.get(metaKey('bytes'))) ?? 0) + size - record.size;
   // The text of the resource is another one, so it needs another entity tag.
   const counted = { ...record, size, revision: newRevision() };
-  await writeBatch(
-    level,
-    (batch) => batch.put(recordKey(record.iri), writeRecord(counted)),
-    () => [metaKey('bytes'), String(bytes)],
-  );
+  const fill = (batch: BatchWriter): unknown => batch.put(recordKey(record.iri), writeRecord(counted));
+  await writeBatch(level, fill, () => [metaKey('bytes'), String(bytes)]);
 }
 
 /*
@@ -189,7 +183,7 @@ async function widenKeys(level: Level, told: (done: number) => void): Promise<vo
   for (const index of indexNames)
     for await (const keys of keyBlocks(level, { gte: `${index}${narrow}\u0001`, lt: `${index}\u0001` })) {
       const last = widened(keys.at(-1)!);
-      const fill = (batch: { put(key: string, value: string): unknown; del(key: string): unknown }): void => {
+      const fill = (batch: BatchWriter): void => {
         for (const key of keys) {
           batch.put(widened(key), '');
           batch.del(key);

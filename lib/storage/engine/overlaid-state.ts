@@ -9,14 +9,10 @@ import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../sta
 import type { Transaction, TransactionBase } from './transaction.js';
 
 /** The committed state, without staged transactions. */
-export interface CommittedState {
-  record(iri: string): ResourceRecord | undefined;
-  graph(record: ResourceRecord): Promise<readonly string[]>;
+export interface CommittedState extends Pick<TransactionBase, 'record' | 'graph' | 'entry' | 'derived'> {
   graphBlocks(graph: string, beginning: string): AsyncIterable<readonly string[]>;
   keysWithObject(graph: string, object: string): AsyncIterable<readonly string[]> | undefined;
   hasKeys(keys: readonly string[]): Promise<readonly boolean[]>;
-  entry(key: string): string | undefined;
-  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
   members(container: string): AsyncIterable<readonly ResourceRecord[]>;
   entries(range: KeyRange): AsyncIterable<readonly (readonly [string, string])[]>;
 }

@@ -1,7 +1,7 @@
 /** What counts against the quota (rule 10.3): the content of resources, and entries with data that clients send (`countedSpaces`). */
 import { LwsError } from '../../errors.js';
 import { entryKey, entryRange, metaKey } from '../state/records.js';
-import { entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
+import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
 
 const countedSpaces = ['links', 'acl', 'access-requests', 'access-grants', 'subscriptions'];
 const prefixes = countedSpaces.map((space) => entryKey(space, ''));
@@ -27,11 +27,8 @@ export const readCounter = async (level: Level): Promise<number> => Number((awai
 export async function countEarlierEntries(level: Level): Promise<void> {
   if ((await level.get(metaKey('counted'))) !== undefined) return;
   const all = (await readCounter(level)) + (await countEntries(level));
-  await writeBatch(
-    level,
-    (batch) => batch.put(metaKey('counted'), 'entries'),
-    () => [metaKey('bytes'), String(all)],
-  );
+  const fill = (batch: BatchWriter): unknown => batch.put(metaKey('counted'), 'entries');
+  await writeBatch(level, fill, () => [metaKey('bytes'), String(all)]);
 }
 
 export const quotaExceeded = (): LwsError =>

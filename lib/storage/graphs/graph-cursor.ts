@@ -3,6 +3,7 @@
  * takes as long as to read a small graph.
  */
 import { block as blockOptions, type Level, type LevelSnapshot } from '../engine/durable-level.js';
+import { firstAt } from './graph-keys.js';
 import { compareKeys } from './key-order.js';
 import { allQuads, graphPrefix } from './quad-keys.js';
 
@@ -50,13 +51,7 @@ export class GraphCursor {
   private isInBlock(key: string): boolean {
     const { block } = this;
     if (block.length === 0 || compareKeys(block[block.length - 1]!, key) < 0) return false;
-    let [low, high] = [this.at, block.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareKeys(block[middle]!, key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    this.at = low;
+    this.at = firstAt(block, key, this.at);
     return true;
   }
 

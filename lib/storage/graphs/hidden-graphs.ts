@@ -128,16 +128,12 @@ export class HiddenGraphs {
 
   private sweep(graph: string, value: string): void {
     if (this.sweeping.has(graph) || this.isClosed) return;
-    const run = this.removeQuads(graph, value).then(
-      () => {
-        this.sweeping.delete(graph);
-      },
-      () => {
-        this.sweeping.delete(graph);
+    const run = this.removeQuads(graph, value)
+      .finally(() => this.sweeping.delete(graph))
+      .catch(() => {
         // The disk is full, or LevelDB is opened again: tries later.
         if (!this.isClosed) setTimeout(() => this.sweep(graph, value), pauseMs).unref();
-      },
-    );
+      });
     this.sweeping.set(graph, run);
   }
 
@@ -145,14 +141,13 @@ export class HiddenGraphs {
     const { level } = this.options;
     // A batch in doubt may have raised the graph: then it is not hidden any more.
     let isHidden = true;
-    const transact = (work: (tx: Transaction) => void): Promise<unknown> =>
-      this.options.transact(
-        (tx) => {
-          isHidden = [value, dropped].includes(tx.entry(hiddenKey(graph)) ?? '');
-          if (isHidden) work(tx);
-        },
-        { frees: true },
-      );
+    const transact = (work: (tx: Transaction) => void): Promise<unknown> => {
+      const whileHidden = (tx: Transaction): void => {
+        isHidden = [value, dropped].includes(tx.entry(hiddenKey(graph)) ?? '');
+        if (isHidden) work(tx);
+      };
+      return this.options.transact(whileHidden, { frees: true });
+    };
     // A server that still writes the graph sees this value in its next transaction and stops, so no keys are added behind the scan.
     if (value !== dropped) await transact((tx) => tx.putEntry(hiddenKey(graph), dropped));
     for await (const block of keyBlocks(level, rangeOf(graphPrefix(graph))))

@@ -7,11 +7,6 @@ import { indexNames, otherKeys } from './quad-keys.js';
 
 const growing = 'growing ';
 
-/** Where keys are put. */
-interface Puts {
-  put(key: string, value: string): unknown;
-}
-
 export class Orders {
   /** GSPO alone. */
   static readonly one = new Orders('one');
@@ -53,7 +48,7 @@ export class Orders {
   }
 
   /** Puts a quad. @param key its GSPO key */
-  put(batch: Puts, key: string): void {
+  put(batch: { put(key: string, value: string): unknown }, key: string): void {
     batch.put(key, '');
     for (const other of this.others(key)) batch.put(other, '');
   }

@@ -58,16 +58,8 @@ export type IndexName = (typeof indexNames)[number];
 
 const numericTypes: ReadonlySet<string> = new Set(
   [
-    ...['integer', 'float', 'double', 'decimal', 'nonPositiveInteger', 'negativeInteger', 'long', 'int', 'short'],
-    ...[
-      'byte',
-      'nonNegativeInteger',
-      'unsignedLong',
-      'unsignedInt',
-      'unsignedShort',
-      'unsignedByte',
-      'positiveInteger',
-    ],
+    ...'integer float double decimal nonPositiveInteger negativeInteger long int short'.split(' '),
+    ...'byte nonNegativeInteger unsignedLong unsignedInt unsignedShort unsignedByte positiveInteger'.split(' '),
   ].map((name) => xsd.namespace + name),
 );
 const dateTime = `${xsd.namespace}dateTime`;
@@ -132,19 +124,13 @@ function encodeLiteral(literal: Literal): EncodedTerm {
   if (language && !/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(language))
     throw new LwsError('malformed-body', `"${language.slice(0, 50)}" is no language tag.`);
   if (language)
-    return {
-      value: `${language}${separator}${value}`,
-      suffix: `4${digits(value.length)}${digits(language.length)}`,
-    };
+    return { value: `${language}${separator}${value}`, suffix: `4${digits(value.length)}${digits(language.length)}` };
   const datatype = literal.datatype.value;
   assertIriLength(datatype);
   if (datatype === xsd.string) return { value, suffix: `3${digits(value.length)}` };
   if (numericTypes.has(datatype)) return ordered('5', encodeNumber(value), datatype, value);
   if (datatype === dateTime) return ordered('7', encodeNumber(instantOf(value)), datatype, value);
-  return {
-    value: `${datatype}${separator}${value}`,
-    suffix: `2${digits(value.length)}${digits(datatype.length)}`,
-  };
+  return { value: `${datatype}${separator}${value}`, suffix: `2${digits(value.length)}${digits(datatype.length)}` };
 }
 
 /** A dateTime without a zone is read as UTC: quadstore reads it in the server's zone, and keys must not move with that. */
@@ -162,20 +148,15 @@ export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}$
 /** The GSPO keys of all quads. */
 export const allQuads = rangeOf(`GSPO${separator}`);
 
-/** A triple with its GSPO key. */
-export interface EncodedQuad {
-  readonly key: string;
-  readonly quad: Quad;
-}
-
 /**
  * The triples as a graph of that name, in the order in which LevelDB sorts their GSPO keys, each once. The graph
  * component of the quads is not looked at.
+ * @returns each with its GSPO key
  * @throws LwsError `unsupported-rdf`, `malformed-body`, see `encodeTerm`
  */
-export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[] {
+export function encodeQuads(graph: string, quads: Iterable<Quad>): { readonly key: string; readonly quad: Quad }[] {
   const keyOf = keyEncoder(graph);
-  const found: EncodedQuad[] = [];
+  const found: ReturnType<typeof encodeQuads> = [];
   for (const quad of quads) found.push({ key: keyOf(quad), quad });
   const order = orderOf(found.map(({ key }) => key));
   // Fast path: dumps have the triples in order already.
@@ -228,13 +209,8 @@ export function keyEncoder(graph: string): (quad: Quad) => string {
 export const encodeGraph = (graph: string, quads: Iterable<Quad>): string[] =>
   encodeQuads(graph, quads).map(({ key }) => key);
 
-export interface KeyLayout {
-  readonly suffixAt: number;
-  readonly ends: readonly [number, number, number];
-}
-
 /** Where the four values of a key of named-node graphs end; the last value reaches to the suffix. */
-export function layoutOf(key: string): KeyLayout {
+export function layoutOf(key: string): { readonly suffixAt: number; readonly ends: readonly [number, number, number] } {
   const suffixAt = suffixStart(key);
   const first = start + lengthAt(key, suffixAt + 1);
   const second = first + separator.length + lengthAt(key, suffixAt + 6);

@@ -47,11 +47,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     const snapshot = this.given ?? this.level.snapshot();
     const backend = watched(this.level, snapshot);
     const indexes = indexesOf(this.level, snapshot);
-    const own = new Quadstore({
-      backend: backend.level as never,
-      dataFactory: this.dataFactory,
-      indexes,
-    });
+    const own = new Quadstore({ backend: backend.level as never, dataFactory: this.dataFactory, indexes });
     try {
       const hidden = await hiddenGraphs(this.level, snapshot);
       const { iterator } = await own.getStream(patternFor(wanted, indexes));

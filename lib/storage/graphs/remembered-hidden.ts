@@ -29,12 +29,10 @@ export class RememberedHidden {
     // One without changes ends after those before it. Where it fails, the disk is looked at for every snapshot.
     store
       .transact(() => {})
-      .then(
-        () => {
-          this.isComplete = true;
-        },
-        () => {},
-      );
+      .then(() => {
+        this.isComplete = true;
+      })
+      .catch(() => {});
   }
 
   /** What gives the hidden graphs of a snapshot. To be called as soon as that has been taken. */

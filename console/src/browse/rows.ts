@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
 import type { Member } from '../storage/container.js';
-import { dateText, decoded, isContainer, shortName, sizeText } from '../storage/names.js';
+import { dateText, isContainer, shortName, sizeText } from '../storage/names.js';
 import type { Listing } from './listing.js';
 
 /** Pixels, as the style sheet has it. */
@@ -64,7 +64,7 @@ export class Rows extends Page {
   private row(index: number): TemplateResult {
     const member = this.listing.row(index);
     if (!member) return html`<tr aria-rowindex=${index + 2}><td></td><td class="soft" colspan="4">…</td></tr>`;
-    const name = decoded(shortName(member.iri));
+    const name = shortName(member.iri);
     return html`<tr aria-rowindex=${index + 2}>
       <td>
         <input

@@ -3,7 +3,7 @@ import { html, LitElement, type TemplateResult } from 'lit';
 import { state } from 'lit/decorators.js';
 import { storageUri } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
-import { ancestors, decoded, isContainer, shortName } from '../storage/names.js';
+import { ancestors, isContainer, shortName } from '../storage/names.js';
 import { confirmed, type Question } from './confirm.js';
 import { notify } from './notice.js';
 
@@ -128,7 +128,7 @@ export const placeAfter = (to: string | null): string =>
   to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');
 
 /** What to call a resource in a heading. */
-export const nameOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : decoded(shortName(iri)));
+export const nameOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : shortName(iri));
 
 /** @param page what the links lead to */
 export const crumbs = (at: string, page = 'browse'): TemplateResult => html`<nav aria-label="Where you are">

@@ -4,7 +4,7 @@ import { customElement, state } from 'lit/decorators.js';
 import { browserIdentity, homeUri, onSession, signOut, storageUri, who } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
-import { decoded, shortName } from '../storage/names.js';
+import { shortName } from '../storage/names.js';
 import { confirmed } from './confirm.js';
 import { clearNotices } from './notice.js';
 import { Page, type Place, placeHref, placeNow, signInHref } from './page.js';
@@ -83,7 +83,7 @@ export class Shell extends Page {
     const { page, parameters } = place;
     const at = parameters.get('at');
     const title = Object.hasOwn(pages, page) ? pages[page]!.title : 'No such page';
-    document.title = `${at ? decoded(shortName(at)) : title} – ${new URL(storageUri).host} – Quadpod`;
+    document.title = `${at ? shortName(at) : title} – ${new URL(storageUri).host} – Quadpod`;
     try {
       if (Object.hasOwn(pages, page)) await pages[page]!.load();
       // Somebody went on while it was loaded.

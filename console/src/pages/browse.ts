@@ -12,7 +12,7 @@ import { onSession, storageUri } from '../session/session.js';
 import type { Member } from '../storage/container.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
-import { decoded, isContainer, shortName } from '../storage/names.js';
+import { isContainer, shortName } from '../storage/names.js';
 import { type Dropped, readDrop, readPicked, uploadsElsewhere, uploadsTo } from '../upload/queue.js';
 
 @customElement('page-browse')
@@ -142,7 +142,7 @@ export class BrowsePage extends Page {
   private newDialog(): TemplateResult {
     return html`<dialog aria-labelledby="new-title">
       <form method="dialog" @submit=${this.make}>
-        <h2 id="new-title">New in ${decoded(shortName(this.at))}</h2>
+        <h2 id="new-title">New in ${shortName(this.at)}</h2>
         <label>What
           <select name="kind">
             <option value="container">Container (folder)</option>
@@ -175,7 +175,7 @@ export class BrowsePage extends Page {
     if (!succeeded) return;
     this.dialog?.close();
     form.reset();
-    notify(`${decoded(shortName(made))} was made.`);
+    notify(`${shortName(made)} was made.`);
     location.hash = openHref(made);
   }
 
@@ -202,14 +202,14 @@ export class BrowsePage extends Page {
       containers > 0
         ? ' with everything in them, their metadata and their access rules'
         : ' with metadata and access rules';
-    const what = chosen.length === 1 ? `“${decoded(shortName(chosen[0]!))}”` : `${chosen.length} members`;
+    const what = chosen.length === 1 ? `“${shortName(chosen[0]!)}”` : `${chosen.length} members`;
     const text = `${what} goes${goes}. This cannot be undone.`;
     if (!(await confirmed({ title: 'Delete', text, proceed: `Delete ${what}` }))) return;
     const refusals: string[] = [];
     for (const iri of chosen)
       await this.attempt(async () => {
         const refusal = await deleteMember(iri);
-        if (refusal) refusals.push(`${decoded(shortName(iri))}: ${refusal.message}`);
+        if (refusal) refusals.push(`${shortName(iri)}: ${refusal.message}`);
       });
     if (refusals.length > 0) notify(refusals.slice(0, 5).join(' '), 'bad');
     else notify(`${what} deleted.`);

@@ -6,7 +6,7 @@ import { crumbs, openHref, Page, placeHref } from '../frame/page.js';
 import type { ResourceView } from '../resource/view.js';
 import { changedResources, dropClean, viewOf } from '../resource/views.js';
 import { storageUri } from '../session/session.js';
-import { decoded, isContainer, shortName } from '../storage/names.js';
+import { isContainer, shortName } from '../storage/names.js';
 
 @customElement('page-resource')
 export class ResourcePage extends Page {
@@ -30,7 +30,7 @@ export class ResourcePage extends Page {
     const others = changedResources().filter((other) => other !== iri);
     return html`
       ${crumbs(iri)}
-      ${others.length > 0 ? html`<p class="soft">Not saved yet: ${others.map((other) => html`<a href=${placeHref('resource', { at: other })}>${decoded(shortName(other))}</a> `)}</p>` : ''}
+      ${others.length > 0 ? html`<p class="soft">Not saved yet: ${others.map((other) => html`<a href=${placeHref('resource', { at: other })}>${shortName(other)}</a> `)}</p>` : ''}
       ${view}`;
   }
 }

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
-import { decoded, shortName } from '../storage/names.js';
+import { shortName } from '../storage/names.js';
 
 @customElement('resource-delete')
 export class ResourceDelete extends Page {
@@ -23,7 +23,7 @@ export class ResourceDelete extends Page {
 
   protected override render(): TemplateResult {
     return html`<dialog aria-labelledby="delete-title">
-      <h2 id="delete-title">Delete ${decoded(shortName(this.iri))}?</h2>
+      <h2 id="delete-title">Delete ${shortName(this.iri)}?</h2>
       <p>These go with it, at once and for good:</p>
       <ul>
         <li>its content,</li>

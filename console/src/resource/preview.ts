@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
-import { decoded, shortName, sizeText } from '../storage/names.js';
+import { shortName, sizeText } from '../storage/names.js';
 import type { Opened } from './read.js';
 
 @customElement('resource-preview')
@@ -35,7 +35,7 @@ export class ResourcePreview extends Page {
 
   protected override render(): TemplateResult {
     const { kind, iri, mediaType, size, reason } = this.opened;
-    const name = decoded(shortName(iri));
+    const name = shortName(iri);
     if (kind === 'image' && this.url && !this.isBroken)
       return html`<img class="picture" src=${this.url} alt=${name} @error=${this.broken} />`;
     // The viewer's own bar would give it the name of the blob.

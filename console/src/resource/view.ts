@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref } from '../frame/page.js';
-import { dateText, decoded, parentOf, shortName, sizeText } from '../storage/names.js';
+import { dateText, parentOf, shortName, sizeText } from '../storage/names.js';
 import '../frame/way-in.js';
 import './text.js';
 import './table.js';
@@ -93,7 +93,7 @@ export class ResourceView extends Page implements Keepable {
 
   protected override render(): TemplateResult {
     const { opened } = this;
-    const name = decoded(shortName(this.iri));
+    const name = shortName(this.iri);
     if (this.why) return html`<h1>${name}</h1><quad-refused .iri=${this.iri} .why=${this.why}></quad-refused>`;
     if (!opened) return html`<h1>${name}</h1><p class="soft" role="status">Reading …</p>`;
     const tabs = this.tabs(opened);
@@ -138,7 +138,7 @@ export class ResourceView extends Page implements Keepable {
     const editor = html`<div ?hidden=${other !== undefined}><resource-text
       .draft=${draft}
       .language=${opened.kind === 'rdf' ? 'turtle' : opened.kind === 'json' ? 'json' : /sparql-query/.test(opened.mediaType) ? 'sparql' : 'text'}
-      .label=${`Content of ${decoded(shortName(this.iri))}`}
+      .label=${`Content of ${shortName(this.iri)}`}
       .readonly=${!opened.isWritable}
       .hint=${opened.kind === 'rdf' ? emptyTurtle : 'It is empty. Type its text here.'}
     ></resource-text></div>`;
@@ -168,7 +168,7 @@ export class ResourceView extends Page implements Keepable {
 
   private readonly gone = (): void => {
     forgetView(this.iri);
-    notify(`${decoded(shortName(this.iri))} is deleted.`);
+    notify(`${shortName(this.iri)} is deleted.`);
     location.hash = placeHref('browse', { at: parentOf(this.iri) });
   };
 }

@@ -2,6 +2,7 @@
  * Uploads, four at a time: containers first, then files, with progress for each, a pause, attempts anew, and one question for all
  * conflicts.
  */
+import { notify } from '../frame/notice.js';
 import { authorizationFor, takeNonce } from '../session/session.js';
 import { messageOf, refusalFrom, refusalOf, request } from '../storage/api.js';
 import { parentOf } from '../storage/names.js';
@@ -42,7 +43,7 @@ export class UploadQueue extends EventTarget {
     for (const folder of folders) {
       const made = this.ensure(`${container}${encodePath(folder)}/`);
       // What goes into it says so too; an empty one has nobody else.
-      made.catch((error: unknown) => this.dispatchEvent(new CustomEvent('trouble', { detail: messageOf(error) })));
+      made.catch((error: unknown) => notify(messageOf(error), 'bad'));
     }
     this.advance();
   }

@@ -117,9 +117,9 @@ const assembleDpop = (
 export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  { settings, process, home, installations, ...given }: AssemblyContext,
+  context: AssemblyContext,
 ): Platform {
-  const { deployment, signingKey, read, formats } = given;
+  const { settings, process, home, installations, deployment, signingKey, read, formats } = context;
   const { fetchUnder, log, progress } = process;
   const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, profile, clock } = assembled;
   const baseUri = storage.slice(0, -1);

@@ -108,7 +108,8 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     some = [];
     const isPattern = 'places' in item;
     execution.observer?.taken(plan, item);
-    if (isPattern) memoryOf(execution, item).filters = filters.filter(isOnly(new Set(slotsOfWanted(item))));
+    if (isPattern && filters.length > 0)
+      memoryOf(execution, item).filters = filters.filter(isOnly(new Set(slotsOfWanted(item))));
     rows = isPattern ? joinedPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
     isFirst = false;
     const slots = isPattern ? slotsOf(item) : item.certain;

@@ -36,8 +36,9 @@ export class StorageRegistry implements Storages, Overlaid {
     onTrouble?: (error: unknown) => void,
   ): StorageRegistry | undefined {
     const addresses = addressesOf(settings);
-    const takesTemplates = components.some((each) => each.takesTemplates && each.isEnabled(settings.of(each.settings)));
-    if (addresses && !takesTemplates && settings.of(coreSettings).storagesTemplates !== null)
+    const takes = (each: Component): boolean =>
+      each.takesTemplates === true && each.isEnabled(settings.of(each.settings));
+    if (addresses && settings.of(coreSettings).storagesTemplates !== null && !components.some(takes))
       throw new SettingsError(
         'lws.storages.templates needs lws.transfer.enabled: a storage imports what it begins with.',
       );

@@ -156,7 +156,7 @@ export const allQuads = rangeOf(`GSPO${separator}`);
  */
 export function encodeQuads(graph: string, quads: Iterable<Quad>): { readonly key: string; readonly quad: Quad }[] {
   const keyOf = keyEncoder(graph);
-  const found: ReturnType<typeof encodeQuads> = [];
+  const found: { readonly key: string; readonly quad: Quad }[] = [];
   for (const quad of quads) found.push({ key: keyOf(quad), quad });
   const order = orderOf(found.map(({ key }) => key));
   // Fast path: dumps have the triples in order already.

@@ -11,8 +11,8 @@ const requestFields =
   'If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Link, LWS-If-Match, LWS-Purpose, Prefer, Range, Slug, ' +
   'traceparent, Want-Content-Digest, Want-Repr-Digest, X-Requested-With';
 const exposedFields =
-  'Accept-Patch, Accept-Post, Accept-Put, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Range, DPoP-Nonce, ETag, ' +
-  'Last-Modified, Link, Location, LWS-Hint, Preference-Applied, Repr-Digest, Vary, WAC-Allow, Want-Content-Digest, WWW-Authenticate';
+  'Accept-Patch, Accept-Post, Accept-Put, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Disposition, Content-Range, ' +
+  'DPoP-Nonce, ETag, Last-Modified, Link, Location, LWS-Hint, Preference-Applied, Repr-Digest, Retry-After, Vary, WAC-Allow, Want-Content-Digest, WWW-Authenticate';
 
 const none: Fields = {};
 

@@ -42,6 +42,10 @@ export const logged =
     }
   };
 
+/** Returns the host of a request: that of an absolute-form target, else `:authority`, else the Host field (RFC 9112 3.2.2). */
+export const hostOf = ({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string =>
+  String(/^https?:\/\/([^/?]*)/i.exec(url)?.[1] ?? headers[':authority'] ?? headers.host ?? '');
+
 /** The path of the request target, which may be in absolute form. */
 export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => originForm(url).split('?', 1)[0]!;
 

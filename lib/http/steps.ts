@@ -6,7 +6,7 @@ import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
 import { field } from './request.js';
-import { addressOf, forwarded } from './request-log.js';
+import { addressOf, forwarded, hostOf } from './request-log.js';
 import type { Traffic } from './traffic.js';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -104,7 +104,8 @@ export const transportRules =
   };
 
 /** RFC 9112 3.2, 6.1 and RFC 9110 11.6.2: of these fields there is one, and Node takes the first of several. */
-function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
+function assertFields(req: IncomingMessage): void {
+  const { headers, httpVersion, rawHeaders } = req;
   const authority = headers[':authority'];
   if (authority !== undefined) {
     // RFC 9113 8.3.1: the two are the same, or something in front of us was told another name.
@@ -123,6 +124,11 @@ function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): vo
       if (rawHeaders[at]!.length === name.length && rawHeaders[at]!.toLowerCase() === name) count++;
     if (count > 1) throw new LwsError('bad-request', `The request has more than one ${name} field.`);
   }
+  // The later steps read `headers.host`, so an absolute-form target replaces it.
+  const host = hostOf(req);
+  if (host !== '') headers.host = host;
+  if (host.includes('@'))
+    throw new LwsError('bad-request', 'The request target contains user information. Send "http://host/path".');
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     throw new LwsError('not-implemented', 'Of the transfer codings, chunked is understood, and no other.');

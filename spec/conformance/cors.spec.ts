@@ -15,8 +15,8 @@ const methods = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'qu
 const fields = `Accept Accept-Profile Authorization Content-Type Content-Digest DPoP Depth If-Match If-Modified-Since If-None-Match
   If-Range If-Unmodified-Since Last-Event-ID Link LWS-If-Match LWS-Purpose Prefer Range Slug traceparent Want-Content-Digest
   Want-Repr-Digest X-Requested-With`;
-const exposed = `Accept-Patch Accept-Post Accept-Query Accept-Ranges Allow Content-Digest Content-Range DPoP-Nonce ETag
-  Last-Modified Link Location Preference-Applied Repr-Digest Vary WAC-Allow Want-Content-Digest WWW-Authenticate`;
+const exposed = `Accept-Patch Accept-Post Accept-Query Accept-Ranges Allow Content-Digest Content-Disposition Content-Range DPoP-Nonce ETag
+  Last-Modified Link Location Preference-Applied Repr-Digest Retry-After Vary WAC-Allow Want-Content-Digest WWW-Authenticate`;
 const words = (text: string): string[] => text.toLowerCase().split(/\s+/);
 const corsNames = (headers: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));

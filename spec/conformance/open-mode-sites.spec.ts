@@ -1,7 +1,7 @@
 /** Rule 2.10: a storage that is open to everybody is not open to the pages of other web sites. */
 import { expect } from 'chai';
 import { expectProblem } from '../support/expectations.js';
-import { request } from '../support/http.js';
+import { exchange, request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 
 const form = { 'Content-Type': 'text/plain' };
@@ -39,6 +39,17 @@ describe('The open mode and other web sites', () => {
       '127.0.0.1.evil.example',
     ])
       for (const answer of [await get({ Host: name }), await post({ Host: name })]) expectProblem(answer, 421);
+  });
+
+  it('uses the host of an absolute-form target instead of the Host field (RFC 9112 3.2.2)', async () => {
+    const { host, pathname } = new URL(server.root);
+    const ask = async (target: string, field: string) =>
+      exchange(server.root, [`GET ${target} HTTP/1.1\r\nHost: ${field}\r\nConnection: close\r\n\r\n`]);
+    expect((await ask(`http://${host}${pathname}`, 'evil.example'))?.status).to.equal(200);
+    expectProblem(await ask(`http://evil.example${pathname}`, host), 421);
+    expectProblem(await ask(`http://evil.example?${pathname}`, host), 421);
+    expectProblem(await ask(`http://${host}@evil.example${pathname}`, host), 400);
+    expectProblem(await ask(`http://user@${host}${pathname}`, host), 400);
   });
 
   it('refuses writes of the pages of other sites', async () => {

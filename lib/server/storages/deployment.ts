@@ -13,7 +13,7 @@ import { LwsError, tooBusy } from '../../errors.js';
 import { createRefusal } from '../../http/app.js';
 import { isHttp2, onClosed } from '../../http/http2.js';
 import { statusOf } from '../../http/problem.js';
-import { addressOf, pathOf } from '../../http/request-log.js';
+import { addressOf, hostOf, pathOf } from '../../http/request-log.js';
 import { endUpgrade } from '../../http/upgrade.js';
 import { type Measure, measure } from '../../measures.js';
 import { priority } from '../../threads/thread.js';
@@ -171,9 +171,7 @@ export class StorageDeployment implements Deployment {
   }
 
   private whom(req: IncomingMessage): Addressee {
-    // RFC 9112 3.2.2: a target in absolute form says which host, whatever the field says.
-    const [, absolute] = /^https?:\/\/([^/?]+)/i.exec(req.url ?? '') ?? [];
-    const host = String(absolute ?? req.headers[':authority'] ?? req.headers.host ?? '');
+    const host = hostOf(req);
     const path = pathOf(req);
     const found = this.storages.addresses.find(host, path);
     // Whoever watches the process asks it by whatever address it has; what is about the server, or names none, is for the home to answer.

@@ -1,5 +1,6 @@
 /** The server for plain HTTP beside TLS: it answers challenges and sends everything else to the base URI. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { hostOf } from '../../http/request-log.js';
 import { originForm } from '../../resources/names.js';
 import type { WebServer } from '../web-server.js';
 import type { Challenges } from './challenges.js';
@@ -10,7 +11,7 @@ const requestMs = 10_000;
 /** @param originAt the origin that a host stands for, of those that the server has: redirects lead to no other, whatever the Host field names */
 export function createRedirectingServer(originAt: (host: string) => string, challenges: Challenges): WebServer {
   const redirect = (req: IncomingMessage, res: ServerResponse): void => {
-    const origin = originAt(req.headers.host ?? '');
+    const origin = originAt(hostOf(req));
     const target = originForm(req.url ?? '/');
     const isPath = /^\/[\x21-\x7e]*$/.test(target);
     const content = isPath ? `This storage is at ${origin}${target}\n` : 'The request target is not a path.\n';

@@ -223,6 +223,14 @@ describe('Storages of a deployment', function () {
     const host = `localhost:${deployment.port}`;
     const asked = await exchange(home.root, [`GET ${iri} HTTP/1.1\r\nHost: ${host}\r\n\r\n`]);
     expect(asked?.text).to.include(iri);
+    const elsewhere = await exchange(home.root, [
+      `GET http://carol.evil.example/ HTTP/1.1\r\nHost: carol.${host}\r\n\r\n`,
+    ]);
+    expect(elsewhere?.status).to.equal(421);
+    const misnamed = await exchange(home.root, [
+      `GET http://carol.${host}@evil.example/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+    ]);
+    expect(misnamed?.status).to.equal(421);
     await patch('dora', { state: 'suspended' }, { 'If-Match': '*' });
     const upgrade = head(`http://dora.${host}/`, 'GET', { Connection: 'Upgrade', Upgrade: 'websocket' });
     expect((await exchange(home.root, [upgrade]))?.status).to.equal(503);

@@ -3,13 +3,17 @@
  * ends one must not end the others.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, type ServerHttp2Stream } from 'node:http2';
+import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 
 /** The stream of a request or an answer; undefined over HTTP/1.1, and after its end. */
 const streamOf = (message: IncomingMessage | ServerResponse): ServerHttp2Stream | undefined =>
   (message as { stream?: ServerHttp2Stream }).stream;
 
 export const isHttp2 = ({ httpVersionMajor }: IncomingMessage): boolean => httpVersionMajor === 2;
+
+/** TLS sockets by session: Node closes a session only after its pending writes, and its `socket` cannot be destroyed. */
+export const socketsOfSessions = new WeakMap<Http2Session, Socket>();
 
 /** Whether a body belongs to the request; over HTTP/2 it needs no field that says so. */
 export const hasBody = (req: IncomingMessage): boolean =>
@@ -37,14 +41,19 @@ export function breakOff(res: ServerResponse): void {
 }
 
 /**
- * Ends an answer of which the client reads nothing for so long: it would hold its connection, which a client keeps open with other
- * requests, and all that is made for it.
+ * Closes the stream of a response that the client does not read for `idleMs`, and its session if the client does not take the
+ * reset either: both hold memory, and a client keeps a session open with other requests.
  */
 export function endUnread(res: ServerResponse, idleMs: number): void {
   const stream = streamOf(res);
-  // Nothing is sent either while nothing is there to be sent, which is no fault of the client.
   stream?.setTimeout(idleMs, () => {
-    if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
+    const { session, writableFinished, writableLength } = stream;
+    const socket = session && socketsOfSessions.get(session);
+    // The source has sent nothing new. A finished stream still waits for flow control before it can send its end.
+    if (writableLength === 0 && !writableFinished) return;
+    stream.close(constants.NGHTTP2_CANCEL);
+    const stuck = setTimeout(() => socket?.destroy(), idleMs).unref();
+    stream.once('close', () => clearTimeout(stuck));
   });
 }
 

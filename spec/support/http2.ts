@@ -120,3 +120,17 @@ function collect(stream: ClientHttp2Stream): Promise<Http2Answer> {
     stream.on('close', () => reject(new Error(`The stream was closed with ${stream.rstCode} and no whole answer.`)));
   });
 }
+
+/** A frame of HTTP/2 (RFC 9113 4.1). */
+export function frame(type: number, flags: number, stream: number, payload: readonly number[]): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, Buffer.from(payload)]);
+}
+
+/** The connection preface of a client, with the payload of its SETTINGS frame (RFC 9113 3.4). */
+export const prefaceHttp2 = (settings: readonly number[] = []): Buffer =>
+  Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, settings)]);

@@ -12,6 +12,7 @@ import {
 import type { Socket } from 'node:net';
 import type { ChallengePolicy } from '../../authentication/challenge.js';
 import type { KeyPair } from '../../component/certificates.js';
+import { socketsOfSessions } from '../../http/http2.js';
 import { answerMalformed, limits } from '../http-server.js';
 import type { WebServer } from '../web-server.js';
 
@@ -89,8 +90,14 @@ export function createSecureWebServer(
 /** Bounds sessions of HTTP/2: how long they are idle, and how often they cancel. @returns those that are open */
 function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
+  let accepted: Socket | undefined;
+  // Node makes the session in a listener of the same event.
+  server.prependListener('secureConnection', (socket: Socket) => {
+    accepted = socket;
+  });
   server.on('session', (session) => {
     sessions.add(session);
+    socketsOfSessions.set(session, accepted!);
     let open = 0;
     const mayCancel = bucket(cancelledAtOnce, cancelledPerSecond);
     session.on('stream', (stream: ServerHttp2Stream) => {

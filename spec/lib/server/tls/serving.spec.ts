@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { certificateFiles } from '../../../../lib/server/tls/certificate-files.js';
 import { exchange, head, request, startRequest } from '../../../support/http.js';
-import { requestHttp2 } from '../../../support/http2.js';
+import { frame, prefaceHttp2, requestHttp2 } from '../../../support/http2.js';
 import { startProcess } from '../../../support/process.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
 import { eventually } from '../../../support/subscriptions.js';
@@ -17,16 +17,6 @@ const open = { 'dev.open': 'true', 'max-connections-per-address': '200', 'reques
 
 const get = (session: ClientHttp2Session, root: string, target = '/') =>
   requestHttp2(new URL(root).origin, { method: 'GET', target, headers: {}, body: undefined }, session);
-
-/** A frame of HTTP/2 (RFC 9113 4.1). */
-function frame(type: number, flags: number, stream: number, payload: readonly number[]): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, Buffer.from(payload)]);
-}
 
 /** `GET https://localhost/` in HPACK. */
 const getRoot = [0x82, 0x87, 0x84, 0x01, 9, ...Buffer.from('localhost')];
@@ -131,7 +121,7 @@ describe('TLS', () => {
       expect(session.remoteSettings.maxConcurrentStreams).to.equal(100);
       const socket = await connectTls(s.root, { ALPNProtocols: ['h2'] });
       const ended = closed(socket.on('error', () => {}).resume());
-      socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, [])]));
+      socket.write(prefaceHttp2());
       for (let id = 1; id < 1000 && !socket.destroyed; id += 2) {
         socket.write(Buffer.concat([frame(1, 5, id, getRoot), frame(3, 0, id, [0, 0, 0, constants.NGHTTP2_CANCEL])]));
         await new Promise(setImmediate);

@@ -1,0 +1,61 @@
+/** Clients of HTTP/2 that request and do not read: no stream outlives lws.request-idle-seconds for long. */
+import { constants } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { frame, prefaceHttp2, requestHttp2 } from '../../../support/http2.js';
+import { type SpecServer, startSpecServer } from '../../../support/server.js';
+import { connectTls } from '../../../support/tls.js';
+
+const streams = Array.from({ length: 20 }, (_, index) => 2 * index + 1);
+
+/** `GET https://localhost/x` in HPACK. */
+const getX = [0x82, 0x87, 0x04, 2, ...Buffer.from('/x'), 0x01, 9, ...Buffer.from('localhost')];
+
+describe('Unread responses over HTTP/2', () => {
+  let s: SpecServer;
+  beforeEach(async () => {
+    s = await startSpecServer({ isSecure: true, settings: { 'dev.open': 'true', 'request-idle-seconds': '1' } });
+  });
+  afterEach(() => s.stop());
+
+  /** Stores `/x` and requests it on 20 streams of one session. */
+  async function requestAll(bytes: number, preface: Buffer): Promise<TLSSocket> {
+    const headers = { 'content-type': 'application/octet-stream' };
+    const put = { method: 'PUT', target: '/x', headers, body: Buffer.alloc(bytes) };
+    expect((await requestHttp2(new URL(s.root).origin, put)).status).to.equal(201);
+    const socket = await connectTls(s.root, { ALPNProtocols: ['h2'] });
+    socket.on('error', () => {}).write(Buffer.concat([preface, ...streams.map((id) => frame(1, 5, id, getX))]));
+    return socket;
+  }
+
+  it('resets streams that wait for flow control alone, complete ones too', async () => {
+    const socket = await requestAll(10_000, prefaceHttp2());
+    const reset = new Map<number, number>();
+    let received = Buffer.alloc(0);
+    await new Promise<void>((resolve) => {
+      socket.on('data', (chunk: Buffer) => {
+        received = Buffer.concat([received, chunk]);
+        while (received.length >= 9 && received.length >= 9 + received.readUIntBE(0, 3)) {
+          if (received[3] === 3) reset.set(received.readUInt32BE(5), received.readUInt32BE(9));
+          received = received.subarray(9 + received.readUIntBE(0, 3));
+        }
+        if (reset.size === streams.length) resolve();
+      });
+    });
+    expect([...new Set(reset.values())]).to.deep.equal([constants.NGHTTP2_CANCEL]);
+    socket.destroy();
+  });
+
+  it('closes the session of a client that reads nothing from its socket', async () => {
+    // The largest windows that there are (RFC 9113 6.9.1), so that the socket alone holds the responses back.
+    const socket = await requestAll(
+      4 << 20,
+      Buffer.concat([prefaceHttp2([0, 4, 0x7f, 0xff, 0xff, 0xff]), frame(8, 0, 0, [0x7f, 0, 0, 0])]),
+    );
+    socket.pause();
+    // A write to a connection that the server has closed fails.
+    const pings = setInterval(() => socket.write(frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])), 200);
+    await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    clearInterval(pings);
+  });
+});

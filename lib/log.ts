@@ -11,7 +11,7 @@ export const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', '
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Makes the log. Lines are buffered for up to a second so that a log line never waits for the terminal.
+ * Creates the log. Lines below level error are buffered for up to a second, so that a log line never waits for the terminal.
  * @param stream where lines go; standard output when absent
  */
 export function createLog(level: LogLevel, stream?: DestinationStream): Log {

@@ -3,6 +3,7 @@
  * transactions as everything else.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import {
   type AclDocument,
   aclKey,
@@ -22,7 +23,7 @@ import type { SentUpdate } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
 import { n3Patch } from '../profile.js';
-import { isRdfFormat } from '../rdf/formats.js';
+import { isRdfFormat, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { applied } from '../storage/graphs/graph-changes.js';
 import { newRevision, type ResourceRecord } from '../storage/state/records.js';
@@ -85,14 +86,13 @@ type AclWrite = AclRequest & { readonly body: RequestBody };
  */
 export async function putAcl(storage: Storage, index: AclIndex, request: AclWrite): Promise<WrittenAcl> {
   const { body } = request;
-  return writeAcl({ storage, index }, request, async () => {
+  const assertType = (): void => {
     if (!isRdfFormat(body.mediaType))
-      throw new LwsError(
-        'unsupported-media-type',
-        'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.',
-      );
+      throw new LwsError('unsupported-media-type', `An ACL is RDF. Send one of ${rdfFormats.join(', ')}.`);
+  };
+  return writeAcl({ storage, index, assertType }, request, async () => {
     const bytes = await readBody(body, longestAcl);
-    const graph = await storage.documents.parse(bytes, body.mediaType, request.iri);
+    const graph = await storage.documents.parse(bytes, body.mediaType as RdfFormat, request.iri);
     return async () => ({ graph });
   });
 }
@@ -112,12 +112,14 @@ export interface WrittenAcl {
  */
 export async function patchAcl(storage: Storage, index: AclIndex, request: AclWrite): Promise<WrittenAcl> {
   const { iri, body } = request;
-  return writeAcl({ storage, index }, request, async () => {
+  const assertType = (): void => {
     const patches = rdfPatches(storage);
     if (!patches.includes(body.mediaType))
       throw new LwsError('unsupported-media-type', `An ACL is patched with ${patches.join(' or ')}.`, {
         fields: { 'Accept-Patch': patches.join(', ') },
       });
+  };
+  return writeAcl({ storage, index, assertType }, request, async () => {
     const text = decodeUtf8(await readBody(body, longestAcl));
     const update = { text, isN3: body.mediaType === n3Patch };
     return async ({ acl }) => ({
@@ -133,15 +135,23 @@ interface NewAcl {
   readonly seen?: { readonly revision: string | undefined };
 }
 
-/** @param receive reads the body; what it gives says what becomes of the ACL as it is */
+interface AclWriteContext {
+  readonly storage: Storage;
+  readonly index: AclIndex;
+  /** Checks the media type of the body, before the preconditions (rule 6.11). */
+  readonly assertType: () => void;
+}
+
+/** @param receive reads the body and returns a function that computes the new ACL from the present one */
 async function writeAcl(
-  { storage, index }: { readonly storage: Storage; readonly index: AclIndex },
+  { storage, index, assertType }: AclWriteContext,
   request: AclWrite,
   receive: () => Promise<(found: ControlledResource) => Promise<NewAcl>>,
 ): Promise<WrittenAcl> {
   const { iri, access } = request;
   const admit = async (view: View): Promise<ControlledResource> => {
     const found = await requireControl(storage, view, access, iri);
+    assertType();
     assertState(request, found, storage.requireConditionalWrites);
     return found;
   };
@@ -155,6 +165,8 @@ async function writeAcl(
       attribute(tx, access);
       const found = await admit(tx);
       if (seen && found.acl?.revision !== seen.revision) throw new OutdatedState(iri);
+      // Rule 6.13: a patch that changes nothing keeps the tag.
+      if (seen && found.acl && isDeepStrictEqual(found.acl.keys, keys)) return { acl: found.acl, created: false };
       const acl = { revision: newRevision(), ...dateAfter(found.acl, storage.clock()), prefixes, keys };
       stageAcl(tx, index, found.record, acl);
       return { acl, created: found.acl === undefined };

@@ -31,20 +31,12 @@ export async function patchAbsent(
   const view = storage.store;
   if (isContainerIri(iri) || !(await mayCreate(storage, view, request)))
     throw await refusalOfAbsent(storage, view, access, iri);
-  const patches = rdfPatches(storage);
-  if (!patches.includes(body.mediaType))
-    throw new LwsError(
-      'not-found',
-      `There is nothing here. A PATCH of ${patches.join(' or ')} that only inserts would create it.`,
-    );
+  // Rule 4.2: the name may be taken by a resource that the caller cannot read, so a patch that creates nothing gets the same 404.
+  if (!rdfPatches(storage).includes(body.mediaType)) throw await refusalOfAbsent(storage, view, access, iri);
   assertPreconditions(preconditions, undefined, undefined);
   const bytes = await readBody(body, storage.limits.requestBytes);
   const document = await insertedBy(storage, { text: decodeUtf8(bytes), isN3: body.mediaType === n3Patch }, iri);
-  if (!document)
-    throw new LwsError(
-      'not-found',
-      'There is nothing here to change. An update with INSERT DATA alone would create it.',
-    );
+  if (!document) throw await refusalOfAbsent(storage, view, access, iri);
   try {
     return await replace(storage, {
       ...request,

@@ -6,6 +6,10 @@ const together = 16 << 10;
 /** How many characters may wait for a reader; lines that come then are dropped. */
 const maxWaiting = 8 << 20;
 const retryMs = 100;
+/** Asks pino for `lastLevel`. */
+const metadata: unique symbol = Symbol.for('pino.metadata');
+/** pino's number of the level `error`. */
+const errorLevel = 50;
 /** How often the end of the process tries again to write to a pipe that is full. */
 const lastAttempts = 5;
 
@@ -14,11 +18,16 @@ const lastAttempts = 5;
  * must not keep a server from ending, nor fill its memory.
  */
 export class BufferedOutput {
+  readonly [metadata] = true;
+  /** Level of the line that pino writes next. */
+  lastLevel = 0;
   private readonly descriptor = outputDescriptor();
   private waiting = '';
   /** What is being written. */
   private current = Buffer.alloc(0);
   private isWriting = false;
+  /** A line of level error or above is waiting: it is written without delay. */
+  private isUrgent = false;
 
   constructor() {
     setInterval(() => this.flush(), 1000).unref();
@@ -28,7 +37,8 @@ export class BufferedOutput {
   write(line: string): void {
     if (this.waiting.length > maxWaiting) return;
     this.waiting += line;
-    if (this.waiting.length >= together) this.flush();
+    if (this.lastLevel >= errorLevel) this.isUrgent = true;
+    if (this.isUrgent || this.waiting.length >= together) this.flush();
   }
 
   private flush(): void {
@@ -40,6 +50,7 @@ export class BufferedOutput {
   private take(): void {
     this.current = Buffer.from(this.waiting);
     this.waiting = '';
+    this.isUrgent = false;
   }
 
   private continue(): void {
@@ -50,7 +61,7 @@ export class BufferedOutput {
       // Standard output is gone or was never opened: there is nowhere left to say so.
       this.current = error ? Buffer.alloc(0) : this.current.subarray(written);
       if (this.current.length > 0) this.continue();
-      else if (this.waiting.length >= together) this.flush();
+      else if (this.isUrgent || this.waiting.length >= together) this.flush();
     });
   }
 

@@ -121,6 +121,36 @@ describeStorage(
       expect((await s.get(aclOf(iri))).text).not.to.include('z6Mk...');
     });
 
+    it('keeps the tag of an ACL when a PATCH changes nothing (rule 6.13)', async () => {
+      const { iri } = await s.stored(turtle, '');
+      await setBareAcl(s, iri, [ownerRule]);
+      const patch = (update: string, etag: string) =>
+        s.patch(aclOf(iri), 'application/sparql-update', update, { 'If-Match': etag });
+      const first = await patch('INSERT DATA { <#x> <#y> <#z> }', await s.tag(aclOf(iri)));
+      const etag = String(first.headers['etag']);
+      for (const update of [
+        'INSERT DATA { <#x> <#y> <#z> }',
+        'DELETE DATA { <#x> <#y> <#other> }',
+        'PREFIX new: <urn:new:> DELETE { ?s new:p ?o } WHERE { ?s new:p ?o }',
+      ]) {
+        const answer = await patch(update, etag);
+        expect([answer.status, answer.headers['etag']], update).to.deep.equal([204, etag]);
+      }
+      expect((await patch('INSERT DATA { <#x> <#y> <#other> }', etag)).headers['etag']).not.to.equal(etag);
+    });
+
+    it('reports the media type before the preconditions, as for linksets and resources (rule 6.11)', async () => {
+      const { iri } = await s.stored(turtle, '');
+      await setBareAcl(s, iri, [ownerRule]);
+      for (const headers of [{}, { 'If-Match': '"stale"' }] as Record<string, string>[]) {
+        expectProblem(await s.put(aclOf(iri), 'application/json', '{}', headers), 415, s);
+        expectProblem(await s.patch(aclOf(iri), 'application/json', '{}', headers), 415, s);
+        expectProblem(await s.put(`${iri}.meta`, 'application/json', '{}', headers), 415, s);
+        expectProblem(await s.patch(`${iri}.meta`, 'application/json', '{}', headers), 415, s);
+        expectProblem(await s.patch(iri, 'application/json', '{}', headers), 415, s);
+      }
+    });
+
     it('Rule 3.11: a PATCH of an ACL that is there needs a condition, as its PUT does', async () => {
       const { iri } = await s.stored(turtle, '');
       const insert = `INSERT DATA { <#x> <#y> <#z> }`;

@@ -122,6 +122,27 @@ describeStorage(
       expect((await s.get(`${c}taken`)).text).to.include('#C');
     });
 
+    it('answers a PATCH that creates nothing alike for hidden and absent names, also to callers that may append (rule 4.2)', async () => {
+      const patches = [
+        ['application/sparql-update', 'DELETE DATA { <a> <b> <c> }'],
+        ['application/sparql-update', 'INSERT { <a> <b> ?c } WHERE { ?a ?b ?c }'],
+        ['application/json-patch+json', '[]'],
+        ['text/plain', 'x'],
+      ] as const;
+      for (const modes of ['Append', 'Read Append']) {
+        const c = await s.container();
+        await setAcl(s, c, rule(modes, agent(alice), 'accessTo'));
+        await s.stored('text/turtle', '<> a <#C> .', `${c}hidden`);
+        for (const [type, body] of patches) {
+          const ask = async (name: string) =>
+            visible(await s.send('PATCH', c + name, { 'Content-Type': type }, body, as(s, alice)), name);
+          const hidden = (await ask('hidden')) as { readonly status: number };
+          expect(hidden.status).to.equal(404);
+          expect(hidden, body).to.deep.equal(await ask('absent'));
+        }
+      }
+    });
+
     it('Rule 4.4: PUT on a hidden name is 404 for who may read and add to the container, as every method is', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read Append', agent(alice), 'accessTo'));

@@ -130,6 +130,8 @@ export class StorageDeployment implements Deployment {
     return openStorage(storageSettings(storages, this.records.get(name)!), storages.components, {
       process: {
         ...shared,
+        // The terminal shows the progress of the process, not of each storage that a request opens.
+        progress: () => () => {},
         log: shared.log.child({ storage: name }),
         documents: shared.documents.of(name),
         answered: (request) => {

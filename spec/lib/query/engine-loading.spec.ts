@@ -17,8 +17,32 @@ const script = `
     stray: modules.filter((file) => /node_modules.(componentsjs|winston|rdf-parse)./.test(file)) }));
 `;
 
+const searching = `
+  import { createRequire } from 'node:module';
+  const { startSpecServer } = await import('./dist/spec/support/server.js');
+  const server = await startSpecServer({ settings: { 'dev.open': 'true' } });
+  const modules = () => Object.keys(createRequire(import.meta.url).cache);
+  const before = new Set(modules());
+  const { status } = await fetch(server.root + '.lws/type-search');
+  console.log(JSON.stringify({ status, before: before.size, added: modules().filter((file) => !before.has(file)) }));
+  await server.stop();
+  process.exit();
+`;
+
 describe('query/loading of the engine', function () {
   this.timeout(60_000);
+
+  it('is complete before the server listens, so that the first type search loads nothing', () => {
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', searching], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    const { status, before, added } = JSON.parse(output.trim().split('\n').at(-1)!);
+    expect(status).to.equal(200);
+    expect(before).to.be.above(100);
+    expect(added).to.deep.equal([]);
+  });
 
   it('yields to other work between packages, and loads what answers need alone', () => {
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {

@@ -3,10 +3,11 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts
+COPY scripts scripts
 COPY lib lib
 COPY components components
 COPY console console
-RUN npx tsc -p tsconfig.json && node console/build.mjs && npm prune --omit=dev --ignore-scripts
+RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim
 WORKDIR /app

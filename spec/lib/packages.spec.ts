@@ -8,6 +8,9 @@ interface Locked {
   readonly dev?: boolean;
   readonly engines?: { readonly node?: string };
 }
+interface Lock {
+  readonly packages: Readonly<Record<string, Locked>>;
+}
 type Version = readonly [major: number, minor: number, patch: number];
 
 const fileOf = (name: string): unknown => JSON.parse(readFileSync(join(packageRoot, name), 'utf8'));
@@ -49,7 +52,7 @@ const admits = (range: string, version: Version): boolean =>
   );
 
 describe('The packages that are installed', () => {
-  const { packages } = fileOf('package-lock.json') as { packages: Readonly<Record<string, Locked>> };
+  const { packages } = fileOf('package-lock.json') as Lock;
   const refusing = (isChecked: (locked: Locked) => boolean): string[] =>
     Object.entries(packages).flatMap(([path, locked]) => {
       const range = locked.engines?.node;
@@ -68,5 +71,42 @@ describe('The packages that are installed', () => {
       'node_modules/@inrupt/solid-client',
       'node_modules/@inrupt/solid-client-errors',
     ]);
+  });
+});
+
+describe('The published package', () => {
+  const { scripts, files } = fileOf('package.json') as {
+    readonly scripts: Readonly<Record<string, string>>;
+    readonly files: readonly string[];
+  };
+  const lock = fileOf('package-lock.json') as Lock;
+
+  it('pins every dependency to the version of package-lock.json, without those of development', async () => {
+    const { shrinkwrapOf } = (await import(join(packageRoot, 'scripts/shrinkwrap.mjs'))) as {
+      shrinkwrapOf(lock: Lock): Lock;
+    };
+    const { packages } = shrinkwrapOf(lock);
+    const production = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+    expect(Object.entries(packages).filter(([path]) => path !== '')).to.deep.equal(production);
+    expect(packages['']).to.not.have.property('devDependencies');
+    expect(packages['']).to.have.property('dependencies');
+    for (const name of ['undici', 'graphql-to-sparql/node_modules/graphql', 'rdf-parse'])
+      expect(packages).to.have.property(`node_modules/${name}`);
+    expect(files).to.include('npm-shrinkwrap.json');
+    expect(scripts['prepack']).to.equal('node scripts/shrinkwrap.mjs');
+    expect(scripts['postpack']).to.equal('node scripts/shrinkwrap.mjs --remove');
+  });
+
+  it('is built in the container image by the same script, from all files that the script names', () => {
+    const dockerfile = readFileSync(join(packageRoot, 'Dockerfile'), 'utf8');
+    const [build = ''] = dockerfile.split(/^FROM .*-slim$/m);
+    expect(build).to.match(/^RUN npm run build && /m);
+    expect(build).to.not.match(/npx tsc|node console/);
+    const copied = [...build.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
+    const named = [...scripts['build']!.matchAll(/[\w-]+(?:\/[\w.-]+)*\.(?:json|mjs)/g)].map(
+      ([path]) => path.split('/')[0],
+    );
+    expect(named).to.have.length(4);
+    expect(copied).to.include.members([...named, 'lib', 'components', 'package.json', 'package-lock.json']);
   });
 });

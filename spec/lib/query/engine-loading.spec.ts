@@ -24,7 +24,8 @@ const searching = `
   const modules = () => Object.keys(createRequire(import.meta.url).cache);
   const before = new Set(modules());
   const { status } = await fetch(server.root + '.lws/type-search');
-  console.log(JSON.stringify({ status, before: before.size, added: modules().filter((file) => !before.has(file)) }));
+  console.log(JSON.stringify({ status, before: before.size, 
+    added: modules().filter((file) => !before.has(file) && /node_modules.@(?:comunica|traqula)./.test(file)) }));
   await server.stop();
   process.exit();
 `;

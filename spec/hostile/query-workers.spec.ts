@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
+import { slowness } from '../support/patience.js';
 import type { ServerProcess } from '../support/process.js';
 import { sparqlQuery } from '../support/sparql.js';
 import { eventually } from '../support/subscriptions.js';
@@ -48,7 +49,7 @@ describe('Query workers under attack', function () {
       return { longest: Math.max(...waits), status: ended?.status };
     });
     expect(noticed.result.status).to.equal(422);
-    expect(noticed.result.longest, 'the longest ASK of the owner').to.be.below(15_000);
+    expect(noticed.result.longest, 'the longest ASK of the owner').to.be.below(15_000 * slowness);
     expectUnnoticed(noticed);
   });
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { base, engineAnswer, graphNames, type SpecLevel, specLevel } from '../lib/query/engine-dataset.js';
 import { halfInMemory } from '../lib/query/engine-memory.js';
+import { slowness } from '../support/patience.js';
 
 const factory = new DataFactory();
 const integer = factory.namedNode('http://www.w3.org/2001/XMLSchema#integer');

@@ -5,6 +5,7 @@
  */
 // The package's index loads its command line besides: five times as many modules.
 import { QueryEngineBase } from '@comunica/actor-init-query/lib/QueryEngineBase.js';
+import { ActorOptimizeQueryOperationAssignSourcesExhaustive } from '@comunica/actor-optimize-query-operation-assign-sources-exhaustive';
 import { ActorOptimizeQueryOperationDescribeToConstructsSubject } from '@comunica/actor-optimize-query-operation-describe-to-constructs-subject';
 import { ActorQueryOperationSource } from '@comunica/actor-query-operation-source';
 import { ActorQueryProcessSequential } from '@comunica/actor-query-process-sequential';
@@ -12,6 +13,7 @@ import { KeysQueryOperation } from '@comunica/context-entries';
 import { Bus } from '@comunica/core';
 import type { Algebra } from '@comunica/utils-algebra';
 import { assignOperationSource, getOperationSource } from '@comunica/utils-query-operation';
+import type { Pipeline } from './query-engine.js';
 
 type OptimizeAction = Parameters<ActorOptimizeQueryOperationDescribeToConstructsSubject['run']>[0];
 type OperationAction = Parameters<ActorQueryOperationSource['run']>[0];
@@ -21,16 +23,24 @@ const isUpdate = ({ type }: Algebra.Operation): boolean => type === 'deleteinser
 /** Stands for a mediator where there is nothing to choose: a race of one actor takes longer than the actor. */
 const always = (mediate: (action: never) => unknown) => ({ mediate }) as never;
 
+const actor = (name: string) => ({
+  name,
+  bus: new Bus<never, never, never, never>({ name }) as never,
+  busFailMessage: '',
+});
+// DESCRIBE returns quads by it.
+const describe = new ActorOptimizeQueryOperationDescribeToConstructsSubject(actor('describe-to-constructs-subject'));
+const assign = new ActorOptimizeQueryOperationAssignSourcesExhaustive(actor('assign-sources-exhaustive'));
+const whole = new ActorQueryOperationSource(actor('source'));
+
+/** The actors of the composition, in the order in which they run. */
+export const composedPipeline: Pipeline = {
+  optimizers: [describe.name, assign.name],
+  operators: [whole.name],
+};
+
 /** The engine; its `query` takes algebra and contexts alone. */
 export function composedOfActors(): QueryEngineBase {
-  const actor = (name: string) => ({
-    name,
-    bus: new Bus<never, never, never, never>({ name }) as never,
-    busFailMessage: '',
-  });
-  // So that DESCRIBE gives quads; what it is rewritten to does not matter to a source that has read the query itself.
-  const describe = new ActorOptimizeQueryOperationDescribeToConstructsSubject(actor('describe'));
-  const whole = new ActorQueryOperationSource(actor('source'));
   // The actors look for what they are for in every node of an operation, which is long in an update of data. Queries come again.
   const others = new WeakSet<Algebra.Operation>();
   const described = async (action: OptimizeAction) => {
@@ -47,8 +57,8 @@ export function composedOfActors(): QueryEngineBase {
     mediatorQueryParse: undefined as never,
     mediatorMergeBindingsContext: undefined as never,
     mediatorOptimizeQueryOperation: always(async (action: OptimizeAction) => {
-      const { operation, context } = await described(action);
-      // The whole operation is the source's.
+      if (!isUpdate(action.operation)) return assign.run(await described(action));
+      const { operation, context } = action;
       const [source] = context.getSafe(KeysQueryOperation.querySources);
       return { operation: assignOperationSource(operation, source!), context };
     }),

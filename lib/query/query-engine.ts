@@ -1,6 +1,6 @@
 /**
- * Comunica's query engine, which every query, update and type search enters: as its package has it in the threads of queries, composed of what
- * a source that answers whole operations needs elsewhere.
+ * Comunica's query engine, which every query, update and type search enters: the package's engine in threads of queries, a composition elsewhere.
+ * Both run the actors of `pipeline`.
  */
 import { setImmediate } from 'node:timers/promises';
 import { KeysInitQuery, KeysQueryOperation } from '@comunica/context-entries';
@@ -19,6 +19,18 @@ export interface QueryEngine {
 }
 
 export type QueryContext = IActionContext;
+
+/** Names of the actors that an operation passes, in their order. */
+export interface Pipeline {
+  readonly optimizers: readonly string[];
+  readonly operators: readonly string[];
+}
+
+/** The actors of both engines: the same operation has the same result in the HTTP thread and in threads of queries. */
+export const pipeline: Pipeline = {
+  optimizers: ['describe-to-constructs-subject', 'assign-sources-exhaustive'],
+  operators: ['source'],
+};
 
 const context: IActionContext = new ActionContext().set(KeysInitQuery.dataFactory, new DataFactory());
 
@@ -49,6 +61,7 @@ const packages = [
   () => import('@traqula/algebra-transformations-1-1'),
   () => import('@comunica/utils-algebra'),
   () => import('@comunica/utils-query-operation'),
+  () => import('@comunica/actor-optimize-query-operation-assign-sources-exhaustive'),
   () => import('@comunica/actor-query-operation-source'),
   () => import('@comunica/actor-query-process-sequential'),
 ];

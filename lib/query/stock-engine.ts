@@ -1,21 +1,41 @@
 /**
- * The query engine of Comunica's package for RDF/JS sources, without its skolemizer, which tells blank nodes of several sources apart: it takes
- * IRIs of a prefix of its own for blank nodes, and an IRI is an IRI here, whoever wrote it.
+ * The query engine of `@comunica/query-sparql-rdfjs`, reduced to the actors of `pipeline`. Its optimizers rewrite operations for sources that
+ * answer patterns alone, and `filter-pushdown` 5.4.0 changes results. The skolemizer takes IRIs of a prefix of its own for blank nodes.
+ * Operators other than `source` have no limits. The planner of this folder does their work.
  */
 import { QueryEngine } from '@comunica/query-sparql-rdfjs';
+import { type Pipeline, pipeline } from './query-engine.js';
 
-interface Bus {
-  readonly actors: readonly {
-    readonly name: string;
-    readonly mediatorOptimizeQueryOperation?: { readonly bus: Bus };
-  }[];
-  unsubscribe(actor: Bus['actors'][number]): boolean;
+interface Actor {
+  readonly name: string;
+}
+
+interface ActorBus {
+  readonly actors: readonly Actor[];
+  unsubscribe(actor: Actor): boolean;
+}
+
+type Mediators = Partial<Record<'mediatorOptimizeQueryOperation' | 'mediatorQueryOperation', { bus: ActorBus }>>;
+
+const shortName = ({ name }: Actor): string => name.slice(name.indexOf('#') + 1);
+
+/** The actors of a bus. @param names those that stay subscribed. @throws Error if one of them is missing, after an upgrade */
+export function keepActors(bus: ActorBus | undefined, names: readonly string[]): readonly string[] {
+  const missing = names.filter((name) => !bus?.actors.some((actor) => shortName(actor) === name));
+  if (!bus || missing.length > 0) throw new Error(`Comunica's engine has no actor named ${missing.join(', ')}.`);
+  for (const actor of [...bus.actors])
+    if (!names.includes(shortName(actor))) while (bus.actors.includes(actor)) bus.unsubscribe(actor);
+  return bus.actors.map(shortName);
 }
 
 export const stockEngine = new QueryEngine();
-const { mediatorQueryProcess } = (stockEngine as unknown as { actorInitQuery: { mediatorQueryProcess: { bus: Bus } } })
-  .actorInitQuery;
+const { mediatorQueryProcess } = (
+  stockEngine as unknown as { actorInitQuery: { mediatorQueryProcess: { bus: { actors: readonly Mediators[] } } } }
+).actorInitQuery;
 const process = mediatorQueryProcess.bus.actors.find((actor) => actor.mediatorOptimizeQueryOperation);
-const { bus } = process!.mediatorOptimizeQueryOperation!;
-if (!bus.unsubscribe(bus.actors.find(({ name }) => name.endsWith('#query-source-skolemize'))!))
-  throw new Error('Comunica has no skolemizer.');
+
+/** The actors that are left, in the order in which they run. */
+export const stockPipeline: Pipeline = {
+  optimizers: keepActors(process?.mediatorOptimizeQueryOperation?.bus, pipeline.optimizers),
+  operators: keepActors(process?.mediatorQueryOperation?.bus, pipeline.operators),
+};

@@ -60,6 +60,13 @@ export function rowsOf(answer: Answer): string[] {
 export const rows = async (s: StorageUnderTest, query: string, sender?: Sender, target?: string): Promise<string[]> =>
   rowsOf(await ask(s, query, {}, sender, target));
 
+/** The rows of a SELECT, of a query that the HTTP thread may run and of one that a thread of queries runs, since it has a timeout. */
+export async function rowsBothWays(s: StorageUnderTest, query: string, sender?: Sender): Promise<string[]> {
+  const plain = await rows(s, query, sender);
+  expect(await rows(s, query, sender, `${endpointOf(s)}?timeout=20`), `with a timeout: ${query}`).to.deep.equal(plain);
+  return plain;
+}
+
 /** The value of an ASK. */
 export async function holds(s: StorageUnderTest, query: string, sender?: Sender, target?: string): Promise<boolean> {
   const { boolean } = resultsOf(await ask(s, query, {}, sender, target));

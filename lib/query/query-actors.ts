@@ -13,7 +13,7 @@ import { KeysQueryOperation } from '@comunica/context-entries';
 import { Bus } from '@comunica/core';
 import type { Algebra } from '@comunica/utils-algebra';
 import { assignOperationSource, getOperationSource } from '@comunica/utils-query-operation';
-import type { Pipeline } from './query-engine.js';
+import type { Pipeline } from './pipeline.js';
 
 type OptimizeAction = Parameters<ActorOptimizeQueryOperationDescribeToConstructsSubject['run']>[0];
 type OperationAction = Parameters<ActorQueryOperationSource['run']>[0];

@@ -20,18 +20,6 @@ export interface QueryEngine {
 
 export type QueryContext = IActionContext;
 
-/** Names of the actors that an operation passes, in their order. */
-export interface Pipeline {
-  readonly optimizers: readonly string[];
-  readonly operators: readonly string[];
-}
-
-/** The actors of both engines: the same operation has the same result in the HTTP thread and in threads of queries. */
-export const pipeline: Pipeline = {
-  optimizers: ['describe-to-constructs-subject', 'assign-sources-exhaustive'],
-  operators: ['source'],
-};
-
 const context: IActionContext = new ActionContext().set(KeysInitQuery.dataFactory, new DataFactory());
 
 /** A context in which one source answers. @param base what IRI() and relative references resolve against */

@@ -4,7 +4,7 @@
  * Operators other than `source` have no limits. The planner of this folder does their work.
  */
 import { QueryEngine } from '@comunica/query-sparql-rdfjs';
-import { type Pipeline, pipeline } from './query-engine.js';
+import { type Pipeline, pipeline } from './pipeline.js';
 
 interface Actor {
   readonly name: string;

@@ -83,11 +83,12 @@ async function markRows(asker: Asker, marks: readonly Mark[], rows: readonly Row
 async function partnered(asker: Asker, existence: Existence, rows: readonly Row[]): Promise<readonly boolean[]> {
   const { execution, run } = asker;
   execution.assertTime();
-  const { right, conditions, way, minus, shared } = existence;
+  const { right, conditions, way, minus, scope, shared } = existence;
   if (way === 'each') return partneredEach(asker, existence, rows);
   // What an outer row gives stands for a variable, which is none any more.
   const isLoose = minus === 'perhaps' || (minus !== undefined && execution.outer !== undefined);
-  const counts = isLoose ? shared.filter((slot) => execution.outer?.[slot] === undefined) : undefined;
+  const isShared = (slot: Slot): boolean => slot !== scope && execution.outer?.[slot] === undefined;
+  const counts = isLoose ? shared.filter(isShared) : undefined;
   if (way === 'alone' || isLoose)
     return (
       (await havePartners(execution, rows, { right, run: () => run(execution, right), counts, shared, conditions })) ??

@@ -5,6 +5,7 @@ import { numberValue, toToken, type Value } from '../expressions/values.js';
 import { type Aggregate, type Blocks, type GroupPlan, onlyPattern, type Pattern, type Row } from '../plan/plan.js';
 import { type Accumulator, accumulator } from './aggregates.js';
 import { blockLength, type Execution, emptyRow, spend } from './execution.js';
+import { graphNames } from './named-graphs.js';
 import { constants } from './pattern-access.js';
 
 interface Group {
@@ -36,6 +37,16 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
     }
   }
   if (groups.size === 0 && slots.length === 0) groups.set('', newGroup(undefined));
+  if (plan.everyGraph !== undefined)
+    for await (const names of graphNames(execution, execution.outer?.[plan.everyGraph])) {
+      execution.assertTime();
+      for (const name of names) {
+        if (groups.has(name)) continue;
+        const group = newGroup(undefined);
+        group.row[plan.everyGraph] = name;
+        groups.set(name, group);
+      }
+    }
   yield* results(plan, groups.values());
 }
 

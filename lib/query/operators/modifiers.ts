@@ -1,9 +1,9 @@
 /** Rows sorted, cut, and each once. */
 import { addNew } from '../access/collections.js';
-import { joinTokens } from '../access/terms.js';
+import { joinTokens, type TermKey } from '../access/terms.js';
 import { compareValues } from '../expressions/comparison.js';
 import type { Value } from '../expressions/values.js';
-import type { Blocks, DistinctPlan, OrderPlan, Row, SlicePlan } from '../plan/plan.js';
+import type { Blocks, DistinctPlan, OrderPlan, Row, SlicePlan, Slot } from '../plan/plan.js';
 import { blockLength, type Execution, spend } from './execution.js';
 
 interface Sortable {
@@ -54,7 +54,8 @@ export async function* distinct(
   }
 }
 
-export async function* sliced({ start, length }: SlicePlan, input: Blocks): AsyncGenerator<Row[]> {
+export async function* sliced({ start, length, perGraph }: SlicePlan, input: Blocks): AsyncGenerator<Row[]> {
+  if (perGraph !== undefined) return yield* slicedEach(input, { slot: perGraph, start, end: start + length });
   let skip = start;
   let left = length;
   if (left === 0) return;
@@ -68,5 +69,21 @@ export async function* sliced({ start, length }: SlicePlan, input: Blocks): Asyn
     left -= out.length;
     yield out;
     if (left <= 0) return;
+  }
+}
+
+/** The rows from start to end of those with the same term in a slot. */
+async function* slicedEach(
+  input: Blocks,
+  { slot, start, end }: { readonly slot: Slot; readonly start: number; readonly end: number },
+): AsyncGenerator<Row[]> {
+  const counts = new Map<TermKey | undefined, number>();
+  for await (const rows of input) {
+    const out = rows.filter((row) => {
+      const count = counts.get(row[slot]) ?? 0;
+      counts.set(row[slot], count + 1);
+      return count >= start && count < end;
+    });
+    if (out.length > 0) yield out;
   }
 }

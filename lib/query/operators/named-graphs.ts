@@ -4,8 +4,9 @@ import { type Blocks, type GraphsPlan, type Row, termAt } from '../plan/plan.js'
 import { distinctTerms } from './distinct-terms.js';
 import { blockLength, type Execution, recall } from './execution.js';
 
-/** The names in blocks, each once. */
-export async function* graphNames(execution: Execution): AsyncGenerator<readonly TermKey[]> {
+/** The names in blocks, each once. @param only the one that is asked for */
+export async function* graphNames(execution: Execution, only?: TermKey): AsyncGenerator<readonly TermKey[]> {
+  if (only !== undefined) return (await isGraph(execution, only)) && (yield [only]);
   yield* distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named');
   if (execution.emptyGraphs) yield await execution.emptyGraphs.all();
 }

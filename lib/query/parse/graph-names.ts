@@ -1,62 +1,214 @@
 /**
- * GRAPH around a group without a triple pattern of its own: it holds for each graph that there is (SPARQL 1.1 18.6), of which the algebra's
- * translation keeps nothing. What finds the graphs is put in front, so that OPTIONAL comes after it.
+ * GRAPH in the algebra (SPARQL 1.1, 18.6): the union, over the named graphs, of the solutions of a group in each graph. The operations of the
+ * group get the graph's name as a column: patterns bind it, subqueries project and group by it, LIMIT counts for each of its values.
  */
+import type { Algebra } from '@comunica/utils-algebra';
+import type { Quad_Graph as GraphTerm, NamedNode, Quad, Term, Variable } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { asksPatterns, namesVariable, renameVariable, useOf } from './graph-variables.js';
 
-import { nodesOf } from './query-scopes.js';
-import type { Syntax } from './sparql-parser.js';
-
-/** The predicate of a pattern that every graph matches, once. No query can write it. */
+/** Predicate of a pattern that matches each graph once, also a graph without triples. No query can contain it. */
 export const anyGraph = 'urn:every graph';
 
-type Parse = (query: string) => Syntax;
+/** What the lowering adds to operations. Names of variables, since Comunica copies operations property by property. */
+export interface GraphMarks {
+  /** MINUS: a column that both sides have as the name of their graph, and that does not make their solutions share a variable (8.3.3). */
+  readonly graphScope?: string;
+  /** Group: each value that the named graphs give to this column has a group (18.5.1, one group for no solutions). */
+  readonly everyGraph?: string;
+  /** Slice: start and length count for each value of this column. */
+  readonly perGraph?: string;
+}
 
-/** Changes the syntax tree of a query. */
-export function nameGraphs(root: Syntax, parse: Parse): void {
-  const done = new Set<Syntax>();
-  for (const { patterns } of nodesOf(root) as Iterable<{ readonly patterns?: readonly Syntax[] }>)
-    for (const pattern of patterns ?? []) {
-      if (pattern.subType !== 'graph' || done.has(pattern) || inside(pattern).some(bindsGraph)) continue;
-      done.add(pattern);
-      nameFirst(pattern, parse);
+type Operation = Algebra.Operation & GraphMarks;
+
+/** The graph that a group is evaluated in. */
+interface Scope {
+  readonly term: NamedNode | Variable;
+  /** False for WITH, whose graph may be absent: it is the default graph then, and empty. */
+  readonly isNamed: boolean;
+}
+
+interface Lowered {
+  readonly operation: Operation;
+  /** Whether each solution is found in the graph. If not, the solutions are the same for all graphs, and do not bind the column. */
+  readonly isBound: boolean;
+}
+
+const factory = new DataFactory<Quad>();
+const lowered = (operation: object, isBound: boolean): Lowered => ({ operation: operation as Operation, isBound });
+const join = (...input: readonly Operation[]): Operation => ({ type: 'join', input }) as never;
+const isVariable = (term: Term): term is Variable => term.termType === 'Variable';
+
+function patternOfGraphs(graph: GraphTerm): Operation {
+  const any = factory.namedNode(anyGraph);
+  const pattern = Object.assign(factory.quad(any, any, any, graph), { type: 'pattern' });
+  return { type: 'bgp', patterns: [pattern] } as never;
+}
+
+/**
+ * The operation without GRAPH operations; changes it in place.
+ * @param isWith whether the outermost GRAPH stands for the WITH of an update
+ */
+export function lowerGraphs<T extends Algebra.Operation>(root: T, isWith = false): T {
+  return new Lowering().outside(root, isWith) as T;
+}
+
+class Lowering {
+  private fresh = 0;
+
+  /** The same node with all GRAPH operations below it lowered. */
+  outside(node: unknown, isWith = false): unknown {
+    if (Array.isArray(node)) return node.map((each) => this.outside(each));
+    if (typeof node !== 'object' || node === null || 'termType' in node) return node;
+    const { type } = node as Operation;
+    if (type === 'graph') return this.graph(node as Algebra.Graph, isWith);
+    // What another endpoint is sent.
+    if (type === 'service') return node;
+    for (const [key, member] of Object.entries(node))
+      if (key !== 'metadata') Object.assign(node, { [key]: this.outside(member, isWith && key === 'where') });
+    return node;
+  }
+
+  private graph({ name, input }: Algebra.Graph, isWith: boolean): Operation {
+    const isSafe = !isVariable(name) || useOf(input, name.value).isSafe;
+    const term = isSafe ? (name as Scope['term']) : factory.variable(`..g${this.fresh++}`);
+    const scope = { term, isNamed: !isWith };
+    const whole = this.bound(this.lower(input, scope), scope);
+    if (isSafe) return whole;
+    const expression = { type: 'expression', subType: 'term', term };
+    return { type: 'extend', input: whole, variable: name, expression } as never;
+  }
+
+  /** The operation joined with the graphs, unless its solutions are in one. */
+  private bound({ operation, isBound }: Lowered, { term, isNamed }: Scope): Operation {
+    return isBound || !isNamed ? operation : join(patternOfGraphs(term), operation);
+  }
+
+  private lower(node: Operation, scope: Scope): Lowered {
+    const { type } = node;
+    const input = (): Lowered => this.lower((node as Algebra.Single).input, scope);
+    switch (type) {
+      case 'bgp':
+        for (const pattern of (node as Algebra.Bgp).patterns) pattern.graph = scope.term;
+        return lowered(node, (node as Algebra.Bgp).patterns.length > 0);
+      case 'pattern':
+      case 'path':
+        return this.path(node as Algebra.Path, scope);
+      case 'join':
+      case 'union':
+        return this.several(node as Algebra.Join, scope);
+      case 'leftjoin':
+      case 'minus':
+        return this.pair(node as Algebra.LeftJoin, scope);
+      case 'filter':
+      case 'extend':
+      case 'orderby':
+        return this.expressing(node as Algebra.Filter, scope);
+      case 'group':
+        return this.group(node as Algebra.Group, scope);
+      case 'project':
+        return this.project(node as Algebra.Project, scope);
+      case 'slice': {
+        const { operation, isBound } = input();
+        const perGraph = isBound && isVariable(scope.term) ? { perGraph: scope.term.value } : {};
+        return lowered({ ...node, input: operation, ...perGraph }, isBound);
+      }
+      case 'distinct':
+      case 'reduced': {
+        const { operation, isBound } = input();
+        return lowered({ ...node, input: operation }, isBound);
+      }
+      case 'graph':
+        return lowered(this.graph(node as Algebra.Graph, false), false);
+      default:
+        return lowered(node, false);
     }
-}
+  }
 
-const inside = (node: Syntax): readonly Syntax[] => (node['patterns'] as Syntax[] | undefined) ?? [];
+  /** A path without a step, from a term to itself, is in each graph and comes from no triple. */
+  private path(node: Algebra.Path, scope: Scope): Lowered {
+    const { subject, predicate, object } = node;
+    node.graph = scope.term;
+    const isTerm = [subject, object].some((end) => end.termType === 'NamedNode' || end.termType === 'Literal');
+    const isFree = node.type === 'path' && isTerm && isNullable(predicate);
+    return lowered(this.bound(lowered(node, !isFree), scope), true);
+  }
 
-/** Whether every solution comes from a triple, which says the graph. */
-function bindsGraph(node: Syntax): boolean {
-  if (node.type === 'query') return true;
-  if (node.subType === 'bgp') return ((node['triples'] as Syntax[] | undefined) ?? []).some(hasTriple);
-  if (node.subType === 'union') return inside(node).every(bindsGraph);
-  return node.subType === 'group' && inside(node).some(bindsGraph);
-}
+  private several(node: Algebra.Join | Algebra.Union, scope: Scope): Lowered {
+    const parts = node.input.map((each) => this.lower(each, scope));
+    const isBound = parts.some((part) => part.isBound);
+    const isUnion = node.type === 'union' && isBound;
+    return lowered(
+      { ...node, input: parts.map((part) => (isUnion ? this.bound(part, scope) : part.operation)) },
+      isBound,
+    );
+  }
 
-/** A path of no step from a term is in no graph. */
-function hasTriple({ subject, predicate, object }: Syntax): boolean {
-  const isTerm = (end: unknown): boolean => /^(?:namedNode|literal)$/.test((end as Syntax | undefined)?.subType ?? '');
-  return !isNullable(predicate as Syntax | undefined) || !(isTerm(subject) || isTerm(object));
-}
+  private pair(node: Algebra.LeftJoin | Algebra.Minus, scope: Scope): Lowered {
+    const [left, right] = node.input as [Operation, Operation];
+    const graphScope =
+      node.type === 'minus' && isVariable(scope.term) && !useOf(right, scope.term.value).isBound
+        ? { graphScope: scope.term.value }
+        : {};
+    const input = [this.bound(this.lower(left, scope), scope), this.lower(right, scope).operation];
+    this.expressions(node, scope);
+    return lowered({ ...node, input, ...graphScope }, true);
+  }
 
-function isNullable(path: Syntax | undefined): boolean {
-  if (path?.type !== 'path') return false;
-  const items = path['items'] as readonly Syntax[];
-  switch (path.subType) {
-    case '?':
-    case '*':
-      return true;
-    case '/':
-      return items.every(isNullable);
-    case '!':
-      return false;
-    default:
-      return items.some(isNullable);
+  /** FILTER, BIND and ORDER BY see the name of the graph (rule 14.14). */
+  private expressing(node: Algebra.Filter | Algebra.Extend | Algebra.OrderBy, scope: Scope): Lowered {
+    const inner = this.lower(node.input, scope);
+    const sees = isVariable(scope.term) && this.sees({ ...node, input: undefined }, scope.term);
+    this.expressions(node, scope);
+    const operation = sees ? this.bound(inner, scope) : inner.operation;
+    return lowered({ ...node, input: operation }, inner.isBound || sees);
+  }
+
+  private group(node: Algebra.Group, scope: Scope): Lowered {
+    const { term } = scope;
+    const inner = this.lower(node.input, scope);
+    const sees = isVariable(term) && this.sees(node.aggregates, term);
+    this.expressions(node, scope);
+    if (!inner.isBound && !sees) return lowered({ ...node, input: inner.operation }, false);
+    const group = { ...node, input: this.bound(inner, scope) };
+    const isOne = node.variables.length === 0;
+    if (!isVariable(term)) return lowered(isOne ? this.bound(lowered(group, false), scope) : group, true);
+    const others = node.variables.filter((variable) => !variable.equals(term));
+    return lowered({ ...group, variables: [...others, term], ...(isOne && { everyGraph: term.value }) }, true);
+  }
+
+  /** A subquery has a variable of its own with the name of the graph's, unless it projects it. */
+  private project(node: Algebra.Project, scope: Scope): Lowered {
+    const { term } = scope;
+    const adds = isVariable(term) && !node.variables.some((variable) => variable.equals(term));
+    if (adds) renameVariable(node.input, term.value, `..s${this.fresh++}`);
+    const { operation, isBound } = this.lower(node.input, scope);
+    const variables = adds && isBound ? [...node.variables, term] : node.variables;
+    return lowered({ ...node, input: operation, variables }, isBound);
+  }
+
+  private readonly sees = (expressions: unknown, { value }: Variable): boolean =>
+    namesVariable(expressions, value) || asksPatterns(expressions);
+
+  /** Lowers the patterns of EXISTS in the expressions of an operation. */
+  private expressions(node: object, scope: Scope): void {
+    const { expression, expressions, aggregates, args } = node as Record<string, unknown>;
+    for (const each of [expression, expressions, aggregates, args].flat() as (Algebra.Expression | undefined)[])
+      if (each?.subType === 'existence') {
+        const existence = each as Algebra.ExistenceExpression;
+        existence.input = this.lower(existence.input, scope).operation;
+      } else if (each) this.expressions(each, scope);
   }
 }
 
-function nameFirst(graph: Syntax, parse: Parse): void {
-  const { patterns } = parse('SELECT * { <urn:x> <urn:x> <urn:x> }')['where'] as Syntax & { patterns: Syntax[] };
-  for (const node of nodesOf(patterns) as Iterable<Record<string, unknown>>)
-    if (node['subType'] === 'namedNode') node['value'] = anyGraph;
-  (graph['patterns'] as Syntax[]).unshift(...patterns);
+function isNullable(path: Algebra.Operation): boolean {
+  const {
+    type,
+    input,
+    path: step,
+  } = path as Algebra.Operation & { input?: Algebra.Operation[]; path?: Algebra.Operation };
+  if (type === 'ZeroOrMorePath' || type === 'ZeroOrOnePath') return true;
+  if (type === 'seq') return input!.every(isNullable);
+  return type === 'alt' ? input!.some(isNullable) : step !== undefined && isNullable(step);
 }

@@ -8,7 +8,7 @@ import { LwsError } from '../../errors.js';
 import type { AllowedHost } from '../../outbound/address-policy.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
-import { nameGraphs } from './graph-names.js';
+import { lowerGraphs } from './graph-names.js';
 import { bindParameters, type Parameters } from './parameters.js';
 import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
@@ -72,7 +72,6 @@ async function parsed(
   try {
     syntax = parse(text);
     bindParameters(syntax, parameters);
-    if (/graph/i.test(text)) nameGraphs(syntax, parse);
   } catch (error) {
     if (error instanceof LwsError) throw error;
     throw new LwsError('malformed-query', `The query cannot be read: ${explainSyntax(text, error as Error)}`, {
@@ -102,6 +101,7 @@ async function parsed(
   if (/graph/i.test(text)) assertGraphNames(syntax);
   putServices(algebra, services);
   if (/count/i.test(text)) nameSolutions(algebra, syntax);
+  if (/graph/i.test(text)) algebra = lowerGraphs(algebra);
   const from = algebra.type === 'from' ? (algebra as Algebra.From) : undefined;
   const input = from?.input ?? algebra;
   return {

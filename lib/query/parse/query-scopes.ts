@@ -59,6 +59,33 @@ export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean = (
   }
 }
 
+/**
+ * The variables that are in scope in a part of the syntax (SPARQL 1.1, 18.2.1): those that its solutions may bind. Of a subquery, the projected
+ * ones.
+ */
+export function scopeOf(part: object): Set<string> {
+  const names = new Set<string>();
+  const left: unknown[] = [part];
+  while (left.length > 0) {
+    const node = left.pop();
+    if (Array.isArray(node)) left.push(...node);
+    if (typeof node !== 'object' || node === null || Array.isArray(node)) continue;
+    const { type, subType, value, variables, variable, values, ...of } = node as AlgebraNode;
+    if (subType === 'variable') names.add(String(value));
+    else if (type === 'query') {
+      const isAll = (variables as AlgebraNode[]).some((each) => each.type === 'wildcard');
+      left.push(
+        ...(isAll ? [of['where'], values] : (variables as AlgebraNode[]).map((each) => each['variable'] ?? each)),
+      );
+    } else if (type !== 'pattern')
+      left.push(of['subject'], of['predicate'], of['object'], of['identifier'], of['triples']);
+    else if (subType === 'values') left.push(variables);
+    else if (subType === 'bind') left.push(variable);
+    else if (subType !== 'minus' && subType !== 'filter') left.push(of['name'], of['triples'], of['patterns']);
+  }
+  return names;
+}
+
 /** A grouped query projects what it groups by, aggregates, and what is made of them. */
 function assertProjection(project: AlgebraNode): void {
   const known = new Set<string>();

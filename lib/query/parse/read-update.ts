@@ -6,7 +6,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
-import { nameGraphs } from './graph-names.js';
+import { lowerGraphs } from './graph-names.js';
 import { assertGraphNames, assertScopes, nameSolutions, nodesOf } from './query-scopes.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 import { explainSyntax } from './syntax-errors.js';
@@ -38,17 +38,13 @@ export const readUpdate = (written: string, base: string): Promise<ReadUpdate> =
  * @param prepare looks at the syntax tree before it is translated, and throws for what is refused
  * @throws LwsError `malformed-body` for a syntax error
  */
-export async function readSteps(
-  written: string,
-  base: string,
-  prepare: (syntax: Syntax, parse: (text: string) => Syntax) => void,
-): Promise<ReadUpdate> {
+export async function readSteps(written: string, base: string, prepare: (syntax: Syntax) => void): Promise<ReadUpdate> {
   const { parse, translate } = await sparqlReader(base);
   const text = decodeEscapes(written);
   try {
     const syntax = parse(text);
     if (syntax.type !== 'update') throw new Error('this is a query, not an update');
-    prepare(syntax, parse);
+    prepare(syntax);
     const algebra = translate(syntax);
     // Data have none of it, and may be long.
     if (/bind|select/i.test(text)) assertScopes(algebra);
@@ -100,7 +96,8 @@ function stepsOf(syntax: Syntax, algebra: Algebra.Operation, outer: string): Upd
   for (const unit of unitsOf(syntax)) {
     for (const { subType, value } of (unit['context'] as Syntax[] | undefined) ?? [])
       if (subType === 'base') base = resolveIri((value as { value: string }).value, base);
-    if (unit['operation'] !== undefined) steps.push({ operation: operations[at++]!, base });
+    const written = unit['operation'] as Syntax | undefined;
+    if (written) steps.push({ operation: lowerGraphs(operations[at++]!, written['graph'] !== undefined), base });
   }
   return steps;
 }
@@ -116,12 +113,11 @@ interface ReadGraphsUpdate extends ReadUpdate {
  */
 export async function readGraphsUpdate(written: string, base: string): Promise<ReadGraphsUpdate> {
   let namesDataset = false;
-  const update = await readSteps(written, base, (syntax, parse) => {
+  const update = await readSteps(written, base, (syntax) => {
     for (const node of nodesOf(syntax)) {
       if (node['subType'] === 'service') throw new LwsError('bad-request', 'SERVICE is not possible in an update.');
       namesDataset ||= hasDatasetClause(node);
     }
-    nameGraphs(syntax, parse);
     assertGraphNames(syntax);
   });
   for (const { operation } of update.steps) assertNamed(operation);

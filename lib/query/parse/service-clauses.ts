@@ -24,6 +24,8 @@ function certainVariables(node: Algebra.Operation): ReadonlySet<string> {
     case 'leftjoin':
     case 'minus':
       return inputs(node)[0]!;
+    case 'graph':
+      return unite([input(node), namesOf([(node as Algebra.Graph).name])]);
     case 'values':
       return valuesOf(node as Algebra.Values);
     case 'project':
@@ -136,10 +138,7 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
       // Where it leads is only known while the query runs, and depends on data.
       if (name.subType === 'variable')
         throw refused(`SERVICE ?${name['value']} is not possible here: the endpoint is written out.`);
-      const algebra = toAlgebra(query(prologue, [service]) as never, {
-        quads: true,
-        baseIRI: base,
-      }) as Algebra.Operation;
+      const algebra = toAlgebra(query(prologue, [service]), base);
       const { input, variables } = algebra as Algebra.Project;
       const { name: endpoint, input: group } = input as Algebra.Service;
       return {

@@ -1,7 +1,7 @@
 /** The parser of SPARQL, and what it reads wrongly put right before it reads: escapes and relative references. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { resolveIri } from '../../rdf/resolve-iri.js';
-import { nodesOf } from './query-scopes.js';
+import { nodesOf, scopeOf } from './query-scopes.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 import { onParseErrors } from './syntax-errors.js';
 
@@ -50,14 +50,35 @@ export interface Syntax {
   readonly [member: string]: unknown;
 }
 
+/** Translates a syntax tree. GRAPH, and the WITH of an update, are operations `graph`. */
+type ToAlgebra = (syntax: Syntax, baseIRI: string, blankToVariable?: boolean) => Algebra.Operation;
+
 /** The parser builds its grammar for a quarter of a second when it is made, so it is made once. */
 async function makeParser() {
-  const [{ Parser }, { toAlgebra }] = await Promise.all([
+  const [{ Parser }, { toAlgebra12Builder }, { createAlgebraContext }, { IndirBuilder }] = await Promise.all([
     import('@traqula/parser-sparql-1-2'),
     import('@traqula/algebra-sparql-1-2'),
+    import('@traqula/algebra-transformations-1-2'),
+    import('@traqula/core'),
   ]);
+  const rules = {
+    // The package distributes the graph over the patterns, whatever is between them.
+    recurseGraph: ({ algebraFactory }: Context, input: Algebra.Operation, name: never) =>
+      algebraFactory.createGraph(input, name),
+    // The package has those of a subquery that it does not project.
+    inScopeVariables: (_: Context, query: Syntax) => scopeOf(query),
+    // The package begins anew after a subquery, with names that a query may have.
+    generateFreshVar: (context: Context) => context.dataFactory.variable!(`..v${context.varCount++}`),
+  };
+  const patches = Object.entries(rules).map(([name, rule]) => ({ name, fun: () => rule }));
+  const builder = IndirBuilder.create(toAlgebra12Builder);
+  for (const patch of patches) builder.patchRule(patch as never);
+  const translator = builder.build();
+  const toAlgebra: ToAlgebra = (syntax, baseIRI, blankToVariable) =>
+    translator.translateQuery(createAlgebraContext({ baseIRI }), syntax as never, true, blankToVariable) as never;
   return { parser: new Parser({ errorHandler: onParseErrors } as object), toAlgebra };
 }
+type Context = ReturnType<typeof import('@traqula/algebra-transformations-1-2')['createAlgebraContext']>;
 let parser: ReturnType<typeof makeParser> | undefined;
 
 /** Loads the SPARQL parser; to be called before the first query or update needs it. */
@@ -69,7 +90,7 @@ export function loadParser(): ReturnType<typeof makeParser> {
 export interface SparqlReader {
   /** @throws Error of the parser, RangeError for what is nested too deeply */
   parse(text: string): Syntax;
-  /** @throws Error for what has no meaning, RangeError for what is nested too deeply */
+  /** The algebra, in which GRAPH is an operation (`lowerGraphs`). @throws Error for what has no meaning, RangeError for what is nested too deeply */
   translate(syntax: Syntax): Algebra.Operation;
 }
 
@@ -90,8 +111,7 @@ export async function sparqlReader(base: string): Promise<SparqlReader> {
       if (text.includes('\\')) decodeLocalNames(syntax);
       return syntax;
     },
-    translate: (syntax) =>
-      toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as Algebra.Operation,
+    translate: (syntax) => toAlgebra(syntax, base, true),
   };
 }
 

@@ -122,14 +122,16 @@ function mentionedIn(pattern: Algebra.Operation, names: Names): Slot[] {
   return [...found];
 }
 
-export function minusPlan(left: Plan, right: Plan, names: Names): Plan {
+/** @param scope the name of the graph of both sides, which does not count as a shared variable */
+export function minusPlan([left, right]: readonly [Plan, Plan], names: Names, scope: Slot | undefined): Plan {
   const shared = [...left.possible].filter((slot) => right.possible.has(slot));
-  if (shared.length === 0) return left;
+  const all = new Set(shared.filter((slot) => slot !== scope));
+  if (all.size === 0) return left;
   const counter = names.unnamed();
-  const all = new Set(shared);
   const minus = isSubset(all, left.certain) && isSubset(all, right.certain) ? 'always' : 'perhaps';
   const way = right.isJoinable && minus === 'always' ? 'through' : 'alone';
-  return semiJoin(left, { right, conditions: [], whole: right, way, minus, shared, mentioned: shared, counter }, false);
+  const slots = { shared, mentioned: shared, counter, scope };
+  return semiJoin(left, { right, conditions: [], whole: right, way, minus, ...slots }, false);
 }
 
 function semiJoin(left: Plan, existence: Existence, isKept: boolean): SemiJoinPlan {

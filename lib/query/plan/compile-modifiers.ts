@@ -1,18 +1,20 @@
 /** Groups, order and slices of the algebra as plans. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
+import type { GraphMarks } from '../parse/graph-names.js';
 import { compileExpression } from './compile-expression.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
 import { type Aggregate, type Plan, type SlicePlan, type Slot, type SortKey, unite } from './plan.js';
 
 const aggregators: ReadonlySet<string> = new Set(['count', 'sum', 'min', 'max', 'avg', 'sample', 'group_concat']);
 
-export function compileGroup(node: Algebra.Group, input: Plan, names: Names): Plan {
+export function compileGroup(node: Algebra.Group & GraphMarks, input: Plan, names: Names): Plan {
   const slots = node.variables.map(({ value }) => names.slot(value));
   const aggregates = node.aggregates.map((aggregate) => compileAggregate(aggregate, input, names));
   const certain = new Set(slots.filter((slot) => input.certain.has(slot)));
   const possible = unite([new Set(slots), new Set(aggregates.map(({ slot }) => slot))]);
-  return { kind: 'group', input, slots, aggregates, certain, possible, isJoinable: false };
+  const everyGraph = node.everyGraph === undefined ? undefined : names.slot(node.everyGraph);
+  return { kind: 'group', input, slots, aggregates, everyGraph, certain, possible, isJoinable: false };
 }
 
 function compileAggregate(node: Algebra.BoundAggregate, input: Plan, names: Names): Aggregate {
@@ -48,8 +50,11 @@ export function compileOrder(node: Algebra.OrderBy, input: Plan, names: Names): 
   return { kind: 'order', input, keys, most: Number.POSITIVE_INFINITY, certain, possible, isJoinable: false };
 }
 
-export function compileSlice({ start, length = Number.POSITIVE_INFINITY }: Algebra.Slice, unbounded: Plan): SlicePlan {
-  const input = unbounded.kind === 'order' ? { ...unbounded, most: start + length } : unbounded;
+export function compileSlice(node: Algebra.Slice & GraphMarks, unbounded: Plan, names: Names): SlicePlan {
+  const { start, length = Number.POSITIVE_INFINITY } = node;
+  const perGraph = node.perGraph === undefined ? undefined : names.slot(node.perGraph);
+  const isCut = unbounded.kind === 'order' && perGraph === undefined;
+  const input = isCut ? { ...unbounded, most: start + length } : unbounded;
   const { certain, possible } = input;
-  return { kind: 'slice', input, start, length, certain, possible, isJoinable: false };
+  return { kind: 'slice', input, start, length, perGraph, certain, possible, isJoinable: false };
 }

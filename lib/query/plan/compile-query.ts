@@ -42,7 +42,7 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   const form = cut?.input ?? root;
   const { input: solutions, graph } = graphForm(form, names);
   const input = solutions ? compileNode(solutions, names) : makeJoin({});
-  const plan = cut ? compileSlice(cut, input) : input;
+  const plan = cut ? compileSlice(cut, input, names) : input;
   const isAsk = form.type === 'ask';
   const { width, variables, isOfMoment } = names;
   return { plan, width, variables, columns: [], isHasty: isAsk || isHasty(plan), isOfMoment, ...(graph && { graph }) };
@@ -115,6 +115,6 @@ function compileRoot(node: Algebra.Operation, names: Names): Plan {
   if (node.type === 'project') return inputOf(node as Algebra.Project, names);
   if (!modifiers.has(node.type)) return compileNode(node, names);
   const input = compileRoot((node as Algebra.Single).input, names);
-  if (node.type === 'slice') return compileSlice(node as Algebra.Slice, input);
+  if (node.type === 'slice') return compileSlice(node as Algebra.Slice, input, names);
   return node.type === 'distinct' ? distinctPlan(node, input, names) : input;
 }

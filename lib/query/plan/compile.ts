@@ -2,6 +2,7 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Variable } from '@rdfjs/types';
 import type { TermKey } from '../access/terms.js';
+import type { GraphMarks } from '../parse/graph-names.js';
 import { compileFilter, type ExistenceTools, marked, marksOf, minusPlan, withMarked } from './compile-existence.js';
 import { compileExpression, constantToken } from './compile-expression.js';
 import { joinPlans, makeJoin, makeLeftJoin, unionOf } from './compile-join.js';
@@ -39,9 +40,10 @@ const compilers: Readonly<Record<string, (node: never, names: Names) => Plan>> =
   service: compileService,
   filter: (node: Algebra.Filter, names) => compileFilter(inputOf(node, names), node.expression, tools(names)),
   leftjoin: compileLeftJoin,
-  minus: (node: Algebra.Minus, names) => {
+  minus: (node: Algebra.Minus & GraphMarks, names) => {
     const [left, right] = inputsOf(node, names) as [Plan, Plan];
-    return minusPlan(left, right, names);
+    const scope = node.graphScope === undefined ? undefined : names.slot(node.graphScope);
+    return minusPlan([left, right], names, scope);
   },
   extend: (node: Algebra.Extend, names) => {
     const input = marked(inputOf(node, names), [node.expression], tools(names));
@@ -54,7 +56,7 @@ const compilers: Readonly<Record<string, (node: never, names: Names) => Plan>> =
     compileGroup(node, marked(inputOf(node, names), node.aggregates, tools(names)), names),
   orderby: (node: Algebra.OrderBy, names) =>
     compileOrder(node, marked(inputOf(node, names), node.expressions, tools(names)), names),
-  slice: (node: Algebra.Slice, names) => compileSlice(node, inputOf(node, names)),
+  slice: (node: Algebra.Slice, names) => compileSlice(node, inputOf(node, names), names),
   distinct: (node: Algebra.Distinct, names) => distinctPlan(node, inputOf(node, names), names),
   // REDUCED may remove copies, and need not.
   reduced: (node: Algebra.Reduced, names) => inputOf(node, names),

@@ -89,6 +89,8 @@ export interface Existence {
   readonly way: 'through' | 'alone' | 'each';
   /** Of MINUS, of which only partners count that share a bound variable: whether rows and partners always do. */
   readonly minus?: 'always' | 'perhaps';
+  /** Of MINUS within GRAPH: the name of the graph, which both sides have and which is none of the variables that they share. */
+  readonly scope?: Slot | undefined;
   /** The slots of a row that the answer depends on. */
   readonly shared: readonly Slot[];
   /** The slots that it is written with: the answer depends on no other term of the rows further out. */
@@ -131,6 +133,8 @@ export interface GroupPlan extends Scope {
   readonly input: Plan;
   readonly slots: readonly Slot[];
   readonly aggregates: readonly Aggregate[];
+  /** The only slot, if each named graph has a group, also without rows. */
+  readonly everyGraph: Slot | undefined;
 }
 export interface OrderPlan extends Scope {
   readonly kind: 'order';
@@ -149,6 +153,8 @@ export interface SlicePlan extends Scope {
   readonly input: Plan;
   readonly start: number;
   readonly length: number;
+  /** Start and length count for each term of this slot. */
+  readonly perGraph: Slot | undefined;
 }
 
 /** A path of any length. */

@@ -1,7 +1,7 @@
 /** Both engines run the same actors, so that a query has the same result in the HTTP thread and in threads of queries. */
 import { expect } from 'chai';
+import { pipeline } from '../../../lib/query/pipeline.js';
 import { composedPipeline } from '../../../lib/query/query-actors.js';
-import { pipeline } from '../../../lib/query/query-engine.js';
 import { keepActors, stockPipeline } from '../../../lib/query/stock-engine.js';
 
 const optimizers = ['describe-to-constructs-subject', 'assign-sources-exhaustive'];

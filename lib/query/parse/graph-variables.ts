@@ -1,0 +1,116 @@
+/** The variable of GRAPH within its group: where the group uses it, and whether the name of the graph may stand for it there. Pure. */
+import type { Algebra } from '@comunica/utils-algebra';
+import { DataFactory } from 'rdf-data-factory';
+import { nodesOf } from './query-scopes.js';
+
+const factory = new DataFactory();
+
+const isIt = (term: unknown, name: string): boolean => {
+  const { termType, value } = term as { termType?: string; value?: string };
+  return termType === 'Variable' && value === name;
+};
+
+/** Whether a variable occurs in a part of the algebra. */
+export function namesVariable(root: unknown, name: string): boolean {
+  for (const node of nodesOf(root)) if (isIt(node, name)) return true;
+  return false;
+}
+
+/** Whether there is an EXISTS. */
+export function asksPatterns(root: unknown): boolean {
+  for (const node of nodesOf(root)) if (node['subType'] === 'existence') return true;
+  return false;
+}
+
+/** Gives a variable another name in a part of the algebra, in place. */
+export function renameVariable(root: unknown, from: string, to: string): void {
+  for (const node of nodesOf(root) as Iterable<Record<string, unknown>>)
+    for (const [key, member] of Object.entries(node)) {
+      if (Array.isArray(member))
+        node[key] = member.map((each) => (isIt(each ?? {}, from) ? factory.variable(to) : each));
+      else if (isIt(member ?? {}, from)) node[key] = factory.variable(to);
+      // A row of VALUES has the names as keys.
+      if (key === 'bindings')
+        for (const row of member as Record<string, unknown>[])
+          if (row[from] !== undefined) {
+            row[to] = row[from];
+            delete row[from];
+          }
+    }
+}
+
+/** How many of the solutions of an operation bind a variable. */
+enum Bound {
+  never,
+  sometimes,
+  always,
+}
+
+/** How a group uses a variable. */
+interface Use {
+  /** Whether it may bind it. */
+  readonly isBound: boolean;
+  /**
+   * Whether the group may be evaluated with the variable bound to the name of the graph, though the name is joined after the group (18.6). This
+   * is not so where an unbound variable makes a difference: in the right side of OPTIONAL or MINUS, and below LIMIT or an aggregate.
+   */
+  readonly isSafe: boolean;
+}
+
+export function useOf(group: Algebra.Operation, name: string): Use {
+  let isSafe = true;
+  const boundIn = (node: Algebra.Operation): Bound => {
+    const { input, variables = [] } = node as { input?: unknown; variables?: unknown[] };
+    const inner = (): Bound => boundIn(input as Algebra.Operation);
+    const inputs = (): Bound[] => (input as Algebra.Operation[]).map(boundIn);
+    const isListed = variables.some((term) => isIt(term, name));
+    switch (node.type) {
+      case 'bgp':
+        return Math.max(Bound.never, ...(node as Algebra.Bgp).patterns.map((pattern) => boundIn(pattern)));
+      case 'pattern':
+      case 'path': {
+        const { subject, predicate, object } = node as Algebra.Pattern;
+        return [subject, predicate, object].some((term) => isIt(term, name)) ? Bound.always : Bound.never;
+      }
+      case 'values': {
+        const rows = (node as Algebra.Values).bindings;
+        if (!isListed) return Bound.never;
+        return rows.every((row) => Object.hasOwn(row, name)) ? Bound.always : Bound.sometimes;
+      }
+      case 'join':
+        return Math.max(Bound.never, ...inputs());
+      case 'union': {
+        const all = inputs();
+        return all.every((each) => each === all[0]) ? (all[0] ?? Bound.never) : Bound.sometimes;
+      }
+      case 'leftjoin':
+      case 'minus': {
+        const [left, right] = inputs() as [Bound, Bound];
+        const isSame = left === Bound.always && (node.type === 'leftjoin' || right === Bound.always);
+        if (right !== Bound.never && !isSame) isSafe = false;
+        return left;
+      }
+      case 'extend':
+        return Math.max(inner(), isIt((node as Algebra.Extend).variable, name) ? Bound.sometimes : Bound.never);
+      case 'project':
+        return isListed ? inner() : Bound.never;
+      case 'group':
+      case 'slice': {
+        const bound = inner();
+        if (bound !== Bound.never && !isListed) isSafe = false;
+        return isListed || node.type === 'slice' ? bound : Bound.never;
+      }
+      case 'graph':
+        return Math.max(inner(), isIt((node as Algebra.Graph).name, name) ? Bound.always : Bound.never);
+      case 'filter':
+      case 'orderby':
+      case 'distinct':
+      case 'reduced':
+        return inner();
+      default:
+        return namesVariable(node, name) ? Bound.sometimes : Bound.never;
+    }
+  };
+  const isBound = boundIn(group) !== Bound.never;
+  return { isBound, isSafe };
+}

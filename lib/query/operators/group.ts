@@ -1,11 +1,21 @@
 /** Rows put into groups. It holds a row for each group, and nothing of the rows. */
 
-import { joinTokens } from '../access/terms.js';
+import { joinTokens, type TermKey } from '../access/terms.js';
 import { numberValue, toToken, type Value } from '../expressions/values.js';
-import { type Aggregate, type Blocks, type GroupPlan, onlyPattern, type Pattern, type Row } from '../plan/plan.js';
+import {
+  type Aggregate,
+  type Blocks,
+  type GroupPlan,
+  onlyPattern,
+  type Pattern,
+  type Place,
+  type Row,
+  type Slot,
+  slotsOf,
+} from '../plan/plan.js';
 import { type Accumulator, accumulator } from './aggregates.js';
 import { blockLength, type Execution, emptyRow, spend } from './execution.js';
-import { graphNames } from './named-graphs.js';
+import { emptyGraphNames, graphNames } from './named-graphs.js';
 import { constants } from './pattern-access.js';
 
 interface Group {
@@ -38,7 +48,7 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
   }
   if (groups.size === 0 && slots.length === 0) groups.set('', newGroup(undefined));
   if (plan.everyGraph !== undefined)
-    for await (const names of graphNames(execution, execution.outer?.[plan.everyGraph])) {
+    for await (const names of graphsLeft(execution, plan, plan.everyGraph)) {
       execution.assertTime();
       for (const name of names) {
         if (groups.has(name)) continue;
@@ -49,6 +59,16 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
     }
   yield* results(plan, groups.values());
 }
+
+/** Names of graphs, among them all that may have no row. Where each triple gives a row, those are the graphs without triples. */
+function graphsLeft(execution: Execution, { input }: GroupPlan, slot: Slot): AsyncIterable<readonly TermKey[]> {
+  const { outer } = execution;
+  const pattern = outer ? undefined : onlyPattern(input);
+  const isAny = pattern && slotsOf(pattern).size === pattern.wanted.length && !pattern.places.some(isToken);
+  return isAny ? emptyGraphNames(execution) : graphNames(execution, outer?.[slot]);
+}
+
+const isToken = (place: Place): boolean => !!place && 'token' in place;
 
 function* results({ aggregates }: GroupPlan, groups: Iterable<Group>): Generator<Row[]> {
   let out: Row[] = [];

@@ -8,7 +8,12 @@ import { blockLength, type Execution, recall } from './execution.js';
 export async function* graphNames(execution: Execution, only?: TermKey): AsyncGenerator<readonly TermKey[]> {
   if (only !== undefined) return (await isGraph(execution, only)) && (yield [only]);
   yield* distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named');
-  if (execution.emptyGraphs) yield await execution.emptyGraphs.all();
+  yield* emptyGraphNames(execution);
+}
+
+/** The names of graphs without triples. */
+export async function* emptyGraphNames({ emptyGraphs }: Execution): AsyncGenerator<readonly TermKey[]> {
+  if (emptyGraphs) yield await emptyGraphs.all();
 }
 
 /** Whether there is a graph of that name. */

@@ -105,7 +105,7 @@ async function answer(
     maxBytes: maxAnswerBytes,
     allowedServices: services.allowed,
   };
-  const { mediaType, body } = await runQueryTask(endpoint, asker, task);
+  const { mediaType, hint, body } = await runQueryTask(endpoint, asker, task);
   return {
     status: 200,
     fields: {
@@ -118,6 +118,7 @@ async function answer(
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
       Link: formatLink(platform.rootIri, lws.storage),
+      ...(hint !== undefined && { 'LWS-Hint': hint }),
     },
     body,
   };

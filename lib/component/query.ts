@@ -13,6 +13,7 @@ export { parseQuery, type ReadQuery } from '../query/parse/parse-query.js';
 export { nodesOf } from '../query/parse/query-scopes.js';
 export { readGraphsUpdate } from '../query/parse/read-update.js';
 export { loadParser } from '../query/parse/sparql-parser.js';
+export { unknownFunctions } from '../query/plan/compile-expression.js';
 export { contextOf, loadQueryEngine, loadStockEngine } from '../query/query-engine.js';
 export { makeBindings, querySource } from '../query/query-source.js';
 export { snapshotState } from '../query/state-before.js';

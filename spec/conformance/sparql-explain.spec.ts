@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
-import { endpointOf, sparqlQuery } from '../support/sparql.js';
+import { ask, endpointOf, rowsOf, sparqlQuery } from '../support/sparql.js';
 import { alice, as, owner } from '../support/wac.js';
 
 interface Part {
@@ -39,6 +39,18 @@ describeStorage(
       expect(answer.headers['cache-control']).to.match(/no-store/);
       return (JSON.parse(answer.text) as { plan: Part }).plan;
     };
+    it('names unknown functions in explain and in LWS-Hint (rule 14.15)', async () => {
+      const query = `SELECT ?x { BIND(COALESCE(<${e}é>(1), 0) AS ?x) }`;
+      const answer = await s.send('POST', `${endpointOf(s)}?explain=plan`, { 'Content-Type': sparqlQuery }, query);
+      expect((JSON.parse(answer.text) as { unknownFunctions?: unknown }).unknownFunctions).to.deep.equal([`${e}é`]);
+      const hint = `Unknown function, whose result is an error: <${e}%C3%A9>`;
+      expect(answer.headers['lws-hint']).to.equal(hint);
+      expect(rowsOf(await ask(s, query))).to.deep.equal(['0']);
+      expect((await ask(s, query)).headers['lws-hint']).to.equal(hint);
+      const known = await ask(s, 'SELECT ?x { BIND(<http://www.w3.org/2001/XMLSchema#integer>("1") AS ?x) }');
+      expect([known.headers['lws-hint'], rowsOf(known)]).to.deep.equal([undefined, ['1']]);
+    });
+
     const join = `SELECT ?s ?n { ?s <${e}p> ?o . ?o <${e}q> ?n FILTER(?n > 1) } ORDER BY ?n`;
 
     it('Rule 14.1: explain=plan has estimates and no rows, since nothing ran', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { exchange, head } from '../support/http.js';
-import { ask, askByGet, endpointOf, holds, rows, rowsOf, sparqlQuery } from '../support/sparql.js';
+import { ask, askByGet, endpointOf, holds, rows, rowsBothWays, rowsOf, sparqlQuery } from '../support/sparql.js';
 import { startSparqlEndpoint } from '../support/sparql-endpoint.js';
 import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
 
@@ -31,12 +31,7 @@ const forget = (): void => [first, second, foreign].forEach((endpoint) => void e
 describeStorage('SPARQL SERVICE where no host is allowed', (s) => {
   it('Rule 14.9: every SERVICE is 422, and nobody is asked', async () => {
     forget();
-    for (const service of [
-      `SERVICE <${first.url}>`,
-      `SERVICE SILENT <${first.url}>`,
-      'SERVICE ?x',
-      'SERVICE SILENT ?x',
-    ])
+    for (const service of [`SERVICE <${first.url}>`, 'SERVICE ?x', 'SERVICE SILENT ?x'])
       for (const query of [
         `SELECT * { ${service} { ?s ?p ?o } }`,
         `ASK { OPTIONAL { ${service} { ?s ?p ?o } } }`,
@@ -44,6 +39,15 @@ describeStorage('SPARQL SERVICE where no host is allowed', (s) => {
         `DESCRIBE ?s { ?s <${e}p>* ?o . { SELECT * { ${service} { ?s ?p ?o } } } }`,
       ])
         expectProblem(await ask(s, query), 422, s);
+    expect([first.connections, first.asked]).to.deep.equal([0, []]);
+  });
+
+  it('returns one empty solution for SERVICE SILENT, without a connection (rule 14.9; Federated Query, 2.3)', async () => {
+    forget();
+    const silent = `SERVICE SILENT <${first.url}> { ?s ?p ?o }`;
+    expect(await rowsBothWays(s, `SELECT * { ${silent} }`)).to.deep.equal(['- - -']);
+    expect(await rowsBothWays(s, `SELECT ?x ?o { VALUES ?x { 1 2 } ${silent} }`)).to.deep.equal(['1 -', '2 -']);
+    expect(await holds(s, `ASK { ${silent} FILTER(!BOUND(?o)) }`)).to.equal(true);
     expect([first.connections, first.asked]).to.deep.equal([0, []]);
   });
 
@@ -259,7 +263,6 @@ describeStorage(
     const at = (url: string): string => `SERVICE <${url}> { ?s ?p ?o }`;
     for (const [what, service] of [
       ['another host', at(foreign.url)],
-      ['another host, SILENT', at(foreign.url).replace('SERVICE', 'SERVICE SILENT')],
       ['the host by another name', at(first.url.replace('127.0.0.1', 'localhost'))],
       ['another port', at('http://127.0.0.1:1/sparql')],
       ['a name with the host in it', at(`http://${first.authority}.e.example/`)],
@@ -280,6 +283,28 @@ describeStorage(
         expectProblem(await ask(s, `SELECT * { ${service} }`), 422, s);
         expect([first, second, foreign].map(({ connections }) => connections)).to.deep.equal([0, 0, 0]);
       });
+
+    const silently = (url: string): string => at(url).replace('SERVICE', 'SERVICE SILENT');
+    for (const [what, url] of [
+      ['another host', foreign.url],
+      ['another port', 'http://127.0.0.1:1/sparql'],
+      ['user information', first.url.replace('//', '//user:password@')],
+      ['another scheme', 'file:///etc/passwd'],
+    ] as const)
+      it(`returns one empty solution for SERVICE SILENT, without a connection: ${what} (rule 14.9)`, async () => {
+        expect(await rowsBothWays(s, `SELECT * { ${silently(url)} }`)).to.deep.equal(['- - -']);
+        expect(await rows(s, `${P} SELECT ?x ?o { ?x e:shelf "a" OPTIONAL { ${silently(url)} } }`)).to.deep.equal([
+          `${e}b1 -`,
+        ]);
+        expect([first, second, foreign].map(({ connections }) => connections)).to.deep.equal([0, 0, 0]);
+      });
+
+    it('sends no SERVICE SILENT of another host to an allowed one (rule 14.9)', async () => {
+      const found = await rows(s, `${P} SELECT ?n ?o { ${first_} { e:b7 e:pages ?n ${silently(foreign.url)} } }`);
+      expect(found).to.deep.equal(['7 -']);
+      expect(first.asked.map(({ query }) => query.includes(foreign.authority))).to.deep.equal([false]);
+      expect(foreign.connections).to.equal(0);
+    });
 
     for (const [what, query] of [
       ['EXISTS', `SELECT * { ?s ?p ?o FILTER EXISTS { ${at(first.url)} } }`],

@@ -53,6 +53,18 @@ for (const path of ['', '/some/path'])
       expect(await run(page)).to.match(/^2 rows in /);
     });
 
+    it('warns of an unknown function, and names it', async () => {
+      await write(page, 'SELECT ?x { BIND(COALESCE(<http://e.example/f>(1), 0) AS ?x) }');
+      for (const button of ['Run', 'Explain']) {
+        await page.click(`button:text-is("${button}")`);
+        const hint = page.locator('ask-results p.problem', { hasText: '<http://e.example/f>' });
+        expect(await hint.innerText()).to.match(/^Unknown function/);
+      }
+      await write(page, 'SELECT ?n { VALUES ?n { 1 } }');
+      expect(await run(page)).to.match(/^1 row in /);
+      expect(await page.locator('ask-results p.problem').count()).to.equal(0);
+    });
+
     it('completes the classes and predicates that the storage uses, and declares their prefix', async () => {
       await send('PUT', 'data/', asContainer);
       await send(

@@ -220,7 +220,7 @@ export const queries: readonly VocabularyQuery[] = [
   },
   {
     name: 'namespaces, by BIND and REPLACE',
-    query: `SELECT ?namespace (COUNT(*) AS ?n) { ?s a ?type FILTER(isIRI(?s)) BIND(REPLACE(STR(?s), "[^/#]*$", "") AS ?namespace) }
+    query: `SELECT ?namespace (COUNT(*) AS ?n) { ?s a ?type FILTER(isIRI(?s)) BIND(REPLACE(STR(?s), "[^/#]+$", "") AS ?namespace) }
       GROUP BY ?namespace HAVING(COUNT(*) > 20)`,
   },
   {

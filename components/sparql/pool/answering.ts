@@ -65,8 +65,8 @@ async function start(
 export async function answered(host: QueryHost, given: AskedTask, caller: Asking): Promise<AnswerPart> {
   const snapshot = host.level.snapshot();
   try {
-    const { mediaType, chunks } = await start(host, { ...given, snapshot }, caller);
-    const partOf = (text: string): AnswerPart => ({ mediaType, chunk: new TextEncoder().encode(text) });
+    const { chunks, ...head } = await start(host, { ...given, snapshot }, caller);
+    const partOf = (text: string): AnswerPart => ({ ...head, chunk: new TextEncoder().encode(text) });
     let last: string | undefined;
     for await (const text of chunks) {
       if (last !== undefined) {

@@ -26,6 +26,7 @@ export interface QueryJob {
 
 export interface QueryAnswer {
   readonly mediaType: string;
+  readonly hint?: string | undefined;
   /** A small answer comes whole. */
   readonly body: Buffer | Readable;
 }
@@ -121,22 +122,22 @@ export class AskedQuery {
     return this.confirmed;
   }
 
-  private async take({ mediaType, chunk }: AnswerPart, thread: Answerer): Promise<void> {
+  private async take({ chunk, ...head }: AnswerPart, thread: Answerer): Promise<void> {
     const confirmed = this.confirm();
     if (confirmed) await confirmed;
     if (!this.body) {
       // A client that goes away ends its query.
       this.body = new ThreadOutput(() => void thread.end());
-      this.begun({ mediaType, body: this.body });
+      this.begun({ ...head, body: this.body });
     }
     await this.body.add(chunk);
   }
 
-  private end({ mediaType, chunk }: AnswerPart): void {
+  private end({ chunk, ...head }: AnswerPart): void {
     if (this.body) {
       this.body.push(chunk);
       this.body.finish();
-    } else this.begun({ mediaType, body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) });
+    } else this.begun({ ...head, body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) });
   }
 
   /** @throws LwsError when what the query needs to know cannot be had */

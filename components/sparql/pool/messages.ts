@@ -40,6 +40,7 @@ export interface AskedTask {
 /** A part of the answer, with the format. */
 export interface AnswerPart {
   readonly mediaType: string;
+  readonly hint?: string | undefined;
   readonly chunk: Uint8Array<ArrayBuffer>;
 }
 

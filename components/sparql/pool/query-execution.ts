@@ -9,6 +9,7 @@ import {
   parseQuery,
   type QueryAnswers,
   type ReadQuery,
+  unknownFunctions,
 } from '../../../lib/component/query.js';
 import { boundedPrefixes } from '../../../lib/component/writers.js';
 import { graphChunks } from '../results/graph-writer.js';
@@ -17,6 +18,8 @@ import type { QueryTask } from './messages.js';
 
 export interface QueryRun {
   readonly mediaType: string;
+  /** What the client may have meant otherwise: the field LWS-Hint. */
+  readonly hint?: string | undefined;
   readonly chunks: AsyncIterable<string>;
 }
 
@@ -33,19 +36,34 @@ export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryR
   const keys = run.memory ? undefined : await keysFor(dataset, query.algebra, run.assertTime ?? (() => {}));
   const observed = task.explain && new Observed(task.explain === 'run');
   const answers = answersOf(query, { ...dataset, keys, observer: observed });
+  const unknown = unknownFunctions(query.algebra);
   try {
     const { mediaType, chunks } = observed
       ? {
           mediaType: 'application/json',
-          chunks: once(JSON.stringify({ form: query.form, plan: await answers.explain(observed) })),
+          chunks: once(
+            JSON.stringify({
+              form: query.form,
+              ...(unknown.length > 0 && { unknownFunctions: unknown }),
+              plan: await answers.explain(observed),
+            }),
+          ),
         }
       : await startQuery(task, query, answers);
-    return { mediaType, chunks: endingWith(measured(chunks, task.maxBytes), () => answers.close()) };
+    const ended = endingWith(measured(chunks, task.maxBytes), () => answers.close());
+    return { mediaType, hint: unknown.length > 0 ? hintOf(unknown) : undefined, chunks: ended };
   } catch (error) {
     await answers.close();
     throw error;
   }
 }
+
+/** Names functions in ASCII, as fields have to be. */
+const hintOf = (functions: readonly string[]): string =>
+  `Unknown function, whose result is an error: ${functions
+    .slice(0, 3)
+    .map((iri) => `<${encodeURI(Buffer.from(iri.slice(0, 200)).toString())}>`)
+    .join(', ')}`;
 
 async function* endingWith(chunks: AsyncIterable<string>, end: () => Promise<void>): AsyncGenerator<string> {
   try {

@@ -49,6 +49,7 @@ export class AskResults extends Page {
 
   protected override render(): TemplateResult {
     return html`
+      ${this.answer.hint ? html`<p class="problem" role="status">${this.answer.hint}</p>` : nothing}
       <div class="row between">
         ${tabStrip({
           label: 'Show the answer as',

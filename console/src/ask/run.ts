@@ -63,6 +63,8 @@ export const secondsText = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 
 interface Read {
+  /** Warning of the server about the query, such as an unknown function; otherwise empty. */
+  readonly hint: string;
   /** The answer as it came. */
   readonly text: string;
   readonly mediaType: string;
@@ -97,10 +99,11 @@ export async function ask(query: string, signal: AbortSignal, isExplained: boole
     body: query,
     signal,
   });
-  const mediaType = essenceOf(response);
-  const text = await wholeText(response, signal);
-  if (isExplained) return { kind: 'plan', text, mediaType, plan: (JSON.parse(text) as { plan: PlanPart }).plan };
-  return read(text, mediaType);
+  const hint = response.headers.get('LWS-Hint') ?? '';
+  const whole = { hint, mediaType: essenceOf(response), text: await wholeText(response, signal) };
+  return isExplained
+    ? { kind: 'plan', ...whole, plan: (JSON.parse(whole.text) as { plan: PlanPart }).plan }
+    : read(whole);
 }
 
 async function wholeText(response: Response, signal: AbortSignal): Promise<string> {
@@ -113,13 +116,13 @@ async function wholeText(response: Response, signal: AbortSignal): Promise<strin
   }
 }
 
-async function read(text: string, mediaType: string): Promise<Answer> {
-  if (mediaType !== resultsJson) return { kind: 'graph', text, mediaType, ...(await readTurtle(text)) };
-  const document = JSON.parse(text) as JsonResults;
-  if (document.boolean !== undefined) return { kind: 'boolean', text, mediaType, value: document.boolean };
+async function read(whole: Read): Promise<Answer> {
+  if (whole.mediaType !== resultsJson) return { kind: 'graph', ...whole, ...(await readTurtle(whole.text)) };
+  const document = JSON.parse(whole.text) as JsonResults;
+  if (document.boolean !== undefined) return { kind: 'boolean', ...whole, value: document.boolean };
   const columns = document.head.vars ?? [];
   const rows = (document.results?.bindings ?? []).map((binding) => columns.map((name) => termOfJson(binding[name])));
-  return { kind: 'rows', text, mediaType, columns, rows };
+  return { kind: 'rows', ...whole, columns, rows };
 }
 
 interface JsonTerm {

@@ -39,10 +39,10 @@ interface Replacer {
   readonly isQuoted: boolean;
 }
 
-/** A pattern that matches an empty text is an error of XPath's, but not of those who write `[^/#]*$` for a namespace. */
+/** `undefined` for a pattern that matches the empty string: an error (SPARQL 1.1, 17.4.3.15; XPath F&O err:FORX0003). */
 function makeReplacer(pattern: string, flags: string): Replacer | undefined {
   const expression = compileRegex(pattern, flags, true);
-  if (!expression) return undefined;
+  if (!expression || ''.search(expression) === 0) return undefined;
   const alternative = new RegExp(`${expression.source}|`, expression.flags);
   return { expression, groups: Math.min(alternative.exec('')!.length - 1, 99), isQuoted: flags.includes('q') };
 }

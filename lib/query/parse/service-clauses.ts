@@ -62,6 +62,8 @@ function valuesOf({ variables, bindings }: Algebra.Values): ReadonlySet<string> 
 export interface ServiceClause {
   readonly endpoint: string;
   readonly isSilent: boolean;
+  /** Whether the endpoint is not asked, since SILENT names one that is not allowed: the clause has one empty solution. */
+  readonly isDenied: boolean;
   /** The group as a query of its own. */
   readonly query: string;
   /** What a solution may bind. */
@@ -75,7 +77,7 @@ const placeholder = 'urn:quadpod:service:';
 
 /**
  * Replaces the endpoints in the syntax by names that `putServices` finds again. Their groups stay, for the variables in them.
- * @throws LwsError `too-complex` for a clause that is not allowed, nested ones too
+ * @throws LwsError `too-complex` for a clause that is not allowed, nested ones too, unless it is SILENT
  */
 export async function takeServices(
   syntax: Syntax,
@@ -84,13 +86,16 @@ export async function takeServices(
 ): Promise<readonly ServiceClause[]> {
   const all = [...nodesOf(syntax)].filter(isService);
   if (all.length === 0) return [];
-  if (allowed.length === 0)
+  if (allowed.length === 0 && !all.every(({ silent }) => silent))
     throw refused('SERVICE is not possible here: no host is allowed (lws.sparql.endpoint.allowed-services).');
   if (all.length > maxServices) throw refused(`A query may have ${maxServices} SERVICE clauses.`);
   const tools = await makeTools(syntax, base);
-  for (const node of all) assertAllowed(tools.meaningOf(node).endpoint, allowed);
+  const denied = new Set(all.filter((node) => isDenied(tools.meaningOf(node), allowed)));
   const outer = [...nodesOf(syntax, (node) => !isService(node))].filter(isService);
-  const clauses = outer.map((node) => ({ ...tools.meaningOf(node), query: tools.textOf(node) }));
+  const meanings = outer.map((node) => ({ ...tools.meaningOf(node), isDenied: denied.has(node) }));
+  // Other endpoints do not ask them either.
+  for (const node of denied) if (!outer.includes(node)) Object.assign(node, { subType: 'group', patterns: [] });
+  const clauses = outer.map((node, at) => ({ ...meanings[at]!, query: tools.textOf(node) }));
   // The nested ones last, in the texts of the outer ones.
   for (const node of all) rename(node, outer.indexOf(node));
   return clauses;
@@ -113,8 +118,10 @@ const rename = (node: Syntax, index: number): void =>
     name: { type: 'term', subType: 'namedNode', value: placeholder + index, loc: node['loc'] },
   });
 
+type Meaning = Omit<ServiceClause, 'query' | 'isDenied'>;
+
 interface Tools {
-  readonly meaningOf: (service: Syntax) => Omit<ServiceClause, 'query'>;
+  readonly meaningOf: (service: Syntax) => Meaning;
   readonly textOf: (service: Syntax) => string;
 }
 
@@ -180,6 +187,17 @@ export function assertAllowed(endpoint: string, allowed: readonly AllowedHost[])
       `SERVICE of ${url.host} is not possible here: the host is not allowed (lws.sparql.endpoint.allowed-services).`,
     );
   return url;
+}
+
+/** @throws LwsError as `assertAllowed`, unless the clause is SILENT */
+function isDenied({ endpoint, isSilent }: Meaning, allowed: readonly AllowedHost[]): boolean {
+  try {
+    assertAllowed(endpoint, allowed);
+    return false;
+  } catch (error) {
+    if (!isSilent) throw error;
+    return true;
+  }
 }
 
 /** A query that is refused for its SERVICE, before anything of it runs. */

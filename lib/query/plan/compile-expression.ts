@@ -10,6 +10,7 @@ import type { Make, Makes } from '../expressions/function-forms.js';
 import { functions } from '../expressions/functions.js';
 import { calculateAny } from '../expressions/functions-time.js';
 import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from '../expressions/values.js';
+import { nodesOf } from '../parse/query-scopes.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
 import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan.js';
 
@@ -54,17 +55,26 @@ function compile(node: Algebra.Expression, names: Names, slots: Set<Slot>): Eval
   }
 }
 
+/** What `unknownFunctions` has found in queries that are kept (`parseQuery`). */
+const unknown = new WeakMap<Algebra.Operation, readonly string[]>();
+
+/** The IRIs of functions that a query calls and that do not exist. */
+export function unknownFunctions(root: Algebra.Operation): readonly string[] {
+  const known = unknown.get(root);
+  if (known) return known;
+  const found = new Set<string>();
+  for (const { subType, name } of nodesOf(root) as Iterable<Partial<Algebra.NamedExpression>>)
+    if (subType === 'named' && !Object.hasOwn(casts, name!.value)) found.add(name!.value);
+  unknown.set(root, [...found]);
+  return [...found];
+}
+
 /**
- * Where SPARQL 1.1 17.6 has an error of the expression, a function that is not known is refused: who mistyped its name would look for
- * what is wrong with the data.
- * @throws LwsError `bad-request`, since the text is a query
+ * A call of an unknown function is an error of the expression (SPARQL 1.1, 17.6).
+ * @throws LwsError `bad-request` for a cast without its one argument
  */
 function compileCast({ name, args }: Algebra.NamedExpression, names: Names, slots: Set<Slot>): Evaluate {
-  if (!Object.hasOwn(casts, name.value))
-    throw new LwsError(
-      'bad-request',
-      `The function <${name.value.slice(0, 200)}> is not known here. There are those of SPARQL 1.1, and the casts of XML Schema.`,
-    );
+  if (!Object.hasOwn(casts, name.value)) return constant(undefined);
   if (args.length !== 1)
     throw new LwsError('bad-request', `The function <${name.value}> takes one argument, and gets ${args.length}.`);
   const arg = compile(args[0]!, names, slots);

@@ -49,7 +49,7 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
   if (groups.size === 0 && slots.length === 0) groups.set('', newGroup(undefined));
   if (plan.everyGraph !== undefined)
     for await (const names of graphsLeft(execution, plan, plan.everyGraph)) {
-      execution.assertTime();
+      execution.assertTime(names.length);
       for (const name of names) {
         if (groups.has(name)) continue;
         const group = newGroup(undefined);

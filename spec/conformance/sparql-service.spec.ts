@@ -48,6 +48,8 @@ describeStorage('SPARQL SERVICE where no host is allowed', (s) => {
     expect(await rowsBothWays(s, `SELECT * { ${silent} }`)).to.deep.equal(['- - -']);
     expect(await rowsBothWays(s, `SELECT ?x ?o { VALUES ?x { 1 2 } ${silent} }`)).to.deep.equal(['1 -', '2 -']);
     expect(await holds(s, `ASK { ${silent} FILTER(!BOUND(?o)) }`)).to.equal(true);
+    expect(await rowsBothWays(s, `SELECT ?x { VALUES ?x { 1 } FILTER EXISTS { ${silent} } }`)).to.deep.equal(['1']);
+    expect(await rowsBothWays(s, `SELECT ?o { VALUES ?o { 1 } MINUS { ${silent} } }`)).to.deep.equal(['1']);
     expect([first.connections, first.asked]).to.deep.equal([0, []]);
   });
 

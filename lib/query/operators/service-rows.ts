@@ -19,13 +19,12 @@ import type { Row, Slot } from '../plan/plan.js';
  * @throws LwsError `service-failed`, `query-limit`
  */
 export async function serviceRows(
-  { endpoint, isSilent, isDenied, query }: ServiceClause,
+  { endpoint, isSilent, query }: ServiceClause,
   values: string,
   columns: readonly (readonly [name: string, slot: Slot])[],
   makeRow: () => Row,
   call: (call: ServiceCall) => Promise<ServiceAnswer>,
 ): Promise<Row[]> {
-  if (isDenied) return [makeRow()];
   const answer = await call({ endpoint, query: query + values });
   try {
     if (!('body' in answer)) throw new LwsError(answer.code, answer.message);

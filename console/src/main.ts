@@ -8,7 +8,6 @@ import { jsonBody, messageOf, request, systemUrl } from './storage/api.js';
 import { shortName } from './storage/names.js';
 
 async function start(): Promise<void> {
-  const shell = document.createElement('quad-shell');
   if (!globalThis.crypto?.subtle) {
     const said =
       'Signing in needs a secure page: browsers have no cryptography for plain http but on localhost. Reach the storage over https.';
@@ -20,6 +19,8 @@ async function start(): Promise<void> {
   } catch (error) {
     notify(messageOf(error), 'bad');
   }
+  // Its navigation depends on the session. Its listener of hashchange closes dialogs, and comes before the one that opens one.
+  const shell = document.createElement('quad-shell');
   await takeCredential();
   // A link may be opened in a tab that shows the console already.
   addEventListener('hashchange', () => void takeCredential());

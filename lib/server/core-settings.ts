@@ -1,6 +1,6 @@
 /** The settings of the floors, and the combinations of them that the server refuses to start with (rule 5.4). */
 import { logLevels } from '../log.js';
-import { hostList } from '../outbound/address-policy.js';
+import { hostList, isLoopback } from '../outbound/address-policy.js';
 import { type ProfileName, profileSetting, profiles } from '../profile.js';
 import {
   flag,
@@ -335,9 +335,6 @@ export const coreSettings = {
 } as const;
 
 export type CoreSettings = SettingsOf<typeof coreSettings>;
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 
 /** The base URI as the server uses it. @throws SettingsError when it is none */
 export function readBaseUri({ baseUri }: CoreSettings): { url: URL; storage: string; loopback: boolean } {

@@ -34,14 +34,19 @@ function rememberedAddress(folder: string, name: Kept): string | undefined {
  * @param told hears of an address that was given and is another one, which wins
  */
 export function withRemembered(settings: Settings, file: string, told: (sentence: string) => void): Settings {
-  const { dataDir } = settings.of(coreSettings);
+  const { dataDir, listenPort } = settings.of(coreSettings);
   let effective = settings;
   for (const [fileName, { name, default: usual }] of Object.entries(kept)) {
     const remembered = rememberedAddress(dataDir, fileName as Kept);
-    if (remembered === undefined) continue;
     const found = settings.all().find(({ setting }) => setting.name === name)!;
     const [source, value] = [found.source, found.value as string | null];
     const isGiven = source !== 'default' && !(source === file && value === usual);
+    if (remembered === undefined) {
+      // Clients would send their credentials to whatever has the usual port.
+      if (fileName === 'base-uri' && !isGiven && listenPort)
+        effective = effective.with(name, `http://localhost:${listenPort}`, coreSettings.listenPort.name);
+      continue;
+    }
     const address = fileName === 'base-uri' ? remembered.replace(/\/$/, '') : remembered;
     if (!isGiven) effective = effective.with(name, address, `the data directory ${dataDir}`);
     else if (value?.replace(/\/$/, '') !== address.replace(/\/$/, ''))

@@ -128,6 +128,22 @@ describe('The base URI of a data directory', function () {
     rmSync(dataDir, { recursive: true });
   });
 
+  it('has the port of lws.listen-port where nothing gives it, and the banner names the port where they differ (rule 18.3)', async () => {
+    const [one, other] = [await freePort(), await freePort()];
+    const environment = { LWS_BASE_URI: undefined, LWS_LISTEN_PORT: String(one) };
+    const derived = await startProcess({ root: `http://localhost:${one}/`, environment });
+    const { dataDir } = derived;
+    expect(derived.output.stderr).to.include(`Quadpod serves http://localhost:${one}/ from ${dataDir}\n`);
+    expect((await fetch(derived.root)).status).to.equal(200);
+    await derived.stop();
+    const moved = await startProcess({ dataDir, environment: { ...environment, LWS_LISTEN_PORT: String(other) } });
+    expect(moved.output.stderr).to.include(
+      `serves http://localhost:${one}/ from ${dataDir}, and listens on port ${other}\n`,
+    );
+    await moved.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+
   it('is a file of one line, which a start with the same address leaves as it is', () => {
     expect(readFileSync(join(server.dataDir, 'base-uri'), 'utf8')).to.equal(`${base}/\n`);
   });

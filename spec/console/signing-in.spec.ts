@@ -56,7 +56,8 @@ for (const path of ['', '/some/path'])
       await page.locator('.notice >> text=three parts').waitFor();
       await page.fill('textarea', `${console.server.ownerToken!.slice(0, -6)}AAAAAA`);
       await page.click('form button');
-      await page.locator('.notice.bad').nth(1).waitFor();
+      await page.locator('.notice.bad >> text=three parts').waitFor({ state: 'detached' });
+      expect(await page.locator('.notice.bad').count()).to.equal(1);
       await page.fill('textarea', console.server.ownerToken!);
       await page.click('form button');
       await page.locator('.who >> text=did:key').waitFor();

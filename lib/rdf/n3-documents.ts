@@ -51,7 +51,7 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return at + (pattern.exec(text)?.[0].length ?? 0);
 }
 
-export interface N3Document {
+export interface RdfDocument {
   readonly quads: readonly Quad[];
   readonly prefixes: Readonly<Record<string, string>>;
 }
@@ -62,7 +62,7 @@ export interface N3Parsing {
 }
 
 /** All at once. @throws LwsError `malformed-body` */
-export function parseN3(text: string, format: string, { base, factory }: N3Parsing): N3Document {
+export function parseN3(text: string, format: string, { base, factory }: N3Parsing): RdfDocument {
   const prefixes: Record<string, string> = {};
   // n3's own terms work out their parts at every access.
   const options = { format, factory: factory as never };
@@ -79,7 +79,7 @@ export function parseN3(text: string, format: string, { base, factory }: N3Parsi
 }
 
 /** The same of N-Triples and N-Quads, whose lines have one triple each. @throws LwsError `malformed-body` */
-export function parseLines(text: string, format: string, { factory }: N3Parsing): N3Document {
+export function parseLines(text: string, format: string, { factory }: N3Parsing): RdfDocument {
   const document = parseN3(text, format, { factory });
   // Lines with a graph are no triples, and refused for their graph.
   if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);

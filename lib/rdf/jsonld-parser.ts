@@ -6,6 +6,7 @@ import { parseJson } from '../json/json.js';
 import { assertExpandable } from './bounds.js';
 import { isBounded } from './context-work.js';
 import { contextLoader } from './contexts.js';
+import { assertNoContextWithin, contextResolver, mergeNested } from './jsonld-contexts.js';
 import { malformed, type N3Parsing, type RdfDocument } from './n3-documents.js';
 import { xsd } from './vocabulary.js';
 
@@ -22,13 +23,16 @@ export async function parseJsonLd(text: string, { base, factory, contexts }: Jso
   assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
   if (!isBounded(document, text.length))
     throw malformed('its contexts define and repeat too many terms for its length: write them as one, at the top');
+  // `jsonld` itself unpacks a list of contexts, before it asks for what they mean.
+  for (const node of [document].flat() as { readonly '@context'?: unknown }[])
+    for (const context of [node?.['@context']].flat()) assertNoContextWithin(context);
   const { default: jsonld } = await import('jsonld');
   // `jsonld` loses what its loader throws, where a context is scoped.
   let refusal: unknown;
   const documentLoader = contextLoader(contexts, (error) => {
     refusal = error;
   });
-  const options = { base, documentLoader } as JsonLdOptions.Expand;
+  const options = { base, documentLoader, contextResolver: contextResolver(documentLoader) } as JsonLdOptions.Expand;
   try {
     const expanded = await jsonld.expand(document as JsonLdDocument, options);
     guardValues(expanded);
@@ -54,6 +58,7 @@ const double = `${xsd.namespace}double`;
  */
 function guardValues(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
+  mergeNested(node as Record<string, unknown>);
   const { '@id': id, '@type': type, '@language': language } = node as Readonly<Record<string, unknown>>;
   if ('@direction' in node)
     throw new LwsError('unsupported-rdf', 'Literals with a base direction (@direction) cannot be stored.');

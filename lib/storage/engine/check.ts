@@ -172,14 +172,7 @@ class Check {
       this.counts.triples += keys.length;
       this.options.onProgress?.('triples', this.counts.triples);
     }
-    for (const [graph, count] of illegal)
-      this.fault(
-        `${graph} holds ${count} triples with a literal as subject or a predicate that is no IRI, which no client can read. Start the server and PATCH it (application/sparql-update) with: DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isLiteral(?s) || !isIRI(?p)) }`,
-      );
-    for (const [graph, count] of misread)
-      this.fault(
-        `${graph} holds ${count} triples whose keys are read as other terms than they were written with; queries may show them in other graphs. Earlier versions stored such keys from literals with several datatypes. Start the server and replace or delete the resource.`,
-      );
+    this.terms(illegal, misread);
     for (const index of indexNames.slice(1)) {
       let count = 0;
       const range = rangeOf(`${index}${separator}`);
@@ -200,6 +193,18 @@ class Check {
       if (recorded !== counted) this.fault(`${iri} should have ${recorded} bytes as lines and has ${counted}.`);
     for (const [iri, recorded] of this.triples)
       if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples and has none.`);
+  }
+
+  /** Graphs with terms that cannot be there, by the number of their triples. */
+  private terms(illegal: ReadonlyMap<string, number>, misread: ReadonlyMap<string, number>): void {
+    for (const [graph, count] of illegal)
+      this.fault(
+        `${graph} holds ${count} triples with a literal as subject or a predicate that is no IRI, which no client can read. Start the server and PATCH it (application/sparql-update) with: DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isLiteral(?s) || !isIRI(?p)) }`,
+      );
+    for (const [graph, count] of misread)
+      this.fault(
+        `${graph} holds ${count} triples whose keys are read as other terms than they were written with; queries may show them in other graphs. Earlier versions stored such keys from literals with several datatypes. Start the server and replace or delete the resource.`,
+      );
   }
 
   /** Every blob that is referred to is there and whole; nothing else lies in the directory; the counter is right. */

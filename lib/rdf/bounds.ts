@@ -18,6 +18,8 @@ export function assertIriLength({ length }: string): void {
 export interface Bounds {
   /** `lws.rdf.max-triples` */
   readonly triples: number;
+  /** `lws.json.max-values`, of JSON-LD as of other JSON. */
+  readonly values?: number;
 }
 
 /** Where nobody set any. */

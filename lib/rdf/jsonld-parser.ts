@@ -14,11 +14,16 @@ export interface JsonLdParsing extends N3Parsing {
   readonly base: string;
   /** Texts of contexts by IRI, beside those that ship. */
   readonly contexts: Readonly<Record<string, string>>;
+  /** Values of JSON that the document may have. */
+  readonly values: number | undefined;
 }
 
 /** @throws UnknownContext; LwsError as `parseRdf` */
-export async function parseJsonLd(text: string, { base, factory, contexts }: JsonLdParsing): Promise<RdfDocument> {
-  const document = text.trim() === '' ? [] : parseJson(text);
+export async function parseJsonLd(
+  text: string,
+  { base, factory, contexts, values }: JsonLdParsing,
+): Promise<RdfDocument> {
+  const document = text.trim() === '' ? [] : parseJson(text, values);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
   assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
   if (!isBounded(document, text.length))

@@ -22,7 +22,7 @@ export async function parseRdf(
 ): Promise<RdfDocument> {
   const text = format === 'application/rdf+xml' ? decodeXml(bytes) : decodeUtf8(bytes);
   const factory = new CountingFactory(new Expansion(bytes.length, bounds));
-  const { quads, prefixes } = await parsers[format](text, { base, factory, contexts });
+  const { quads, prefixes } = await parsers[format](text, { base, factory, contexts, values: bounds.values });
   if (!quads.every(isInDefaultGraph)) throw namedGraph();
   return { quads: relabel(quads), prefixes: boundedPrefixes(prefixes) };
 }

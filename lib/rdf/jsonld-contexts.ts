@@ -4,7 +4,7 @@
  * that context, and are then merged.
  */
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { countedCache } from '../caches.js';
 import { isObject } from '../json/exact-json.js';
 import type { contextLoader } from './contexts.js';
 import { malformed } from './n3-documents.js';
@@ -30,11 +30,9 @@ const nested = `urn:uuid:${randomUUID()}`;
 /** A term without meaning, which tells the contexts of nested objects. */
 const mark = `${nested}#`;
 
-/** Contexts of recent documents by their texts. */
-const recent = new LRUCache<string, ResolvedContext>({
-  maxSize: 1 << 20,
-  sizeCalculation: (_found, text) => text.length,
-});
+/** Contexts of recent documents by their texts: few, since each keeps all terms that are in force with it. */
+const recent = countedCache<ResolvedContext>(100);
+const longestKept = 16 << 10;
 const mostNamed = 10;
 
 /** @param load throws for what it does not have */
@@ -54,9 +52,8 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
     },
   });
   const known = new Map<string, Promise<ResolvedContext[]>>();
+  const own = new Map<string, ResolvedContext>();
   const named = async (iri: string, within: readonly string[]): Promise<ResolvedContext[]> => {
-    if (within.includes(iri) || within.length === mostNamed)
-      throw malformed(`context overflow: the contexts of ${iri} name each other, or more than ${mostNamed}`);
     const { document, documentUrl } = await load(iri);
     if (!isObject(document)) throw malformed(`invalid remote context: ${iri} is no JSON object`);
     const { '@context': context = {} } = document;
@@ -68,9 +65,12 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
       assertNoContextWithin(each);
       if (typeof each === 'string') {
         const iri = resolveIri(each, base);
+        // Before what is known is awaited, which may be the context that names this one.
+        if (within.includes(iri) || within.length === mostNamed)
+          throw malformed(`context overflow: the contexts of ${iri} name each other, or more than ${mostNamed}`);
         if (!known.has(iri)) known.set(iri, named(iri, within));
         found.push(...(await known.get(iri)!));
-      } else if (each === null || isObject(each)) found.push(watched(contextOf(each)));
+      } else if (each === null || isObject(each)) found.push(watched(contextOf(each, own)));
       else throw malformed('invalid local context: a "@context" is an object, an IRI or null');
     }
     return found;
@@ -85,9 +85,10 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
   };
 }
 
-function contextOf(context: Json | null): ResolvedContext {
+/** @param own contexts of the document */
+function contextOf(context: Json | null, own: Map<string, ResolvedContext>): ResolvedContext {
   const text = JSON.stringify(context);
-  let found = recent.get(text);
+  let found = own.get(text) ?? recent.get(text);
   if (!found) {
     const processed = new WeakMap<object, unknown>();
     found = {
@@ -95,8 +96,9 @@ function contextOf(context: Json | null): ResolvedContext {
       getProcessed: (activeCtx) => processed.get(activeCtx),
       setProcessed: (activeCtx, made) => void processed.set(activeCtx, made),
     };
-    recent.set(text, found);
+    if (text.length <= longestKept) recent.set(text, found);
   }
+  own.set(text, found);
   return found;
 }
 

@@ -108,6 +108,22 @@ describe('JSON-LD documents', () => {
       expect(found.sort()).to.deep.equal(values);
     });
 
+  it('are refused with contexts of others that name each other (JSON-LD 1.1 API, 4.1.2)', async () => {
+    const [a, b] = ['https://elsewhere.example/a', 'https://elsewhere.example/b/'];
+    const read = (contexts: Readonly<Record<string, unknown>>) =>
+      parseRdf(Buffer.from(JSON.stringify({ ...subject, '@context': a, p: 1 })), 'application/ld+json', {
+        base,
+        contexts: Object.fromEntries(
+          Object.entries(contexts).map(([iri, context]) => [iri, JSON.stringify({ '@context': context })]),
+        ),
+      });
+    expect((await read({ [a]: ['b/', 'b/'], [b]: { p } })).quads).to.have.length(1);
+    for (const contexts of [{ [a]: a }, { [a]: ['b/', { p }], [b]: '../a' }]) {
+      const fault = await read(contexts).catch((error: unknown) => error);
+      expect(fault).to.be.instanceOf(LwsError).with.property('message').that.includes('context overflow');
+    }
+  });
+
   const typed = { ...nest, T: { '@id': 'x:T', '@context': { q: 'x:q' } } };
   const refusals: Readonly<Record<string, readonly [document: object, named: string]>> = {
     'a context in a context': [{ '@context': { '@context': { p } }, p: 1 }, 'keyword redefinition'],

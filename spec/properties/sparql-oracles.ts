@@ -117,7 +117,8 @@ export const stockOutcome = ({ data, readable }: World, query: string): Promise<
     return Promise.race([plainAnswer(data, { readable, ...from }, query), end]);
   });
 
-function outcomeOf(answer: Answer): Outcome {
+/** @throws TooMuch for more rows than are compared */
+export function outcomeOf(answer: Answer): Exclude<Outcome, { error: string }> {
   if ('truth' in answer) return { rows: [String(answer.truth)] };
   if (answer.rows.length > maxRows) throw new TooMuch();
   const isGraph = answer.rows[0]?.has('predicate') === true;
@@ -168,16 +169,16 @@ export function areSame(a: Outcome, b: Outcome): boolean {
   return !!a.graph && !!b.graph && isomorphic(a.graph, b.graph);
 }
 
-/** What an outcome has more and less than Oxigraph's. */
-export function writeDifference(outcome: Outcome, oxigraph: Outcome): string {
+/** Rows that an outcome has and lacks, compared with that of an oracle. */
+export function writeDifference(outcome: Outcome, oracle: Outcome): string {
   if ('error' in outcome) return `error: ${outcome.error}`;
-  if ('error' in oxigraph) return `${outcome.rows.length} rows; Oxigraph: error: ${oxigraph.error}`;
-  const less = [...oxigraph.rows];
+  if ('error' in oracle) return `${outcome.rows.length} rows; oracle: error: ${oracle.error}`;
+  const less = [...oracle.rows];
   const more = outcome.rows.filter((row) => {
     const at = less.indexOf(row);
     if (at >= 0) less.splice(at, 1);
     return at < 0;
   });
   const some = (rows: readonly string[]): string => `${rows.length} ${JSON.stringify(rows.slice(0, 3))}`;
-  return `${outcome.rows.length} rows; Oxigraph: ${oxigraph.rows.length}; more: ${some(more)}; less: ${some(less)}`;
+  return `${outcome.rows.length} rows; oracle: ${oracle.rows.length}; more: ${some(more)}; less: ${some(less)}`;
 }

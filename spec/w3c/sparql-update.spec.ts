@@ -107,7 +107,7 @@ describe('W3C SPARQL Update tests', () => {
     expect(isUnreadable, `${readUpdateFile(update)}\n--- ${status} ${text}`).to.equal(kind === 'negative');
   }
 
-  it('are there', () => expect(updateTests).to.have.length(156));
+  it('are there', () => expect(updateTests.length).to.be.at.least(156));
   for (const test of updateTests) {
     const title = `${test.id}: ${test.name}`;
     const reason = reasons.get(test.id);

@@ -49,7 +49,7 @@ const queryFolders = [
     'grouping',
     'json-res',
   ],
-  ...['negation', 'project-expression', 'property-path', 'subquery', 'syntax-query'],
+  ...['negation', 'project-expression', 'property-path', 'subquery', 'syntax-fed', 'syntax-query'],
 ];
 
 const texts: SuiteTexts = currentSuites

@@ -14,7 +14,7 @@ import { comparedWithoutOrder, otherwise } from './skipped.js';
 const base = 'https://w3c.example/';
 const tests = w3cTests.filter((test): test is EvaluationTest => test.kind === 'evaluation');
 
-/** Tests that are not run, by the reason. */
+/** Tests that do not pass, by the reason. */
 const skipped: Readonly<Record<string, readonly string[]>> = {
   '17.4.2.9: BNODE with an argument knows solutions by their identity, which the evaluator does not keep': [
     'data-sparql11/functions#bnode01',
@@ -52,26 +52,35 @@ const outcomeOf = (result: NaiveResult, type: string): Outcome =>
     ? { ...result, rows: result.rows.map((row) => new Map([...row].map(([name, term]) => [name, asInCsv(term)]))) }
     : result;
 
+async function check(test: EvaluationTest): Promise<void> {
+  const text = readDataFile(test.query);
+  const type = mediaTypeOf(test.result);
+  const result = await naiveResult(text, await storeOf(test, text), base + test.query);
+  const expected = await readOutcome(readDataFile(test.result), type, base + test.result);
+  const isSorted = isNumbered(expected) || /\bORDER\s+BY\b/i.test(text.slice(text.lastIndexOf('}')));
+  const isOrdered = isSorted && !comparedWithoutOrder.includes(test.id);
+  const actual = outcomeOf(result, type);
+  expect(
+    sameOutcome(actual, expected, { isLax: test.isLax, byValue: true, isOrdered }),
+    `${text}\n--- gave\n${outcomeText(actual)}\n--- and not\n${outcomeText(expected)}`,
+  ).to.equal(true);
+}
+
+// Here the blank nodes of a document are the same in the default graph and in a named one, as this test wants.
+reasons.delete('data-r2/graph#dawg-graph-10');
+
 describe('Naive evaluator of SPARQL 1.1, section 18', () => {
   for (const test of tests) {
     const title = `${test.id}: ${test.name}`;
     const reason = reasons.get(test.id);
-    if (reason !== undefined) {
-      it.skip(`${title} [${reason}]`);
-      continue;
-    }
-    it(title, async () => {
-      const text = readDataFile(test.query);
-      const type = mediaTypeOf(test.result);
-      const result = await naiveResult(text, await storeOf(test, text), base + test.query);
-      const expected = await readOutcome(readDataFile(test.result), type, base + test.result);
-      const isSorted = isNumbered(expected) || /\bORDER\s+BY\b/i.test(text.slice(text.lastIndexOf('}')));
-      const isOrdered = isSorted && !comparedWithoutOrder.includes(test.id);
-      const actual = outcomeOf(result, type);
-      expect(
-        sameOutcome(actual, expected, { isLax: test.isLax, byValue: true, isOrdered }),
-        `${text}\n--- gave\n${outcomeText(actual)}\n--- and not\n${outcomeText(expected)}`,
-      ).to.equal(true);
-    });
+    if (reason === undefined) it(title, () => check(test));
+    else
+      it(`${title} [fails: ${reason}]`, async () => {
+        const passes = await check(test).then(
+          () => true,
+          () => false,
+        );
+        expect(passes, 'passes, and must leave the list').to.equal(false);
+      });
   }
 });

@@ -23,7 +23,8 @@ async function read(test: RdfTest, contexts: Readonly<Record<string, string>> = 
     return { quads };
   } catch (error) {
     const text = error instanceof UnknownContext && suiteContext(error.iri);
-    if (error instanceof UnknownContext && text) return read(test, { ...contexts, [error.iri]: text });
+    if (error instanceof UnknownContext && text && !(error.iri in contexts))
+      return read(test, { ...contexts, [error.iri]: text });
     if (error instanceof LwsError) return { refusal: error.code, message: error.message };
     throw error;
   }
@@ -68,7 +69,7 @@ function register(): void {
     Object.entries(skippedRdfTests).flatMap(([reason, ids]) => ids.map((id) => [id, reason] as const)),
   );
 
-  it('are there', () => expect(tests.length).to.be.at.least(1464));
+  it('are there', () => expect(tests.length).to.be.at.least(1459));
 
   it('skips only tests that there are, and each once', () => {
     const named = Object.values(skippedRdfTests).flat();

@@ -2,10 +2,13 @@
 import type { Literal, Term } from '@rdfjs/types';
 import { compareDates, dateOf } from './dates.js';
 import { compareNumeric, isNumericType, numericOf } from './numbers.js';
-import { ExpressionError, sameTerm, xsd } from './terms.js';
+import { ExpressionError, rdf, sameTerm, xsd } from './terms.js';
 
 export const isString = (term: Term): term is Literal =>
   term.termType === 'Literal' && term.datatype.value === `${xsd}string`;
+
+const isText = (term: Term): boolean =>
+  term.termType === 'Literal' && [`${xsd}string`, `${rdf}langString`].includes(term.datatype.value);
 
 export function booleanOf(term: Term): boolean | undefined {
   if (term.termType !== 'Literal' || term.datatype.value !== `${xsd}boolean`) return undefined;
@@ -57,11 +60,15 @@ export function compareValues(a: Term, b: Term): number {
   return order;
 }
 
-/** The operator `=`. @throws ExpressionError for two literals that are neither the same term nor comparable */
+/**
+ * The operator `=`. Strings with and without a language are values that are always comparable, an extension that 17.3.1 allows.
+ * @throws ExpressionError for two literals that are neither the same term nor comparable
+ */
 export function areEqual(a: Term, b: Term): boolean {
   const order = ordered(a, b);
   if (order !== undefined) return order === 0;
   if (sameTerm(a, b)) return true;
+  if (isText(a) && isText(b)) return false;
   if (a.termType === 'Literal' && b.termType === 'Literal')
     throw new ExpressionError('RDFterm-equal of two different literals (17.4.1.7).');
   return false;

@@ -42,6 +42,9 @@ export class HttpStorage {
     await setAcl(this.storage, `${this.storage.scratch}open/`, rule('Read', agent(bob)));
   }
 
+  /** Builds the four quad indexes that a large storage has, and stays at them. */
+  grow = (): Promise<void> => this.storage.server!.server.store.grow();
+
   close = (): Promise<void> => this.storage.close();
 
   private iriOf(graph: string, { readable }: HttpDataset): string {

@@ -92,12 +92,13 @@ export class HttpStorage {
     return readRdf(`<${iri}> a <${typeOfLinked}> .`, 'text/turtle', iri);
   }
 
-  /** What a caller can read: each named graph, and their union as default graph (rule 14.2). */
+  /** What a caller can read: each named graph, and their union as default graph (rules 14.2, 14.14). */
   readableBy(caller: Caller, graphs: ReadonlyMap<string, readonly Triple[]>): GraphStore {
     const readable = [...graphs].filter(
       ([iri]) => caller === 'owner' || iri.startsWith(`${this.storage.scratch}open/`),
     );
-    return { graphs: new Map(readable), defaultGraph: unionOf(readable.map(([, triples]) => triples)) };
+    const defaultGraph = unionOf(readable.map(([, triples]) => triples));
+    return { graphs: new Map(readable), defaultGraph, areNamesVisible: true };
   }
 
   /** @param isInThread the parameter `timeout` has a query evaluated in a worker thread */

@@ -26,6 +26,8 @@ export interface Context {
   readonly graph: readonly Triple[];
   /** Base IRI of the query. */
   readonly base: string;
+  /** Names of the graphs that expressions can see within `GRAPH ?name`; absent: none, as in the Recommendation. */
+  readonly graphNames?: Solution | undefined;
 }
 
 const maxSolutions = 20_000;
@@ -72,8 +74,12 @@ function evaluateOperator(algebra: Algebra, context: Context): readonly Solution
       return group(algebra, context);
     case 'orderBy':
       return orderBy(algebra, context);
-    case 'project':
-      return of(algebra.input).map((solution) => restrict(solution, (name) => algebra.names.includes(name)));
+    case 'project': {
+      const isProjected = (name: string): boolean => algebra.names.includes(name);
+      // A variable of a subquery that it does not project is another one than that of the same name outside.
+      const graphNames = context.graphNames && restrict(context.graphNames, isProjected);
+      return evaluate(algebra.input, { ...context, graphNames }).map((solution) => restrict(solution, isProjected));
+    }
     case 'distinct':
       return distinctBy(of(algebra.input), solutionKey);
     case 'slice':
@@ -143,17 +149,18 @@ function leftJoin(algebra: Extract<Algebra, { op: 'leftJoin' }>, context: Contex
 
 /** 18.6: the pattern is evaluated for each graph by itself, and the name is joined with its solutions. */
 function evaluateGraph({ name, input }: Extract<Algebra, { op: 'graph' }>, context: Context): readonly Solution[] {
-  const inGraph = (graph: readonly Triple[]): readonly Solution[] => evaluate(input, { ...context, graph });
-  const { dataset } = context;
+  const { dataset, graphNames } = context;
   if (name.termType === 'Variable')
-    return [...dataset.named].flatMap(([graphName, graph]) =>
-      join(inGraph(graph), [new Map([[name.value, iri(graphName)]])]),
-    );
+    return [...dataset.named].flatMap(([graphName, graph]) => {
+      const named: Solution = new Map([[name.value, iri(graphName)]]);
+      return join(evaluate(input, { ...context, graph, graphNames: graphNames && merge(graphNames, named) }), [named]);
+    });
   const graph = name.termType === 'NamedNode' ? dataset.named.get(name.value) : undefined;
-  return graph ? inGraph(graph) : [];
+  return graph ? evaluate(input, { ...context, graph }) : [];
 }
 
-function scopeOf(solution: Solution, context: Context): ExpressionScope {
+function scopeOf(own: Solution, context: Context): ExpressionScope {
+  const solution = merge(context.graphNames ?? new Map(), own);
   return {
     solution,
     base: context.base,
@@ -181,11 +188,12 @@ function extend(solution: Solution, name: string, expression: Expression, contex
 }
 
 /** Group and AggregateJoin (18.5.1). A key whose expression has an error is unbound, and such solutions are one group. */
-function group(algebra: Extract<Algebra, { op: 'group' }>, context: Context): readonly Solution[] {
+function group(algebra: Extract<Algebra, { op: 'group' }>, outer: Context): readonly Solution[] {
+  const context = { ...outer, graphNames: undefined };
   const { keys, aggregates } = algebra;
   const groups = new Map<string, { values: readonly (Term | undefined)[]; members: Solution[] }>();
   if (keys.length === 0) groups.set('', { values: [], members: [] });
-  for (const solution of evaluate(algebra.input, context)) {
+  for (const solution of evaluate(algebra.input, outer)) {
     const values = keys.map(({ expression }) => valueIn(expression, solution, context));
     const key = values.map(termKey).join('\n');
     const members = groups.get(key)?.members ?? [];

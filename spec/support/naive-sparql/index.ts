@@ -26,13 +26,20 @@ export type NaiveResult =
 export interface GraphStore {
   readonly graphs: ReadonlyMap<string, readonly Triple[]>;
   readonly defaultGraph: readonly Triple[];
+  /** Rule 14.14, which 18.6 does not have: FILTER, BIND and EXISTS within `GRAPH ?name` see the name of the graph. */
+  readonly areNamesVisible?: boolean;
 }
 
 /** @throws the error of the parser, Undefined and TooLarge where there is nothing to compare with */
 export async function naiveResult(query: string, store: GraphStore, base = ''): Promise<NaiveResult> {
   const translated = translateQuery(await parseSyntax(query, base), base);
   const dataset = datasetOf(translated, store);
-  const rows = evaluate(translated.pattern, { dataset, graph: dataset.defaultGraph, base: translated.base });
+  const rows = evaluate(translated.pattern, {
+    dataset,
+    graph: dataset.defaultGraph,
+    base: translated.base,
+    graphNames: store.areNamesVisible ? new Map() : undefined,
+  });
   if (translated.form === 'ask') return { kind: 'boolean', value: rows.length > 0 };
   if (translated.form === 'construct') return { kind: 'graph', quads: construct(translated.template, rows) };
   if (translated.form !== 'select') throw new Error('DESCRIBE has no result that the Recommendation defines.');

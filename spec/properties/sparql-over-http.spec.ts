@@ -20,7 +20,7 @@ import { prologue, type RandomQuery, randomQuery } from './sparql-queries.js';
 import { Random, smallest, type Text, write } from './sparql-random.js';
 import { scopeQuery } from './sparql-scopes.js';
 
-const { QUADPOD_QUERIES: wanted = `${runs(1000)}`, QUADPOD_SEED: given = '20261121' } = process.env;
+const { QUADPOD_QUERIES: wanted = `${runs(500)}`, QUADPOD_SEED: given = '20261121' } = process.env;
 const count = Number(wanted);
 const firstSeed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 const queriesOfDataset = 25;

@@ -3,6 +3,7 @@ import type { Term } from '@rdfjs/types';
 import { aggregateValue } from './aggregates.js';
 import type { Algebra, Expression, GroupKey, TriplePattern } from './algebra.js';
 import { type ExpressionScope, evaluateExpression, holds } from './expressions.js';
+import { hidesName } from './graph-names.js';
 import { compareForOrder } from './order.js';
 import { pairsOf } from './paths.js';
 import { substitute } from './substitute.js';
@@ -153,7 +154,8 @@ function evaluateGraph({ name, input }: Extract<Algebra, { op: 'graph' }>, conte
   if (name.termType === 'Variable')
     return [...dataset.named].flatMap(([graphName, graph]) => {
       const named: Solution = new Map([[name.value, iri(graphName)]]);
-      return join(evaluate(input, { ...context, graph, graphNames: graphNames && merge(graphNames, named) }), [named]);
+      const seen: Solution = hidesName(input, name.value) ? new Map() : named;
+      return join(evaluate(input, { ...context, graph, graphNames: graphNames && merge(graphNames, seen) }), [named]);
     });
   const graph = name.termType === 'NamedNode' ? dataset.named.get(name.value) : undefined;
   return graph ? evaluate(input, { ...context, graph }) : [];

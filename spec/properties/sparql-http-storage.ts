@@ -8,12 +8,13 @@ import { base, type SpecTriple, writeTerm } from '../lib/query/engine-dataset.js
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { type Sender, StorageUnderTest } from '../support/conformance.js';
 import type { Answer } from '../support/http.js';
+import { credential } from '../support/identity.js';
 import { putLinks } from '../support/linkset.js';
 import type { GraphStore, Triple } from '../support/naive-sparql/index.js';
 import { unionOf } from '../support/naive-sparql/index.js';
 import { mediaType, readRdf } from '../support/rdf.js';
 import { encoded, formType, resultsJson } from '../support/sparql.js';
-import { agent, as, bob, inWac, rule, setAcl } from '../support/wac.js';
+import { agent, bob, inWac, owner, rule, setAcl } from '../support/wac.js';
 import { readOutcome } from '../w3c/outcomes.js';
 
 const { quad } = DataFactory;
@@ -35,6 +36,7 @@ export const typeOfLinked = `${base}Linked`;
 export class HttpStorage {
   private readonly storage = new StorageUnderTest();
   private stored: HttpDataset | undefined;
+  private restricted: Sender = 'anonymous';
 
   async open(settings: Readonly<Record<string, string>>): Promise<void> {
     await this.storage.open(inWac(settings));
@@ -62,6 +64,10 @@ export class HttpStorage {
    * @returns the graphs as the server stores them, with its labels of blank nodes
    */
   async fill(dataset: HttpDataset): Promise<ReadonlyMap<string, readonly Triple[]>> {
+    // Credentials expire after five minutes, and a long run has more.
+    const [token, other] = [owner, bob].map((who) => credential(who, { aud: this.storage.root.slice(0, -1) }));
+    this.storage.token = token!;
+    this.restricted = { token: other! };
     const before = this.stored;
     for (const graph of before?.data.keys() ?? [])
       expect((await this.storage.delete(this.iriOf(graph, before!))).status).to.equal(204);
@@ -103,7 +109,7 @@ export class HttpStorage {
 
   /** @param isInThread the parameter `timeout` has a query evaluated in a worker thread */
   ask(query: string, caller: Caller, isInThread: boolean): Promise<Answer> {
-    const sender: Sender | undefined = caller === 'owner' ? undefined : as(this.storage, bob);
+    const sender: Sender | undefined = caller === 'owner' ? undefined : this.restricted;
     const body = encoded([['query', query], ...(isInThread ? [['timeout', '20'] as const] : [])]);
     const headers = { 'Content-Type': formType, Accept: `${resultsJson}, application/n-triples` };
     return this.storage.send('POST', `${this.storage.root}.lws/sparql`, headers, body, sender);

@@ -20,6 +20,7 @@ import {
   writeTerm,
 } from '../lib/query/engine-dataset.js';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
+import { type GraphStore, naiveResult, TooLarge, Undefined, unionOf } from '../support/naive-sparql/index.js';
 
 export type Solution = ReadonlyMap<string, Term>;
 
@@ -116,6 +117,32 @@ export const stockOutcome = ({ data, readable }: World, query: string): Promise<
     const end = new Promise<never>((_, reject) => setTimeout(reject, 5000, new Error(late)).unref());
     return Promise.race([plainAnswer(data, { readable, ...from }, query), end]);
   });
+
+/**
+ * The naive evaluator of SPARQL 1.1, section 18, with the variables of a SELECT.
+ * @throws TooMuch where the data are too large for it, or the Recommendation is silent
+ */
+export async function naiveOutcome(
+  query: string,
+  graphs: GraphStore,
+): Promise<Outcome & { readonly variables?: readonly string[] }> {
+  try {
+    const result = await naiveResult(query, graphs, base);
+    if (result.kind === 'boolean') return outcomeOf({ truth: result.value });
+    if (result.kind === 'graph') return outcomeOf({ rows: result.quads.map(rowOf) });
+    return { ...outcomeOf({ rows: result.rows }), variables: result.variables };
+  } catch (error) {
+    if (error instanceof Undefined || error instanceof TooLarge) throw new TooMuch();
+    if (error instanceof TooMuch) throw error;
+    return { error: String(error).slice(0, 300) };
+  }
+}
+
+/** What the naive evaluator may read: its names are visible (rule 14.14). */
+export function graphsOf(data: SpecData, readable: ReadonlySet<string>): GraphStore {
+  const graphs = new Map([...data].filter(([name]) => readable.has(name)));
+  return { graphs, defaultGraph: unionOf([...graphs.values()]), areNamesVisible: true };
+}
 
 /** @throws TooMuch for more rows than are compared */
 export function outcomeOf(answer: Answer): Exclude<Outcome, { error: string }> {

@@ -1,5 +1,5 @@
 /** Translates queries: grouping, aggregates, SELECT expressions and solution modifiers (SPARQL 1.1, 18.2.3 to 18.2.5). */
-import type { Aggregate, Algebra, Expression, TranslatedQuery } from './algebra.js';
+import type { Aggregate, Algebra, Expression, GroupKey, TranslatedQuery } from './algebra.js';
 import { type Node, nodes, Prologue } from './syntax.js';
 import { PatternTranslation } from './translate.js';
 
@@ -75,13 +75,17 @@ class QueryTranslation extends PatternTranslation {
   private grouped(input: Algebra): Algebra {
     const groupings = nodes(this.modifiers['group']?.['groupings']);
     if (groupings.length === 0 && this.aggregates.length === 0) return input;
-    const keys = groupings.map((grouping) => {
-      if (isVariable(grouping)) return { expression: this.expression(grouping), as: nameOf(grouping) };
+    let extended = input;
+    const keys = groupings.map((grouping): GroupKey => {
       const { variable, value } = grouping as { variable?: Node; value?: Node };
-      if (!variable || grouping.type === 'expression') return { expression: this.expression(grouping) };
-      return { expression: this.expression(value!), as: nameOf(variable) };
+      if (isVariable(grouping)) return { expression: this.expression(grouping), as: nameOf(grouping) };
+      if (!variable || !value || grouping.type === 'expression') return { expression: this.expression(grouping) };
+      // Aggregates can name the variable of a key, so it is bound before.
+      const name = nameOf(variable);
+      extended = { op: 'extend', input: extended, name, expression: this.expression(value) };
+      return { expression: { kind: 'variable', name }, as: name };
     });
-    return { op: 'group', input, keys, aggregates: this.aggregates };
+    return { op: 'group', input: extended, keys, aggregates: this.aggregates };
   }
 
   private sliced(input: Algebra): Algebra {

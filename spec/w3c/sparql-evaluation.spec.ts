@@ -107,8 +107,8 @@ describe('W3C SPARQL tests', () => {
   async function parse({ query, kind }: SyntaxTest): Promise<Verdict> {
     const answer = await send(readDataFile(query), nothing(), '*/*');
     const { status } = answer;
-      // SERVICE is 422 (rule 14.9).
-      const passes = kind === 'positive' ? status === 200 || status === 422 : status === 400;
+    // SERVICE is 422 (rule 14.9).
+    const passes = kind === 'positive' ? status === 200 || status === 422 : status === 400;
     return { passes, passesStrictly: passes, status, report: `${readDataFile(query)}\n--- ${status}: ${answer.text}` };
   }
 

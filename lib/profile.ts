@@ -19,6 +19,8 @@ export interface Profile {
   readonly refusesPosts: boolean;
   /** A body says what it is. */
   readonly requiresContentType: boolean;
+  /** A container that is created may have a body of white space. */
+  readonly takesBlankBodies: boolean;
   /** A preflight allows the fields that it asks for. */
   readonly echoesFields: boolean;
   /** The type of the root, and the relation of every resource to it. */
@@ -50,6 +52,7 @@ const solid: Profile = {
   refusesAbsent: true,
   refusesPosts: true,
   requiresContentType: true,
+  takesBlankBodies: true,
   echoesFields: true,
   storageLinks: { type: `${pim}Storage`, relation: `${pim}storage` },
 };

@@ -114,7 +114,7 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
   const { source, name, format, mediaType, into, rewrite, cursor, seed, acls } = task;
   const formats = await Formats.of(task.formats);
   const typed = mediaType === undefined ? {} : { mediaType };
-  const reader = await formats.openReader({ path: source, name, ...typed }, format);
+  const reader = await formats.openReader({ path: source, name, ...typed, target: { into, rewrite } }, format);
   try {
     caller.tell({ total: reader.total, quads: reader.quads ?? 0 });
     let number = 0;

@@ -19,7 +19,7 @@ export async function sendTo(
   const { source, format, into, rewrite, conflict, dryRun } = wanted;
   const client = new StorageClient(into, flags['token']);
   const state = newState({ id: '', source, name: source, into, rewrite, conflict, began: Date.now() });
-  const reader = await (await Formats.of(formats)).openReader({ path: source }, format);
+  const reader = await (await Formats.of(formats)).openReader({ path: source, target: { into, rewrite } }, format);
   const writer = new StorageWriter(client, { into, conflict, dryRun }, state);
   const timer = setInterval(() => show(state), 200);
   try {

@@ -1,5 +1,6 @@
 /** Access tokens of RFC 9068: of the embedded authorization server, and of those that are trusted (rule 15.7). */
 import type { CryptoKey, JWTPayload } from 'jose';
+import { isSameIssuer } from './issuer-keys.js';
 import { boundKey, readJwt, verifyJwt } from './jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
 
@@ -28,11 +29,12 @@ export function accessTokenSuite({ issuers, audiences }: AccessTokenOptions): Su
     recognises: (credential) => isAccessTokenType(readJwt(credential)?.header['typ']),
     async verify(credential) {
       const { header, payload } = readJwt(credential)!;
-      const issuer = issuers().find((candidate) => candidate.issuer === payload['iss']);
+      const trusted = issuers();
+      const issuer = trusted.find((candidate) => isSameIssuer(candidate.issuer, payload['iss']));
       if (!issuer)
         throw refusedCredential(
           'The access token is of an authorization server that is not trusted here.',
-          `iss is ${String(payload['iss']).slice(0, 300)}`,
+          `iss is ${String(payload['iss']).slice(0, 300)}, trusted (lws.oauth.trusted-issuers) are ${trusted.map((each) => each.issuer).join(' ')}`,
         );
       assertAudience(payload['aud'], audiences);
       const key = await issuer.key(header['kid'] as string | undefined, String(header['alg']));

@@ -31,6 +31,10 @@ export function wellKnownOf(issuer: string, name: string): string {
   return `${origin}/.well-known/${name}${pathname.replace(/(?<!\/)\/+$/, '')}`;
 }
 
+/** Whether two issuers are one: operators and servers disagree about the slash at the end, which the metadata's address lacks anyway. */
+export const isSameIssuer = (configured: string, told: unknown): boolean =>
+  typeof told === 'string' && configured.replace(/\/$/, '') === told.replace(/\/$/, '');
+
 const keptMs = 600_000;
 /** After a failure or for an unknown key: how soon the issuer is asked again. */
 const againMs = 60_000;
@@ -140,10 +144,10 @@ async function fetchKeys(
 ): Promise<Fetched> {
   const fetch: GuardedFetch = (url, given) => unclaimed(url, { ...given, client });
   const metadata = await fetchJson(fetch, metadataUrl, issuer);
-  if (metadata['issuer'] !== issuer)
+  if (!isSameIssuer(issuer, metadata['issuer']))
     throw unavailable(
       issuer,
-      `its metadata at ${metadataUrl} say that the issuer is ${String(metadata['issuer']).slice(0, 200)}`,
+      `its metadata at ${metadataUrl} say that the issuer is ${String(metadata['issuer']).slice(0, 200)}, and not ${issuer}`,
     );
   const location = metadata['jwks_uri'];
   if (typeof location !== 'string') throw unavailable(issuer, 'its metadata have no jwks_uri');

@@ -3,7 +3,7 @@
 import type { Quad } from '@rdfjs/types';
 import { type ErrorDetails, LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
-import { patchJson } from '../json/json-patch.js';
+import { type JsonPatch, patchJson } from '../json/json-patch.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
 import { readN3Patch } from '../query/parse/n3-patch.js';
@@ -62,6 +62,8 @@ export interface ParseTask {
   /** Texts of JSON-LD contexts by IRI. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
 }
+
+export type JsonTask = Pick<JsonPatch, 'bytes' | 'most'>;
 
 /** @param details what belongs in the log */
 export const endedUpdate = (details: ErrorDetails = {}): LwsError =>
@@ -162,13 +164,16 @@ export const tasks = {
     }
   },
 
-  checkJson({ bytes }: { bytes: Uint8Array }): void {
-    parseJson(decodeUtf8(bytes));
+  checkJson({ bytes, most }: JsonTask): void {
+    parseJson(decodeUtf8(bytes), most);
   },
 
-  patchJson({ bytes, patch, merge }: { bytes: Uint8Array; patch: Uint8Array; merge: boolean }): Uint8Array {
-    return patchJson(bytes, patch, merge);
+  hasTests({ bytes, most }: JsonTask): boolean {
+    const operations = parseJson(decodeUtf8(bytes), most);
+    return Array.isArray(operations) && operations.some((operation) => operation?.op === 'test');
   },
+
+  patchJson: (task: JsonPatch): Uint8Array => patchJson(task),
 
   /**
    * What an update makes of a graph; blindly, `undefined` for one that does more than name triples.

@@ -244,11 +244,24 @@ export class Documents {
     return this.inThread(this.pools.large, { name: 'render', given });
   }
 
-  /** @throws LwsError `malformed-body` when the bytes are no JSON */
-  async checkJson(bytes: Uint8Array): Promise<void> {
-    if (bytes.length <= inlineBytes['application/json']) return tasks.checkJson({ bytes });
+  /** @throws LwsError `malformed-body` when the bytes are no JSON, `too-large` for too many values */
+  checkJson(bytes: Uint8Array): Promise<void> {
+    return this.ofJson('checkJson', bytes);
+  }
+
+  /** Whether a JSON Patch tests what a document holds. @throws LwsError as `checkJson` */
+  hasTests(bytes: Uint8Array): Promise<boolean> {
+    return this.ofJson('hasTests', bytes);
+  }
+
+  private async ofJson<Name extends 'checkJson' | 'hasTests'>(
+    name: Name,
+    bytes: Uint8Array,
+  ): Promise<ResultOf<DocumentFunctions[Name]>> {
+    const most = this.options.bounds?.values;
+    if (bytes.length <= inlineBytes['application/json']) return tasks[name]({ bytes, most }) as never;
     const copy = owned(bytes);
-    await this.inThread(this.pools.large, { name: 'checkJson', given: { bytes: copy }, moves: [copy.buffer] });
+    return this.inThread<Name>(this.pools.large, { name, given: { bytes: copy, most } as never, moves: [copy.buffer] });
   }
 
   /**
@@ -256,9 +269,11 @@ export class Documents {
    * @throws LwsError `malformed-body` for a bad patch, `patch-conflict` for one that does not apply
    */
   async patchJson(bytes: Uint8Array, patch: Uint8Array, merge: boolean): Promise<Uint8Array> {
-    if (bytes.length + patch.length <= inlineBytes['application/json']) return tasks.patchJson({ bytes, patch, merge });
+    const most = this.options.bounds?.values;
+    if (bytes.length + patch.length <= inlineBytes['application/json'])
+      return tasks.patchJson({ bytes, patch, merge, most });
     const copy = owned(bytes);
-    const task = { name: 'patchJson', given: { bytes: copy, patch, merge }, moves: [copy.buffer] } as const;
+    const task = { name: 'patchJson', given: { bytes: copy, patch, merge, most }, moves: [copy.buffer] } as const;
     return this.inThread(this.pools.large, task);
   }
 
@@ -357,7 +372,9 @@ async function perform<Name extends keyof DocumentFunctions>(
   // What the task has left in the memory of the thread goes with the thread alone.
   if (value && typeof value === 'object' && 'packed' in value) void thread.end();
   // Those that came before are the first ones.
-  return keys.length === 0 ? value : { ...value, keys: keys.concat((value as EncodedDocument).keys) };
+  return keys.length === 0
+    ? value
+    : ({ ...(value as object), keys: keys.concat((value as EncodedDocument).keys) } as typeof value);
 }
 
 /** Bytes that a thread may take away: those of a Buffer may be part of others', and are the caller's unless nobody needs them. */

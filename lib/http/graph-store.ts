@@ -4,16 +4,20 @@
  */
 import { refusalOfAbsent } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
-import { rdfFormats } from '../rdf/formats.js';
+import { parseMediaType } from '../fields/media-type.js';
+import { isRdfFormat, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { type RequestBody, readBody } from '../resources/body.js';
+import { freeName } from '../resources/create.js';
 import { sparqlUpdate } from '../resources/methods.js';
-import { isReserved, readTarget } from '../resources/names.js';
+import { candidateNames, isReserved, readTarget } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import type { Storage } from '../resources/storage.js';
 import { assertUnreserved } from '../resources/write.js';
+import { sortKeys } from '../storage/graphs/key-order.js';
 import { isContainerIri } from '../storage/state/records.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
+import { partsOf } from './multipart.js';
 import type { Reply } from './reply.js';
 import { requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
@@ -38,9 +42,12 @@ export function graphStore(appContext: AppContext): Step {
     const query = new URL(ctx.req.url ?? '', storage).searchParams;
     // Section 5.5: a graph under a name of the server's choice, which goes where other resources do.
     const isNameless = ctx.req.method === 'POST' && query.size === 0;
-    const iri = isNameless ? storage : graphOf(query, storage);
+    const isForm = isNameless && parseMediaType(ctx.req.headers['content-type'] ?? '')?.essence === formData;
+    // Several documents are added to a graph, which therefore has a name first.
+    const unnamed = isForm ? freeName(appContext.storage, storage, candidateNames(undefined, false)) : storage;
+    const iri = isNameless ? unnamed : graphOf(query, storage);
     const asked = { ...exchangeOf(appContext, ctx, { iri, query: undefined }), model: 'rdf' } as const;
-    exchange.reply = isNameless ? await resourceReply(asked) : await answer(asked);
+    exchange.reply = isForm ? await merge(asked) : isNameless ? await resourceReply(asked) : await answer(asked);
   };
   return (ctx, next) => (ctx.state.exchange.path === path ? handle(ctx) : next());
 }
@@ -78,22 +85,29 @@ async function answer(exchange: ResourceExchange): Promise<Reply> {
   return { ...reply, fields: { ...reply.fields, 'Content-Location': iri, ...(method === 'OPTIONS' ? allow : {}) } };
 }
 
-const allow = { Allow: methods.join(', '), 'Accept-Post': rdfFormats.join(', ') };
+const formData = 'multipart/form-data';
+const acceptPost = { 'Accept-Post': [...rdfFormats, formData].join(', ') };
+const allow = { Allow: methods.join(', '), ...acceptPost };
 
 /** POST: what is sent is added to the graph, which need not be there (section 5.5). */
 async function merge(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, target, idleMs } = exchange;
   const sent = requestBody(req, res, idleMs);
-  const format = rdfFormats.find((each) => each === sent.mediaType);
-  if (!format)
-    throw new LwsError('unsupported-media-type', 'A graph is sent as RDF.', {
-      fields: { 'Accept-Post': rdfFormats.join(', ') },
-    });
+  if (sent.mediaType !== formData) assertRdf(sent.mediaType);
   const { record, created } = await patch(storage, {
     ...writeOf(exchange),
     body: asInsertion(storage, sent, target.iri),
   });
   return written(exchange, record, created);
+}
+
+/** @throws LwsError `unsupported-media-type`, `malformed-body` for a part that says no type */
+function assertRdf(mediaType: string | undefined): asserts mediaType is RdfFormat {
+  if (mediaType === undefined) throw new LwsError('malformed-body', 'A part of the body has no Content-Type.');
+  if (!isRdfFormat(mediaType))
+    throw new LwsError('unsupported-media-type', `A graph is sent as RDF, not as ${mediaType}.`, {
+      fields: acceptPost,
+    });
 }
 
 /** The body as an update that inserts it, read when it is wanted: after the caller was found to be allowed to. */
@@ -105,8 +119,16 @@ const asInsertion = (storage: Storage, sent: RequestBody, iri: string): RequestB
   length: undefined,
   async collect(limit) {
     const bytes = await readBody(sent, limit);
-    const { keys } = await storage.documents.parse(bytes, sent.mediaType as (typeof rdfFormats)[number], iri);
-    const triples = await storage.documents.render(keys, 'application/n-triples', iri, {});
+    const parts = sent.mediaType === formData ? partsOf(bytes, sent.contentType) : [{ ...sent, bytes }];
+    const keys = new Set<string>();
+    // Section 5.5: each part is a document of its own, with blank nodes of its own.
+    for (const { mediaType, bytes } of parts) {
+      assertRdf(mediaType);
+      const parsed = await storage.documents.parse(bytes, mediaType, iri);
+      for (const key of parsed.keys) keys.add(key);
+    }
+    const sorted = parts.length === 1 ? [...keys] : sortKeys([...keys]);
+    const triples = await storage.documents.render(sorted, 'application/n-triples', iri, {});
     return Buffer.concat([Buffer.from('INSERT DATA {\n'), triples!, Buffer.from('}')]);
   },
 });

@@ -9,17 +9,25 @@ import fastJsonPatch from 'fast-json-patch';
 import { LwsError } from '../errors.js';
 import { type ExactJson, isMarked, isObject, markedName } from './exact-json.js';
 import { ExactNumber, sameNumber } from './exact-number.js';
-import { tooDeep } from './json.js';
+import { tooDeep, tooManyValues } from './json.js';
+
+/** What bounds the work. */
+interface PatchBounds {
+  /** Bytes of the document and the patch. */
+  readonly size: number;
+  /** Values that the result may have. */
+  readonly most: number;
+}
 
 /**
  * Applies a JSON Patch to a document, whose value is changed in place.
- * @param size bytes of the document and the patch, which bound the work
- * @throws LwsError `malformed-body` for what is no patch or too much work, `patch-conflict` for what does not apply
+ * @throws LwsError `malformed-body` for what is no patch or too much work, `patch-conflict` for what does not apply,
+ *   `too-large` for copies of too many values
  */
-export function applyOperations(document: ExactJson, patch: unknown, size: number): ExactJson {
+export function applyOperations(document: ExactJson, patch: unknown, bounds: PatchBounds): ExactJson {
   if (!Array.isArray(patch)) throw new LwsError('malformed-body', 'A JSON Patch is an array of operations (RFC 6902).');
   patch.forEach(assertOperation);
-  const target = new Target(document, size);
+  const target = new Target(document, bounds);
   for (const [index, operation] of (patch as Operation[]).entries())
     try {
       apply(target, operation);
@@ -75,8 +83,12 @@ class Target {
   private copies: number;
   /** Elements of arrays that make room for others or close a gap: the engine moves each of them. */
   private shifts: number;
+  /** Values that were copied. */
+  private values = 0;
+  private readonly most: number;
 
-  constructor({ value, plain }: ExactJson, size: number) {
+  constructor({ value, plain }: ExactJson, { size, most }: PatchBounds) {
+    this.most = most;
     this.document = value;
     this.plain = plain;
     this.copies = 8 * size + (1 << 20);
@@ -116,6 +128,7 @@ class Target {
   cloned(value: unknown): unknown {
     this.copies -= typeof value === 'string' ? value.length + 3 : value instanceof ExactNumber ? value.text.length : 3;
     if (this.copies < 0) throw tooMuch('copy too much');
+    if (++this.values > this.most) throw tooManyValues(this.most);
     if (Array.isArray(value)) return value.map((element) => this.cloned(element));
     if (!isObject(value)) return value;
     const members = Object.entries(value).map(([name, member]) => {

@@ -7,6 +7,8 @@ import { LwsError } from '../errors.js';
 /** The lines of N-Triples: each has one triple and all of it, or none (RDF 1.1 N-Triples, section 7). */
 const blank = /[ \t]*/y;
 const label = /[^\s<"]*/y;
+/** RDF 1.2 N-Triples; the parser looks at the rest of the line. */
+const version = /^[ \t]*VERSION[ \t]/i;
 const suffix = /\^\^<[^>]*>|@[\w-]+/y;
 
 /** The number of the first line that is neither one whole triple nor none; `undefined` when all are. */
@@ -14,7 +16,7 @@ export function strayLine(text: string): number | undefined {
   let number = 0;
   for (const line of text.split(/\r\n|\r|\n/)) {
     number++;
-    if (!isTripleLine(line)) return number;
+    if (!isTripleLine(line) && !version.test(line)) return number;
   }
   return undefined;
 }
@@ -51,7 +53,7 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return at + (pattern.exec(text)?.[0].length ?? 0);
 }
 
-export interface N3Document {
+export interface RdfDocument {
   readonly quads: readonly Quad[];
   readonly prefixes: Readonly<Record<string, string>>;
 }
@@ -62,7 +64,7 @@ export interface N3Parsing {
 }
 
 /** All at once. @throws LwsError `malformed-body` */
-export function parseN3(text: string, format: string, { base, factory }: N3Parsing): N3Document {
+export function parseN3(text: string, format: string, { base, factory }: N3Parsing): RdfDocument {
   const prefixes: Record<string, string> = {};
   // n3's own terms work out their parts at every access.
   const options = { format, factory: factory as never };
@@ -79,10 +81,11 @@ export function parseN3(text: string, format: string, { base, factory }: N3Parsi
 }
 
 /** The same of N-Triples and N-Quads, whose lines have one triple each. @throws LwsError `malformed-body` */
-export function parseLines(text: string, format: string, { factory }: N3Parsing): N3Document {
+export function parseLines(text: string, format: string, { factory }: N3Parsing): RdfDocument {
   const document = parseN3(text, format, { factory });
-  // Lines with a graph are no triples, and refused for their graph.
-  if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);
+  // Lines with a graph are no triples, and refused for their graph; so are those with triple terms, for these.
+  const isPlain = ({ graph, object }: Quad): boolean => graph.termType === 'DefaultGraph' && object.termType !== 'Quad';
+  if (document.quads.every(isPlain)) assertTripleLines(text);
   return document;
 }
 

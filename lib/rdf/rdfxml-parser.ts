@@ -19,7 +19,7 @@ interface OpenElement {
   readonly childrenParseType?: number;
   /** Of rdf:parseType="Collection", which has any number of children. */
   readonly childrenCollectionSubject?: Term;
-  readonly baseIRI?: string;
+  baseIRI?: string;
 }
 
 /** The members of the parser that its types hide. */
@@ -35,6 +35,7 @@ interface Inside {
   onCloseTag(): void;
   newParseError(message: string): Error;
   valueToUri(value: string, open: OpenElement): NamedNode;
+  uriToNamedNode(iri: string): NamedNode;
   emitTriple(subject: Term, predicate: Term, object: Term, ...more: unknown[]): void;
 }
 
@@ -52,6 +53,10 @@ export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Qua
   const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true, dataFactory: factory as never });
   const inside = parser as unknown as Inside;
   correct(inside, base);
+  // As in Turtle: only a relative reference is resolved, and loses its dot segments.
+  const { valueToUri } = inside;
+  inside.valueToUri = (value, open) =>
+    /^[A-Za-z][\w+.-]*:/.test(value) ? inside.uriToNamedNode(value) : valueToUri.call(inside, value, open);
   emitMarkedAsIris(inside, factory);
   const quads: Quad[] = [];
   return new Promise((resolve, reject) => {
@@ -94,8 +99,8 @@ function correct(inside: Inside, base: string): void {
     // 7.2.15, 7.2.16, 7.2.21: a property has one value, be it an element, an attribute or text.
     if (parent?.predicate && parent.hadChildren && !parent.childrenCollectionSubject)
       throw inside.newParseError('A property element has more than one value');
-    if (parent?.childrenParseType === propertyElements) markTypes(inside, tag, parent);
-    inside.onTag(tag);
+    if (parent?.childrenParseType === propertyElements) openProperty(inside, tag, parent);
+    else inside.onTag(tag);
     if (stack.at(-1)?.childrenTagsToString) literals.push(new XmlLiteral());
   });
   const onText = (text: string): void => {
@@ -119,6 +124,18 @@ function correct(inside: Inside, base: string): void {
     inside.onCloseTag();
   });
 }
+
+/** The parser reads xml:base of node elements alone; a property element has the base of its parent, here for as long as it opens. */
+function openProperty(inside: Inside, tag: XmlTag, parent: OpenElement): void {
+  const { baseIRI = '' } = parent;
+  const own = Object.values(tag.attributes).find(({ uri, local }) => uri === xmlNamespace && local === 'base');
+  if (own) parent.baseIRI = inside.valueToUri(own.value, parent).value;
+  markTypes(inside, tag, parent);
+  inside.onTag(tag);
+  parent.baseIRI = baseIRI;
+}
+
+const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 
 /** What no XML document can hold. */
 const mark = '\u0000';

@@ -148,21 +148,27 @@ export async function discard(content: Content | undefined, error: unknown): Pro
   if (content && content.kind !== 'rdf' && !(error instanceof CommitInDoubtError)) await content.blob.abort();
 }
 
+/** Bytes of a body that counts as none. */
+const longestBlank = 1 << 10;
+
 /**
- * @throws LwsError `body-not-allowed` when there is a body, since a container's representation is its membership;
- *   `digest-mismatch` when one was announced
+ * @throws LwsError `body-not-allowed` when there is a body, since a container's representation is its membership; white space is none
+ *   under a profile (rule 20.10); `digest-mismatch` when one was announced
  */
-export async function assertNoBody(body: RequestBody): Promise<void> {
+export async function assertNoBody({ profile }: Pick<Storage, 'profile'>, body: RequestBody): Promise<void> {
   const refusal = new LwsError('body-not-allowed', 'A container has no content of its own: create it without a body.');
-  if ((body.length ?? 0) > 0) throw refusal;
-  await assertDigests(body, () => {
-    throw refusal;
+  const most = profile?.takesBlankBodies ? longestBlank : 0;
+  if ((body.length ?? 0) > most) throw refusal;
+  let left = most;
+  await assertDigests(body, (chunk) => {
+    left -= chunk.length;
+    if (left < 0 || !chunk.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))) throw refusal;
   });
 }
 
 /** Reads a body that nobody wants, for its digests. @throws LwsError `digest-mismatch`, and what `onChunk` throws */
-export async function assertDigests(body: RequestBody, onChunk: () => void = () => {}): Promise<void> {
-  for await (const _ of checkedChunks(body)) onChunk();
+export async function assertDigests(body: RequestBody, onChunk: (chunk: Uint8Array) => void = () => {}): Promise<void> {
+  for await (const chunk of checkedChunks(body)) onChunk(chunk);
 }
 
 /** The bytes as they come. @throws LwsError `digest-mismatch` behind the last of them */

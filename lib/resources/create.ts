@@ -59,7 +59,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   let iri = nextName();
   assertUnreserved(storage, iri);
   const kind = makesContainer ? undefined : contentKind(model, body.mediaType);
-  if (kind === undefined) await assertNoBody(body);
+  if (kind === undefined) await assertNoBody(storage, body);
   // RDF is relative to the name, so a name that is taken meanwhile means to parse again.
   const rdf = kind === 'rdf' ? await readRequestBody(storage, body) : undefined;
   const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri, roomFor(storage, 0)) : undefined;
@@ -96,7 +96,7 @@ const isReservedName = ({ rootIri: storage, systemPrefix }: Storage, container: 
   isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
 
 /** The next candidate that is free; `for...of` would end the generator with the first one. */
-function freeName({ store }: Storage, container: string, names: Generator<string, never>): string {
+export function freeName({ store }: Storage, container: string, names: Generator<string, never>): string {
   for (;;) {
     const iri = container + names.next().value;
     if (!store.record(iri) && !store.record(counterpart(iri))) return iri;

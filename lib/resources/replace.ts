@@ -39,7 +39,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
   assertShape(iri, model);
   const admitted = await admit(storage, storage.store, request);
   let content: Content | undefined;
-  if (isContainerIri(iri)) await assertNoBody(body);
+  if (isContainerIri(iri)) await assertNoBody(storage, body);
   else if (request.content) content = await request.content();
   else
     content = await receiveContent(

@@ -1,4 +1,6 @@
 /** The settings of the floors, and the combinations of them that the server refuses to start with (rule 5.4). */
+
+import { usualValues } from '../json/json.js';
 import { logLevels } from '../log.js';
 import { hostList, isLoopback } from '../outbound/address-policy.js';
 import { type ProfileName, profileSetting, profiles } from '../profile.js';
@@ -201,6 +203,12 @@ export const coreSettings = {
     'The longest RDF, JSON or patch body, in bytes.',
   ),
   maxTriples: setting('lws.rdf.max-triples', integer(1), 500_000, 'Triples that an RDF body may have.'),
+  maxValues: setting(
+    'lws.json.max-values',
+    integer(1),
+    usualValues,
+    'Maximum number of values in a JSON body, a JSON-LD body or a JSON patch and its result.',
+  ),
   linksetBytes: setting('lws.linkset.max-bytes', integer(1), 1 << 20, 'The longest linkset, in bytes.', 'storage'),
   binaryBytes: setting('lws.max-binary-bytes', integer(0), 0, 'The longest binary body, in bytes; 0: no limit.'),
   connections: setting(

@@ -46,7 +46,7 @@ export function makeProcess(
   const documents = new Documents(
     {
       updateTimeoutMs: core.updateTimeout * 1000,
-      bounds: { triples: core.maxTriples },
+      bounds: { triples: core.maxTriples, values: core.maxValues },
       remoteContexts: remoteContexts({ hosts: core.contextHosts, fetch: fetchUnder() }),
     },
     shared.pools,

@@ -86,6 +86,78 @@ describeStorage(
       await expectGraph(await s.get(iri), iri, body);
     });
 
+    const type = 'multipart/form-data; boundary="a b"';
+    const field = 'Content-Disposition: form-data; name="graph"; filename="a.ttl"';
+    const part = (of: string, text: string, own = field): string => `${own}\r\nContent-Type: ${of}\r\n\r\n${text}`;
+    const form = (...parts: readonly string[]): string =>
+      `${parts.map((each) => `--a b\r\n${each}\r\n`).join('')}--a b--\r\n`;
+
+    it('POST of multipart/form-data adds each of its documents, with blank nodes of its own', async () => {
+      const iri = s.fresh();
+      const blank = '_:b <urn:p> "x" .';
+      const body = form(
+        part('text/turtle; charset=utf-8', `${john}\r\n${blank}`),
+        part('application/n-triples', blank),
+        part('application/ld+json', '{ "@id": "#it", "urn:p": "--a b" }'),
+      );
+      const created = await send('POST', iri, body, { 'Content-Type': type });
+      expect([created.status, created.headers['location']], created.text).to.deep.equal([201, iri]);
+      const all = `${john} _:a <urn:p> "x" . _:b <urn:p> "x" . <#it> <urn:p> "--a b" .`;
+      await expectGraph(await s.get(iri), iri, all);
+      expect((await send('POST', iri, form(part('text/turtle', jane)), { 'Content-Type': type })).status).to.equal(204);
+      await expectGraph(await s.get(iri), iri, `${all} ${jane}`);
+      const nameless = await s.send('POST', store(), { 'Content-Type': type }, body);
+      expect(nameless.status, nameless.text).to.equal(201);
+      await expectGraph(await s.get(nameless.headers['location']!), nameless.headers['location']!, all);
+      expect(listOf(await send('OPTIONS', iri), 'accept-post')).to.include('multipart/form-data');
+      for (const target of [at(iri), store()])
+        expectProblem(await s.send('POST', target, { 'Content-Type': type }, body, s.stranger), 404, s);
+    });
+
+    it('POST of form data by a browser, as the platform writes it', async () => {
+      const iri = s.fresh();
+      const data = new FormData();
+      data.append('a', new Blob([john], { type: 'text/turtle' }), 'é "1".ttl');
+      data.append('b', new Blob([jane], { type: 'text/turtle' }));
+      const encoded = new Request('http://localhost/', { method: 'POST', body: data });
+      const body = Buffer.from(await encoded.arrayBuffer());
+      const sent = await s.send('POST', at(iri), { 'Content-Type': encoded.headers.get('content-type')! }, body);
+      expect(sent.status, sent.text).to.equal(201);
+      await expectGraph(await s.get(iri), iri, `${john} ${jane}`);
+    });
+
+    const good = part('text/turtle', john);
+    const refused: Readonly<Record<string, readonly [status: number, body: string, type?: string]>> = {
+      'a part without Content-Type': [400, form(good, `${field}\r\n\r\n${jane}`)],
+      'a part of another type': [415, form(good, part('text/plain', 'x'))],
+      'a part that is a form itself': [415, form(good, part('multipart/mixed; boundary=x', 'x'))],
+      'a document that is broken': [400, form(good, part('text/turtle', '<a> <b'))],
+      'a document with a named graph': [400, form(good, part('application/trig', '<x:g> { <x:s> <x:p> 1 }'))],
+      'no boundary in its type': [400, form(good), 'multipart/form-data'],
+      'another boundary': [400, form(good), 'multipart/form-data; boundary=b'],
+      'no part': [400, '--a b--\r\n'],
+      'no last boundary': [400, form(good).replace('--a b--', '')],
+      'text before it': [400, `x\r\n${form(good)}`],
+      'text behind it': [400, `${form(good)}x`],
+      'text in the line of a boundary': [400, form(good).replace('--a b', '--a b ')],
+      'line feeds alone': [400, form(good).replaceAll('\r', '')],
+      'a folded field': [400, form(part('text/turtle', john, `${field};\r\n x=y`))],
+      'a repeated field': [400, form(part('text/turtle', john, `${field}\r\nContent-Type: text/plain`))],
+      'a space before a colon': [400, form(part('text/turtle', john, field.replace(':', ' :')))],
+      'no disposition': [400, form('Content-Type: text/turtle\r\n\r\n')],
+      'another disposition': [400, form(part('text/turtle', john, field.replace('form-data', 'attachment')))],
+      'a part without a name': [400, form(part('text/turtle', john, 'Content-Disposition: form-data'))],
+      'encoded content': [400, form(part('text/turtle', john, `${field}\r\nContent-Transfer-Encoding: base64`))],
+      'a malformed type': [400, form(part('turtle', john))],
+      'too many parts': [400, form(...Array.from({ length: 1_001 }, () => part('text/turtle', '')))],
+    };
+    for (const [what, [status, body, own = type]] of Object.entries(refused))
+      it(`refuses form data with ${what}, and changes nothing`, async () => {
+        const { iri, etag } = await s.stored('text/turtle', jane);
+        expectProblem(await s.send('POST', at(iri), { 'Content-Type': own }, body), status, s);
+        expect(await s.tag(iri)).to.equal(etag);
+      });
+
     it('is negotiated and guarded as the resource is', async () => {
       const iri = s.fresh();
       await send('PUT', iri, john);

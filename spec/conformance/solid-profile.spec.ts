@@ -252,6 +252,24 @@ describeStorage(
       ).to.equal(201);
     });
 
+    it('creates a container with a body of white space, and no other (rule 20.10)', async () => {
+      const container = await s.container();
+      const link = { ...turtle, Link: '<http://www.w3.org/ns/ldp#BasicContainer>; rel="type"' };
+      const blanks = ['', ' ', '\r\n\t \n', [' \n', '\n'], ' '.repeat(1_024)];
+      for (const body of blanks) {
+        expect((await s.send('PUT', s.fresh('/'), turtle, body)).status).to.equal(201);
+        expect((await s.send('POST', container, link, body)).status).to.equal(201);
+      }
+      expect(await s.members(container)).to.have.length(blanks.length);
+      for (const body of ['<> a <urn:C> .', ' x', [' ', 'x'], '\u00a0', ' '.repeat(1_025), ['  ', ' '.repeat(2_000)]]) {
+        const iri = s.fresh('/');
+        expectProblem(await s.send('PUT', iri, turtle, body), 409, s);
+        expectProblem(await s.send('POST', container, link, body), 409, s);
+        await s.expectAbsent(iri);
+      }
+      expect(await s.members(container)).to.have.length(blanks.length);
+    });
+
     it('Rule 20.7: DELETE needs write on the container as well', async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/turtle', '', `${container}x`);

@@ -14,11 +14,13 @@ const sub = owner.did;
 const another = (): TrustedIssuer => new TrustedIssuer();
 const [rotating, racing, failing, flooded] = [another(), another(), another(), another()];
 const [impostor, absent, huge, redirecting, jwksElsewhere] = [another(), another(), another(), another(), another()];
+/** The setting of one has a slash at its end that the server does not tell, the other one's lacks it. */
+const [slashed, bare] = [another(), another()];
 const trusted = [rotating, racing, failing, flooded, impostor, absent, huge, redirecting, jwksElsewhere];
 const settings = {
   ...remote.settings,
   owners: sub,
-  'oauth.trusted-issuers': trusted.map((each) => each.issuer).join(','),
+  'oauth.trusted-issuers': [...trusted.map((each) => each.issuer), `${slashed.issuer}/`, bare.issuer].join(','),
 };
 
 describeStorage(
@@ -74,6 +76,21 @@ describeStorage(
       for (let i = 0; i < 6; i++)
         expectChallenge(await bearer(s.scratch, absent.token(s.root, sub)), s, 'invalid_token');
       expect(remote.count(absent.metadataPath) - first).to.be.within(1, 3);
+    });
+
+    it('trusts an issuer whether the setting or the server has a slash at its end (rule 15.7)', async () => {
+      const iss = `${bare.issuer}/`;
+      remote.serve(bare.metadataPath, { ...bare.metadata, issuer: iss });
+      for (const token of [slashed.token(s.root, sub), bare.token(s.root, sub, { iss })])
+        expect((await bearer(s.scratch, token)).status).to.equal(200);
+    });
+
+    it('refuses another issuer, and logs it with those that are trusted (rule 15.7)', async () => {
+      for (const iss of [`${bare.issuer}//`, `${bare.issuer}/x`, bare.issuer.toUpperCase(), 'https://other.example']) {
+        expectChallenge(await bearer(s.scratch, bare.token(s.root, sub, { iss })), s, 'invalid_token');
+        const line = JSON.stringify(s.server!.log.at(-1));
+        expect(line).to.include(`iss is ${iss}`).and.include(`${slashed.issuer}/`);
+      }
     });
 
     it('RFC 8414 3.3: metadata of another issuer are refused', async () => {

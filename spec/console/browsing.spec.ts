@@ -162,6 +162,33 @@ for (const path of ['', '/some/path'])
       expect(answer.headers['content-type']).to.contain('text/turtle');
     });
 
+    it('uploads files of RDF by their extensions, and imports those with named graphs (rule 17.10)', async () => {
+      const line = (graph: string): string => `<x:s> <x:p> "o"${graph && ` <x:${graph}>`} .\n`;
+      const texts = {
+        'one.nq': line(''),
+        'named.nq': line('a'),
+        'several.nq': line('a') + line('b'),
+        'plain.trig': '{ <x:s> <x:p> "o" }',
+        'one.owl': `<rdf:Description xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="x:" rdf:about="x:s" x:p="o"/>`,
+        'one.jsonld': '{ "@id": "x:s", "x:p": "o" }',
+      };
+      await send('PUT', 'sets/', asContainer);
+      await console.go(page, at('sets/'));
+      await page.locator('.empty').waitFor();
+      await page.setInputFiles(
+        'input[type=file]:not([webkitdirectory])',
+        Object.entries(texts).map(([name, text]) => ({ name, mimeType: '', buffer: Buffer.from(text) })),
+      );
+      await page.locator('.uploads [role=status] >> text=6 of 6 files done').waitFor();
+      const resources = Object.keys(texts).filter((name) => name !== 'several.nq');
+      for (const name of [...resources, 'several.nq/a', 'several.nq/b']) {
+        const answer = await send('GET', `sets/${name}`, { Accept: 'text/turtle' });
+        expect(answer.text, name).to.include('"o"');
+        expect(answer.headers['content-type'], name).to.contain('text/turtle');
+      }
+      await page.click('.uploads >> text=Close');
+    });
+
     it('looks for names, deletes what is selected, and has it saved', async () => {
       await send('PUT', 'some/', asContainer);
       for (const name of ['apple', 'pear', 'pineapple'])

@@ -20,6 +20,7 @@ import {
   writeTerm,
 } from '../lib/query/engine-dataset.js';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
+import { type GraphStore, naiveResult, TooLarge, Undefined, unionOf } from '../support/naive-sparql/index.js';
 
 export type Solution = ReadonlyMap<string, Term>;
 
@@ -117,7 +118,34 @@ export const stockOutcome = ({ data, readable }: World, query: string): Promise<
     return Promise.race([plainAnswer(data, { readable, ...from }, query), end]);
   });
 
-function outcomeOf(answer: Answer): Outcome {
+/**
+ * The naive evaluator of SPARQL 1.1, section 18, with the variables of a SELECT.
+ * @throws TooMuch where the data are too large for it, or the Recommendation is silent
+ */
+export async function naiveOutcome(
+  query: string,
+  graphs: GraphStore,
+): Promise<Outcome & { readonly variables?: readonly string[] }> {
+  try {
+    const result = await naiveResult(query, graphs, base);
+    if (result.kind === 'boolean') return outcomeOf({ truth: result.value });
+    if (result.kind === 'graph') return outcomeOf({ rows: result.quads.map(rowOf) });
+    return { ...outcomeOf({ rows: result.rows }), variables: result.variables };
+  } catch (error) {
+    if (error instanceof Undefined || error instanceof TooLarge) throw new TooMuch();
+    if (error instanceof TooMuch) throw error;
+    return { error: String(error).slice(0, 300) };
+  }
+}
+
+/** What the naive evaluator may read: its names are visible (rule 14.14). */
+export function graphsOf(data: SpecData, readable: ReadonlySet<string>): GraphStore {
+  const graphs = new Map([...data].filter(([name]) => readable.has(name)));
+  return { graphs, defaultGraph: unionOf([...graphs.values()]), areNamesVisible: true };
+}
+
+/** @throws TooMuch for more rows than are compared */
+export function outcomeOf(answer: Answer): Exclude<Outcome, { error: string }> {
   if ('truth' in answer) return { rows: [String(answer.truth)] };
   if (answer.rows.length > maxRows) throw new TooMuch();
   const isGraph = answer.rows[0]?.has('predicate') === true;
@@ -168,16 +196,16 @@ export function areSame(a: Outcome, b: Outcome): boolean {
   return !!a.graph && !!b.graph && isomorphic(a.graph, b.graph);
 }
 
-/** What an outcome has more and less than Oxigraph's. */
-export function writeDifference(outcome: Outcome, oxigraph: Outcome): string {
+/** Rows that an outcome has and lacks, compared with that of an oracle. */
+export function writeDifference(outcome: Outcome, oracle: Outcome): string {
   if ('error' in outcome) return `error: ${outcome.error}`;
-  if ('error' in oxigraph) return `${outcome.rows.length} rows; Oxigraph: error: ${oxigraph.error}`;
-  const less = [...oxigraph.rows];
+  if ('error' in oracle) return `${outcome.rows.length} rows; oracle: error: ${oracle.error}`;
+  const less = [...oracle.rows];
   const more = outcome.rows.filter((row) => {
     const at = less.indexOf(row);
     if (at >= 0) less.splice(at, 1);
     return at < 0;
   });
   const some = (rows: readonly string[]): string => `${rows.length} ${JSON.stringify(rows.slice(0, 3))}`;
-  return `${outcome.rows.length} rows; Oxigraph: ${oxigraph.rows.length}; more: ${some(more)}; less: ${some(less)}`;
+  return `${outcome.rows.length} rows; oracle: ${oracle.rows.length}; more: ${some(more)}; less: ${some(less)}`;
 }

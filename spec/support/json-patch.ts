@@ -4,7 +4,7 @@ import { patchJson } from '../../lib/json/json-patch.js';
 
 /** The document after a JSON Patch, or a merge patch. */
 export const apply = (document: string, patch: string, merge = false): string =>
-  Buffer.from(patchJson(Buffer.from(document), Buffer.from(patch), merge)).toString();
+  Buffer.from(patchJson({ bytes: Buffer.from(document), patch: Buffer.from(patch), merge })).toString();
 
 /** The refusal of a JSON Patch. @throws when it applies */
 export function refusal(document: string, patch: string): LwsError {

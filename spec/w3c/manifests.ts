@@ -2,12 +2,9 @@
  * The W3C SPARQL tests as their manifests list them. Files are named by their paths below `data`, and tests by the folder
  * of their manifest and the fragment of their IRI: `data-r2/graph#dawg-graph-01`. It must not know a server.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import type { Term } from '@rdfjs/types';
 import { Parser, Store } from 'n3';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { currentSuites, currentTexts, keptSuite, type SuiteTexts } from './suites.js';
 
 export interface EvaluationTest {
   readonly kind: 'evaluation';
@@ -31,19 +28,36 @@ export interface SyntaxTest {
 
 export type W3cTest = EvaluationTest | SyntaxTest;
 
-const folder = join(packageRoot, 'spec/w3c/data');
-/** Stands for `folder` while the manifests are read; nothing is ever asked there. */
+/** Stands for the folder of the data while the manifests are read; nothing is ever asked there. */
 const base = 'https://w3c.example/';
 
 const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
 const qt = 'http://www.w3.org/2001/sw/DataAccess/tests/test-query#';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
-/** The texts of a suite's files by their paths. */
-const suite = (name: string): Record<string, string> =>
-  JSON.parse(gunzipSync(readFileSync(join(folder, `${name}.json.gz`))).toString('utf8')) as Record<string, string>;
+/** Folders of SPARQL 1.1 with tests of queries. */
+const queryFolders = [
+  ...[
+    'aggregates',
+    'bind',
+    'bindings',
+    'cast',
+    'construct',
+    'csv-tsv-res',
+    'exists',
+    'functions',
+    'grouping',
+    'json-res',
+  ],
+  ...['negation', 'project-expression', 'property-path', 'subquery', 'syntax-fed', 'syntax-query'],
+];
 
-const texts: Readonly<Record<string, string>> = { ...suite('data-r2'), ...suite('data-sparql11') };
+const texts: SuiteTexts = currentSuites
+  ? {
+      ...currentTexts('sparql/sparql10', { prefix: 'data-r2/' }),
+      ...currentTexts('sparql/sparql11', { prefix: 'data-sparql11/', folders: queryFolders }),
+    }
+  : { ...keptSuite('data-r2'), ...keptSuite('data-sparql11') };
 
 export function readDataFile(path: string): string {
   const text = texts[path];

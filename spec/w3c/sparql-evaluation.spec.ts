@@ -21,6 +21,7 @@ import { type EvaluationTest, readDataFile, type SyntaxTest, type W3cTest, w3cTe
 import { isNumbered, mediaTypeOf, readOutcome } from './outcomes.js';
 import { outcomeText, sameOutcome } from './same-outcome.js';
 import { comparedByValue, comparedWithoutOrder, knownFailing, otherwise } from './skipped.js';
+import { currentSuites } from './suites.js';
 
 type Parameters = readonly (readonly [string, string])[];
 
@@ -73,14 +74,18 @@ describe('W3C SPARQL tests', () => {
     const text = readDataFile(test.query);
     const from = [...text.matchAll(/\bFROM\s+(?:NAMED\s+)?<([^>]*)>/gi)].map(([, iri]) => folderOf(test.query) + iri);
     for (const path of [...test.data, ...test.graphs, ...from]) await store(path);
-    const dataset = [
-      ...test.data.map((path) => ['default-graph-uri', iriOf(path)] as const),
-      ...test.graphs.map((path) => ['named-graph-uri', iriOf(path)] as const),
-    ];
+    // A query with FROM names its dataset itself; parameters would replace it.
+    const named =
+      from.length > 0
+        ? []
+        : [
+            ...test.data.map((path) => ['default-graph-uri', iriOf(path)] as const),
+            ...test.graphs.map((path) => ['named-graph-uri', iriOf(path)] as const),
+          ];
     const type = mediaTypeOf(test.result);
     const answer = await send(
       `BASE <${iriOf(test.query)}> ${text}`,
-      dataset.length > 0 || from.length > 0 ? dataset : nothing(),
+      named.length > 0 || from.length > 0 ? named : nothing(),
       `${type}, text/turtle;q=0.5, ${resultsJson};q=0.5`,
     );
     const { status } = answer;
@@ -102,7 +107,8 @@ describe('W3C SPARQL tests', () => {
   async function parse({ query, kind }: SyntaxTest): Promise<Verdict> {
     const answer = await send(readDataFile(query), nothing(), '*/*');
     const { status } = answer;
-    const passes = status === (kind === 'positive' ? 200 : 400);
+    // SERVICE is 422 (rule 14.9).
+    const passes = kind === 'positive' ? status === 200 || status === 422 : status === 400;
     return { passes, passesStrictly: passes, status, report: `${readDataFile(query)}\n--- ${status}: ${answer.text}` };
   }
 
@@ -138,7 +144,9 @@ describe('W3C SPARQL tests', () => {
 
   it('finds all tests of the data', () => {
     const count = (kind: W3cTest['kind']) => w3cTests.filter((test) => test.kind === kind).length;
-    expect([count('evaluation'), count('positive'), count('negative')]).to.deep.equal([431, 209, 85]);
+    const least = currentSuites ? [518, 212, 90] : [431, 209, 85];
+    for (const [at, kind] of (['evaluation', 'positive', 'negative'] as const).entries())
+      expect(count(kind), kind).to.be.at.least(least[at]!);
     expect(new Set(w3cTests.map(({ id }) => id)).size).to.equal(w3cTests.length);
   });
 });

@@ -19,7 +19,7 @@ import { type GraphFiles, readUpdateFile, type UpdateTest, updateTests } from '.
 
 const names = ['default', 'g1', 'g2', 'g3', 'g4'];
 
-/** Tests that are not run, by the reason. */
+/** Tests that do not pass, by the reason. One that passes must leave the list. */
 const skipped: Readonly<Record<string, readonly string[]>> = {
   'ALL and NAMED are refused: they would be every resource of the storage': [
     'clear#dawg-clear-all-01',
@@ -107,11 +107,19 @@ describe('W3C SPARQL Update tests', () => {
     expect(isUnreadable, `${readUpdateFile(update)}\n--- ${status} ${text}`).to.equal(kind === 'negative');
   }
 
-  it('are there', () => expect(updateTests).to.have.length(156));
+  it('are there', () => expect(updateTests.length).to.be.at.least(156));
   for (const test of updateTests) {
     const title = `${test.id}: ${test.name}`;
     const reason = reasons.get(test.id);
-    if (reason !== undefined) it.skip(`${title} [${reason}]`);
-    else it(title, () => (test.kind === 'evaluation' ? evaluate(test) : parse(test)));
+    const run = (): Promise<void> => (test.kind === 'evaluation' ? evaluate(test) : parse(test));
+    if (reason === undefined) it(title, run);
+    else
+      it(`${title} [fails: ${reason}]`, async () => {
+        const passes = await run().then(
+          () => true,
+          () => false,
+        );
+        expect(passes, 'passes, and must leave the list').to.equal(false);
+      });
   }
 });

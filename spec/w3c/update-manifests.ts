@@ -2,11 +2,8 @@
  * The W3C tests of SPARQL Update as their manifests list them, from one archive. Files are named by their paths in it, and tests by the
  * folder of their manifest and the fragment of their IRI. It must not know a server.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { Parser, Store } from 'n3';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { currentSuites, currentTexts, keptSuite, type SuiteTexts } from './suites.js';
 
 /** Files of graphs: of the default graph under `default`, of others under the last part of their names. */
 export type GraphFiles = ReadonlyMap<string, string>;
@@ -22,8 +19,11 @@ export interface UpdateTest {
   readonly after: GraphFiles;
 }
 
-const archive = readFileSync(join(packageRoot, 'spec/w3c/data/sparql11-update.json.gz'));
-const files = JSON.parse(gunzipSync(archive).toString()) as Readonly<Record<string, string>>;
+const folders = [
+  ...['add', 'basic-update', 'clear', 'copy', 'delete', 'delete-data', 'delete-insert', 'delete-where', 'drop', 'move'],
+  ...['syntax-update-1', 'syntax-update-2', 'update-silent'],
+];
+const files: SuiteTexts = currentSuites ? currentTexts('sparql/sparql11', { folders }) : keptSuite('sparql11-update');
 
 /** The text of a file. */
 export const readUpdateFile = (path: string): string => files[path]!;

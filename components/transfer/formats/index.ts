@@ -9,6 +9,7 @@ import {
   type Format,
   type FormatModule,
   isPage,
+  type MemberOptions,
   type MemberReader,
   mediaTypeOf,
   type ParseDocument,
@@ -29,6 +30,8 @@ export interface Source {
   readonly name?: string;
   /** The media type, if the caller has given one. */
   readonly mediaType?: string;
+  /** What it is imported into, with the rewrites of IRIs. Without it a single text of a format of texts is taken for that. */
+  readonly target?: Pick<MemberOptions, 'into' | 'rewrite'>;
 }
 
 /** The target of an export: an empty folder of this machine, or a stream, which the export ends. */
@@ -98,6 +101,25 @@ export class Formats {
     throw new TransferError('This format is a single file; name a file, not a folder.');
   }
 
+  /**
+   * Whether a text has something for the container that it is imported into, as the dumps of a storage have; else it is a file as others
+   * are (rule 17.10). Rewrites are for dumps.
+   */
+  private async isText({ target, ...source }: Source, format: string): Promise<boolean> {
+    if (!target || target.rewrite.length > 0 || !rdfTypeOf(mediaTypeOf(nameOf(source)))) return true;
+    const reader = await this.openReader(source, format);
+    try {
+      for await (const { member } of reader.read(target)) if (member.kind !== 'left-out') return true;
+      return false;
+    } catch (error) {
+      // It is reported where it is read.
+      if (error instanceof TransferError) return true;
+      throw error;
+    } finally {
+      await reader.close();
+    }
+  }
+
   private parserOf(type: string): ParseDocument | undefined {
     return [...this.all.values()].find(({ documents }) => documents?.types.includes(type))?.documents?.parse;
   }
@@ -106,7 +128,7 @@ export class Formats {
   async detect(source: Source): Promise<string> {
     const text = this.textFormatOf(nameOf(source), source.mediaType);
     const isFolder = await isFolderAt(source.path);
-    if (text !== undefined && !isFolder) return text;
+    if (text !== undefined && !isFolder) return (await this.isText(source, text)) ? text : 'file';
     if (!isFolder && !(await isZip(source.path))) {
       const type = mediaTypeOf(nameOf(source));
       // A page may be imported as it is, or for the RDF in it: the caller has to choose a format.

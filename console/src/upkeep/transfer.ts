@@ -165,7 +165,9 @@ export class UpkeepTransfer extends Page {
       <td>${
         status === 'running'
           ? html`<progress aria-label=${name} max=${total ?? 1} value=${total === undefined ? 0 : bytes}></progress><br>${sizeText(bytes)}${total === undefined ? '' : ` of ${sizeText(total)}`}${timeLeft(each)}`
-          : words[status]
+          : status === 'done' && leftOut > 0
+            ? 'Done, but for what was left out'
+            : words[status]
       }</td>
       <td>${created} created, ${replaced + merged} changed, ${skipped} kept, ${leftOut} left out; ${quads} triples</td>
       <td><div class="row">

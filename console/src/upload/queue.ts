@@ -4,7 +4,7 @@
  */
 import { notify } from '../frame/notice.js';
 import { authorizationFor, takeNonce } from '../session/session.js';
-import { messageOf, refusalFrom, refusalOf, request } from '../storage/api.js';
+import { json, messageOf, refusalFrom, refusalOf, request, succeed, systemUrl } from '../storage/api.js';
 import { parentOf } from '../storage/names.js';
 
 type UploadState = 'waiting' | 'sending' | 'done' | 'conflict' | 'kept' | 'failed' | 'cancelled';
@@ -186,7 +186,47 @@ async function putFile(
   if (takeNonce(answer.status, answer.getResponseHeader('DPoP-Nonce'))) answer = await attempt();
   if (answer.status >= 200 && answer.status < 300) return 'done';
   if (answer.status === 412 && !replace) return 'conflict';
-  throw refusalFrom(answer.status, answer.responseText);
+  const refusal = refusalFrom(answer.status, answer.responseText);
+  if (refusal.code !== 'named-graph' || !datasets.has(own['Content-Type'])) throw refusal;
+  // The server has one import at a time.
+  lastImport = lastImport.catch(() => {}).then(() => importFile({ iri, file, replace }, signal));
+  await lastImport;
+  return 'done';
+}
+
+const datasets: ReadonlySet<string> = new Set(['application/n-quads', 'application/trig']);
+const pollMs = 300;
+let lastImport: Promise<void> = Promise.resolve();
+
+/** Imports a file with named graphs, as a folder is imported that has it: a resource is a single graph. @throws Error with the reason */
+async function importFile(
+  { iri, file, replace }: Pick<Upload, 'iri' | 'file' | 'replace'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const query = new URLSearchParams({
+    name: file.name,
+    into: parentOf(iri),
+    format: 'file',
+    'on-conflict': replace ? 'replace' : 'fail',
+  });
+  const headers = { 'Content-Type': 'application/octet-stream' };
+  const begun = await succeed('POST', await systemUrl(`import?${query}`), { headers, body: file, signal });
+  const own = await systemUrl(`imports/${((await begun.json()) as { id: string }).id}`);
+  for (;;) {
+    const { status, failure, report } = await json<Outcome>(own, { signal });
+    const why = failure ?? report?.[0]?.why;
+    if (status === 'done' && why === undefined) break;
+    if (status !== 'running') throw new Error(why ?? 'The import was interrupted.');
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  await succeed('DELETE', own);
+}
+
+/** What the server tells of an import. */
+interface Outcome {
+  readonly status: 'running' | 'done' | 'failed' | 'interrupted';
+  readonly failure?: string;
+  readonly report?: readonly { readonly why: string }[];
 }
 
 /** Media types by the ends of names: browsers know none of RDF, and it would become an opaque binary. Pure. */
@@ -200,6 +240,9 @@ const known: Readonly<Record<string, string>> = {
   json: 'application/json',
   jsonld: 'application/ld+json',
   md: 'text/markdown',
+  n3: 'text/n3',
+  nq: 'application/n-quads',
+  nquads: 'application/n-quads',
   nt: 'application/n-triples',
   owl: 'application/rdf+xml',
   pdf: 'application/pdf',

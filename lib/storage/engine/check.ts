@@ -3,12 +3,14 @@
  * nothing, and names what is wrong. For a storage that no server has open.
  */
 import { finished } from 'node:stream/promises';
+import type { Quad } from '@rdfjs/types';
+import { LwsError } from '../../errors.js';
 import { DamagedBlobError } from '../blobs/blob-integrity.js';
 import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
 import { hiddenGraphs } from '../graphs/hidden-keys.js';
 import { Orders } from '../graphs/orders.js';
 import { decodeKeys } from '../graphs/quad-decoding.js';
-import { allQuads, indexNames, separator } from '../graphs/quad-keys.js';
+import { allQuads, indexNames, keyEncoder, separator } from '../graphs/quad-keys.js';
 import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import {
   allBlobs,
@@ -56,6 +58,16 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
     return check.report();
   } finally {
     await snapshot.close();
+  }
+}
+
+/** Whether a key is the one of the quad that is read from it: the lengths at its end are those of its terms. */
+function isReadAsWritten(key: string, quad: Quad, keyOf: (quad: Quad) => string): boolean {
+  try {
+    return keyOf(quad) === key;
+  } catch (error) {
+    if (error instanceof LwsError) return false;
+    throw error;
   }
 }
 
@@ -128,6 +140,8 @@ class Check {
   async graphs(): Promise<void> {
     const found = new Map<string, number>();
     const illegal = new Map<string, number>();
+    const misread = new Map<string, number>();
+    let writer: { readonly graph: string; readonly keyOf: (quad: Quad) => string } | undefined;
     const { level } = this.store;
     const hidden = await hiddenGraphs(level, this.snapshot);
     const count = lineCounter();
@@ -136,10 +150,13 @@ class Check {
     let inAll = 0;
     for await (const keys of keyBlocks(level, allQuads, { snapshot: this.snapshot })) {
       let at = 0;
-      for (const { graph, subject, predicate } of decodeKeys('GSPO', keys)) {
+      for (const quad of decodeKeys('GSPO', keys)) {
+        const { graph, subject, predicate } = quad;
+        const key = keys[at++]!;
         const large = this.largeSizes.get(graph.value);
-        if (large) large.counted += count(keys[at]!);
-        at++;
+        if (large) large.counted += count(key);
+        if (writer?.graph !== graph.value) writer = { graph: graph.value, keyOf: keyEncoder(graph.value) };
+        if (!isReadAsWritten(key, quad, writer.keyOf)) misread.set(graph.value, (misread.get(graph.value) ?? 0) + 1);
         found.set(graph.value, (found.get(graph.value) ?? 0) + 1);
         // A damaged store may have any term there, whatever the TypeScript type says.
         const terms: readonly string[] = [subject.termType, predicate.termType];
@@ -155,10 +172,7 @@ class Check {
       this.counts.triples += keys.length;
       this.options.onProgress?.('triples', this.counts.triples);
     }
-    for (const [graph, count] of illegal)
-      this.fault(
-        `${graph} holds ${count} triples with a literal as subject or a predicate that is no IRI, which no client can read. Start the server and PATCH it (application/sparql-update) with: DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isLiteral(?s) || !isIRI(?p)) }`,
-      );
+    this.terms(illegal, misread);
     for (const index of indexNames.slice(1)) {
       let count = 0;
       const range = rangeOf(`${index}${separator}`);
@@ -179,6 +193,18 @@ class Check {
       if (recorded !== counted) this.fault(`${iri} should have ${recorded} bytes as lines and has ${counted}.`);
     for (const [iri, recorded] of this.triples)
       if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples and has none.`);
+  }
+
+  /** Graphs with terms that cannot be there, by the number of their triples. */
+  private terms(illegal: ReadonlyMap<string, number>, misread: ReadonlyMap<string, number>): void {
+    for (const [graph, count] of illegal)
+      this.fault(
+        `${graph} holds ${count} triples with a literal as subject or a predicate that is no IRI, which no client can read. Start the server and PATCH it (application/sparql-update) with: DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isLiteral(?s) || !isIRI(?p)) }`,
+      );
+    for (const [graph, count] of misread)
+      this.fault(
+        `${graph} holds ${count} triples whose keys are read as other terms than they were written with; queries may show them in other graphs. Earlier versions stored such keys from literals with several datatypes. Start the server and replace or delete the resource.`,
+      );
   }
 
   /** Every blob that is referred to is there and whole; nothing else lies in the directory; the counter is right. */

@@ -88,10 +88,11 @@ const digits = (length: number): string => {
 /**
  * Encodes one term.
  * @throws LwsError `unsupported-rdf` for a triple term, a literal with a base direction, text that is not Unicode
- *   (a lone surrogate would come back as U+FFFD) and a term that is too long
+ *   (a lone surrogate would come back as U+FFFD) and a term that is too long; `malformed-body` for parts that are no strings
  */
 export function encodeTerm(term: Term): EncodedTerm {
   const { value } = term;
+  assertText(value);
   if (!isWellFormed(value)) throw new LwsError('unsupported-rdf', 'A term holds a lone surrogate; it is not Unicode.');
   switch (term.termType) {
     case 'NamedNode':
@@ -110,15 +111,29 @@ export function encodeTerm(term: Term): EncodedTerm {
   }
 }
 
-/** Refuses an IRI that no serialisation could write; one with U+0000 would also break the layout of keys. */
+/**
+ * Lengths in keys are those of strings: a list in place of one, which a library may let through, would make a key that is read as other
+ * terms, in another graph even.
+ */
+function assertText(value: unknown): asserts value is string {
+  if (typeof value !== 'string')
+    throw new LwsError('malformed-body', 'invalid typed value: a part of a term is no string.');
+}
+
 function encodeIri(value: string): EncodedTerm {
+  assertIri(value);
+  return { value, suffix: `0${digits(value.length)}` };
+}
+
+/** Refuses an IRI that no serialisation could write; one with U+0000 would also break the layout of keys. */
+function assertIri(value: string): void {
   assertIriLength(value);
   if (!isAbsoluteIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
-  return { value, suffix: `0${digits(value.length)}` };
 }
 
 function encodeLiteral(literal: Literal): EncodedTerm {
   const { value, language } = literal;
+  assertText(language ?? '');
   if ((literal as { direction?: string | null }).direction)
     throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
   if (language && !/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(language))
@@ -126,10 +141,11 @@ function encodeLiteral(literal: Literal): EncodedTerm {
   if (language)
     return { value: `${language}${separator}${value}`, suffix: `4${digits(value.length)}${digits(language.length)}` };
   const datatype = literal.datatype.value;
-  assertIriLength(datatype);
+  assertText(datatype);
   if (datatype === xsd.string) return { value, suffix: `3${digits(value.length)}` };
   if (numericTypes.has(datatype)) return ordered('5', encodeNumber(value), datatype, value);
   if (datatype === dateTime) return ordered('7', encodeNumber(instantOf(value)), datatype, value);
+  assertIri(datatype);
   return { value: `${datatype}${separator}${value}`, suffix: `2${digits(value.length)}${digits(datatype.length)}` };
 }
 

@@ -186,7 +186,7 @@ describe('JSON Patch', () => {
       ['{}', true],
       ['{"1":[-0,1e2],"z":null}', true],
     ] as const)
-      expect(patchJson(bytes, Buffer.from(patch), merge), patch).to.equal(bytes);
+      expect(patchJson({ bytes, patch: Buffer.from(patch), merge }), patch).to.equal(bytes);
   });
 
   it('RFC 6902: of two members of one name the last counts, in documents and patches', () => {

@@ -1,5 +1,7 @@
 /** What is read of RDF documents, and what is refused, where the parsers that we use are less strict or more. */
 import { expect } from 'chai';
+import { tasks } from '../../../lib/documents/document-tasks.js';
+import { LwsError } from '../../../lib/errors.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
 
 const base = 'http://localhost/r';
@@ -38,6 +40,29 @@ describe('N-Triples (section 7)', () => {
     });
 });
 
+describe('Documents of RDF 1.2', () => {
+  const triple = '<http://e.example/s> <http://e.example/p> "o"';
+  for (const format of ['text/turtle', 'application/trig', 'application/n-triples', 'application/n-quads'] as const)
+    for (const [what, object] of [
+      ['a triple term', `<<( ${triple} )>>`],
+      ['a triple term in a triple term', `<<( ${triple.replace('"o"', `<<( ${triple} )>>`)} )>>`],
+      ['a base direction', '"x"@en--ltr'],
+    ] as const)
+      it(`are unsupported with ${what} in ${format}, in a document of any length (rule 1.14)`, async () => {
+        const text = `VERSION "1.2"\n${triple} .\n<http://e.example/s> <http://e.example/p> ${object} .\n`;
+        for (const filling of ['', '# filling\n'.repeat(120_000)]) {
+          const bytes = new Uint8Array(Buffer.from(text + filling));
+          const task = filling === '' ? tasks.parse : tasks.parseLarge;
+          const fault = await task({ bytes, format, graph: 'http://e.example/g' }).catch((error: unknown) => error);
+          expect(fault).to.be.instanceOf(LwsError).with.property('code', 'unsupported-rdf');
+        }
+      });
+
+  it('are read with a version and nothing new', async () => {
+    expect((await parse(`VERSION "1.2"\n${triple} .`, 'application/n-triples')).quads).to.have.length(1);
+  });
+});
+
 describe('JSON-LD documents', () => {
   it('may hold anything in a JSON literal, also what looks like a context (JSON-LD 1.1, 4.2.2)', async () => {
     const value = { '@context': 'https://elsewhere.example/c', '@import': 'x', a: [{ '@context': ['y'] }] };
@@ -50,6 +75,76 @@ describe('JSON-LD documents', () => {
       expect(JSON.parse(quads[0]!.object.value)).to.deep.equal(value);
     }
   });
+
+  const p = 'http://e.example/p';
+  const nest = { n: { '@id': '@nest', '@context': { p } } };
+  const subject = { '@id': 'http://e.example/s' };
+  const nested: Readonly<Record<string, readonly [document: object, values: readonly string[]]>> = {
+    'an object': [{ '@context': nest, n: { p: 'a' } }, ['a']],
+    'a list of objects': [{ '@context': nest, n: [{ p: 'a' }, { p: 'b' }], [p]: 'c' }, ['a', 'b', 'c']],
+    'an object in an object': [
+      { '@context': { n: { '@id': '@nest', '@context': nest } }, n: { n: { p: 'a' } } },
+      ['a'],
+    ],
+    'a type': [{ '@context': nest, '@type': 'x:T', n: { '@type': 'x:U' } }, ['x:T', 'x:U']],
+    'a reverse property': [
+      { '@context': nest, '@reverse': { [p]: { '@id': 'x:a' } }, n: { '@reverse': { [p]: { '@id': 'x:b' } } } },
+      ['http://e.example/s', 'http://e.example/s'],
+    ],
+    'a context within a JSON literal': [
+      { '@context': { p: { '@id': p, '@type': '@json' } }, p: nest },
+      [JSON.stringify(nest)],
+    ],
+  };
+  for (const [title, [document, values]] of Object.entries(nested))
+    it(`have a context for a term of @nest that holds ${title} (JSON-LD 1.1, 4.1.8)`, async () => {
+      const { quads } = await parse(JSON.stringify({ ...subject, ...document }), 'application/ld+json');
+      const found = quads.map(({ object }) =>
+        object.value.replace(
+          '"@context":{"p":"http://e.example/p"},"@id":"@nest"',
+          '"@id":"@nest","@context":{"p":"http://e.example/p"}',
+        ),
+      );
+      expect(found.sort()).to.deep.equal(values);
+    });
+
+  it('are refused with contexts of others that name each other (JSON-LD 1.1 API, 4.1.2)', async () => {
+    const [a, b] = ['https://elsewhere.example/a', 'https://elsewhere.example/b/'];
+    const read = (contexts: Readonly<Record<string, unknown>>) =>
+      parseRdf(Buffer.from(JSON.stringify({ ...subject, '@context': a, p: 1 })), 'application/ld+json', {
+        base,
+        contexts: Object.fromEntries(
+          Object.entries(contexts).map(([iri, context]) => [iri, JSON.stringify({ '@context': context })]),
+        ),
+      });
+    expect((await read({ [a]: ['b/', 'b/'], [b]: { p } })).quads).to.have.length(1);
+    for (const contexts of [{ [a]: a }, { [a]: ['b/', { p }], [b]: '../a' }]) {
+      const fault = await read(contexts).catch((error: unknown) => error);
+      expect(fault).to.be.instanceOf(LwsError).with.property('message').that.includes('context overflow');
+    }
+  });
+
+  const typed = { ...nest, T: { '@id': 'x:T', '@context': { q: 'x:q' } } };
+  const refusals: Readonly<Record<string, readonly [document: object, named: string]>> = {
+    'a context in a context': [{ '@context': { '@context': { p } }, p: 1 }, 'keyword redefinition'],
+    'a list of contexts in a context': [{ '@context': { '@context': [{ p }] }, p: 1 }, 'keyword redefinition'],
+    'a context in one of a list': [{ '@context': [{}, { '@context': { p } }], p: 1 }, 'keyword redefinition'],
+    'a context in that of a node below': [{ [p]: { '@context': { '@context': { p } }, p: 1 } }, 'keyword redefinition'],
+    'text for a term of @nest': [{ '@context': nest, n: 'x' }, 'invalid @nest value'],
+    'an @id in @nest': [{ '@context': nest, n: { '@id': 'x:a' } }, 'colliding keywords'],
+    'a context for @nest below the one of a type': [
+      { '@context': typed, '@type': 'T', n: { p: 1 } },
+      'of a type is in force',
+    ],
+    'a relative IRI in a list without a base': [
+      { '@context': { '@base': null }, [p]: { '@list': [{ '@id': 'a' }] } },
+      'absolute IRI',
+    ],
+  };
+  for (const [title, [document, named]] of Object.entries(refusals))
+    it(`are refused with ${title}, by name (rule 1.14)`, async () => {
+      expect(await refused(JSON.stringify({ ...subject, ...document }), 'application/ld+json')).to.contain(named);
+    });
 
   for (const [title, context] of Object.entries({
     'the document': 'https://elsewhere.example/c',

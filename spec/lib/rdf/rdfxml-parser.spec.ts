@@ -49,6 +49,26 @@ describe('RDF/XML', () => {
     'rdf:about': [`<e:T ${namespaces} rdf:about="urn:a"/>`, ['urn:a rdf:type e:T']],
     'a relative rdf:about': [`<e:T ${namespaces} rdf:about="x"/>`, ['http://localhost/x rdf:type e:T']],
     'rdf:ID': [`<e:T ${namespaces} rdf:ID="x"/>`, [`${base}#x rdf:type e:T`]],
+    'xml:base of a property element': [
+      `<rdf:Description ${namespaces} rdf:about="urn:a"><e:p xml:base="http://b/c/" rdf:resource="../x"/><e:p rdf:resource="y"/></rdf:Description>`,
+      ['urn:a e:p http://b/x', 'urn:a e:p http://localhost/y'],
+    ],
+    'xml:base of a property element, for what is within': [
+      `<rdf:Description ${namespaces} rdf:about="urn:a"><e:p xml:base="http://b/"><e:T xml:base="c/" rdf:about="x"/></e:p></rdf:Description>`,
+      ['urn:a e:p http://b/c/x', 'http://b/c/x rdf:type e:T'],
+    ],
+    'xml:base of a property element with rdf:type': [
+      `<rdf:Description ${namespaces} rdf:about="urn:a"><e:p xml:base="http://b/" rdf:resource="x" rdf:type="y"/></rdf:Description>`,
+      ['urn:a e:p http://b/x', 'http://b/x rdf:type http://b/y'],
+    ],
+    'xml:base of a collection': [
+      `<rdf:Description ${namespaces} rdf:about="urn:a"><e:p xml:base="http://b/" rdf:parseType="Resource"><e:p rdf:resource="x"/></e:p></rdf:Description>`,
+      ['urn:a e:p _', '_ e:p http://b/x'],
+    ],
+    'absolute IRIs with dot segments': [
+      `<rdf:Description ${namespaces} rdf:about="http://b/c/../a"><e:p rdf:resource="http://b/./x"/><e:p rdf:resource="./../z"/></rdf:Description>`,
+      ['http://b/c/../a e:p http://b/./x', 'http://b/c/../a e:p http://localhost/z'],
+    ],
     'xml:base': [`<e:T ${namespaces} xml:base="http://b/" rdf:about="x"/>`, ['http://b/x rdf:type e:T']],
     'rdf:nodeID': [
       `<rdf:Description ${namespaces} rdf:nodeID="n"><e:p rdf:nodeID="n"/></rdf:Description>`,

@@ -114,13 +114,18 @@ describe('storage/quad-keys', () => {
     expect(compareKeys('a\uffee', 'a\u{1d11e}')).to.be.below(0);
   });
 
-  const refused: [string, Quad['object'] | Quad, string][] = [
+  const refused: [string, unknown, string][] = [
     ['a triple term', quads[0]!, 'unsupported-rdf'],
     ['a literal with a base direction', f.literal('x', { language: 'ar', direction: 'rtl' }), 'unsupported-rdf'],
     ['a lone surrogate', f.literal('a\ud800'), 'unsupported-rdf'],
     ['an IRI with U+0000, which would split a key', n('http://a/\u0000b'), 'malformed-body'],
     ['an IRI with a space', n('http://a/ b'), 'malformed-body'],
     ['a relative IRI', n('b'), 'malformed-body'],
+    ['a list as the value of an IRI', { termType: 'NamedNode', value: ['http://a/b'] }, 'malformed-body'],
+    ['a list as a label', { termType: 'BlankNode', value: ['b'] }, 'malformed-body'],
+    ['a number as the value of a literal', { ...f.literal('1'), termType: 'Literal', value: 1 }, 'malformed-body'],
+    ['a list of datatypes', { ...f.literal('x'), datatype: { value: ['http://a/', 'http://b/'] } }, 'malformed-body'],
+    ['a list of languages', { ...f.literal('x'), language: ['en', 'de'] }, 'malformed-body'],
   ];
   for (const [what, object, code] of refused)
     it(`refuses ${what} instead of storing it wrong`, () => {

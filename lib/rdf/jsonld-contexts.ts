@@ -1,0 +1,152 @@
+/**
+ * Contexts for `jsonld`, in place of its own resolver, with what that lacks: a term for `@nest` may have a context of its own (JSON-LD 1.1,
+ * 4.1.8), and a context is no member of another one. Nested objects of such a term are expanded as nodes of a property, which gives them
+ * that context, and are then merged.
+ */
+import { randomUUID } from 'node:crypto';
+import { countedCache } from '../caches.js';
+import { isObject } from '../json/exact-json.js';
+import type { contextLoader } from './contexts.js';
+import { malformed } from './n3-documents.js';
+import { resolveIri } from './resolve-iri.js';
+
+type Json = Record<string, unknown>;
+
+/** A context, and what it makes of contexts before it. */
+interface ResolvedContext {
+  readonly document: Json | null;
+  getProcessed(activeCtx: object): unknown;
+  setProcessed(activeCtx: object, processed: unknown): void;
+}
+
+interface Resolving {
+  readonly context: unknown;
+  readonly activeCtx: { readonly previousContext?: unknown };
+  readonly base: string;
+}
+
+/** The property of nested objects. No document can name it. */
+const nested = `urn:uuid:${randomUUID()}`;
+/** A term without meaning, which tells the contexts of nested objects. */
+const mark = `${nested}#`;
+
+/** Contexts of recent documents by their texts: few, since each keeps all terms that are in force with it. */
+const recent = countedCache<ResolvedContext>(100);
+const longestKept = 16 << 10;
+const mostNamed = 10;
+
+/** @param load throws for what it does not have */
+export function contextResolver(load: ReturnType<typeof contextLoader>) {
+  // Contexts that are being processed: `jsonld` then tries those of their terms, which nothing uses yet.
+  let open = 0;
+  const watched = (found: ResolvedContext): ResolvedContext => ({
+    document: found.document,
+    getProcessed(activeCtx) {
+      const processed = found.getProcessed(activeCtx);
+      if (!processed) open++;
+      return processed;
+    },
+    setProcessed(activeCtx, processed) {
+      open--;
+      found.setProcessed(activeCtx, processed);
+    },
+  });
+  const known = new Map<string, Promise<ResolvedContext[]>>();
+  const own = new Map<string, ResolvedContext>();
+  const named = async (iri: string, within: readonly string[]): Promise<ResolvedContext[]> => {
+    const { document, documentUrl } = await load(iri);
+    if (!isObject(document)) throw malformed(`invalid remote context: ${iri} is no JSON object`);
+    const { '@context': context = {} } = document;
+    return resolved(withBase(context, documentUrl), documentUrl, [...within, iri]);
+  };
+  const resolved = async (context: unknown, base: string, within: readonly string[]): Promise<ResolvedContext[]> => {
+    const found: ResolvedContext[] = [];
+    for (const each of [context].flat()) {
+      assertNoContextWithin(each);
+      if (typeof each === 'string') {
+        const iri = resolveIri(each, base);
+        // Before what is known is awaited, which may be the context that names this one.
+        if (within.includes(iri) || within.length === mostNamed)
+          throw malformed(`context overflow: the contexts of ${iri} name each other, or more than ${mostNamed}`);
+        if (!known.has(iri)) known.set(iri, named(iri, within));
+        found.push(...(await known.get(iri)!));
+      } else if (each === null || isObject(each)) found.push(watched(contextOf(each, own)));
+      else throw malformed('invalid local context: a "@context" is an object, an IRI or null');
+    }
+    return found;
+  };
+  return {
+    resolve({ context, activeCtx, base }: Resolving): Promise<ResolvedContext[]> {
+      // A node of a property would lose it (JSON-LD 1.1, 4.1.5).
+      if (open === 0 && activeCtx.previousContext && [context].flat().some((each) => isObject(each) && mark in each))
+        throw malformed('a term for "@nest" with a "@context" cannot be used where the context of a type is in force');
+      return resolved(context, base, []);
+    },
+  };
+}
+
+/** @param own contexts of the document */
+function contextOf(context: Json | null, own: Map<string, ResolvedContext>): ResolvedContext {
+  const text = JSON.stringify(context);
+  let found = own.get(text) ?? recent.get(text);
+  if (!found) {
+    const processed = new WeakMap<object, unknown>();
+    found = {
+      document: context && withProperties(context),
+      getProcessed: (activeCtx) => processed.get(activeCtx),
+      setProcessed: (activeCtx, made) => void processed.set(activeCtx, made),
+    };
+    if (text.length <= longestKept) recent.set(text, found);
+  }
+  own.set(text, found);
+  return found;
+}
+
+/** A context from elsewhere, whose own references are relative to its address. */
+function withBase(context: unknown, base: string): unknown {
+  if (typeof context === 'string') return resolveIri(context, base);
+  if (Array.isArray(context)) return context.map((each) => withBase(each, base));
+  if (!isObject(context)) return context;
+  const terms = Object.entries(context).map(([term, definition]) =>
+    isObject(definition) && '@context' in definition
+      ? [term, { ...definition, '@context': withBase(definition['@context'], base) }]
+      : [term, definition],
+  );
+  return Object.fromEntries(terms);
+}
+
+/** @throws LwsError `malformed-body` */
+export function assertNoContextWithin(context: unknown): void {
+  if (isObject(context) && '@context' in context)
+    throw malformed('keyword redefinition: a "@context" is no member of another one');
+}
+
+/** A context whose terms for `@nest` with a context are properties instead; the same one where there are none. */
+function withProperties(context: Json): Json {
+  const terms = Object.entries(context).flatMap(([term, definition]) => {
+    if (!isObject(definition) || definition['@id'] !== '@nest' || !('@context' in definition)) return [];
+    return [
+      [term, { ...definition, '@id': nested, '@context': [definition['@context'], { [mark]: null }].flat() }] as const,
+    ];
+  });
+  return terms.length === 0 ? context : { ...context, ...Object.fromEntries(terms) };
+}
+
+/** Merges nested objects of an expanded node into it. @throws LwsError `malformed-body` for nested values that are no objects */
+export function mergeNested(node: Json): void {
+  const objects = node[nested] as Json[] | undefined;
+  if (!objects) return;
+  delete node[nested];
+  for (const object of objects) {
+    if ('@value' in object || '@list' in object) throw malformed('invalid @nest value: it is no object of properties');
+    mergeNested(object);
+    for (const [name, value] of Object.entries(object)) {
+      const before = node[name];
+      if (before === undefined) node[name] = value;
+      else if (Array.isArray(value)) node[name] = [before, value].flat();
+      else if (isObject(before) && isObject(value))
+        for (const [reverse, nodes] of Object.entries(value)) before[reverse] = [before[reverse] ?? [], nodes].flat();
+      else throw malformed(`colliding keywords: ${name} is given twice`);
+    }
+  }
+}

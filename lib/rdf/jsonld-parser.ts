@@ -1,0 +1,118 @@
+/** JSON-LD in: `jsonld`, with what it lets through looked at before and after its expansion. */
+import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
+import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
+import { LwsError } from '../errors.js';
+import { parseJson } from '../json/json.js';
+import { assertExpandable } from './bounds.js';
+import { isBounded } from './context-work.js';
+import { contextLoader } from './contexts.js';
+import { assertNoContextWithin, contextResolver, mergeNested } from './jsonld-contexts.js';
+import { malformed, type N3Parsing, type RdfDocument } from './n3-documents.js';
+import { xsd } from './vocabulary.js';
+
+export interface JsonLdParsing extends N3Parsing {
+  readonly base: string;
+  /** Texts of contexts by IRI, beside those that ship. */
+  readonly contexts: Readonly<Record<string, string>>;
+  /** Values of JSON that the document may have. */
+  readonly values: number | undefined;
+}
+
+/** @throws UnknownContext; LwsError as `parseRdf` */
+export async function parseJsonLd(
+  text: string,
+  { base, factory, contexts, values }: JsonLdParsing,
+): Promise<RdfDocument> {
+  const document = text.trim() === '' ? [] : parseJson(text, values);
+  if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
+  assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
+  if (!isBounded(document, text.length))
+    throw malformed('its contexts define and repeat too many terms for its length: write them as one, at the top');
+  // `jsonld` itself unpacks a list of contexts, before it asks for what they mean.
+  for (const node of [document].flat() as { readonly '@context'?: unknown }[])
+    for (const context of [node?.['@context']].flat()) assertNoContextWithin(context);
+  const { default: jsonld } = await import('jsonld');
+  // `jsonld` loses what its loader throws, where a context is scoped.
+  let refusal: unknown;
+  const documentLoader = contextLoader(contexts, (error) => {
+    refusal = error;
+  });
+  const options = { base, documentLoader, contextResolver: contextResolver(documentLoader) } as JsonLdOptions.Expand;
+  try {
+    const expanded = await jsonld.expand(document as JsonLdDocument, options);
+    guardValues(expanded);
+    // biome-ignore lint/suspicious/noExplicitAny: the types of jsonld lack skipExpansion.
+    const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
+    return { quads: quads.map((quad) => properQuad(quad, factory)), prefixes: contextPrefixes(document) };
+  } catch (error) {
+    if (refusal !== undefined || error instanceof LwsError) throw refusal ?? error;
+    // Errors of the language itself are faults that `jsonld` does not look for; their messages tell a client nothing.
+    const isOwn = (error as Error).name.startsWith('jsonld.');
+    throw malformed(isOwn ? (error as Error).message : 'its structure is not valid JSON-LD', error);
+  }
+}
+
+/** Stands in for xsd:double between `jsonld` and us. */
+const doubleInDisguise = 'urn:quadpod:double';
+const double = `${xsd.namespace}double`;
+
+/**
+ * Looks at everything in an expanded document. Refused are base directions, and what `jsonld` does not hold against a document: its terms
+ * would have lists instead of strings. Doubles are disguised, because `jsonld` would rewrite their lexical form ("1" to "1.0E0", and what is
+ * no number to "NaN"). Native numbers stay.
+ */
+function guardValues(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  mergeNested(node as Record<string, unknown>);
+  const { '@id': id, '@type': type, '@language': language } = node as Readonly<Record<string, unknown>>;
+  if ('@direction' in node)
+    throw new LwsError('unsupported-rdf', 'Literals with a base direction (@direction) cannot be stored.');
+  if ('@value' in node) {
+    if (!isStringOrNone(type)) throw malformed('invalid typed value: the "@type" of a value is one IRI');
+    if (!isStringOrNone(language)) throw malformed('invalid language-tagged value: "@language" is one string');
+    if (type === double && typeof node['@value'] === 'string') Object.assign(node, { '@type': doubleInDisguise });
+    return;
+  }
+  if (type !== undefined && ('@list' in node || '@set' in node))
+    throw malformed('invalid set or list object: "@list" and "@set" have no "@type"');
+  if (!isStringOrNone(id) || ![type ?? []].flat().every(isStringOrNone))
+    throw malformed('invalid @id or @type value: "@id" is an IRI, and "@type" one or several');
+  Object.values(node).forEach(guardValues);
+}
+
+const isStringOrNone = (value: unknown): boolean => typeof value === 'string' || value === undefined || value === null;
+
+/** jsonld's terms are bare objects, its labels begin with `_:`, and disguised doubles are among them. */
+function properQuad(quad: Quad, factory: N3Parsing['factory']): Quad {
+  // jsonld leaves out other triples with such an object, as JSON-LD says; here the list would lack its value.
+  if (!quad.object) throw malformed('a list has a value that is no absolute IRI: there is no base, or it is no IRI');
+  if ((quad.predicate.termType as string) === 'BlankNode')
+    throw new LwsError('unsupported-rdf', 'A blank node cannot be a predicate.');
+  return factory.quad(
+    properTerm(quad.subject, factory) as Quad_Subject,
+    factory.namedNode(quad.predicate.value),
+    properTerm(quad.object, factory) as Quad_Object,
+    properTerm(quad.graph, factory) as Quad_Graph,
+  );
+}
+
+function properTerm(term: Term, factory: N3Parsing['factory']): Term {
+  if (term.termType === 'Literal') {
+    const { value, language, datatype } = term;
+    const type = datatype.value === doubleInDisguise ? double : datatype.value;
+    return factory.literal(value, language || factory.namedNode(type));
+  }
+  if (term.termType === 'BlankNode') return factory.blankNode(term.value.replace(/^_:/, ''));
+  return term.termType === 'DefaultGraph' ? factory.defaultGraph() : factory.namedNode(term.value);
+}
+
+/** The entries of an inline context that are plain prefixes. */
+function contextPrefixes(document: object): Record<string, string> {
+  const prefixes: Record<string, string> = {};
+  const contexts = [(document as { '@context'?: unknown })['@context']].flat();
+  for (const context of contexts)
+    for (const [term, iri] of Object.entries((context as object | null) ?? {}))
+      if (typeof iri === 'string' && /^[A-Za-z][\w.-]*$/.test(term) && /^[a-z][\w+.-]*:.*[/#:]$/i.test(iri))
+        prefixes[term] = iri;
+  return prefixes;
+}

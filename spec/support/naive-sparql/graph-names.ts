@@ -1,0 +1,34 @@
+/** Rule 14.14, beyond SPARQL 1.1: where expressions of the group of `GRAPH ?g` see `?g` as the name of the graph. */
+import type { Algebra } from './algebra.js';
+
+/** Whether the group has the variable in a triple or in VALUES where an unbound one makes a difference: then no expression sees the name. */
+export function hidesName(group: Algebra, name: string): boolean {
+  switch (group.op) {
+    case 'leftJoin':
+    case 'minus':
+      return mentions(group.right, name) || hidesName(group.left, name);
+    case 'slice':
+    case 'group':
+      return mentions(group.input, name);
+    default:
+      return partsOf(group, name).some((part) => hidesName(part, name));
+  }
+}
+
+/** Whether a triple, a path, the name of a graph or VALUES has the variable. */
+function mentions(part: Algebra, name: string): boolean {
+  const isIt = (term: { termType: string; value: string }): boolean =>
+    term.termType === 'Variable' && term.value === name;
+  if (part.op === 'bgp') return part.triples.some((each) => [each.subject, each.predicate, each.object].some(isIt));
+  if (part.op === 'path') return isIt(part.subject) || isIt(part.object);
+  if (part.op === 'values') return part.names.includes(name);
+  if (part.op === 'graph' && isIt(part.name)) return true;
+  return partsOf(part, name).some((each) => mentions(each, name));
+}
+
+/** Operands in which the variable is the same one: a subquery that does not project it has another one. */
+function partsOf(part: Algebra, name: string): readonly Algebra[] {
+  if ('left' in part) return [part.left, part.right];
+  if (part.op === 'project' && !part.names.includes(name)) return [];
+  return 'input' in part ? [part.input] : [];
+}

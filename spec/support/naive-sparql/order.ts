@@ -1,0 +1,20 @@
+/** The order of ORDER BY, MIN and MAX (SPARQL 1.1, 15.1). Where the Recommendation leaves it open, it is that of the terms' texts. */
+import type { Term } from '@rdfjs/types';
+import { compareValues } from './operators.js';
+import { ExpressionError, termKey } from './terms.js';
+
+const kinds = [undefined, 'BlankNode', 'NamedNode', 'Literal'];
+
+export function compareForOrder(a: Term | undefined, b: Term | undefined): number {
+  const kind = kinds.indexOf(a?.termType) - kinds.indexOf(b?.termType);
+  if (kind !== 0 || a === undefined || b === undefined) return kind;
+  if (a.termType === 'Literal') {
+    try {
+      const order = compareValues(a, b);
+      if (!Number.isNaN(order)) return order;
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+    }
+  }
+  return termKey(a) < termKey(b) ? -1 : termKey(a) > termKey(b) ? 1 : 0;
+}

@@ -1,0 +1,77 @@
+/** The substitution of EXISTS (SPARQL 1.1, 18.6): variables that a solution binds are replaced by their terms. */
+import type { Term } from '@rdfjs/types';
+import type { Algebra, Expression } from './algebra.js';
+import { type Solution, Undefined } from './terms.js';
+
+export function substitute(algebra: Algebra, solution: Solution): Algebra {
+  const of = (input: Algebra): Algebra => substitute(input, solution);
+  const term = (each: Term): Term => (each.termType === 'Variable' ? (solution.get(each.value) ?? each) : each);
+  const expression = (each: Expression): Expression => inExpression(each, solution);
+  switch (algebra.op) {
+    case 'bgp': {
+      const triples = algebra.triples.map(({ subject, predicate, object }) => ({
+        subject: term(subject),
+        predicate: term(predicate),
+        object: term(object),
+      }));
+      return { op: 'bgp', triples };
+    }
+    case 'path':
+      return { ...algebra, subject: term(algebra.subject), object: term(algebra.object) };
+    case 'hideBlanks':
+      return { ...algebra, input: of(algebra.input) };
+    case 'join':
+    case 'union':
+    case 'minus':
+      return { ...algebra, left: of(algebra.left), right: of(algebra.right) };
+    case 'leftJoin':
+      return {
+        ...algebra,
+        left: of(algebra.left),
+        right: of(algebra.right),
+        conditions: algebra.conditions.map(expression),
+      };
+    case 'filter':
+      return { ...algebra, input: of(algebra.input), conditions: algebra.conditions.map(expression) };
+    case 'extend':
+      assertFree([algebra.name], solution);
+      return { ...algebra, input: of(algebra.input), expression: expression(algebra.expression) };
+    case 'graph':
+      return { ...algebra, name: term(algebra.name), input: of(algebra.input) };
+    case 'values':
+      assertFree(algebra.names, solution);
+      return algebra;
+    default:
+      // A subquery: its variables are others than those outside unless it projects them.
+      assertFree(namesIn(algebra), solution);
+      return algebra;
+  }
+}
+
+/** A term cannot stand where a variable is assigned or projected, and 18.6 says nothing else. */
+function assertFree(names: readonly string[], solution: Solution): void {
+  const name = names.find((each) => solution.has(each));
+  if (name !== undefined) throw new Undefined(`Substitution of ${name}, which the pattern of EXISTS assigns (18.6)`);
+}
+
+/** A blank node is itself here, as in all implementations, and no variable. */
+function inExpression(expression: Expression, solution: Solution): Expression {
+  if (expression.kind === 'variable') {
+    const term = solution.get(expression.name);
+    return term ? { kind: 'term', term } : expression;
+  }
+  if (expression.kind === 'call')
+    return { ...expression, args: expression.args.map((arg) => inExpression(arg, solution)) };
+  if (expression.kind === 'exists') return { ...expression, pattern: substitute(expression.pattern, solution) };
+  return expression;
+}
+
+/** All variables of a part of a query. */
+function namesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (value instanceof Map) return [...value.keys()] as string[];
+  const node = value as { termType?: string; value?: string; kind?: string; name?: unknown; as?: string };
+  if (node.termType !== undefined) return node.termType === 'Variable' ? [node.value!] : [];
+  const own = typeof node.name === 'string' ? [node.name] : [];
+  return [...own, ...(node.as ? [node.as] : []), ...Object.values(value).flatMap(namesIn)];
+}

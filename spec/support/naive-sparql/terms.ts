@@ -1,0 +1,66 @@
+/** RDF terms, triples and solution mappings of the naive evaluator. */
+import type { Literal, NamedNode, Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+
+const factory = new DataFactory<Quad>();
+
+export const xsd = 'http://www.w3.org/2001/XMLSchema#';
+export const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
+
+export interface Triple {
+  readonly subject: Term;
+  readonly predicate: Term;
+  readonly object: Term;
+}
+
+/** An RDF dataset (SPARQL 1.1, 13.1). Each graph has each triple once. */
+export interface Dataset {
+  readonly defaultGraph: readonly Triple[];
+  readonly named: ReadonlyMap<string, readonly Triple[]>;
+}
+
+/** Solution mapping (18.1.8); an unbound variable is absent. */
+export type Solution = ReadonlyMap<string, Term>;
+
+export const iri = (value: string): NamedNode => factory.namedNode(value);
+export const blank = (label: string): Term => factory.blankNode(label);
+export const variable = (name: string): Term => factory.variable!(name);
+export const plain = (value: string): Literal => factory.literal(value);
+export const tagged = (value: string, language: string): Literal => factory.literal(value, language);
+export const typed = (value: string, datatype: string): Literal => factory.literal(value, iri(datatype));
+export const boolean = (value: boolean): Literal => typed(String(value), `${xsd}boolean`);
+
+/** A string that two terms share if and only if they are the same term. */
+export function termKey(term: Term | undefined): string {
+  if (term === undefined) return '';
+  if (term.termType === 'NamedNode') return `<${term.value}>`;
+  if (term.termType === 'BlankNode') return `_:${term.value}`;
+  if (term.termType !== 'Literal') throw new Error(`A solution has a ${term.termType}.`);
+  // Language tags are compared without case (RDF 1.1 Concepts, 3.3).
+  const kind = term.language ? `@${term.language.toLowerCase()}` : `^^${term.datatype.value}`;
+  return `${JSON.stringify(term.value)}${kind}`;
+}
+
+export const sameTerm = (a: Term, b: Term): boolean => termKey(a) === termKey(b);
+
+export const solutionKey = (solution: Solution): string =>
+  [...solution]
+    .map(([name, term]) => `${name} ${termKey(term)}`)
+    .sort()
+    .join('\n');
+
+/** Removes duplicates and keeps the first of each. */
+export const distinctBy = <T>(items: readonly T[], key: (item: T) => string): T[] => {
+  const seen = new Map<string, T>();
+  for (const item of items) if (!seen.has(key(item))) seen.set(key(item), item);
+  return [...seen.values()];
+};
+
+/** Error of an expression (17.2); the caller decides what becomes of it. */
+export class ExpressionError extends Error {}
+
+/** Something that the Recommendation leaves undefined; no result can be compared. */
+export class Undefined extends Error {}
+
+/** The evaluation exceeds the size that the naive evaluator can handle. */
+export class TooLarge extends Error {}

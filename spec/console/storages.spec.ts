@@ -230,7 +230,7 @@ describeInBrowser('The console, storages of an operator whose key the server mad
   });
   after(() => console.stop());
 
-  it('Open signs the operator in at the storage, and a stranger gets no credential', async () => {
+  it('Open signs the operator in at the storage, and a stranger gets no credential (rule 21.9)', async () => {
     const page = await console.owner();
     await console.go(page, 'storages');
     await page.getByLabel('Name', { exact: true }).fill('olga');

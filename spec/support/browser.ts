@@ -87,13 +87,6 @@ export class Console {
     return page;
   }
 
-  /** Says yes to the question that a link asks where somebody else is signed in. */
-  async agree(page: Page): Promise<void> {
-    await page.click('dialog[open] button >> text=Sign in');
-    await page.locator('dialog[open]').waitFor({ state: 'detached' });
-    await page.locator('.who >> text=did:key').waitFor();
-  }
-
   /** Goes to a place within the console that is open already. */
   async go(page: Page, place: string): Promise<void> {
     await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);

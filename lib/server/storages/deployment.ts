@@ -19,6 +19,7 @@ import { type Measure, measure } from '../../measures.js';
 import { priority } from '../../threads/thread.js';
 import { coreSettings, readBaseUri } from '../core-settings.js';
 import { type OpenStorage, openStorage } from '../open-storage.js';
+import { readIdentity, signLinkCredential } from '../owner-credential.js';
 import type { ServerProcess } from '../process.js';
 import type { Upgrade } from '../upgrades.js';
 import type { Addressee } from './addresses.js';
@@ -30,6 +31,9 @@ import { laying } from './templates.js';
 
 /** Openings of storages, in a minute, that requests from one address cause: without a credential; and with one, where that gets nobody anything. */
 const openings = { unknown: throttle(30), known: throttle(120) };
+
+/** As the link that the server prints. */
+const signInSeconds = 3600;
 
 const dayMs = 86_400_000;
 const sweepMs = 3_600_000;
@@ -82,7 +86,7 @@ export class StorageDeployment implements Deployment {
     const { process, storages } = this;
     const { storagesKept } = storages.settings.of(coreSettings);
     this.home = home;
-    this.refusal = createRefusal({ ...home.appContext, onAnswered: [], storage: undefined }, (req) =>
+    this.refusal = createRefusal({ ...home.appContext, onAnswered: [], storage: undefined, hasPages: true }, (req) =>
       this.refusals.get(req),
     );
     const fault = (message: string) => (err: unknown) => process.log.error({ err }, message);
@@ -216,6 +220,12 @@ export class StorageDeployment implements Deployment {
 
   get isOneOrigin(): boolean {
     return this.storages.addresses.isOneOrigin;
+  }
+
+  async signIn(name: string, subject: string | undefined): Promise<string | undefined> {
+    const identity = this.home!.mintedOwner === undefined ? undefined : readIdentity(this.home!.mintedOwner);
+    if (identity === undefined || identity.did !== subject) return undefined;
+    return signLinkCredential(identity, this.storages.addresses.of(name), signInSeconds);
   }
 
   isOpen(name: string): boolean {

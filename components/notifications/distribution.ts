@@ -9,7 +9,6 @@ import type { Log } from '../../lib/component/basics.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
 import type { Store, Transaction } from '../../lib/component/store.js';
 import type { Activity } from './events.js';
-import type { Page, PageLimits } from './subscriptions.js';
 
 /** Entries of the events that wait, by whom they are owed to. */
 export const waitingSpaces = {
@@ -32,6 +31,19 @@ export interface Owed {
   readonly inboxes: readonly string[];
   /** The trace of the request that did it. */
   readonly traceparent?: string;
+}
+
+export interface PageLimits {
+  /** Maximum number of ids, and of distinct inboxes. */
+  readonly most: number;
+  readonly inboxes: number;
+  readonly sequence?: string | undefined;
+}
+
+export interface Page {
+  readonly ids: readonly string[];
+  /** Where the next page begins; absent: there is none. */
+  readonly rest?: Pick<Owed, 'subscriptions' | 'after'>;
 }
 
 export type Distributions = Readonly<Record<Standing, Distribution>>;

@@ -4,7 +4,7 @@
 import type { Standing } from '../../lib/component/access.js';
 import { entryKey } from '../../lib/component/entries.js';
 import { FollowedEntries, type Store } from '../../lib/component/store.js';
-import type { Owed } from './distribution.js';
+import type { Owed, Page, PageLimits } from './distribution.js';
 import { type Subscription, standingOf } from './subscription.js';
 
 export const subscriptionSpace = 'subscriptions';
@@ -23,19 +23,6 @@ interface Topic {
   readonly subscribers: Map<string, number>;
   /** In order. */
   readonly ids: string[];
-}
-
-export interface PageLimits {
-  /** Maximum number of ids, and of distinct inboxes. */
-  readonly most: number;
-  readonly inboxes: number;
-  readonly sequence?: string | undefined;
-}
-
-export interface Page {
-  readonly ids: readonly string[];
-  /** Where the next page begins; absent: there is none. */
-  readonly rest?: Pick<Owed, 'subscriptions' | 'after'>;
 }
 
 /** Subscriptions that a page looks at. */

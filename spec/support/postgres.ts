@@ -1,5 +1,5 @@
 /** A PostgreSQL of its own for specs, from npm alone. One that cannot be had skips them, and says so. */
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,11 +93,13 @@ const node = (databaseDir: string, port: number, initdbFlags: string[] = []): Em
   });
 
 async function kill(database: EmbeddedPostgres): Promise<void> {
-  const { process: child } = database as unknown as { process: NodeJS.Process };
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const running = database as unknown as { process: ChildProcess | undefined };
+  const ended = new Promise((resolve) => running.process!.once('exit', resolve));
   // Its processes end at once, without a checkpoint, and the next start recovers from its log.
-  (child as unknown as { kill(signal: string): void }).kill('SIGQUIT');
+  running.process!.kill('SIGQUIT');
   await ended;
+  // Otherwise `stop` would wait for its end.
+  running.process = undefined;
 }
 
 export interface Standby {

@@ -253,15 +253,18 @@ export class PreparedBatch {
 export const block = { highWaterMarkBytes: 128 << 10 };
 const entriesAtATime = 1000;
 
+export interface PageOptions {
+  readonly snapshot?: LevelSnapshot;
+  readonly limit?: number;
+  /** From the last key to the first. */
+  readonly reverse?: boolean;
+}
+
 /**
  * The keys of a range in blocks. The iterator is closed however the loop ends, and a read error is thrown, never taken
  * for the end. A block may be short: LevelDB ends one after a number of bytes; only an empty block is the end.
  */
-export async function* keyBlocks(
-  level: Level,
-  range: KeyRange,
-  options: { snapshot?: LevelSnapshot; limit?: number } = {},
-): AsyncGenerator<string[]> {
+export async function* keyBlocks(level: Level, range: KeyRange, options: PageOptions = {}): AsyncGenerator<string[]> {
   const iterator = level.keys({ ...range, ...options, ...block });
   try {
     for (;;) {
@@ -278,7 +281,7 @@ export async function* keyBlocks(
 export async function* entryBlocks(
   level: Level,
   range: KeyRange,
-  options: { snapshot?: LevelSnapshot; limit?: number } = {},
+  options: PageOptions = {},
 ): AsyncGenerator<[string, string][]> {
   const iterator = level.iterator({ ...range, ...options, ...block });
   try {

@@ -23,7 +23,8 @@ export const authentication =
       if (origin !== undefined) access.origin = origin;
       if (purpose !== undefined) access.purpose = String(purpose);
       exchange.access = access;
-      return next();
+      const told = appContext.onCaller?.(req, access);
+      return told ? told.then(next) : next();
     };
     const asked = appContext.authenticator.authenticate({
       authorization: req.headers.authorization,

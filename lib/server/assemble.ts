@@ -243,6 +243,7 @@ export function assembleAppContext(
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
+    onCaller: process.onCaller?.(storage),
     // The numbers of the process have those of all its storages.
     onAnswered: [
       process.answered,

@@ -6,8 +6,10 @@ import { type Throttle, throttle } from '../authentication/throttle.js';
 import type { Platform } from '../component/contract.js';
 import { Documents, makePools, type Pools } from '../documents/documents.js';
 import { remoteContexts } from '../documents/remote-contexts.js';
+import type { AppContext } from '../http/app-context.js';
 import type { Log } from '../log.js';
 import type { Answered } from '../measures.js';
+import type { Storage } from '../resources/storage.js';
 import type { CoreSettings } from './core-settings.js';
 import { outboundFetch } from './outbound-fetch.js';
 
@@ -23,6 +25,8 @@ export interface ServerProcess {
   readonly warms: (() => void)[];
   /** Told of every request that was answered. */
   readonly answered: (answered: Answered) => void;
+  /** Told of the caller of each request to a storage. */
+  readonly onCaller?: ((storage: Storage) => AppContext['onCaller']) | undefined;
   /** Ends the threads when no other server of the process has them; called when all storages are closed. */
   close(): Promise<void>;
 }

@@ -2,20 +2,27 @@
  * Many storages in one process: each request is handed to the storage that its host or path names, which is opened for it. That of `lws.base-uri`,
  * the home, is open all the time, and its controllers are the operators.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { throttle } from '../../authentication/throttle.js';
+import type { Standing } from '../../authorization/authorizer.js';
+import type { Access, Principal } from '../../authorization/principal.js';
+import { countedCache } from '../../caches.js';
 import { type Deployment, invitationDays, type StorageRecord } from '../../component/deployment.js';
 import { LwsError, tooBusy } from '../../errors.js';
+import { clientOf } from '../../fields/client-address.js';
 import { createRefusal } from '../../http/app.js';
-import { isHttp2, onClosed } from '../../http/http2.js';
+import { hasBody, isHttp2, onClosed } from '../../http/http2.js';
 import { statusOf } from '../../http/problem.js';
+import { interruptBody } from '../../http/request.js';
 import { addressOf, hostOf, pathOf } from '../../http/request-log.js';
 import { endUpgrade } from '../../http/upgrade.js';
 import { type Measure, measure } from '../../measures.js';
+import type { Storage } from '../../resources/storage.js';
 import { priority } from '../../threads/thread.js';
 import { coreSettings, readBaseUri } from '../core-settings.js';
 import { type OpenStorage, openStorage } from '../open-storage.js';
@@ -24,15 +31,21 @@ import type { Upgrade } from '../upgrades.js';
 import type { Addressee } from './addresses.js';
 import { storageSettings } from './overlay.js';
 import { Residents } from './residents.js';
+import type { Seat } from './seats.js';
 import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
 import { laying } from './templates.js';
 
-/** Openings of storages, in a minute, that requests from one address cause: without a credential; and with one, where that gets nobody anything. */
-const openings = { unknown: throttle(30), known: throttle(120) };
+/** Openings of storages, in a minute, that strangers of one address cause, and all together. */
+const openings = throttle(30, 600);
+/** Milliseconds that the standing of a caller is remembered for; and its credential, for the next opening. */
+const [standingMs, credentialMs] = [5_000, 3_600_000];
 
 const dayMs = 86_400_000;
 const sweepMs = 3_600_000;
+
+const digestOf = (name: string, { headers }: IncomingMessage): string =>
+  createHash('sha256').update(`${name} ${headers.authorization}`).digest('base64');
 
 export class StorageDeployment implements Deployment {
   private readonly records: StorageRecords;
@@ -41,6 +54,10 @@ export class StorageDeployment implements Deployment {
   private home: OpenStorage | undefined;
   private refusal: RequestListener | undefined;
   private readonly refusals = new WeakMap<IncomingMessage, unknown>();
+  private readonly seats = new WeakMap<IncomingMessage, Seat>();
+  private readonly standings = new WeakMap<Principal, { readonly standing: Standing; readonly until: number }>();
+  /** Standings of callers, by digests of a storage and a credential that it accepted. */
+  private readonly credentials = countedCache<Standing>(10_000, credentialMs);
   private sweeper: NodeJS.Timeout | undefined;
   /** A file for each storage that is open, or has something to do; beside the records, whose folder is looked through when it changes. */
   private readonly marks: string;
@@ -134,12 +151,27 @@ export class StorageDeployment implements Deployment {
         progress: () => () => {},
         log: shared.log.child({ storage: name }),
         documents: shared.documents.of(name),
-        answered: (request) => {
-          shared.answered(request);
-          if (request.isGranted) this.residents.known(name);
-        },
+        onCaller: (storage) => (req, access) => this.judge(name, storage, req, access),
       },
       home: this.home,
+    });
+  }
+
+  /** Takes down what a caller is in a storage, now that its credential is verified (rule 21.4). */
+  private judge(...[name, { authorizer, store }, req, access]: [string, Storage, IncomingMessage, Access]) {
+    const seat = this.seats.get(req);
+    if (!seat) return undefined;
+    const { principal } = access;
+    const use = (standing: Standing): void => {
+      Object.assign(seat, { standing, isJudged: true } satisfies Partial<Seat>);
+      if (standing !== 'stranger') this.residents.known(name);
+    };
+    const known = principal ? this.standings.get(principal) : undefined;
+    if (!principal || (known && known.until > Date.now())) return void use(known?.standing ?? 'stranger');
+    return authorizer.standing(store, access).then((standing) => {
+      this.standings.set(principal, { standing, until: Date.now() + standingMs });
+      if (standing !== 'stranger') this.credentials.set(digestOf(name, req), standing);
+      use(standing);
     });
   }
 
@@ -167,7 +199,11 @@ export class StorageDeployment implements Deployment {
 
   private handUpgrade(...[req, socket, head, whom]: [...Parameters<Upgrade>, Addressee]): Promise<void> {
     return this.enter(req, whom).then(
-      ({ storage }) => storage.upgrade(req, socket, head),
+      ({ storage, leave }) => {
+        storage.upgrade(req, socket, head);
+        // A channel is no request: it is closed when another storage needs the place.
+        leave();
+      },
       (error: unknown) => endUpgrade(socket, statusOf(error)),
     );
   }
@@ -207,11 +243,16 @@ export class StorageDeployment implements Deployment {
     if (!record || record.state === 'deleted') throw new LwsError('not-found', 'There is no such storage.');
     const { name, state } = record;
     if (state === 'suspended') throw tooBusy('The storage is suspended. Ask its operator.', 3600);
-    const isKnown = req.headers.authorization !== undefined;
     const address = addressOf(this.home!.appContext, req) ?? '';
-    const isOpen = this.residents.isOpen(name);
-    const paid = isOpen ? undefined : await openings[isKnown ? 'known' : 'unknown'].begin(address);
-    return this.residents.use(name, { isKnown, paid });
+    const standing = (req.headers.authorization && this.credentials.get(digestOf(name, req))) || 'stranger';
+    const isPaying = standing === 'stranger' && !this.residents.isOpen(name);
+    const seat: Seat = {
+      ...{ standing, address: clientOf(address), isJudged: false },
+      isUnfinished: () => hasBody(req) && !req.complete,
+      interrupt: (error) => interruptBody(req, error),
+    };
+    this.seats.set(req, seat);
+    return this.residents.use(name, seat, isPaying ? await openings.begin(address) : undefined);
   }
 
   get isOneOrigin(): boolean {

@@ -5,6 +5,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { LwsError, tooBusy } from '../../errors.js';
 import type { OpenStorage } from '../open-storage.js';
+import { type Seat, Seats } from './seats.js';
 
 export interface ResidentsOptions {
   readonly maxOpen: number;
@@ -19,22 +20,16 @@ export interface ResidentsOptions {
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
-/** On whose account a storage is used. */
-interface Use {
-  readonly isKnown?: boolean;
-  readonly paid?: (() => unknown) | undefined;
-}
-
 interface Resident {
   /** Settles when it is open. */
   opening: Promise<OpenStorage>;
   storage?: OpenStorage;
   /** Settles when it is closed; absent: it is not being closed. */
   closing?: Promise<void>;
-  requests: number;
+  readonly seats: Seats;
   openedAt: number;
   usedAt: number;
-  /** When somebody with a credential was last given something. */
+  /** When a caller other than a stranger last sent a request. */
   knownAt: number;
   /** Takes back that the opening counts for an address. */
   paid: (() => unknown) | undefined;
@@ -46,10 +41,8 @@ const maxOpening = 4;
 const waitMs = 10_000;
 /** Milliseconds after which one that could not be opened is tried again. */
 const failedMs = 30_000;
-/** Nobody without a credential takes the place of what was opened so many milliseconds ago, or of who has a credential and asked so lately. */
+/** Milliseconds that a storage which was just opened stays open beside those that have work; and one that others than strangers used. */
 const [leastMs, knownMs] = [10_000, 60_000];
-/** Requests under way of one storage. */
-const maxRequests = 256;
 const lookMs = 5_000;
 /** Milliseconds that requests under way get to end. */
 const endMs = 10_000;
@@ -80,12 +73,17 @@ export class Residents {
 
   /**
    * Has a storage serve a request.
-   * @param isKnown it comes with a credential
+   * @param seat the place of the request; absent: no request waits
    * @param paid takes back that an opening counts for an address
    * @returns the storage, and what is to be called once when the request has ended
    * @throws LwsError `too-busy`
    */
-  async use(name: string, { isKnown = false, paid }: Use = {}): Promise<{ storage: OpenStorage; end: () => void }> {
+  async use(
+    name: string,
+    seat?: Seat,
+    paid?: Resident['paid'],
+  ): Promise<{ readonly storage: OpenStorage; readonly end: () => void }> {
+    const isKnown = seat !== undefined && seat.standing !== 'stranger';
     let owed = paid;
     for (;;) {
       const there = this.residents.get(name);
@@ -98,11 +96,10 @@ export class Residents {
       if (refusal) throw refusal;
       const resident = there ?? this.begun(name, owed);
       owed = undefined;
-      if (resident.requests >= maxRequests) throw tooBusy('The storage has too many requests under way.', 2);
       // At once: what nobody uses may be closed.
-      resident.requests++;
+      if (seat) resident.seats.take(seat);
       const end = (): void => {
-        resident.requests--;
+        if (seat) resident.seats.leave(seat);
         resident.usedAt = this.options.clock();
       };
       try {
@@ -116,7 +113,7 @@ export class Residents {
     }
   }
 
-  /** Notes that somebody with a credential was given something of a storage. */
+  /** Notes that a caller with rights uses a storage. */
   known(name: string): void {
     const resident = this.residents.get(name);
     if (!resident) return;
@@ -128,7 +125,8 @@ export class Residents {
   private begun(name: string, paid: Resident['paid']): Resident {
     const { clock } = this.options;
     const now = clock();
-    const resident: Resident = { opening: this.begin(name), requests: 0, openedAt: now, usedAt: now, knownAt: 0, paid };
+    const times = { openedAt: now, usedAt: now, knownAt: 0 };
+    const resident: Resident = { opening: this.begin(name), seats: new Seats(clock), ...times, paid };
     this.residents.set(name, resident);
     resident.opening.then(
       (storage) => {
@@ -193,28 +191,29 @@ export class Residents {
 
   /** Closes the storage that was used longest ago; `false`: each is in use. */
   private makeRoom(isKnown: boolean): boolean {
-    const oldest = this.leastUsed(isKnown);
+    const oldest = this.leastUsed(isKnown ? 0 : knownMs);
     if (!oldest) return false;
     this.counts.evicted++;
     void this.close(oldest);
     return true;
   }
 
-  private leastUsed(isKnown: boolean): string {
+  /** @param ofKnownMs how long others than strangers keep their storage @param ofAllMs how long each stays open */
+  private leastUsed(ofKnownMs: number, ofAllMs = 0): string {
     const now = this.options.clock();
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [name, resident] of this.residents) {
       if (!this.isFree(resident)) continue;
-      if (!isKnown && (now < resident.openedAt + leastMs || now < resident.knownAt + knownMs)) continue;
-      // Those that nobody used with a credential go first.
+      if (now < resident.openedAt + ofAllMs || now < resident.knownAt + ofKnownMs) continue;
+      // Those that strangers alone used go first.
       const used = resident.knownAt || resident.usedAt - knownMs;
       if (used < at) [oldest, at] = [name, used];
     }
     return oldest;
   }
 
-  private isFree({ requests, storage, closing }: Resident): boolean {
-    return requests === 0 && storage !== undefined && !closing && !storage.isBusy();
+  private isFree({ seats, storage, closing }: Resident): boolean {
+    return storage !== undefined && !closing && !seats.areUsed && !storage.isBusy();
   }
 
   private closeIdle(): void {
@@ -240,6 +239,7 @@ export class Residents {
     try {
       // That it could not be opened is told already.
       const storage = await resident.opening.catch(() => undefined);
+      resident.seats.close();
       if (storage && (await storage.close(endMs))) this.asleep.add(name);
       else if (storage) rmSync(this.options.markOf(name), { force: true });
     } catch (error) {
@@ -258,7 +258,7 @@ export class Residents {
 
   private async wakeAll(): Promise<void> {
     for (const name of this.asleep) {
-      if (this.isEnding || !(this.hasRoom || this.leastUsed(false))) return;
+      if (this.isEnding || !(this.hasRoom || this.leastUsed(knownMs, leastMs))) return;
       this.asleep.delete(name);
       if (!this.options.isReady(name)) continue;
       await this.use(name).then(

@@ -30,7 +30,7 @@ const scarcePart = 15;
  * @param perMinute attempts of one address; 0: no bound
  * @param inAll attempts of all addresses in a minute, after which each has a fifteenth of its own
  */
-export function throttle(perMinute: number, inAll = Number.POSITIVE_INFINITY): Throttle {
+export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Throttle {
   if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: seconds });
   const [all, everybody] = [new RateLimiterMemory({ points: inAll, duration: seconds }), 'all'];

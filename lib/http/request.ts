@@ -92,14 +92,14 @@ export function assertReadable(name: string, value: string): void {
 /** Longest body, in bytes, whose arrival has a time limit in all, and that limit in milliseconds. */
 const [smallBody, smallBodyMs] = [256 << 10, 30_000];
 
-/** Reads of request bodies under way: what makes each fail. */
+/** Requests whose bodies are not read to their end, and what makes the read of each fail. */
+const interrupted = new WeakMap<IncomingMessage, LwsError>();
 const readings = new WeakMap<IncomingMessage, (error: LwsError) => void>();
 
-/** Makes the read of a request body fail. @returns false if nothing reads it */
-export function interruptBody(req: IncomingMessage, error: LwsError): boolean {
-  const fail = readings.get(req);
-  fail?.(error);
-  return fail !== undefined;
+/** Makes the read of a request body fail, now or when it begins. */
+export function interruptBody(req: IncomingMessage, error: LwsError): void {
+  interrupted.set(req, error);
+  readings.get(req)?.(error);
 }
 
 /** Whoever sends so much is trusted with the memory for as much as it has announced, within the limit. */
@@ -114,6 +114,7 @@ interface Collecting {
 /** The whole body, which is what most requests have: without the iterator and the timer per chunk of `chunks`. */
 function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, setting }: Collecting): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    assertWanted(req);
     askFor(req, res);
     let received: Buffer[] = [];
     let size = 0;
@@ -165,11 +166,7 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
   // One for all chunks; whoever takes them may take longer.
   let fail = (_error: LwsError): void => {};
   const timer = setTimeout(() => fail(tooSlow(idleMs)), idleMs);
-  let stopped: LwsError | undefined;
-  readings.set(req, (error) => {
-    stopped = error;
-    fail(error);
-  });
+  readings.set(req, (error) => fail(error));
   const inTime = (): Promise<IteratorResult<Buffer>> =>
     new Promise((resolve, reject) => {
       fail = reject;
@@ -178,7 +175,7 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
     });
   try {
     for (;;) {
-      if (stopped) throw stopped;
+      assertWanted(req);
       const next = await inTime();
       if (next.done && isCancelled(req)) throw new ClientGone(undefined);
       if (next.done) return;
@@ -193,6 +190,12 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
     // Not awaited: after a chunk that never comes it would never end.
     iterator.return?.().catch(() => {});
   }
+}
+
+/** @throws LwsError after `interruptBody` */
+function assertWanted(req: IncomingMessage): void {
+  const error = interrupted.get(req);
+  if (error) throw error;
 }
 
 /** RFC 9110 10.1.1: the client may wait until we have decided that we want the body. */

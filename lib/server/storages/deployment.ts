@@ -38,6 +38,8 @@ import { laying } from './templates.js';
 
 /** Openings of storages, in a minute, that strangers of one address cause, and all together. */
 const openings = throttle(30, 600);
+/** Storages open beside `lws.storages.max-open` while their callers are verified. */
+const maxGuests = 4;
 /** Milliseconds that the standing of a caller is remembered for; and its credential, for the next opening. */
 const [standingMs, credentialMs] = [5_000, 3_600_000];
 
@@ -84,6 +86,7 @@ export class StorageDeployment implements Deployment {
     this.shared = { ...process, fetchUnder: (policy) => (policy ? process.fetchUnder(policy) : fetch) };
     this.residents = new Residents({
       maxOpen: core.storagesOpen,
+      maxGuests,
       idleMs: core.storagesIdle * 1000,
       clock: Date.now,
       isReady: (name) => this.isReady(name),
@@ -244,10 +247,11 @@ export class StorageDeployment implements Deployment {
     const { name, state } = record;
     if (state === 'suspended') throw tooBusy('The storage is suspended. Ask its operator.', 3600);
     const address = addressOf(this.home!.appContext, req) ?? '';
-    const standing = (req.headers.authorization && this.credentials.get(digestOf(name, req))) || 'stranger';
+    const isJudged = req.headers.authorization === undefined;
+    const standing = (!isJudged && this.credentials.get(digestOf(name, req))) || 'stranger';
     const isPaying = standing === 'stranger' && !this.residents.isOpen(name);
     const seat: Seat = {
-      ...{ standing, address: clientOf(address), isJudged: false },
+      ...{ standing, address: clientOf(address), isJudged },
       isUnfinished: () => hasBody(req) && !req.complete,
       interrupt: (error) => interruptBody(req, error),
     };

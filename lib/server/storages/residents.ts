@@ -3,12 +3,15 @@
  * not know addresses nor records.
  */
 import { rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../errors.js';
 import type { OpenStorage } from '../open-storage.js';
 import { type Seat, Seats } from './seats.js';
 
 export interface ResidentsOptions {
   readonly maxOpen: number;
+  /** Storages that may be open beside these until it is known whether their callers have rights there. */
+  readonly maxGuests: number;
   readonly idleMs: number;
   readonly clock: () => number;
   /** Whether the storage of a name may be opened. */
@@ -39,6 +42,8 @@ interface Resident {
 const maxOpening = 4;
 /** Milliseconds that a request waits for a storage. */
 const waitMs = 10_000;
+/** Requests that wait for room when there is none, and the milliseconds between looks, of which there are so many. */
+const [maxWaiting, roomMs, maxLooks] = [64, 50, 10];
 /** Milliseconds after which one that could not be opened is tried again. */
 const failedMs = 30_000;
 /** Milliseconds that a storage which was just opened stays open beside those that have work; and one that others than strangers used. */
@@ -54,6 +59,7 @@ export class Residents {
   private readonly asleep = new Set<string>();
   private readonly queue: (() => void)[] = [];
   private opening = 0;
+  private waiting = 0;
   private readonly timer: NodeJS.Timeout;
   private isEnding = false;
   readonly counts = { opened: 0, evicted: 0 };
@@ -91,7 +97,11 @@ export class Residents {
         await there.closing;
         continue;
       }
-      const refusal = there ? undefined : this.refusalOf(name, isKnown);
+      let refusal = there ? undefined : this.refusalOf(name);
+      if (!there && !refusal && !this.makeRoom(isKnown)) {
+        if (await this.roomComes(isKnown)) continue;
+        refusal = tooBusy('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+      }
       if (there || refusal) owed?.();
       if (refusal) throw refusal;
       const resident = there ?? this.begun(name, owed);
@@ -101,6 +111,7 @@ export class Residents {
       const end = (): void => {
         if (seat) resident.seats.leave(seat);
         resident.usedAt = this.options.clock();
+        this.trim(knownMs);
       };
       try {
         const storage = resident.storage ?? (await this.soon(resident.opening));
@@ -120,6 +131,7 @@ export class Residents {
     resident.knownAt = this.options.clock();
     resident.paid?.();
     resident.paid = undefined;
+    this.trim(0);
   }
 
   private begun(name: string, paid: Resident['paid']): Resident {
@@ -144,13 +156,28 @@ export class Residents {
   }
 
   /** Why a storage cannot be opened at this moment. */
-  private refusalOf(name: string, isKnown: boolean): LwsError | undefined {
+  private refusalOf(name: string): LwsError | undefined {
     if (this.isEnding) return tooBusy('The server is being stopped.', 5);
     if (!this.options.isReady(name)) return tooBusy('The storage is not open to requests by now.', 5);
     if (this.options.clock() < (this.failures.get(name) ?? 0))
       return tooBusy('The storage cannot be opened now.', failedMs / 1000);
-    if (this.hasRoom || this.makeRoom(isKnown)) return undefined;
-    return tooBusy('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+    return undefined;
+  }
+
+  /** Waits for storages to be opened for others, or to be left by them. */
+  private async roomComes(isKnown: boolean): Promise<boolean> {
+    const { maxOpen, maxGuests } = this.options;
+    if (this.waiting >= maxWaiting) return false;
+    this.waiting++;
+    try {
+      for (let look = 0; look < maxLooks; look++) {
+        await sleep(roomMs);
+        if (this.isBelow(maxOpen + maxGuests) || this.leastUsed(isKnown ? 0 : knownMs)) return true;
+      }
+      return false;
+    } finally {
+      this.waiting--;
+    }
   }
 
   private async begin(name: string): Promise<OpenStorage> {
@@ -184,18 +211,30 @@ export class Residents {
   }
 
   /** Those that are being closed make room. */
-  private get hasRoom(): boolean {
-    const staying = [...this.residents.values()].filter(({ closing }) => !closing);
-    return staying.length < this.options.maxOpen;
+  private isBelow(most: number): boolean {
+    // Most of the time few are open.
+    if (this.residents.size < most) return true;
+    return [...this.residents.values()].filter(({ closing }) => !closing).length < most;
   }
 
-  /** Closes the storage that was used longest ago; `false`: each is in use. */
+  /** Makes room for one more. @returns false if each is in use */
   private makeRoom(isKnown: boolean): boolean {
-    const oldest = this.leastUsed(isKnown ? 0 : knownMs);
+    const { maxOpen, maxGuests } = this.options;
+    return this.isBelow(maxOpen) || this.evict(isKnown ? 0 : knownMs) || this.isBelow(maxOpen + maxGuests);
+  }
+
+  /** Closes the storage that was used longest ago. @param ofKnownMs as of `leastUsed` */
+  private evict(ofKnownMs: number): boolean {
+    const oldest = this.leastUsed(ofKnownMs);
     if (!oldest) return false;
     this.counts.evicted++;
     void this.close(oldest);
     return true;
+  }
+
+  /** Closes what is open beside `maxOpen`, as far as it is not in use. */
+  private trim(ofKnownMs: number): void {
+    while (!this.isBelow(this.options.maxOpen + 1) && this.evict(ofKnownMs));
   }
 
   /** @param ofKnownMs how long others than strangers keep their storage @param ofAllMs how long each stays open */
@@ -219,6 +258,7 @@ export class Residents {
   private closeIdle(): void {
     const { clock, idleMs } = this.options;
     const now = clock();
+    this.trim(knownMs);
     for (const [name, resident] of this.residents)
       if (this.isFree(resident) && now >= resident.usedAt + idleMs && !resident.storage!.isFollowed())
         void this.close(name);
@@ -258,7 +298,7 @@ export class Residents {
 
   private async wakeAll(): Promise<void> {
     for (const name of this.asleep) {
-      if (this.isEnding || !(this.hasRoom || this.leastUsed(knownMs, leastMs))) return;
+      if (this.isEnding || !(this.isBelow(this.options.maxOpen) || this.leastUsed(knownMs, leastMs))) return;
       this.asleep.delete(name);
       if (!this.options.isReady(name)) continue;
       await this.use(name).then(

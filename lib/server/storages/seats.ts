@@ -10,12 +10,12 @@ export interface Seat {
   readonly address: string;
   /** Standing of the caller; `stranger` until authentication says otherwise. */
   standing: Standing;
-  /** Authentication is done. */
+  /** Authentication is done, or there is nothing to verify. */
   isJudged: boolean;
   /** Whether a part of the request body is missing. */
   isUnfinished(): boolean;
-  /** Ends the wait for the body with an error. @returns false if nothing reads the body */
-  interrupt(error: LwsError): boolean;
+  /** Ends the wait for the body with an error. */
+  interrupt(error: LwsError): void;
 }
 
 /** Maximum requests under way of one storage, for callers of each standing: the rest is a reserve for those with more rights. */
@@ -64,8 +64,9 @@ export class Seats {
 
   private interruptOldest(seats: readonly Seat[], standing: Standing): void {
     const isBelow = (seat: Seat): boolean => seat.standing === 'stranger' || seat.standing !== standing;
-    const oldest = seats.find((seat) => isBelow(seat) && this.canInterrupt(seat) && seat.interrupt(interrupted()));
+    const oldest = seats.find((seat) => isBelow(seat) && this.canInterrupt(seat));
     if (!oldest) throw tooBusy('The storage has too many requests under way.', 2);
+    oldest.interrupt(interrupted());
     this.taken.delete(oldest);
   }
 

@@ -9,7 +9,7 @@ import { Residents } from '../../../../lib/server/storages/residents.js';
 import type { Seat } from '../../../../lib/server/storages/seats.js';
 
 const seatOf = (given: Partial<Seat> = {}): Seat => ({
-  ...{ address: '192.0.2.1', standing: 'stranger', isJudged: true, isUnfinished: () => false, interrupt: () => false },
+  ...{ address: '192.0.2.1', standing: 'stranger', isJudged: true, isUnfinished: () => false, interrupt: () => {} },
   ...given,
 });
 const owner = { standing: 'controller' } as const;
@@ -24,6 +24,7 @@ describe('Residents (rule 21.4)', () => {
   let held: Map<string, () => void>;
   let owing: Set<string>;
   let shut: Set<string>;
+  let guests: number;
   let residents: Residents;
 
   const storage = (name: string): OpenStorage =>
@@ -38,11 +39,14 @@ describe('Residents (rule 21.4)', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'quadpod-residents-'));
-    now = 1_000_000;
+    [now, guests] = [1_000_000, 0];
     [followed, events, busy, failing, held] = [new Set(), [], new Set(), new Set(), new Map()];
     [owing, shut] = [new Set(), new Set()];
     residents = new Residents({
       maxOpen: 2,
+      get maxGuests() {
+        return guests;
+      },
       idleMs: 60_000,
       clock: () => now,
       isReady: (name) => !shut.has(name),
@@ -70,7 +74,7 @@ describe('Residents (rule 21.4)', () => {
   /** A request whose body does not come to its end. */
   const unfinished = (given: Partial<Seat> = {}): Seat & { readonly errors: LwsError[] } => {
     const errors: LwsError[] = [];
-    const interrupt = (error: LwsError): boolean => errors.push(error) > 0;
+    const interrupt = (error: LwsError): void => void errors.push(error);
     return { ...seatOf({ isUnfinished: () => true, interrupt, ...given }), errors };
   };
 
@@ -107,6 +111,23 @@ describe('Residents (rule 21.4)', () => {
     expect(await refusal('c')).to.be.an.instanceOf(LwsError);
     await visit('c', owner);
     expect(events).to.include('open c');
+  });
+
+  it('opens one beside these until it is known whether its caller has rights there', async () => {
+    guests = 1;
+    for (const name of ['a', 'b']) {
+      await visit(name, owner);
+      residents.known(name);
+      now++;
+    }
+    await visit('c');
+    await residents.close('c');
+    expect(events).to.deep.equal(['open a', 'open b', 'open c', 'close c']);
+    const { end } = await residents.use('d', seatOf());
+    residents.known('d');
+    end();
+    await residents.close('a');
+    expect(events.slice(4)).to.deep.equal(['open d', 'close a']);
   });
 
   it('closes storages that only unfinished requests of strangers use, and answers these', async () => {

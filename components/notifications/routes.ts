@@ -1,6 +1,7 @@
 /** The endpoints of subscriptions (rules 16.1, 16.3). */
 import { randomUUID } from 'node:crypto';
 import { controls, notFound, requireAccess } from '../../lib/component/access.js';
+import { inAllStorages } from '../../lib/component/authentication.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { decodeUtf8, digestOfClient, parseJson } from '../../lib/component/fields.js';
 import {
@@ -132,8 +133,9 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
     most: number,
     counts: (each: Subscription) => boolean,
     said: readonly [string, string],
+    elsewhere = 0,
   ): void => {
-    const count = subscriptions.count(counts);
+    const count = subscriptions.count(counts) + elsewhere;
     if (count < most) return;
     throw new LwsError(
       'too-many-requests',
@@ -144,10 +146,17 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   const isOwn = ({ subscriber }: Subscription): boolean => subscriber === wanted.subscriber;
   assertBelow(limits.perSubscriber, isOwn, ['You have', 'max-per-subscriber']);
   if (standing === 'controller') return;
-  assertBelow(limits.perAddress, ({ from }) => from === wanted.from, ['Your address has', 'max-per-address']);
+  const isStranger = standing === 'stranger';
+  const { tally } = subscriptions;
+  const isHere = ({ from }: Subscription): boolean => from === wanted.from;
+  const own = ['Your address has', 'max-per-address'] as const;
+  assertBelow(limits.perAddress, isHere, own, isStranger ? tally.elsewhere(wanted.from) : 0);
   const isLike = (each: Subscription): boolean => standingOf(each) === standing;
-  if (standing === 'stranger') assertBelow(limits.ofStrangers, isLike, ['Strangers have', 'max-of-strangers']);
-  else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
+  const all = ['Strangers have', 'max-of-strangers'] as const;
+  if (isStranger) {
+    assertBelow(limits.ofStrangers, isLike, all);
+    assertBelow(limits.ofStrangers * inAllStorages, isLike, all, tally.elsewhere());
+  } else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
 }
 
 /** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */

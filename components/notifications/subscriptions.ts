@@ -2,6 +2,8 @@
  * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow every commit.
  */
 import type { Standing } from '../../lib/component/access.js';
+import type { Tally } from '../../lib/component/authentication.js';
+import type { Platform } from '../../lib/component/basics.js';
 import { entryKey } from '../../lib/component/entries.js';
 import { FollowedEntries, type Store } from '../../lib/component/store.js';
 import type { Owed } from './distribution.js';
@@ -17,6 +19,8 @@ export const subscriberOf = Object.assign(
   { read: (name: string) => JSON.parse(name) as [string, string?] },
 );
 
+type SubscriptionPlatform = Pick<Platform, 'store' | 'clock' | 'tally'>;
+
 export class Subscriptions {
   private byId!: FollowedEntries<Subscription>;
   /** Ids of subscriptions, by the standing of those who subscribed, their topics, and who they are. */
@@ -30,10 +34,14 @@ export class Subscriptions {
   /** The number of the last event. */
   sequence = (): number => 0;
 
-  private constructor(private readonly clock: () => number) {}
+  private constructor(
+    private readonly clock: () => number,
+    /** Those of strangers. */
+    readonly tally: Tally,
+  ) {}
 
-  static async open(store: Store, clock: () => number): Promise<Subscriptions> {
-    const subscriptions = new Subscriptions(clock);
+  static async open({ store, clock, tally }: SubscriptionPlatform): Promise<Subscriptions> {
+    const subscriptions = new Subscriptions(clock, tally(subscriptionSpace));
     subscriptions.byId = await FollowedEntries.open<Subscription>(store, {
       space: subscriptionSpace,
       read: JSON.parse,
@@ -106,6 +114,11 @@ export class Subscriptions {
   }
 
   private changed(id: string, before: Subscription | undefined, after: Subscription | undefined): void {
+    for (const [each, count] of [
+      [before, -1],
+      [after, 1],
+    ] as const)
+      if (each && standingOf(each) === 'stranger') this.tally.add(each.from!, count);
     if (before) this.index(before, (ids) => ids.delete(id));
     else this.begun.set(id, this.sequence());
     if (after) this.index(after, (ids) => ids.add(id));

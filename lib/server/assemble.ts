@@ -142,6 +142,8 @@ export function assemblePlatform(
     fetch,
     fetchUnder,
     signingKey,
+    throttle: process.throttle,
+    tally: (kind) => process.tallies.of(kind, storage),
     identifiers: identifierResolver({ fetch, documents }),
     dpop: assembleDpop(core, assembled, signingKey),
     dpopRequired: core.dpopOnly,

@@ -2,6 +2,7 @@
  * What a process makes once, however many storages it serves: the log, the threads for documents, the guarded fetch, the count of
  * refused credentials. It must not know a storage.
  */
+import { inAllStorages, Tallies } from '../authentication/tally.js';
 import { type Throttle, throttle } from '../authentication/throttle.js';
 import type { Platform } from '../component/contract.js';
 import { Documents, makePools, type Pools } from '../documents/documents.js';
@@ -21,6 +22,9 @@ export interface ServerProcess {
   /** Fetches under a policy; that of the settings when none is given. */
   readonly fetchUnder: ReturnType<typeof outboundFetch>;
   readonly failures: Throttle;
+  /** Limits that components have in common in all storages. */
+  readonly throttle: Platform['throttle'];
+  readonly tallies: Tallies;
   /** What is made ready some seconds after the first request. */
   readonly warms: (() => void)[];
   /** Told of every request that was answered. */
@@ -69,5 +73,15 @@ export function makeProcess(
     shared.pools = undefined;
     await documents.close();
   };
-  return { log, progress, documents, fetchUnder, failures: throttle(core.failures), warms, answered, close };
+  const throttles = new Map<string, Throttle>();
+  const limits = {
+    failures: throttle(core.failures),
+    throttle: (name: string, perMinute: number): Throttle => {
+      const known = throttles.get(name) ?? throttle(perMinute, perMinute * inAllStorages);
+      throttles.set(name, known);
+      return known;
+    },
+    tallies: new Tallies(),
+  };
+  return { log, progress, documents, fetchUnder, ...limits, warms, answered, close };
 }

@@ -296,6 +296,7 @@ export class StorageDeployment implements Deployment {
     );
     if (!isIt(record)) return;
     await this.residents.close(name);
+    this.process.tallies.remove(this.storages.addressOf(name));
     await rm(this.records.folderOf(name), { recursive: true, force: true });
     await rm(this.markOf(name), { force: true });
     // An invitation that may be valid still has made its storage.

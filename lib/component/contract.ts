@@ -227,6 +227,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly takesTemplates?: boolean;
   /** The path, below the base URI, of a page that signs in whoever has a credential in its fragment: `#token=`. */
   readonly page?: string;
+  /** Checks what parsers of settings cannot, such as contents of files; not called where it is off. @throws SettingsError */
+  assertUsable?(settings: SettingsOf<T>): void;
   /** Heavy imports happen here, so that a component that is off costs nothing. */
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /**

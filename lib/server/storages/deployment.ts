@@ -147,7 +147,9 @@ export class StorageDeployment implements Deployment {
 
   private async open(name: string): Promise<OpenStorage> {
     const { storages, shared } = this;
-    return openStorage(storageSettings(storages, this.records.get(name)!), storages.components, {
+    const record = this.records.get(name)!;
+    return openStorage(storageSettings(storages, record), storages.components, {
+      ownersChange: record.ownersChange,
       process: {
         ...shared,
         // The terminal shows the progress of the process, not of each storage that a request opens.

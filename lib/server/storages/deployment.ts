@@ -36,8 +36,6 @@ import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
 import { laying } from './templates.js';
 
-/** Openings of storages, in a minute, that strangers of one address cause, and all together. */
-const openings = throttle(30, 600);
 /** Storages open beside `lws.storages.max-open` while their callers are verified. */
 const maxGuests = 4;
 /** Milliseconds that the standing of a caller is remembered for; and its credential, for the next opening. */
@@ -56,6 +54,8 @@ export class StorageDeployment implements Deployment {
   private home: OpenStorage | undefined;
   private refusal: RequestListener | undefined;
   private readonly refusals = new WeakMap<IncomingMessage, unknown>();
+  /** Openings of storages, in a minute, that strangers of one address cause, and all together. */
+  private readonly openings = throttle(30, 600);
   private readonly seats = new WeakMap<IncomingMessage, Seat>();
   private readonly standings = new WeakMap<Principal, { readonly standing: Standing; readonly until: number }>();
   /** Standings of callers, by digests of a storage and a credential that it accepted. */
@@ -258,7 +258,7 @@ export class StorageDeployment implements Deployment {
       interrupt: (error) => interruptBody(req, error),
     };
     this.seats.set(req, seat);
-    return this.residents.use(name, seat, isPaying ? await openings.begin(address) : undefined);
+    return this.residents.use(name, seat, isPaying ? await this.openings.begin(address) : undefined);
   }
 
   get isOneOrigin(): boolean {

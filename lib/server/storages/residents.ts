@@ -6,6 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../errors.js';
 import type { OpenStorage } from '../open-storage.js';
+import { OpeningTurns, type Turn } from './opening-turns.js';
 import { type Seat, Seats } from './seats.js';
 
 export interface ResidentsOptions {
@@ -42,8 +43,8 @@ interface Resident {
 const maxOpening = 4;
 /** Milliseconds that a request waits for a storage. */
 const waitMs = 10_000;
-/** Requests that wait for room when there is none, and the milliseconds between looks, of which there are so many. */
-const [maxWaiting, roomMs, maxLooks] = [64, 50, 10];
+/** Milliseconds between looks for room when there is none, and how many looks. */
+const [roomMs, maxLooks] = [50, 10];
 /** Milliseconds after which one that could not be opened is tried again. */
 const failedMs = 30_000;
 /** Milliseconds that a storage which was just opened stays open beside those that have work; and one that others than strangers used. */
@@ -59,7 +60,7 @@ export class Residents {
   private readonly asleep = new Set<string>();
   private readonly queue: (() => void)[] = [];
   private opening = 0;
-  private waiting = 0;
+  private readonly turns = new OpeningTurns(waitMs);
   private readonly timer: NodeJS.Timeout;
   private isEnding = false;
   readonly counts = { opened: 0, evicted: 0 };
@@ -89,7 +90,6 @@ export class Residents {
     seat?: Seat,
     paid?: Resident['paid'],
   ): Promise<{ readonly storage: OpenStorage; readonly end: () => void }> {
-    const isKnown = seat !== undefined && seat.standing !== 'stranger';
     let owed = paid;
     for (;;) {
       const there = this.residents.get(name);
@@ -97,17 +97,15 @@ export class Residents {
         await there.closing;
         continue;
       }
-      let refusal = there ? undefined : this.refusalOf(name);
-      if (!there && !refusal && !this.makeRoom(isKnown)) {
-        if (await this.roomComes(isKnown)) continue;
-        refusal = tooBusy('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+      if (there) {
+        owed?.();
+        owed = undefined;
+        // At once: what nobody uses may be closed.
+        if (seat) there.seats.take(seat);
       }
-      if (there || refusal) owed?.();
-      if (refusal) throw refusal;
-      const resident = there ?? this.begun(name, owed);
+      const resident = there ?? (await this.openFor(name, seat, owed));
+      if (!resident) continue;
       owed = undefined;
-      // At once: what nobody uses may be closed.
-      if (seat) resident.seats.take(seat);
       const end = (): void => {
         if (seat) resident.seats.leave(seat);
         resident.usedAt = this.options.clock();
@@ -121,6 +119,39 @@ export class Residents {
         throw error;
       }
       end();
+    }
+  }
+
+  /**
+   * Begins to open a storage, and takes a place in it.
+   * @returns undefined if another request began meanwhile
+   * @throws LwsError `too-busy`, and the opening does not count
+   */
+  private async openFor(name: string, seat: Seat | undefined, paid: Resident['paid']): Promise<Resident | undefined> {
+    const isKnown = seat !== undefined && seat.standing !== 'stranger';
+    let turn: Turn | undefined;
+    try {
+      if (seat && !isKnown) {
+        const taken = this.turns.take(seat.address);
+        turn = taken instanceof Promise ? await taken : taken;
+      }
+      const refusal = this.refusalOf(name);
+      if (refusal) throw refusal;
+      while (!this.residents.has(name) && !this.makeRoom(isKnown))
+        if (!turn || !(await this.roomComes()))
+          throw tooBusy('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+      if (this.residents.has(name)) return void turn?.end();
+      const resident = this.begun(name, () => {
+        paid?.();
+        turn?.end();
+      });
+      if (turn) resident.opening.then(turn.rest, turn.rest);
+      if (seat) resident.seats.take(seat);
+      return resident;
+    } catch (error) {
+      paid?.();
+      turn?.end();
+      throw error;
     }
   }
 
@@ -165,19 +196,13 @@ export class Residents {
   }
 
   /** Waits for storages to be opened for others, or to be left by them. */
-  private async roomComes(isKnown: boolean): Promise<boolean> {
+  private async roomComes(): Promise<boolean> {
     const { maxOpen, maxGuests } = this.options;
-    if (this.waiting >= maxWaiting) return false;
-    this.waiting++;
-    try {
-      for (let look = 0; look < maxLooks; look++) {
-        await sleep(roomMs);
-        if (this.isBelow(maxOpen + maxGuests) || this.leastUsed(isKnown ? 0 : knownMs)) return true;
-      }
-      return false;
-    } finally {
-      this.waiting--;
+    for (let look = 0; look < maxLooks; look++) {
+      await sleep(roomMs);
+      if (this.isBelow(maxOpen + maxGuests) || this.leastUsed(knownMs)) return true;
     }
+    return false;
   }
 
   private async begin(name: string): Promise<OpenStorage> {

@@ -178,7 +178,15 @@ async function patchResource(exchange: ResourceExchange): Promise<Reply> {
 
 /** The answer of a write. */
 export async function written(exchange: ResourceExchange, record: ResourceRecord, created: boolean): Promise<Reply> {
-  const fields = await writtenFields(exchange, record);
+  const { ETag, 'Last-Modified': modified, ...others } = await writtenFields(exchange, record);
+  const { storage, req, access } = exchange;
+  const { iri } = record;
+  // Rule 6.13: both would tell a caller without read access whether its patch changed anything.
+  const isMasked =
+    !created &&
+    req.method !== 'PUT' &&
+    !(await storage.authorizer.allows({ view: storage.store, access, mode: 'read', iri, record }));
+  const fields: Record<string, string> = isMasked ? others : { ETag: ETag!, 'Last-Modified': modified!, ...others };
   return created ? { status: 201, fields: { ...fields, Location: record.iri } } : { status: 204, fields };
 }
 

@@ -66,7 +66,7 @@ const usualNamespace = 512;
  * Looks at a JSON document before its names become IRIs: in the worst case each of them gets the longest text of a context, or
  * the base, before it.
  * @param length of the document
- * @throws LwsError `too-large`
+ * @throws LwsError `too-large`, `malformed-body` for a member that `jsonld` would drop
  */
 export function assertExpandable(document: unknown, base: string, length: number): void {
   let longest = base.length;
@@ -80,6 +80,9 @@ export function assertExpandable(document: unknown, base: string, length: number
     }
     if (typeof node !== 'object' || node === null) continue;
     for (const [key, value] of Object.entries(node)) {
+      // `jsonld` copies objects member by member, and would drop it.
+      if (key === '__proto__')
+        throw new LwsError('malformed-body', 'A JSON-LD document cannot have a member "__proto__". Rename the term.');
       names++;
       open.push({ node: value, isContext: isContext || key === '@context' });
     }

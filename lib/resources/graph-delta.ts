@@ -20,6 +20,8 @@ export interface DeltaRequest {
   readonly delta: GraphDelta;
   /** Characters of the update, which say how much larger a graph may become; infinite: by triples alone; absent: it may have any size. */
   readonly length?: number;
+  /** The caller cannot read the graph: the revision changes whether or not the graph does, which would tell what it holds (rule 6.13). */
+  readonly isBlind?: boolean;
   /** A small graph may be written out here, however long that takes. */
   readonly isPatient?: boolean;
 }
@@ -34,7 +36,7 @@ export interface ChangedContent {
 }
 
 /**
- * Stages the change of the graph of an RDF resource, and links with it. What changes nothing leaves the state, and its tag, as it was.
+ * Stages the change of the graph of an RDF resource, and links with it. What changes nothing leaves the state, and its tag, as it was, unless the caller is blind.
  * @returns `undefined`, with nothing staged, as `changeGraph`
  * @throws as `changeGraph`
  */
@@ -46,7 +48,7 @@ export async function stageDelta(
   const changed = await changeGraph(staging, before, request);
   if (!changed) return undefined;
   const { facts, isSame, content } = changed;
-  if (isSame) return { record: stageLinksAlone(staging, before, links) };
+  if (isSame && !request.isBlind) return { record: stageLinksAlone(staging, before, links) };
   const record = stageFacts(staging, before, { facts, links: { given: links, partial: true } });
   return content ? { record, content } : { record };
 }

@@ -23,6 +23,8 @@ export interface PatchRequest extends WriteRequest {
   readonly body: RequestBody;
   /** What the patch does depends on the content, and its outcome tells of it: that is reading. */
   readonly looks?: boolean;
+  /** The caller cannot read the resource. */
+  readonly isBlind?: boolean;
   /** It is known to remove something, or that it does not; absent: nothing is known of it yet. */
   readonly removes?: boolean;
 }
@@ -34,17 +36,25 @@ export interface PatchRequest extends WriteRequest {
  */
 export async function patch(storage: Storage, request: PatchRequest): Promise<WriteResult> {
   if (!storage.store.record(request.iri)) return patchAbsent(storage, request, (same) => patch(storage, same));
+  const isBlind = !(await mayRead(storage, request));
+  return patchExisting(storage, isBlind ? { ...request, isBlind } : request);
+}
+
+const mayRead = async ({ authorizer, store }: Storage, { access, iri }: PatchRequest): Promise<boolean> =>
+  authorizer.allows({ view: store, access, mode: 'read', iri });
+
+async function patchExisting(storage: Storage, request: PatchRequest): Promise<WriteResult> {
   const admitted = await admit(storage, storage.store, request);
   const bytes = await readRequestBody(storage, request.body);
   if (admitted.kind === 'json') {
     const looks = request.body.mediaType !== mergePatch && (bytes.includes('"test"') || bytes.includes('\\u'));
-    const asked = looks ? await looking(storage, request, () => storage.documents.hasTests(bytes)) : request;
+    const asked = looks ? await looking(request, () => storage.documents.hasTests(bytes)) : request;
     return untilCurrent(() => patchJson(storage, asked, bytes), request.iri);
   }
   const text = decodeUtf8(bytes);
   const update = { text, isN3: request.body.mediaType === n3Patch };
   const quick = await quickly(storage, request, update);
-  const asked = quick && !(quick.isStrict && quick.removes) ? request : await looking(storage, request, () => true);
+  const asked = quick && !(quick.isStrict && quick.removes) ? request : await looking(request, () => true);
   return patchGraph(storage, asked, { ...update, quick });
 }
 
@@ -53,26 +63,18 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
  * (rule 20.6).
  */
 async function quickly(storage: Storage, request: PatchRequest, update: SentUpdate): Promise<GraphDelta | undefined> {
-  const { authorizer, documents, profile, store } = storage;
-  const { access, iri } = request;
+  const { documents, profile } = storage;
+  const { iri, isBlind } = request;
   const quick = await documents.quickChange(update, iri);
-  if (quick || !profile?.appendsByPatch) return quick;
-  const reads = await authorizer.allows({ view: store, access, mode: 'read', iri });
-  return reads ? undefined : documents.dataChange(update, iri);
+  return quick || !profile?.appendsByPatch || !isBlind ? quick : documents.dataChange(update, iri);
 }
 
 /**
  * The request of a patch that may look at the content, for one who may read it.
  * @throws LwsError `forbidden` for one who may not, when it does look
  */
-async function looking(
-  storage: Storage,
-  request: PatchRequest,
-  looks: () => boolean | Promise<boolean>,
-): Promise<PatchRequest> {
-  const { access, iri } = request;
-  if (await storage.authorizer.allows({ view: storage.store, access, mode: 'read', iri }))
-    return { ...request, looks: true };
+async function looking(request: PatchRequest, looks: () => boolean | Promise<boolean>): Promise<PatchRequest> {
+  if (!request.isBlind) return { ...request, looks: true };
   if (!(await looks())) return request;
   throw new LwsError(
     'forbidden',
@@ -87,7 +89,7 @@ interface GraphPatch extends SentUpdate {
 }
 
 async function patchGraph(storage: Storage, request: PatchRequest, patch: GraphPatch): Promise<WriteResult> {
-  const { iri, access, links } = request;
+  const { iri, access, links, isBlind = false } = request;
   const { text, quick } = patch;
   let needsWhole = false;
   const once = async (): Promise<WriteResult> => {
@@ -95,7 +97,7 @@ async function patchGraph(storage: Storage, request: PatchRequest, patch: GraphP
     const { record, content } = await storage.store.transact(async (tx) => {
       attribute(tx, access);
       const before = await admit(storage, tx, { ...request, removes: delta.removes !== false });
-      const staged = await stageDelta({ storage, tx }, before, { delta, length: text.length, links });
+      const staged = await stageDelta({ storage, tx }, before, { delta, length: text.length, links, isBlind });
       needsWhole = !staged;
       if (!staged) throw new OutdatedState(iri);
       return staged;
@@ -166,7 +168,8 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
   if (!document) throw new OutdatedState(iri);
   const isMerge = request.body.mediaType === mergePatch;
   const patched = await storage.documents.patchJson(document, Uint8Array.from(change), isMerge);
-  const content = document.equals(patched)
+  const keepsState = document.equals(patched) && !request.isBlind;
+  const content = keepsState
     ? undefined
     : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
   try {

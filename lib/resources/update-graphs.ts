@@ -29,7 +29,7 @@ export interface GraphsRequest {
 export interface UpdatedGraph {
   readonly iri: string;
   readonly status: 'created' | 'changed' | 'unchanged' | 'deleted';
-  /** Absent: it was deleted. */
+  /** Absent: it was deleted, or the caller cannot read it. */
   readonly record?: ResourceRecord;
 }
 
@@ -125,6 +125,11 @@ class GraphsWrite {
     return record;
   }
 
+  private async mayRead(view: View, record: ResourceRecord): Promise<boolean> {
+    const { access } = this.request;
+    return this.storage.authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+  }
+
   private async stage(
     tx: Transaction,
     update: GraphUpdate,
@@ -138,16 +143,21 @@ class GraphsWrite {
       await stageRemoval(storage, tx, { access, record: before });
       return { iri, status: 'deleted' };
     }
-    if (isSame && before) return { iri, status: 'unchanged', record: before };
-    if (before && !isCleared) {
+    const isBlind = before !== undefined && !(await this.mayRead(tx, before));
+    if (isSame && before && !isBlind) return { iri, status: 'unchanged', record: before };
+    if (before && (isSame || !isCleared)) {
       // What comes is bounded by the update; a graph may grow by many of them.
-      const staged = await stageDelta({ storage, tx }, before, { delta: update, length: Number.POSITIVE_INFINITY });
-      return { iri, status: 'changed', record: staged!.record };
+      const wanted = { delta: update, length: Number.POSITIVE_INFINITY, isBlind };
+      const staged = await stageDelta({ storage, tx }, before, wanted);
+      return { iri, status: 'changed', ...(isBlind ? {} : { record: staged!.record }) };
     }
     const growth = { before: before?.triples ?? 0, after: update.triples, characters: 0 };
     storage.documents.assertGrown(growth, Number.POSITIVE_INFINITY);
     const content = contentOf(update, added);
-    if (before) return { iri, status: 'changed', record: await stageContent({ storage, tx }, before, { content }) };
+    if (before) {
+      const record = await stageContent({ storage, tx }, before, { content });
+      return { iri, status: 'changed', ...(isBlind ? {} : { record }) };
+    }
     return { iri, status: 'created', record: stageNew(storage, tx, { iri, access }, content) };
   }
 }

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
+import { postUpdate } from '../support/sparql-update.js';
 import { agent, alice, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 
 const sparql = 'application/sparql-update';
@@ -45,6 +46,44 @@ describeStorage(
       expect((await s.get(iri)).text).to.contain('found');
     });
 
+    it('have no ETag and always give a new state, whether or not they change anything (rule 6.13)', async () => {
+      const graph = await governed(s, 'text/turtle', '<#a> <#b> "secret" .');
+      const json = await governed(s, 'application/json', '{"a":"secret"}');
+      const large = await governed(
+        s,
+        'application/n-triples',
+        Array.from({ length: 20_010 }, (_, at) => `<${s.root}#${at}> <${s.root}#b> "secret" .`).join('\n'),
+      );
+      for (const [iri, mediaType, same, other] of [
+        [graph, sparql, 'INSERT DATA { <#a> <#b> "secret" }', 'INSERT DATA { <#a> <#b> "x" }'],
+        [graph, sparql, 'DELETE DATA { <#a> <#b> "absent" }', 'DELETE DATA { <#a> <#b> "x" }'],
+        [large, sparql, `INSERT DATA { <${s.root}#7> <${s.root}#b> "secret" }`, 'INSERT DATA { <#a> <#b> "x" }'],
+        [json, 'application/merge-patch+json', '{"a":"secret"}', '{"a":"other"}'],
+        [json, jsonPatch, '[{"op":"add","path":"/a","value":"other"}]', '[{"op":"add","path":"/a","value":"x"}]'],
+      ] as const)
+        for (const body of [same, other]) {
+          const before = await s.tag(iri);
+          const { status, headers } = await patch(iri, mediaType, body);
+          expect([status, headers['etag'], headers['last-modified']], body).to.deep.equal([204, undefined, undefined]);
+          expect(await s.tag(iri), body).not.to.equal(before);
+        }
+      const before = await s.tag(graph);
+      const read = await patch(graph, sparql, 'INSERT DATA { <#a> <#b> "secret" }', bob);
+      expect([read.status, read.headers['etag']]).to.deep.equal([204, before]);
+    });
+
+    it('are reported as changed, without a tag, by an update at the endpoint (rule 14.11)', async () => {
+      const iri = await governed(s, 'text/turtle', '<#a> <#b> "secret" .');
+      for (const value of ['secret', 'x']) {
+        const before = await s.tag(iri);
+        const update = `INSERT DATA { GRAPH <${iri}> { <${iri}#a> <${iri}#b> "${value}" } }`;
+        const answer = await postUpdate(s, update, as(s, alice));
+        expect(answer.status, answer.text).to.equal(200);
+        expect(JSON.parse(answer.text).resources).to.deep.equal([{ id: iri, status: 'changed' }]);
+        expect(await s.tag(iri)).not.to.equal(before);
+      }
+    });
+
     it('change members of a JSON document that they name, and are refused tests', async () => {
       const iri = await governed(s, 'application/json', '{"a":"secret"}');
       expect((await patch(iri, jsonPatch, '[{"op":"add","path":"/b","value":"test"}]')).status).to.equal(204);
@@ -56,5 +95,5 @@ describeStorage(
       expectProblem(await patch(iri, jsonPatch, '[{"op":"test","path":"/a","value":"x"}]', bob), 409, s);
     });
   },
-  inWac(),
+  inWac({ 'sparql.endpoint.update': 'true' }),
 );

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { ask, endpointOf, rowsOf, sparqlQuery } from '../support/sparql.js';
-import { alice, as, owner } from '../support/wac.js';
+import { agent, alice, as, inWac, owner, rule, setAcl } from '../support/wac.js';
 
 interface Part {
   readonly operator: string;
@@ -105,4 +105,32 @@ describeStorage(
     });
   },
   { settings: { owners: owner.did }, owner },
+);
+
+describeStorage(
+  'SPARQL explained from disk',
+  (s) => {
+    it('shows the same estimates whatever the number of unreadable triples (rule 14.1)', async () => {
+      const readable = await s.container();
+      await setAcl(s, readable, rule('Read', agent(alice)));
+      const triples = (count: number, name: string): string =>
+        Array.from({ length: count }, (_, at) => `<${e}${name}${at}> <${e}many> ${at} .`).join('\n');
+      for (let at = 0; at < 30; at++) await s.stored('text/turtle', triples(2, `r${at}-`), `${readable}${at}`);
+      const estimates: unknown[] = [];
+      for (const unreadable of [300, 400, 800, 1200]) {
+        await s.stored('text/turtle', triples(unreadable, `h${unreadable}-`));
+        const answer = await s.send(
+          'POST',
+          `${endpointOf(s)}?explain=plan`,
+          { 'Content-Type': sparqlQuery },
+          `SELECT * { ?s <${e}many> ?o }`,
+          as(s, alice),
+        );
+        const { plan } = JSON.parse(answer.text) as { plan: Part };
+        estimates.push(all(plan).find(({ operator }) => operator === 'pattern')?.estimate);
+      }
+      expect(estimates).to.deep.equal([64, 64, 64, 64]);
+    });
+  },
+  inWac({ 'sparql.endpoint.memory-index-quads': '0' }),
 );

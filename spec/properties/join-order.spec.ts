@@ -67,6 +67,7 @@ function randomPatterns(random: Random): string[] {
 function counted(matches: QuadMatches, read: { keys: number }): QuadMatches {
   return {
     costs: matches.costs,
+    estimatesReadable: matches.estimatesReadable,
     async *stream(bound, wanted) {
       for await (const block of matches.stream(bound, wanted)) {
         read.keys += block.length;

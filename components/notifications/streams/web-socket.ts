@@ -278,7 +278,8 @@ export function readChannel(document: unknown, now: number): ChannelWish {
 /** The same of the triples of a document: the members of the one that is a channel. */
 export function channelOfGraph(quads: readonly Quad[]): object {
   const channel = quads.find(({ predicate, object }) => predicate.value === rdf.type && types.includes(object.value));
-  const members: Record<string, string[]> = {};
+  // Without a prototype: the sender chooses the names.
+  const members: Record<string, string[]> = Object.create(null);
   for (const { subject, predicate, object } of quads)
     if (subject.equals(channel?.subject)) {
       const name = predicate.value === rdf.type ? 'type' : predicate.value.replace(notify, '');

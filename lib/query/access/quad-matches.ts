@@ -89,6 +89,8 @@ export type AssertTime = (work?: number) => void;
 
 export interface QuadMatches {
   readonly costs: Costs;
+  /** False if estimates are extrapolated from keys among which are those of unreadable graphs. */
+  readonly estimatesReadable: boolean;
   stream(bound: Terms, wanted: Wanted): AsyncGenerator<Terms[]>;
   /** The matches of each pattern, in the order given. */
   lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]>;
@@ -107,6 +109,7 @@ export interface QuadMatches {
 
 export class KeyMatches implements QuadMatches {
   readonly costs: Costs;
+  readonly estimatesReadable: boolean;
   private readonly all: boolean;
   private readonly gates: Readonly<Record<DatasetPart, GraphGate>>;
   private readonly scans: Scans;
@@ -119,6 +122,7 @@ export class KeyMatches implements QuadMatches {
     private readonly iterators: KeyIterators,
   ) {
     this.all = graphs.readable.all;
+    this.estimatesReadable = this.all;
     this.costs = this.all ? costs : gatedCosts;
     this.gates = { union: graphGate(graphs, 'union'), named: graphGate(graphs, 'named') };
     this.scans = new Scans(this.gates);

@@ -3,7 +3,7 @@
  * changes says which graphs have changed since, or that it does not know. Nothing depends on it.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { entryBlocks, type Level, type LevelSnapshot } from '../../storage/engine/durable-level.js';
 import { writeWhole } from '../../storage/engine/synced-files.js';
 import { hiddenGraphs } from '../../storage/graphs/hidden-keys.js';
@@ -12,7 +12,9 @@ import { linksetEnd } from '../access/graph-ranges.js';
 import { buffersOf, type IndexData } from './index-data.js';
 
 /** Changes with the layout of the file, and of what is in it. */
-const format = 1;
+const format = 2;
+/** Bytes before the header: its length, and the SHA-256 of that length, the header and the buffers. */
+const [lengthBytes, digestBytes] = [4, 32];
 /** With more changed graphs it is built anew. */
 const mostChanged = 4_000;
 
@@ -29,8 +31,6 @@ interface Header extends IndexedState {
   readonly quads: Omit<IndexData['quads'], 'columns'>;
   readonly terms: { readonly count: number; readonly seed: number };
   readonly lengths: readonly number[];
-  /** The SHA-256 of the buffers (base64). */
-  readonly digest: string;
 }
 
 interface Opened {
@@ -51,11 +51,11 @@ export function writeIndex(file: string, state: IndexedState, data: IndexData): 
   const { columns: _, ...quads } = data.quads;
   const { count, seed } = data.terms;
   const lengths = buffers.map(({ length }) => length);
-  const header: Header = { ...state, format, quads, terms: { count, seed }, lengths, digest: digestOf(buffers) };
+  const header: Header = { ...state, format, quads, terms: { count, seed }, lengths };
   const text = Buffer.from(JSON.stringify(header));
-  const head = Buffer.alloc(4);
+  const head = Buffer.alloc(lengthBytes);
   head.writeUInt32LE(text.length);
-  writeWhole(file, [head, text, ...buffers]);
+  writeWhole(file, [head, digestOf([head, text, ...buffers]), text, ...buffers]);
 }
 
 /** The index of the file, and the graphs that have changed since; `undefined` when it cannot be used. */
@@ -67,18 +67,23 @@ export async function readIndex(
   let handle: number | undefined;
   try {
     handle = openSync(file, 'r');
-    const head = read(handle, 4).readUInt32LE();
-    const header = JSON.parse(read(handle, Math.min(head, 1 << 20)).toString()) as Header;
+    const head = read(handle, lengthBytes);
+    const digest = read(handle, digestBytes);
+    const text = read(handle, Math.min(head.readUInt32LE(), 1 << 20));
+    const header = JSON.parse(text.toString()) as Header;
     if (header.format !== format || header.storage !== storage) return undefined;
+    const size = header.lengths.reduce((sum, length) => sum + length, lengthBytes + digestBytes + text.length);
+    if (fstatSync(handle).size !== size) return undefined;
     const changed = await changedSince(header, opened);
     if (!changed) return undefined;
     const buffers = header.lengths.map((length) => new SharedArrayBuffer(length));
-    for (const buffer of buffers) readInto(handle, new Uint8Array(buffer));
-    if (digestOf(buffers.map((each) => new Uint8Array(each))) !== header.digest) return undefined;
-    const [text, offsets, hashes, slots] = buffers.splice(16) as [never, never, never, never];
+    const views = buffers.map((buffer) => new Uint8Array(buffer));
+    for (const view of views) readInto(handle, view);
+    if (!digestOf([head, text, ...views]).equals(digest)) return undefined;
+    const [texts, offsets, hashes, slots] = buffers.splice(16) as [never, never, never, never];
     const columns = [0, 4, 8, 12].map((at) => buffers.slice(at, at + 4));
     return {
-      data: { quads: { ...header.quads, columns }, terms: { ...header.terms, text, offsets, hashes, slots } },
+      data: { quads: { ...header.quads, columns }, terms: { ...header.terms, text: texts, offsets, hashes, slots } },
       changed,
     };
   } catch {
@@ -113,10 +118,10 @@ async function changedSince(
   return last === undefined ? undefined : [...graphs];
 }
 
-function digestOf(buffers: readonly Uint8Array[]): string {
+function digestOf(buffers: readonly Uint8Array[]): Buffer {
   const hash = createHash('sha256');
   for (const buffer of buffers) hash.update(buffer);
-  return hash.digest('base64');
+  return hash.digest();
 }
 
 function read(handle: number, length: number): Buffer {

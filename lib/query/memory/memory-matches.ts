@@ -21,6 +21,7 @@ const lookUpWork = 4;
 export class MemoryMatches implements QuadMatches {
   // A lookup takes 2 to 3 µs, a match of a scan 0.1 to 0.3, and as much again to be joined.
   readonly costs = { lookUp: 6, quad: 3, subject: 6 };
+  readonly estimatesReadable = true;
   private readonly terms: TermIds;
   private readonly scans: MemoryScans;
   // The last term of each place and its number: patterns that are looked up together share most terms.

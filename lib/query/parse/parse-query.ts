@@ -92,7 +92,9 @@ async function parsed(
     algebra = translate(syntax);
   } catch (error) {
     if (error instanceof LwsError) throw error;
-    throw new LwsError('malformed-query', `The query has no meaning: ${oneLine((error as Error).message)}`, {
+    const isDeep = error instanceof RangeError;
+    const reason = isDeep ? 'it is nested too deeply' : oneLine((error as Error).message);
+    throw new LwsError('malformed-query', `The query is not valid: ${reason}`, {
       cause: error,
     });
   }

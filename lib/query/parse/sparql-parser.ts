@@ -70,7 +70,8 @@ async function makeParser() {
     // The package begins anew after a subquery, with names that a query may have.
     generateFreshVar: (context: Context) => context.dataFactory.variable!(`..v${context.varCount++}`),
   };
-  const patches = Object.entries(rules).map(([name, rule]) => ({ name, fun: () => rule }));
+  const patches = Object.entries(rules).map(([name, rule]) => ({ name, fun: (_: Subrules): unknown => rule }));
+  patches.push({ name: 'translateInlineData', fun: inlineData });
   const builder = IndirBuilder.create(toAlgebra12Builder);
   for (const patch of patches) builder.patchRule(patch as never);
   const translator = builder.build();
@@ -78,6 +79,29 @@ async function makeParser() {
     translator.translateQuery(createAlgebraContext({ baseIRI }), syntax as never, true, blankToVariable) as never;
   return { parser: new Parser({ errorHandler: onParseErrors } as object), toAlgebra };
 }
+
+interface Subrules {
+  readonly SUBRULE: (rule: { readonly name: string }, argument: unknown) => never;
+}
+
+interface InlineData {
+  readonly variables: readonly unknown[];
+  readonly values: readonly object[];
+}
+
+/** Translates VALUES. The package puts rows into plain objects, which lose the values of a variable `?__proto__`. */
+const inlineData =
+  ({ SUBRULE }: Subrules) =>
+  ({ algebraFactory }: Context, { variables, values }: InlineData): Algebra.Operation => {
+    const translated = (term: unknown): never => SUBRULE({ name: 'translateTerm' }, term);
+    const rows = values.map((row) => {
+      const terms: Record<string, never> = Object.create(null);
+      for (const [name, term] of Object.entries(row)) if (term !== undefined) terms[name] = translated(term);
+      return terms;
+    });
+    return algebraFactory.createValues(variables.map(translated), rows) as never;
+  };
+
 type Context = ReturnType<typeof import('@traqula/algebra-transformations-1-2')['createAlgebraContext']>;
 let parser: ReturnType<typeof makeParser> | undefined;
 

@@ -25,7 +25,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
   const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {
       case 'link':
-        return patternPlan([from, placeOf((path as Algebra.Link).iri, names), to, at], part);
+        return patternPlan([from, placeOf((path as Algebra.Link).iri, names), to, at], part, names);
       case 'inv':
         return walk((path as Algebra.Inv).path, to, from, at);
       case 'alt':
@@ -39,7 +39,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
         const slot = names.unnamed();
         const excluded = new Set((path as Algebra.Nps).iris.map(constantToken));
         const evaluate: Evaluate = (row) => truth(!excluded.has(row[slot]!));
-        return filterPlan(patternPlan([from, { slot }, to, at], part), { evaluate, slots: new Set([slot]) });
+        return filterPlan(patternPlan([from, { slot }, to, at], part, names), { evaluate, slots: new Set([slot]) });
       }
       default: {
         const length = lengths[path.type];

@@ -13,6 +13,7 @@ export function compilePattern(node: Algebra.Pattern, names: Names): Plan {
   return patternPlan(
     [subject, predicate, object, graph].map((term) => placeOf(term, names)),
     partOf(graph),
+    names,
   );
 }
 
@@ -24,7 +25,8 @@ export function placeOf(term: Term, names: Names): Place {
   return names.isIdle(term.value) ? undefined : { slot: names.slot(term.value) };
 }
 
-export function patternPlan(places: readonly Place[], part: Pattern['part']): Plan {
+export function patternPlan(places: readonly Place[], part: Pattern['part'], names: Names): Plan {
+  names.addPattern();
   const wanted = places.flatMap((place, index) => (place && 'slot' in place ? [index] : []));
   return makeJoin({ patterns: [{ places, part, wanted }] });
 }

@@ -1,6 +1,10 @@
 /** What the parts of a query share: the names of its variables as slots, and what its functions know. */
 import type { Algebra } from '@comunica/utils-algebra';
+import { LwsError } from '../../errors.js';
 import type { Facts, Slot } from '../expressions/evaluate.js';
+
+/** Maximum number of triple patterns and path steps of a query: planning a join takes the square of them. */
+const maxPatterns = 2000;
 
 /** The query cannot be compiled, and is refused; the message says what it has in it. */
 export class NotCompiledError extends Error {}
@@ -12,6 +16,8 @@ export interface Names {
   isIdle(name: string): boolean;
   /** A slot that no variable has. */
   unnamed(): Slot;
+  /** Counts a triple pattern, or a step of a path. @throws LwsError `too-complex` for one more than a query may have */
+  addPattern(): void;
   /** Names of a subquery, which shares with this scope only those that it gives out. */
   inner(shared: readonly string[]): Names;
   /** The slots of EXISTS within expressions, by their nodes. */
@@ -29,6 +35,7 @@ export interface Names {
 /** What all scopes of a query share. */
 interface Shared {
   width: number;
+  patterns: number;
   readonly variables: (string | undefined)[];
   readonly root: Algebra.Operation | undefined;
   counts: Map<string, number> | undefined;
@@ -93,6 +100,14 @@ class Scope implements Names {
     return this.shared.width++;
   }
 
+  addPattern(): void {
+    if (++this.shared.patterns > maxPatterns)
+      throw new LwsError(
+        'too-complex',
+        `It has more than ${maxPatterns} triple patterns and steps of paths. Split it, or list terms with VALUES.`,
+      );
+  }
+
   inner(shared: readonly string[]): Names {
     return new Scope(this.shared, new Map(shared.map((name) => [name, this.slot(name)])));
   }
@@ -110,7 +125,17 @@ export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
   };
   const isOfMoment = (): boolean => moment !== undefined;
   return new Scope(
-    { width: 0, variables: [], root, counts: undefined, marks: new Map(), terms: new Set(), facts, isOfMoment },
+    {
+      width: 0,
+      patterns: 0,
+      variables: [],
+      root,
+      counts: undefined,
+      marks: new Map(),
+      terms: new Set(),
+      facts,
+      isOfMoment,
+    },
     new Map(),
   );
 }

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readIndex } from '../../../lib/query/memory/index-file.js';
 import { request } from '../../support/http.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';
@@ -99,6 +100,35 @@ describe('The file of the index in memory', function () {
       expect(built().map(({ quads, changed }) => [quads, changed])).to.deep.equal([[18_017, 0]]);
       writeFileSync(file(), whole);
     });
+
+  it('is rejected where any byte differs: length, digest, header and index', async () => {
+    await restart();
+    await counts();
+    const { level } = server.server.store;
+    const opened = { level, snapshot: level.snapshot() };
+    const whole = readFileSync(file());
+    const copy = `${file()}.copy`;
+    const isUsed = async (bytes: Buffer): Promise<boolean> => {
+      writeFileSync(copy, bytes);
+      return (await readIndex(copy, server.root, opened)) !== undefined;
+    };
+    expect(await isUsed(whole)).to.equal(true);
+    expect(await isUsed(Buffer.concat([whole, Buffer.alloc(1)]))).to.equal(false);
+    const headEnd = 36 + whole.readUInt32LE();
+    expect(whole.toString('latin1', 36, headEnd)).to.match(/^\{.*"lengths":\[.*\]\}$/);
+    const inIndex = Array.from(
+      { length: 50 },
+      (_, at) => headEnd + Math.floor(((whole.length - headEnd - 1) * at) / 49),
+    );
+    const inHead = [...Array(headEnd).keys()].filter((at) => at < 40 || at % 5 === 0);
+    for (const at of [...inHead, ...inIndex]) {
+      const flipped = Buffer.from(whole);
+      flipped[at]! ^= 1 << (at % 8);
+      expect(await isUsed(flipped), `byte ${at}`).to.equal(false);
+    }
+    rmSync(copy);
+    await opened.snapshot.close();
+  });
 
   it('is not missed', async () => {
     rmSync(file());

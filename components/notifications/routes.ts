@@ -132,10 +132,9 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   const assertBelow = (
     most: number,
     counts: (each: Subscription) => boolean,
-    said: readonly [string, string],
-    elsewhere = 0,
+    said: readonly [who: string, setting: string, elsewhere?: number],
   ): void => {
-    const count = subscriptions.count(counts) + elsewhere;
+    const count = subscriptions.count(counts) + (said[2] ?? 0);
     if (count < most) return;
     throw new LwsError(
       'too-many-requests',
@@ -149,13 +148,13 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   const isStranger = standing === 'stranger';
   const { tally } = subscriptions;
   const isHere = ({ from }: Subscription): boolean => from === wanted.from;
-  const own = ['Your address has', 'max-per-address'] as const;
-  assertBelow(limits.perAddress, isHere, own, isStranger ? tally.elsewhere(wanted.from) : 0);
+  const ofAddress = isStranger ? tally.elsewhere(wanted.from) : 0;
+  assertBelow(limits.perAddress, isHere, ['Your address has', 'max-per-address', ofAddress]);
   const isLike = (each: Subscription): boolean => standingOf(each) === standing;
   const all = ['Strangers have', 'max-of-strangers'] as const;
   if (isStranger) {
     assertBelow(limits.ofStrangers, isLike, all);
-    assertBelow(limits.ofStrangers * inAllStorages, isLike, all, tally.elsewhere());
+    assertBelow(limits.ofStrangers * inAllStorages, isLike, [...all, tally.elsewhere()]);
   } else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
 }
 

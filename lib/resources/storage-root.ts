@@ -66,11 +66,9 @@ export async function ensureRootAcl(
   const made = await documents.parse(Buffer.from(text), turtle, storage);
   const keys = before ? mergedKeys(withoutControl(storage, before.keys), made.keys) : made.keys;
   const prefixes = { ...before?.prefixes, ...made.prefixes };
+  const document = { revision: newRevision(), prefixes, keys, ...dateAfter(before, clock()) };
   await store.transact((tx) => {
-    stageAcl(tx, index, tx.record(storage)!, {
-      ...{ revision: newRevision(), prefixes, keys },
-      ...dateAfter(before, clock()),
-    });
+    stageAcl(tx, index, tx.record(storage)!, document);
     if (change !== undefined) tx.putEntry(ownersKey, change);
   });
 }

@@ -45,13 +45,9 @@ export class Places {
   private assertRoom({ subject, address, standing }: Place): void {
     const { perSubject, perAddress, ofStrangers, inAll } = this.limits;
     const taken = [...this.taken];
-    const assertBelow = (
-      most: number,
-      counts: (place: Place) => boolean,
-      said: readonly [string, string],
-      elsewhere = 0,
-    ): void => {
-      const count = taken.filter(counts).length + elsewhere;
+    type Said = readonly [who: string, setting: string, elsewhere?: number];
+    const assertBelow = (most: number, counts: (place: Place) => boolean, said: Said): void => {
+      const count = taken.filter(counts).length + (said[2] ?? 0);
       if (count < most) return;
       throw new LwsError('too-many-requests', `${said[0]} ${count} streams already (lws.streams.${said[1]}).`, {
         fields: { 'Retry-After': '60' },
@@ -64,14 +60,13 @@ export class Places {
     const isHere = (place: Place): boolean => place.address === address && place.standing !== 'controller';
     const { tally } = this;
     const isStranger = standing === 'stranger';
-    const own = ['Your address has', 'max-per-address'] as const;
-    assertBelow(perAddress, isHere, own, isStranger ? tally.elsewhere(address) : 0);
+    assertBelow(perAddress, isHere, ['Your address has', 'max-per-address', isStranger ? tally.elsewhere(address) : 0]);
     if (!isStranger) return;
     const [isAlike, all] = [
       (place: Place) => place.standing === 'stranger',
       ['Strangers have', 'max-of-strangers'],
     ] as const;
     assertBelow(ofStrangers, isAlike, all);
-    assertBelow(ofStrangers * inAllStorages, isAlike, all, tally.elsewhere());
+    assertBelow(ofStrangers * inAllStorages, isAlike, [...all, tally.elsewhere()]);
   }
 }

@@ -101,6 +101,7 @@ export default defineComponent({
       queue: size * queuedPerWorker,
       memory,
       store,
+      isHome: (platform.home ?? platform.rootIri) === platform.rootIri,
     });
     store.beforeReopening(() => pool.pause());
     store.beforeReopening(() => memory.pause());

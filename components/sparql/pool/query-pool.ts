@@ -23,6 +23,8 @@ export interface QueryPoolOptions extends QueryThreadData {
   readonly memory?: MemoryIndex | undefined;
   /** What short queries are answered from without a thread; absent: none is. */
   readonly store?: Store;
+  /** Controllers of this storage are the operators of the process. */
+  readonly isHome?: boolean;
 }
 
 /** A thread that nobody needs for so long is let go. */
@@ -112,10 +114,10 @@ export class QueryPool {
   }
 
   private async startShort(store: Store): Promise<void> {
-    const { memory, storage } = this.options;
+    const { memory, storage, isHome = true } = this.options;
     const { ShortQueries } = await import('./short-queries.js');
     const hidden = new RememberedHidden(store);
-    const short = await ShortQueries.load({ storage, level: () => store.level, hidden });
+    const short = await ShortQueries.load({ storage, level: () => store.level, hidden, isHome });
     memory?.serve(short);
     this.short = short;
   }

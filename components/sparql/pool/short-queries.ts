@@ -2,7 +2,7 @@
  * Queries that the HTTP thread answers itself, beside those of the threads: a lookup takes less work than the way to a thread and back. Whether
  * one is short is a matter of its form and of what it takes, and it is begun anew in a thread when it is not. It must not know who asks.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { RememberedHidden } from '../../../lib/component/graphs.js';
 import type { Level } from '../../../lib/component/level.js';
 import { countedCache, MemoryLayers } from '../../../lib/component/memory.js';
@@ -27,6 +27,9 @@ class NotShortError extends Error {}
  * that is warm.
  */
 const [maxLength, maxWork] = [2048, 8000];
+/** Words and signs of a text. Parsing one takes some twenty microseconds. */
+const maxTokens = 400;
+const token = /\w+|[^\s\w]/g;
 /** Milliseconds of the processor after which it is not short whatever it has read, and parts of the answer before the last. */
 const [maxMs, maxParts] = [20, 4];
 /** Quads that changed since the index was built: the HTTP thread has them in an order of its own. */
@@ -42,11 +45,13 @@ const operations = new Set(
     ' ',
   ),
 );
-/** Functions and aggregates whose work does not grow with the length of a text, or as it does. */
+/** Operations, terms and expressions of a short query: rows are counted, and each row takes as much work as there are of these. */
+const maxNodes = 100;
+/** Functions and aggregates whose work does not grow with the length of a text or number. Arithmetic does: numbers have any number of digits. */
 const functions = new Set(
   (
     '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str ' +
-    '+ - * / asc desc if coalesce year month day count sum avg min max sample'
+    'asc desc if coalesce year month day count min max sample'
   ).split(' '),
 );
 
@@ -72,8 +77,10 @@ function mayBeShort(algebra: Algebra.Operation): boolean {
 
 function hasShortForm(algebra: Algebra.Operation): boolean {
   let begins = false;
+  let nodes = 0;
   for (const { type, subType, subject, object, graph, ...of } of nodesOf(algebra, () => true) as Iterable<Node>) {
     if (type === undefined) continue;
+    if (++nodes > maxNodes) return false;
     if (!operations.has(type)) return false;
     // What is named is a cast, or refused.
     const name =
@@ -86,10 +93,26 @@ function hasShortForm(algebra: Algebra.Operation): boolean {
   return begins;
 }
 
+/**
+ * Milliseconds of a second that the HTTP thread spends on short queries over all storages, those of operators aside. Callers and storages are
+ * cheap, so that bounds for each of them would not bound the sum.
+ */
+const shareMs = 250;
+const share = { left: shareMs, at: performance.now() };
+
+function hasShare(): boolean {
+  const now = performance.now();
+  share.left = Math.min(shareMs, share.left + ((now - share.at) * shareMs) / 1000);
+  share.at = now;
+  return share.left > 0;
+}
+
 export interface ShortQueriesOptions {
   readonly storage: string;
   readonly level: () => Level;
   readonly hidden: RememberedHidden;
+  /** Controllers of this storage are the operators of the process. */
+  readonly isHome: boolean;
 }
 
 export class ShortQueries implements Answerer {
@@ -121,7 +144,8 @@ export class ShortQueries implements Answerer {
   /** Runs a query that is short; `undefined`: it belongs into a thread. @throws what a client is told */
   async run(job: QueryJob, rules: QueryRules): Promise<QueryAnswer | undefined> {
     const { task, standing } = job;
-    if (!this.takes(task, rules)) return undefined;
+    const isOperator = standing === 'controller' && this.options.isHome;
+    if (!this.takes(task, rules) || !(isOperator || hasShare())) return undefined;
     const form = task.query.replace(/<[^<>]*>|"[^"]*"|'[^']*'|\d+/g, '');
     const isStranger = standing === 'stranger';
     if ((this.long.get(form) ?? 0) >= maxVain || (isStranger && performance.now() < this.strangersAt)) return undefined;
@@ -144,7 +168,14 @@ export class ShortQueries implements Answerer {
       void last.then(end);
       return undefined;
     }
+    // Other requests come between two queries of the queue.
+    if (this.waiting > 1) await setImmediate();
     const began = performance.now();
+    /** Counts a query that took long against its form and the caller. */
+    const count = (took: number): void => {
+      this.long.set(form, (this.long.get(form) ?? 0) + 1);
+      if (isStranger) this.strangersAt = began + took + pauseTimes * took;
+    };
     try {
       const { algebra } = await parseQuery(task.query, task.base, task);
       if (!mayBeShort(algebra)) throw new NotShortError();
@@ -152,15 +183,16 @@ export class ShortQueries implements Answerer {
         new AskedQuery(job, rules, begun).run(this);
       const answer = await new Promise<QueryAnswer>((resolve, reject) => query(resolve).catch(reject));
       this.answered++;
-      this.long.delete(form);
+      const took = performance.now() - began;
+      if (took > maxMs) count(took);
+      else this.long.delete(form);
       return answer;
     } catch (error) {
       if (!(error instanceof NotShortError || error instanceof NeedsIndexError)) throw error;
-      const now = performance.now();
-      this.long.set(form, (this.long.get(form) ?? 0) + 1);
-      if (isStranger) this.strangersAt = now + pauseTimes * (now - began);
+      count(performance.now() - began);
       return undefined;
     } finally {
+      if (!isOperator) share.left -= performance.now() - began;
       end();
     }
   }
@@ -170,6 +202,7 @@ export class ShortQueries implements Answerer {
     return (
       isPlain &&
       query.length <= maxLength &&
+      (query.match(token)?.length ?? 0) <= maxTokens &&
       this.waiting < maxWaiting &&
       !this.isPaused &&
       !this.isStuck &&

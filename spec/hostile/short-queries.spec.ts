@@ -1,0 +1,87 @@
+/** Short queries on the HTTP thread: an anonymous flood of them does not delay requests of other callers (rule 14.7). */
+import { Agent, request as send } from 'node:http';
+import { expect } from 'chai';
+import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { request } from '../support/http.js';
+import { ed25519Identity } from '../support/identity.js';
+import type { ServerProcess } from '../support/process.js';
+import { eventually } from '../support/subscriptions.js';
+
+const owner = ed25519Identity();
+const e = 'https://e.example/';
+const times = (count: number, part: (at: number) => string, joint = ' '): string =>
+  Array.from({ length: count }, (_, at) => part(at)).join(joint);
+
+/** Each of them is short by its length, and was answered by the HTTP thread in 10 to 490 ms. */
+const attacks: Readonly<Record<string, (at: number) => string>> = {
+  'sums of numbers of 900 digits': (at) => `SELECT (SUM(?n) AS ?s) (${at} AS ?a) { ?x <${e}long> ?n }`,
+  '500 sums in a row': (at) =>
+    `SELECT (${times(480, () => '1', '+')}+?n AS ?s) { ?x <${e}few> ?n FILTER(${at} = ${at}) }`,
+  'lists that are nested 900 deep': (at) => `SELECT * { <${e}${at}> ?p ${'('.repeat(900)}1${')'.repeat(900)} }`,
+  '200 free patterns': (at) => `SELECT * { <${e}${at}> ?p ?o ${times(180, () => '.?a ?b ?c', '')} } LIMIT 1`,
+  'GRAPH that is nested 180 deep': (at) => `SELECT * { ${'GRAPH?g{'.repeat(180)}<${e}${at}> ?p ?o${'}'.repeat(180)} }`,
+};
+
+describe('Short queries under attack', function () {
+  this.timeout(180_000);
+  let server: ServerProcess;
+  const agent = new Agent({ keepAlive: true, maxSockets: 60 });
+  const ask = (query: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const req = send(`${server.root}.lws/sparql?query=${encodeURIComponent(query)}`, { agent }, (response) =>
+        response.resume().once('end', () => resolve(response.statusCode!)),
+      );
+      req.once('error', reject).end();
+    });
+  const answeredByHttp = async (): Promise<number> => {
+    const { text } = await request(`${server.root}.lws/metrics`, { headers: by(server, owner) });
+    return Number(/^\w*sparql_short_queries_total(?:\{[^}]*\})? (\d+)/m.exec(text)?.[1] ?? 0);
+  };
+
+  before(async () => {
+    server = await startOwned(owner);
+    const digits = (at: number): string => String(at % 9 || 9).repeat(900);
+    const body = [
+      times(500, (at) => `<${e}${at}> <${e}long> ${digits(at)} .`, '\n'),
+      times(6000, (at) => `<${e}${at}> <${e}few> ${at} .`, '\n'),
+    ].join('\n');
+    const headers = { ...by(server, owner), 'Content-Type': 'text/turtle' };
+    expect((await request(`${server.root}data`, { method: 'PUT', headers, body })).status).to.equal(201);
+    // The HTTP thread answers short queries from the ninth on, once it has had a quiet moment.
+    await eventually(
+      async () => {
+        for (let at = 0; at < 10; at++) expect(await ask(`ASK { <${e}${at}> ?p ?o }`)).to.equal(200);
+        return (await answeredByHttp()) > 0;
+      },
+      'the HTTP thread answers short queries',
+      60_000,
+    );
+  });
+  after(async () => {
+    agent.destroy();
+    await server?.kill();
+  });
+
+  for (const [what, query] of Object.entries(attacks))
+    it(`60 connections that send ${what} do not delay others`, async () => {
+      const noticed = await notice(server, async () => {
+        const statuses = await Promise.all(Array.from({ length: 240 }, (_, at) => ask(query(at))));
+        return new Set(statuses);
+      });
+      // Answered, refused, or turned away: never a fault of the server.
+      for (const status of noticed.result) expect(status).to.be.oneOf([200, 400, 422, 429, 503]);
+      expectUnnoticed(noticed);
+    });
+
+  it('goes on answering lookups on the HTTP thread', async () => {
+    await eventually(
+      async () => {
+        const before = await answeredByHttp();
+        expect(await ask(`SELECT ?o { <${e}7> <${e}few> ?o }`)).to.equal(200);
+        return (await answeredByHttp()) > before;
+      },
+      'the HTTP thread answers a lookup',
+      60_000,
+    );
+  });
+});

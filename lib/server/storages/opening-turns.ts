@@ -1,11 +1,11 @@
-/** Turns of strangers to have a storage opened: one at a time, each address in its turn, and at most a quarter of the time. */
+/** Turns of strangers to have a storage opened: one at a time, each address in its turn, with rests. */
 import { tooBusy } from '../../errors.js';
 
 /** A turn; its functions may be called again. */
 export interface Turn {
   /** Ends it at once. */
   end(): void;
-  /** Ends it after a rest of three times as long as it took. */
+  /** Ends it after a rest of three times as long as it took, of 200 ms at most. */
   rest(): void;
 }
 
@@ -14,7 +14,7 @@ interface Waiting {
   readonly go: (turn: Turn) => void;
 }
 
-const [restFactor, longestRestMs] = [3, 1_000];
+const [restFactor, longestRestMs] = [3, 200];
 
 export class OpeningTurns {
   private waiting: Waiting[] = [];

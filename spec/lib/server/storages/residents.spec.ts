@@ -130,6 +130,30 @@ describe('Residents (rule 21.4)', () => {
     expect(events.slice(4)).to.deep.equal(['open d', 'close a']);
   });
 
+  it('opens storages for strangers one at a time, each address in its turn, and for others at once', async () => {
+    held.set('a', () => {});
+    const visits = [visit('a'), visit('b'), visit('c'), visit('d', { address: '192.0.2.2' })];
+    await visit('e', owner);
+    expect(events).to.deep.equal(['open a', 'open e']);
+    held.get('a')!();
+    await Promise.all(visits);
+    expect(events.filter((each) => each.startsWith('open'))).to.deep.equal(
+      ['a', 'e', 'd', 'b', 'c'].map((name) => `open ${name}`),
+    );
+  });
+
+  it('ends the turn of a stranger who turns out to have rights, and keeps none after a failure', async () => {
+    const { end } = await residents.use('a', seatOf());
+    const next = visit('b');
+    residents.known('a');
+    end();
+    await next;
+    failing.add('c');
+    expect(await refusal('c')).to.be.an.instanceOf(LwsError);
+    await visit('d');
+    expect(events.at(-1)).to.equal('open d');
+  });
+
   it('closes storages that only unfinished requests of strangers use, and answers these', async () => {
     const slow = ['a', 'b'].map((name) => ({ name, seat: unfinished() }));
     for (const { name, seat } of slow) await residents.use(name, seat);

@@ -36,8 +36,8 @@ export interface AppContext {
   /** The base URI's scheme and authority. */
   readonly origin: string;
   readonly log: Log;
-  /** Told of the caller of each request after authentication, and awaited. */
-  readonly onCaller?: ((req: IncomingMessage, access: Access) => Promise<void> | undefined) | undefined;
+  /** Told of the caller of each request after authentication. */
+  readonly onCaller?: ((req: IncomingMessage, access: Access) => void) | undefined;
   /** Notified of every request that was answered. */
   readonly onAnswered: readonly ((answered: Answered) => void)[];
 }

@@ -23,8 +23,8 @@ export const authentication =
       if (origin !== undefined) access.origin = origin;
       if (purpose !== undefined) access.purpose = String(purpose);
       exchange.access = access;
-      const told = appContext.onCaller?.(req, access);
-      return told ? told.then(next) : next();
+      appContext.onCaller?.(req, access);
+      return next();
     };
     const asked = appContext.authenticator.authenticate({
       authorization: req.headers.authorization,

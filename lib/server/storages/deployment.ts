@@ -163,21 +163,25 @@ export class StorageDeployment implements Deployment {
   }
 
   /** Takes down what a caller is in a storage, now that its credential is verified (rule 21.4). */
-  private judge(...[name, { authorizer, store }, req, access]: [string, Storage, IncomingMessage, Access]) {
+  private judge(...[name, { authorizer, store }, req, access]: [string, Storage, IncomingMessage, Access]): void {
     const seat = this.seats.get(req);
-    if (!seat) return undefined;
     const { principal } = access;
+    if (!seat || !principal) return;
     const use = (standing: Standing): void => {
       Object.assign(seat, { standing, isJudged: true } satisfies Partial<Seat>);
       if (standing !== 'stranger') this.residents.known(name);
     };
-    const known = principal ? this.standings.get(principal) : undefined;
-    if (!principal || (known && known.until > Date.now())) return void use(known?.standing ?? 'stranger');
-    return authorizer.standing(store, access).then((standing) => {
-      this.standings.set(principal, { standing, until: Date.now() + standingMs });
-      if (standing !== 'stranger') this.credentials.set(digestOf(name, req), standing);
-      use(standing);
-    });
+    const known = this.standings.get(principal);
+    if (known && known.until > Date.now()) return void use(known.standing);
+    // Not awaited: documents of groups may be long in coming.
+    authorizer.standing(store, access).then(
+      (standing) => {
+        this.standings.set(principal, { standing, until: Date.now() + standingMs });
+        if (standing !== 'stranger') this.credentials.set(digestOf(name, req), standing);
+        use(standing);
+      },
+      (error: unknown) => this.process.log.warn({ err: error, storage: name }, 'the standing of a caller is unknown'),
+    );
   }
 
   /** Answers every request that reaches the server. */

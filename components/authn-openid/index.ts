@@ -18,6 +18,7 @@ import {
 } from '../../lib/component/authentication.js';
 import { defineComponent, type Platform } from '../../lib/component/basics.js';
 import { countedCache } from '../../lib/component/memory.js';
+import { isSecureUrl } from '../../lib/component/outbound.js';
 
 export default defineComponent({
   name: 'authn-openid',
@@ -72,9 +73,10 @@ function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], platf
   assertAudience(aud, platform.audience);
   if (typeof exp !== 'number' || exp < Date.now() / 1000 - clockSkew)
     throw refusedCredential('The credential has expired.', `exp is ${String(exp)}`);
-  if (!/^https:\/\//i.test(String(iss)) || !URL.canParse(String(iss)))
+  // An issuer on this machine is fetched only if lws.fetch.allowed-hosts lists it.
+  if (!isSecureUrl(String(iss)))
     throw refusedCredential(
-      'The identity provider is no HTTPS URL.',
+      'The identity provider is no https URL.',
       `iss is ${String(iss).slice(0, 300)}, sub ${String(sub).slice(0, 300)}`,
     );
 }

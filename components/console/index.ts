@@ -1,10 +1,10 @@
 /** The console: the storage for people, in a browser (rule 1.3; `lws.console.*`, `lws.oidc.*`). */
 import { defineComponent, flag, optional, type SettingParser, setting, text } from '../../lib/component/basics.js';
+import { isSecureUrl } from '../../lib/component/outbound.js';
 
-const secure = /^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])[^\s#]+$/i;
 const configuration: SettingParser<string> = {
   expectation: 'the https URL of an OpenID configuration (http on this machine alone)',
-  parse: (raw) => (typeof raw === 'string' && secure.test(raw) && URL.canParse(raw) ? raw : undefined),
+  parse: (raw) => (typeof raw === 'string' && /^https?:\/\/[^\s#]+$/i.test(raw) && isSecureUrl(raw) ? raw : undefined),
 };
 const uri: SettingParser<string> = {
   expectation: 'a URI',

@@ -13,7 +13,7 @@ import {
   readJsonObject,
   route,
 } from '../../lib/component/http.js';
-import { type GuardedFetch, OutboundError, type OutboundResponse } from '../../lib/component/outbound.js';
+import { type GuardedFetch, isSecureUrl, OutboundError, type OutboundResponse } from '../../lib/component/outbound.js';
 
 export interface OpenIdSettings {
   readonly discoveryUri: string | null;
@@ -89,6 +89,7 @@ async function discover({ fetch, discoveryUri }: Client): Promise<Provider> {
   const urls = [issuer, authorization_endpoint, token_endpoint];
   if (status !== 200 || !urls.every((url) => typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url)))
     throw unusable(`its document (lws.oidc.discovery-uri) names no endpoints`);
+  if (!isSecureUrl(issuer!)) throw unusable(`its issuer ${issuer} is neither https nor on this machine`);
   return { issuer: issuer!, authorizationEndpoint: authorization_endpoint!, tokenEndpoint: token_endpoint! };
 }
 

@@ -5,18 +5,19 @@
 import { createHash, sign } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Standing } from '../../lib/component/access.js';
 import { type Log, type Measure, measure, measureBy, type Platform } from '../../lib/component/basics.js';
 import { lwsJson } from '../../lib/component/http.js';
 import { Gate, type GuardedFetch, OutboundError } from '../../lib/component/outbound.js';
 import type { Store } from '../../lib/component/store.js';
 import { notificationOf } from './events.js';
-import { type Delivery, inboxOfKey, outboxRange, stagedAt } from './outbox.js';
+import { type Delivery, inboxOfKey, linesOf, outboxRange, stagedAt } from './outbox.js';
 import type { Subscription } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
 /** What is written after deliveries: one transaction for all inboxes that wait for one. */
 interface Batch {
-  readonly keys: string[];
+  readonly changes: Map<string, string | null>;
   readonly told: Map<string, Subscription>;
   readonly written: Promise<void>;
 }
@@ -26,31 +27,33 @@ class Aftermath {
 
   constructor(private readonly store: Store) {}
 
-  /** What was delivered or given up leaves the outbox, and its subscriptions remember how it went. */
-  write(keys: readonly string[], told: ReadonlyMap<string, Subscription>): Promise<void> {
-    if (keys.length === 0) return Promise.resolve();
+  /** What was delivered or given up leaves the outbox (`null`, or what is left of it), and its subscriptions remember how it went. */
+  write(changes: ReadonlyMap<string, string | null>, told: ReadonlyMap<string, Subscription>): Promise<void> {
+    if (changes.size === 0) return Promise.resolve();
     this.next ??= this.begin();
-    this.next.keys.push(...keys);
+    for (const [key, value] of changes) this.next.changes.set(key, value);
     for (const [id, state] of told) this.next.told.set(id, state);
     return this.next.written;
   }
 
   private begin(): Batch {
-    const [keys, told]: [string[], Map<string, Subscription>] = [[], new Map()];
+    const [changes, told]: [Map<string, string | null>, Map<string, Subscription>] = [new Map(), new Map()];
     const taken = (): void => {
-      if (this.next?.keys === keys) this.next = undefined;
+      if (this.next?.changes === changes) this.next = undefined;
     };
     const written = this.store.transact(
       (tx) => {
         taken();
-        for (const key of keys) tx.deleteEntry(key);
+        for (const [key, value] of changes)
+          if (value === null) tx.deleteEntry(key);
+          else tx.putEntry(key, value);
         // One that was cancelled meanwhile stays cancelled.
         for (const [id, state] of told)
           if (tx.entry(subscriptionKey(id)) !== undefined) tx.putEntry(subscriptionKey(id), JSON.stringify(state));
       },
       { frees: true },
     );
-    return { keys, told, written: written.finally(taken) };
+    return { changes, told, written: written.finally(taken) };
   }
 }
 
@@ -104,6 +107,22 @@ export interface DeliveryOptions {
   readonly maxFailures: number;
   readonly maxAtOnce: number;
   readonly maxPerHost: number;
+  /** Maximum attempts per second to inboxes of subscribers that are not controllers, retries included. */
+  readonly perSecond: Readonly<Record<Exclude<Standing, 'controller'>, number>>;
+}
+
+/** Spaces the beginnings of some work. */
+class Pace {
+  private next = 0;
+  constructor(private readonly perSecond: number) {}
+
+  /** Returns the milliseconds to wait. */
+  turn(): number {
+    const now = performance.now();
+    const at = Math.max(now, this.next);
+    this.next = at + 1000 / this.perSecond;
+    return at - now;
+  }
 }
 
 /** Deliveries that are read ahead of one inbox, and marked as done together at most. */
@@ -122,6 +141,8 @@ export class Deliveries {
   private readonly lines = new Map<string, Promise<void>>();
   private readonly again = new Set<string>();
   private readonly gate: Gate;
+  /** An attempt waits before the gate, where it holds up nobody, and within: some may have passed the first at once. */
+  private readonly paces: Readonly<Record<Exclude<Standing, 'controller'>, readonly [Pace, Pace]>>;
   private readonly aftermath: Aftermath;
   private readonly ending = new AbortController();
   private stopped = false;
@@ -131,6 +152,8 @@ export class Deliveries {
   constructor(private readonly options: DeliveryOptions) {
     const { maxAtOnce: inAll, maxPerHost: perHost } = options;
     this.aftermath = new Aftermath(options.store);
+    const { known, stranger } = options.perSecond;
+    this.paces = { known: [new Pace(known), new Pace(known)], stranger: [new Pace(stranger), new Pace(stranger)] };
     // Inboxes that do not answer take places; those of strangers not all.
     this.gate = new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 2) });
     // Each delivery under way listens.
@@ -155,10 +178,7 @@ export class Deliveries {
   }
 
   private async wakeAll(): Promise<void> {
-    const names = new Set<string>();
-    for await (const entries of this.options.store.entries(outboxRange()))
-      for (const [key] of entries) names.add(inboxOfKey(key)!);
-    for (const name of names) this.wake(name);
+    for await (const [name] of linesOf(this.options.store)) this.wake(name);
   }
 
   /** Of several servers one delivers. */
@@ -198,40 +218,57 @@ export class Deliveries {
   }
 
   private async deliverLine(name: string): Promise<void> {
-    for (;;) {
+    // One entry at first: lines that wait for an inbox hold little.
+    for (let limit = 1; ; ) {
       this.again.delete(name);
       const entries: [string, string][] = [];
-      for await (const block of this.options.store.entries(outboxRange(name))) {
-        entries.push(...block.slice(0, batch - entries.length));
-        if (entries.length >= batch) break;
-      }
+      for await (const block of this.options.store.entries(outboxRange(name), { limit })) entries.push(...block);
       if (entries.length === 0 || this.isOver) return;
-      const done: string[] = [];
-      const began = performance.now();
       const told = new Map<string, Subscription>();
-      for (const [key, value] of entries) {
-        if (!(await this.deliver(JSON.parse(value) as Delivery, told))) break;
-        done.push(key);
-        // What is told slowly, and what was refused, is remembered at once.
-        if (performance.now() - began > longestUnremembered || [...told.values()].some(({ failures }) => failures > 0))
-          break;
-      }
+      const done = await this.deliverEntries(entries, told);
       await this.aftermath.write(done, told);
       if (this.isOver) return;
+      limit = done.size < entries.length || hasFailed(told) ? 1 : Math.min(batch, limit * 4);
     }
   }
 
+  /** Delivers until it is interrupted, or what came of it has to be remembered. @returns what becomes of the entries */
+  private async deliverEntries(
+    entries: readonly [string, string][],
+    told: Map<string, Subscription>,
+  ): Promise<Map<string, string | null>> {
+    const done = new Map<string, string | null>();
+    const began = performance.now();
+    // What is told slowly, and what was refused, is remembered at once.
+    const isDue = (): boolean => performance.now() - began > longestUnremembered || hasFailed(told);
+    for (const [key, value] of entries) {
+      const { subscription, subscriptions = [subscription], ...delivery } = JSON.parse(value) as Delivery;
+      for (const [at, id] of subscriptions.entries()) {
+        if (!(await this.deliver(delivery, id, told))) {
+          if (at > 0) done.set(key, JSON.stringify({ ...delivery, subscriptions: subscriptions.slice(at) }));
+          return done;
+        }
+        const left = subscriptions.slice(at + 1);
+        const isLast = left.length === 0;
+        if (isLast) done.set(key, null);
+        if (!isDue()) continue;
+        if (!isLast) done.set(key, JSON.stringify({ ...delivery, subscriptions: left }));
+        return done;
+      }
+    }
+    return done;
+  }
+
   /** @returns false when it was interrupted and stays in the outbox */
-  private async deliver(delivery: Delivery, told: Map<string, Subscription>): Promise<boolean> {
+  private async deliver(delivery: Delivery, id: string | undefined, told: Map<string, Subscription>): Promise<boolean> {
     const { subscriptions, clock, maxAttempts, backoffMs, maxFailures } = this.options;
-    const { subscription: id } = delivery;
     const current = (): Subscription | undefined =>
       id === undefined ? undefined : (told.get(id) ?? subscriptions.get(id));
     for (let attempt = 1; ; attempt++) {
       if (this.isOver) return false;
       // Cancelled or deactivated meanwhile: nobody waits for it any more.
       if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
-      const outcome = await this.send(delivery, () => id === undefined || subscriptions.get(id) !== undefined);
+      const outcome = await this.send(delivery, id);
       this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
       if (outcome === 'cancelled') return !this.stopped;
       const state = current();
@@ -252,17 +289,21 @@ export class Deliveries {
     }
   }
 
-  /** @param isWanted asked when it is its turn, which may be late */
-  private async send(delivery: Delivery, isWanted: () => boolean): Promise<Outcome> {
-    const { inbox, activity, subscription, traceparent } = delivery;
-    const { fetch, key, storage, clock, log } = this.options;
+  private async send(delivery: Delivery, subscription: string | undefined): Promise<Outcome> {
+    const { inbox, activity, traceparent } = delivery;
+    const { fetch, key, storage, clock, log, subscriptions } = this.options;
+    // Asked when it is its turn, which may be late.
+    const isWanted = (): boolean => subscription === undefined || subscriptions.get(subscription) !== undefined;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
-    const client = this.options.subscriptions.turnOf(subscription);
+    const client = subscriptions.turnOf(subscription);
+    const [before, within] = client ? this.paces[client] : [];
+    if (before) await this.sleep(before.turn());
     const release = await this.gate.enter({ host: url.host, client }, this.ending.signal).catch(() => undefined);
     // Its turn has not come, and the server stops.
     if (!release) return 'cancelled';
     try {
+      if (within && isWanted()) await this.sleep(within.turn());
       if (this.stopped || !isWanted()) return 'cancelled';
       // Not earlier: a signature that waited for its turn is old.
       const signed = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
@@ -286,9 +327,12 @@ export class Deliveries {
   }
 
   private async sleep(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.ending.signal }).catch(() => {});
+    if (ms > 0) await sleep(ms, undefined, { signal: this.ending.signal }).catch(() => {});
   }
 }
+
+const hasFailed = (told: ReadonlyMap<string, Subscription>): boolean =>
+  [...told.values()].some(({ failures }) => failures > 0);
 
 /** 2xx done; 410 for good; 429 and 5xx later; whatever else is refused, redirects included (rule 16.8). */
 function outcomeOf(status: number): Outcome {

@@ -33,10 +33,23 @@ export interface Owed {
   readonly traceparent?: string;
 }
 
+export interface PageLimits {
+  /** Maximum number of ids, and of distinct inboxes. */
+  readonly most: number;
+  readonly inboxes: number;
+  readonly sequence?: string | undefined;
+}
+
+export interface Page {
+  readonly ids: readonly string[];
+  /** Where the next page begins; absent: there is none. */
+  readonly rest?: Pick<Owed, 'subscriptions' | 'after'>;
+}
+
 export type Distributions = Readonly<Record<Standing, Distribution>>;
 
-/** Deliveries that are staged in one transaction. */
-const atOnce = 100;
+/** Entries of deliveries that are staged in one transaction, and subscriptions that they are for. */
+const [atOnce, idsAtOnce] = [100, 1000];
 /** Those that are staged with what they tell of. */
 const maxImmediate = 25;
 /** After a fault of our own. */
@@ -54,10 +67,10 @@ export interface DistributionOptions {
   readonly standing: Standing;
   /** Deliveries; absent: any number. */
   readonly perSecond?: number;
-  /** Stages the deliveries of one event. */
-  readonly stage: (tx: Transaction, owed: Owed) => void;
-  /** The ids of subscriptions that an event is owed to, in their order. @param sequence that of the event; absent: present */
-  readonly idsOf: (owed: Owed, standing: Standing, sequence?: string) => readonly string[];
+  /** Stages the deliveries of one event. @returns the number of entries */
+  readonly stage: (tx: Transaction, owed: Owed) => number;
+  /** The next subscriptions that an event is owed to (`Subscriptions.pageOf`). */
+  readonly pageOf: (owed: Owed, standing: Standing, limits: PageLimits) => Page;
 }
 
 export class Distribution {
@@ -69,6 +82,8 @@ export class Distribution {
   private readonly ending = new AbortController();
 
   private readonly space: string;
+  /** Deliveries that may be staged at a time of `performance`; fewer than one is kept. */
+  private pace = { at: 0, due: 0 };
   /** Said once, until nothing waits. */
   private isFull = false;
 
@@ -79,8 +94,7 @@ export class Distribution {
   /** Takes up what an earlier process left, and follows what is staged. */
   async open(store: Store): Promise<void> {
     const prefix = entryKey(this.space, '');
-    for await (const entries of store.entries(entryRange(this.space)))
-      for (const [key] of entries) this.waiting.add(key);
+    for await (const keys of store.keys(entryRange(this.space))) for (const key of keys) this.waiting.add(key);
     store.onStage(({ entries }) => {
       for (const [key, value] of entries) {
         if (!key.startsWith(prefix)) continue;
@@ -89,6 +103,7 @@ export class Distribution {
       }
     });
     store.onDrop(({ entries }) => {
+      if (![...entries.keys()].some((key) => key.startsWith(prefix))) return;
       const all = new Set(this.waiting);
       for (const key of entries.keys()) {
         if (!key.startsWith(prefix)) continue;
@@ -104,10 +119,17 @@ export class Distribution {
 
   /** What is owed, where it is to be staged with its event: there is little in its transaction, and nothing of before waits. */
   fewOf(tx: Transaction, owed: Owed): Owed | undefined {
-    const subscriptions = this.options.idsOf(owed, this.options.standing);
-    const sum = (this.inTransaction.get(tx) ?? 0) + subscriptions.length + owed.inboxes.length;
+    const limits = { most: maxImmediate, inboxes: maxImmediate };
+    const { ids, rest } =
+      this.waiting.size > 0 ? { ids: [], rest: {} } : this.options.pageOf(owed, this.options.standing, limits);
+    const more = rest ? Number.POSITIVE_INFINITY : ids.length + owed.inboxes.length;
+    const sum = (this.inTransaction.get(tx) ?? 0) + more;
     this.inTransaction.set(tx, sum);
-    return sum <= maxImmediate && this.waiting.size === 0 ? { ...owed, subscriptions } : undefined;
+    return sum <= maxImmediate ? { ...owed, subscriptions: ids } : undefined;
+  }
+
+  get isWaiting(): boolean {
+    return this.waiting.size > 0;
   }
 
   /** The sequences of the events that wait. */
@@ -143,10 +165,14 @@ export class Distribution {
   private async distribute(store: Store): Promise<void> {
     const { signal } = this.ending;
     const { perSecond } = this.options;
-    const most = perSecond === undefined ? atOnce : Math.ceil((perSecond * pauseMs) / 1000);
     try {
       while (this.waiting.size > 0 && !signal.aborted && store.shared?.leads !== false) {
-        await store.transact((tx) => this.part(tx, most), { frees: true });
+        const now = performance.now();
+        // What is due is a fraction: rounded up at each pause, it would be more than the rate.
+        const { at, due } = this.pace;
+        this.pace = { at: now, due: Math.min(perSecond ?? 0, due + ((perSecond ?? 0) * (now - at)) / 1000) };
+        const most = perSecond === undefined ? idsAtOnce : Math.floor(this.pace.due);
+        if (most > 0) this.pace.due -= await store.transact((tx) => this.part(tx, most), { frees: true });
         this.isFull &&= this.waiting.size > 0;
         if (perSecond !== undefined) await sleep(pauseMs, undefined, { signal }).catch(() => {});
       }
@@ -156,22 +182,25 @@ export class Distribution {
     }
   }
 
-  /** Stages so many deliveries at most, of one event after the other. */
-  private part(tx: Transaction, most: number): void {
-    const { stage, idsOf, standing } = this.options;
-    let [left, events] = [most, 0];
+  /** Stages deliveries to so many subscriptions at most, of one event after the other. @returns to how many */
+  private part(tx: Transaction, most: number): number {
+    const { stage, pageOf, standing } = this.options;
+    let [left, room, events] = [most, atOnce, 0];
     for (const key of this.waiting) {
-      if (left === 0 || ++events > maxEvents) return;
+      if (left === 0 || room <= 0 || ++events > maxEvents) break;
       const value = tx.entry(key);
       if (value === undefined) continue;
       const owed = JSON.parse(value) as Owed;
-      const ids = idsOf(owed, standing, partsOfEntry(key)[1]);
-      const now = ids.slice(0, left);
-      left -= now.length;
-      stage(tx, { ...owed, subscriptions: now });
-      const rest = owed.topics ? { after: now.at(-1) } : { subscriptions: ids.slice(now.length) };
-      if (now.length === ids.length) tx.deleteEntry(key);
-      else tx.putEntry(key, JSON.stringify({ ...owed, ...rest, inboxes: [] }));
+      const { ids, rest } = pageOf(owed, standing, { most: left, inboxes: room, sequence: partsOfEntry(key)[1] });
+      left -= ids.length;
+      room -= stage(tx, { ...owed, subscriptions: ids });
+      if (!rest) tx.deleteEntry(key);
+      else {
+        tx.putEntry(key, JSON.stringify({ ...owed, ...rest, inboxes: [] }));
+        // A page ends where enough was looked at, too.
+        break;
+      }
     }
+    return most - left;
   }
 }

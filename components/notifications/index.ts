@@ -131,7 +131,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
   const distributions = distributionsOf(given, {
     log: platform.log,
     stage: (tx, owed) => outbox.deliver(tx, owed),
-    idsOf: (...owed) => subscriptions.idsOf(...owed),
+    pageOf: (...owed) => subscriptions.pageOf(...owed),
   });
   const { includeActor } = given;
   const means = { storage, distributions, authorizer, subscriptions, clock, includeActor, followers, channels };
@@ -203,6 +203,7 @@ function background(
     maxFailures: given.failures,
     maxAtOnce: given.atOnce,
     maxPerHost: given.perHost,
+    perSecond: { known: given.othersPerSecond, stranger: given.strangersPerSecond },
   });
   let timer: NodeJS.Timeout | undefined;
   const tidy = (): void => {
@@ -212,7 +213,7 @@ function background(
   };
   return {
     measures: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.measures()],
-    isBusy: () => deliveries.isBusy || Object.values(distributions).some(({ sequences }) => sequences.length > 0),
+    isBusy: () => deliveries.isBusy || Object.values(distributions).some(({ isWaiting }) => isWaiting),
     async start() {
       await deliveries.start();
       for (const each of Object.values(distributions)) each.run(store);

@@ -19,7 +19,9 @@ const sequencesPerMs = 64;
 /** One delivery that is owed. */
 export interface Delivery {
   readonly inbox: string;
-  /** Absent for a notification that nobody subscribed to: of an access request or grant. */
+  /** Each is a request; absent for a notification without a subscription: of an access request or grant. */
+  readonly subscriptions?: readonly string[];
+  /** The only one, in entries of earlier versions. */
   readonly subscription?: string;
   readonly activity: Activity;
   readonly traceparent?: string;
@@ -31,6 +33,23 @@ export const outboxRange = (name?: string) => (name === undefined ? entryRange(s
 const everyInbox = outboxRange().gte;
 export const inboxOfKey = (key: string): string | undefined =>
   key.startsWith(everyInbox) ? partsOfEntry(key)[1] : undefined;
+
+const keysAtOnce = 200;
+
+/** The inboxes with deliveries, and the last sequence of each. Of a long line the first keys and the last are read. */
+export async function* linesOf(store: Store): AsyncGenerator<readonly [name: string, last: string]> {
+  const all = outboxRange();
+  for (let { gte } = all; ; ) {
+    const found = new Map<string, string>();
+    const note = (key: string): void => void found.set(partsOfEntry(key)[1]!, partsOfEntry(key)[2]!);
+    for await (const keys of store.keys({ ...all, gte }, { limit: keysAtOnce })) keys.forEach(note);
+    const name = [...found.keys()].at(-1);
+    if (name === undefined) return;
+    for await (const keys of store.keys(outboxRange(name), { limit: 1, reverse: true })) keys.forEach(note);
+    yield* found;
+    gte = outboxRange(name).lt;
+  }
+}
 
 /** When a delivery was staged, in milliseconds since the epoch; about (see `Outbox.next`). */
 export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;
@@ -62,8 +81,7 @@ export class Outbox {
 
   /** Goes on after what an earlier process staged, and follows commits. */
   async open(store: Store): Promise<void> {
-    for await (const entries of store.entries(outboxRange()))
-      for (const [key] of entries) this.pass(partsOfEntry(key)[2]);
+    for await (const [, last] of linesOf(store)) this.pass(last);
     for (const distribution of Object.values(this.options.distributions)) {
       await distribution.open(store);
       for (const sequence of distribution.sequences) this.pass(sequence);
@@ -194,15 +212,22 @@ export class Outbox {
     else distribution.put(tx, this.next(), owed);
   }
 
-  /** Stages the deliveries of an event. */
-  deliver(tx: Transaction, { activity, inboxes, subscriptions = [], traceparent }: Owed): void {
+  /** Stages the deliveries of an event, in one entry for each inbox. @returns the number of entries */
+  deliver(tx: Transaction, { activity, inboxes, subscriptions = [], traceparent }: Owed): number {
     const told = { activity, ...(traceparent === undefined ? {} : { traceparent }) };
-    for (const inbox of new Set(inboxes)) this.put(tx, { inbox, ...told });
+    const all = new Set(inboxes);
+    for (const inbox of all) this.put(tx, { inbox, ...told });
+    const byInbox = new Map<string, string[]>();
     for (const id of subscriptions) {
       // One that was cancelled meanwhile waits for nothing.
       const inbox = this.options.subscriptions.get(id)?.inbox;
-      if (inbox !== undefined) this.put(tx, { inbox, subscription: id, ...told });
+      if (inbox === undefined) continue;
+      const ids = byInbox.get(inbox) ?? [];
+      ids.push(id);
+      byInbox.set(inbox, ids);
     }
+    for (const [inbox, ids] of byInbox) this.put(tx, { inbox, subscriptions: ids, ...told });
+    return all.size + byInbox.size;
   }
 
   private put(tx: Transaction, delivery: Delivery): void {

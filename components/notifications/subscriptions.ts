@@ -6,7 +6,7 @@ import type { Tally } from '../../lib/component/authentication.js';
 import type { Platform } from '../../lib/component/basics.js';
 import { entryKey } from '../../lib/component/entries.js';
 import { FollowedEntries, type Store } from '../../lib/component/store.js';
-import type { Owed } from './distribution.js';
+import type { Owed, Page, PageLimits } from './distribution.js';
 import { type Subscription, standingOf } from './subscription.js';
 
 export const subscriptionSpace = 'subscriptions';
@@ -21,10 +21,21 @@ export const subscriberOf = Object.assign(
 
 type SubscriptionPlatform = Pick<Platform, 'store' | 'clock' | 'tally'>;
 
+/** Subscriptions to a topic. */
+interface Topic {
+  /** How many each subscriber has (`subscriberOf`). */
+  readonly subscribers: Map<string, number>;
+  /** In order. */
+  readonly ids: string[];
+}
+
+/** Subscriptions that a page looks at. */
+const maxLooked = 1000;
+
 export class Subscriptions {
   private byId!: FollowedEntries<Subscription>;
-  /** Ids of subscriptions, by the standing of those who subscribed, their topics, and who they are. */
-  private readonly byTopic: Readonly<Record<Standing, Map<string, Map<string, Set<string>>>>> = {
+  /** Active subscriptions, by the standing of their subscribers and by topic. */
+  private readonly byTopic: Readonly<Record<Standing, Map<string, Topic>>> = {
     controller: new Map(),
     known: new Map(),
     stranger: new Map(),
@@ -58,7 +69,7 @@ export class Subscriptions {
   }
 
   /** With whom deliveries of a subscription take turns; nobody with controllers. */
-  turnOf(id = ''): Standing | undefined {
+  turnOf(id = ''): Exclude<Standing, 'controller'> | undefined {
     const standing = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
     return standing === 'controller' ? undefined : standing;
   }
@@ -85,22 +96,38 @@ export class Subscriptions {
 
   /** Who subscribed to some topics, each once (`subscriberOf`). */
   subscribersOf(topics: readonly string[], standing: Standing): ReadonlySet<string> {
-    return new Set(topics.flatMap((topic) => [...(this.byTopic[standing].get(topic)?.keys() ?? [])]));
+    return new Set(topics.flatMap((topic) => [...(this.byTopic[standing].get(topic)?.subscribers.keys() ?? [])]));
   }
 
-  /** The ids of those that an event is owed to still, in their order. @param sequence that of the event */
-  idsOf(owed: Owed, standing: Standing, sequence?: string): readonly string[] {
+  /**
+   * Returns the next ids, in order, that an event is still owed to. The work is bounded, whatever the number of subscriptions.
+   * @param sequence that of the event; absent: now
+   */
+  pageOf(owed: Owed, standing: Standing, { most, inboxes, sequence }: PageLimits): Page {
     const { subscriptions, topics = [], readers, after = '' } = owed;
-    if (subscriptions) return subscriptions;
-    const ids = new Set<string>();
-    const number = sequence === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(sequence, 36);
-    for (const topic of topics) {
-      const byWho = this.byTopic[standing].get(topic);
-      for (const who of readers ?? byWho?.keys() ?? [])
-        for (const id of byWho?.get(who) ?? [])
-          if (id > after && this.get(id)?.active && (this.begun.get(id) ?? 0) < number) ids.add(id);
+    if (subscriptions) {
+      const left = subscriptions.slice(most);
+      return { ids: subscriptions.slice(0, most), ...(left.length > 0 ? { rest: { subscriptions: left } } : {}) };
     }
-    return [...ids].sort();
+    const number = sequence === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(sequence, 36);
+    const wanted = readers && new Set(readers);
+    const lists = topics.map((topic) => {
+      const ids = this.byTopic[standing].get(topic)?.ids ?? [];
+      return { ids, at: indexBehind(ids, after) };
+    });
+    const [ids, found]: [string[], Set<string>] = [[], new Set()];
+    for (let [looked, last] = [0, after]; ; looked++) {
+      let next: string | undefined;
+      for (const { ids: list, at } of lists) if (at < list.length && !(next! <= list[at]!)) next = list[at];
+      if (next === undefined) return { ids };
+      if (ids.length === most || found.size === inboxes || looked === maxLooked) return { ids, rest: { after: last } };
+      for (const list of lists) if (list.ids[list.at] === next) list.at++;
+      last = next;
+      const each = this.get(next);
+      if (!each || (this.begun.get(next) ?? 0) >= number || wanted?.has(subscriberOf(each)) === false) continue;
+      ids.push(next);
+      found.add(each.inbox);
+    }
   }
 
   /** Those that have expired leave the storage. */
@@ -119,21 +146,37 @@ export class Subscriptions {
       [after, 1],
     ] as const)
       if (each && standingOf(each) === 'stranger') this.tally.add(each.from!, count);
-    if (before) this.index(before, (ids) => ids.delete(id));
-    else this.begun.set(id, this.sequence());
-    if (after) this.index(after, (ids) => ids.add(id));
-    else this.begun.delete(id);
+    if (!before) this.begun.set(id, this.sequence());
+    else if (before.active) this.index(before, false);
+    if (after?.active) this.index(after, true);
+    if (!after) this.begun.delete(id);
   }
 
-  private index(subscription: Subscription, change: (ids: Set<string>) => void): void {
+  private index(subscription: Subscription, isAdded: boolean): void {
     const byTopic = this.byTopic[standingOf(subscription)];
     const who = subscriberOf(subscription);
+    const { id } = subscription;
     for (const topic of subscription.topics) {
-      const byWho = byTopic.get(topic) ?? new Map<string, Set<string>>();
-      const ids = byWho.get(who) ?? new Set<string>();
-      change(ids);
-      if (ids.size > 0) byTopic.set(topic, byWho.set(who, ids));
-      else if (byWho.delete(who) && byWho.size === 0) byTopic.delete(topic);
+      const { subscribers, ids } = byTopic.get(topic) ?? { subscribers: new Map<string, number>(), ids: [] };
+      const count = (subscribers.get(who) ?? 0) + (isAdded ? 1 : -1);
+      const at = indexBehind(ids, id);
+      if (isAdded) ids.splice(at, 0, id);
+      else ids.splice(at - 1, 1);
+      if (count > 0) subscribers.set(who, count);
+      else subscribers.delete(who);
+      if (ids.length > 0) byTopic.set(topic, { subscribers, ids });
+      else byTopic.delete(topic);
     }
   }
+}
+
+/** Returns the index of the first id after a given one. */
+function indexBehind(ids: readonly string[], id: string): number {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ids[middle]! <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

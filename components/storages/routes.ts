@@ -35,6 +35,7 @@ export function storageRoutes(platform: Platform, deployment: Deployment, settin
     route('authenticated', `POST ${path}`, (request) => endpoint.make(request)),
     route('controller', `POST ${path}/invitations`, (request) => endpoint.invite(request)),
     route('authenticated', `GET HEAD ${path}/:name`, (request) => endpoint.read(request)),
+    route('controller', `POST ${path}/:name/sign-in`, (request) => endpoint.signIn(request)),
     route('controller', `PATCH ${path}/:name`, (request) => endpoint.patch(request)),
     route('controller', `DELETE ${path}/:name`, (request) => endpoint.remove(request)),
   ];
@@ -99,6 +100,12 @@ class StoragesEndpoint {
   async remove(request: RouteRequest): Promise<Reply> {
     await this.change(request, { state: 'deleted' });
     return { status: 204, fields: {} };
+  }
+
+  /** A credential with which the operator signs in at a storage, if this server has the key of the caller. */
+  async signIn(request: RouteRequest): Promise<Reply> {
+    const { name } = await this.found(request);
+    return jsonReply(200, { credential: await this.deployment.signIn(name, request.access.principal?.subject) });
   }
 
   private controls(access: Access): Promise<boolean> {

@@ -12,6 +12,7 @@ import {
   type TreeFile,
   type TreeSink,
 } from '../../lib/component/exchange.js';
+import { makeFolder } from '../../lib/component/level.js';
 import { faultOfPath, nameOfBytes, shownName, unwritablePath } from './tree-names.js';
 
 /** `O_NONBLOCK`, since a file may have been replaced by a pipe: opening that would wait for a writer forever. */
@@ -142,7 +143,7 @@ function noneWhereMissing(error: NodeJS.ErrnoException): undefined {
  */
 export async function openFolderSink(folder: string): Promise<TreeSink> {
   const root = resolve(folder);
-  await told(mkdir(root, { recursive: true, mode: 0o700 }), folder, 'written');
+  await told(makeFolder(root), folder, 'written');
   if ((await told(readdir(root), folder, 'written')).length > 0)
     throw new TransferError(`${folder} is not empty. Name a folder that does not exist, or is empty.`);
   return new FolderSink(root);

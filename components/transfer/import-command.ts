@@ -137,7 +137,10 @@ async function stateFor(
 }
 
 /** Prints the outcome of an import. @returns the exit code */
-function ended({ print, flags }: CommandContext, state: Omit<ImportState, 'source' | 'cursor' | 'blocks'>): number {
+function ended(
+  { print, flags, operands }: CommandContext,
+  state: Omit<ImportState, 'source' | 'cursor' | 'blocks'>,
+): number {
   const { created, replaced, merged, skipped, quads, leftOut, told, access, status, failure, into } = state;
   for (const { source, why } of access) print(`Named in it: ${source}: ${why}`);
   if (access.length >= maxTold) print('Named in it: There may be more.');
@@ -149,7 +152,9 @@ function ended({ print, flags }: CommandContext, state: Omit<ImportState, 'sourc
   if (status === 'done') {
     if (leftOut > 0)
       process.stderr.write(`quadpod: Not all of it was imported: ${leftOut} left out, as named above.\n`);
-    return leftOut > 0 ? incomplete : 0;
+    if (created + replaced + merged + skipped + leftOut === 0)
+      process.stderr.write(`quadpod: Nothing was imported: ${operands[0]} has no resources.\n`);
+    return leftOut > 0 || created + replaced + merged + skipped === 0 ? incomplete : 0;
   }
   const isStored = !flags['dry-run'] && created + replaced + merged > 0;
   const then = isStored ? 'What was imported before is stored.' : 'Nothing was imported.';

@@ -1,6 +1,6 @@
 /** The imports of a server: one at a time, each with the file that was sent, which is kept until it has ended. */
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,6 +8,7 @@ import type { Access } from '../../lib/component/access.js';
 import { LwsError, type Measure, measure, type Platform } from '../../lib/component/basics.js';
 import { entryKey } from '../../lib/component/entries.js';
 import { TransferError } from '../../lib/component/exchange.js';
+import { makeFolder, syncPath } from '../../lib/component/level.js';
 import { Slots } from '../../lib/component/threads.js';
 import { ImportJob } from './import-job.js';
 import {
@@ -51,7 +52,7 @@ export class ImportJobs {
   static async open(platform: Platform): Promise<ImportJobs> {
     const jobs = new ImportJobs(platform);
     for (const state of await keptStates(platform.store)) jobs.states.set(state.id, state);
-    mkdirSync(jobs.folder, { recursive: true, mode: 0o700 });
+    await makeFolder(jobs.folder);
     for (const name of readdirSync(jobs.folder))
       if ((jobs.states.get(name)?.status ?? 'done') === 'done') rmSync(join(jobs.folder, name), { force: true });
     if (platform.store.shared) await jobs.followOthers();
@@ -139,6 +140,8 @@ export class ImportJobs {
     };
     // Synced: after a power cut the import must not continue with a part of the file.
     await pipeline(Readable.from(checked()), createWriteStream(source, { flags: 'wx', mode: 0o600, flush: true }));
+    // Its name is durable only after this: without it, the import that the answer promises has no file.
+    await syncPath(this.folder);
   }
 
   private assertIdle(): void {

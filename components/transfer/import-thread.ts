@@ -7,6 +7,8 @@ import type { BlockItem, BlockWrite, ImportBlock, ImportTask, Operation, ReadPar
 import type { ImportFunctions } from './import-worker.js';
 
 const operationsAtATime = 1000;
+/** Heap of the thread, in MiB. */
+const heapMb = 512;
 
 /** The import was stopped; it can continue. */
 export class ImportStopped extends TransferError {
@@ -46,12 +48,13 @@ export class ImportThread {
       script: new URL('./import-worker.js', import.meta.url),
       data: task,
       // A block is garbage as soon as it is written: with the default of 16 MiB, a quarter of the time is spent on moving it.
-      limits: { maxYoungGenerationSizeMb: 96, maxOldGenerationSizeMb: 512 },
+      limits: { maxYoungGenerationSizeMb: 96, maxOldGenerationSizeMb: heapMb },
     });
     this.finished = new Promise((done, fail) => {
       this.fail = (error) => {
         void this.thread.end();
-        fail(error);
+        const isFull = error instanceof ThreadEnded && error.why === 'memory';
+        fail(isFull ? new TransferError(`A part of the source needs more than ${heapMb} MiB of memory.`) : error);
       };
       this.read().then(done, this.fail);
     });

@@ -3,12 +3,11 @@ import { html, render } from 'lit';
 import './frame/shell.js';
 import { confirmed } from './frame/confirm.js';
 import { notify } from './frame/notice.js';
-import { claimsOf, identityOfBrowser, resume, signIn, signInAsBrowser, who } from './session/session.js';
+import { claimsOf, identityOfBrowser, resume, signIn, signInAsBrowser, subjectNow } from './session/session.js';
 import { jsonBody, messageOf, request, systemUrl } from './storage/api.js';
 import { shortName } from './storage/names.js';
 
 async function start(): Promise<void> {
-  const shell = document.createElement('quad-shell');
   if (!globalThis.crypto?.subtle) {
     const said =
       'Signing in needs a secure page: browsers have no cryptography for plain http but on localhost. Reach the storage over https.';
@@ -20,6 +19,8 @@ async function start(): Promise<void> {
   } catch (error) {
     notify(messageOf(error), 'bad');
   }
+  // Its navigation depends on the session. Its listener of hashchange closes dialogs, and comes before the one that opens one.
+  const shell = document.createElement('quad-shell');
   await takeCredential();
   // A link may be opened in a tab that shows the console already.
   addEventListener('hashchange', () => void takeCredential());
@@ -34,16 +35,17 @@ async function takeCredential(): Promise<void> {
   // Neither the address bar nor the history keeps a credential.
   history.replaceState(null, '', location.pathname);
   try {
-    const session = who();
     const subject = String(claimsOf(given)['sub']);
-    // Anybody can make a link that signs in as themselves, and would own what is uploaded then.
-    const isOther = session.kind === 'subject' && session.subject !== subject;
-    const title = isOther ? 'Sign in as somebody else?' : `Sign in as ${shortName(subject)}?`;
-    const joins = fragment.has('join') ? ' This browser becomes an owner of the storage, if they are one.' : '';
-    const text = `${isOther ? `You are ${session.subject}. ` : ''}The link signs this browser in as ${subject}: what you upload is theirs.${joins} Go on if the link is yours.`;
-    if (!(await confirmed({ title, text, proceed: 'Sign in' }))) return;
+    const before = subjectNow();
+    // Anybody can make a link that signs in as themselves, and would own what is uploaded then. Without a session there is none to lose.
+    if (before !== '' && before !== subject) {
+      const text = `This link signs you in as ${subject} instead of ${before}, and what you upload is theirs.`;
+      const question = { title: `Sign in as ${shortName(subject)}?`, text, proceed: 'Sign in', isUsual: true };
+      if (!(await confirmed(question))) return notify('You are signed in as before. To use the link, open it again.');
+    }
     await signIn(given);
     if (fragment.has('join')) await join();
+    notify(`You are signed in as ${shortName(subjectNow())}.`);
   } catch (error) {
     location.hash = '#/signin';
     notify(messageOf(error), 'bad');

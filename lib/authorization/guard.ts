@@ -84,13 +84,13 @@ export async function requirePut(
   // From here on the target is absent, or hidden and to be answered as if it were absent.
   const parent = parentOf(iri);
   const container = guard.profile?.makesParents ? nearestContainer(guard, view, parent) : view.record(parent);
-  if (!container) throw asParent(await refusalOfAbsent(guard, view, access, parent));
+  if (!container) throw asParent(parent, await refusalOfAbsent(guard, view, access, parent));
   if (await may('append', container)) {
     if (!record) return undefined;
     // The name cannot be had, which is no secret; what has it is answered as by every other method.
     throw refusal(guard, access, 'write', false);
   }
-  throw asParent(refusal(guard, access, 'append', await may('read', container)));
+  throw asParent(parent, refusal(guard, access, 'append', await may('read', container)));
 }
 
 /** The container, or the nearest one above it that is there. */
@@ -106,10 +106,10 @@ export function nearestContainer(
   return undefined;
 }
 
-/** A container that is hidden is told in the same words as one that is absent. */
-const asParent = (refused: LwsError): LwsError =>
+/** A hidden container gets the same words as an absent one: its name is that of the target, which the caller knows. */
+const asParent = (parent: string, refused: LwsError): LwsError =>
   refused.code === 'not-found'
-    ? new LwsError('parent-not-found', 'The container that this resource would lie in does not exist.', {
+    ? new LwsError('parent-not-found', `The container ${parent} does not exist. Create it first.`, {
         ...(refused.reason === undefined ? {} : { reason: refused.reason }),
       })
     : refused;

@@ -72,5 +72,12 @@ export async function detailOf(answer: Response): Promise<string> {
 }
 
 /** Why there is no answer, as the end of a sentence. */
-export const reasonOf = (error: unknown): string =>
-  ((error as Error).cause as Error | undefined)?.message || (error as Error).message;
+export function reasonOf(error: unknown): string {
+  const { code, message } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  const isUnknown = code !== undefined && unknownIssuers.test(code);
+  const hint = isUnknown ? ' (NODE_EXTRA_CA_CERTS=FILE names the certificate of its authority)' : '';
+  return `${message || (error as Error).message}${hint}`;
+}
+
+/** OpenSSL's codes for a certificate whose issuer is not trusted. */
+const unknownIssuers = /^(?:UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(?:_LOCALLY)?)|.*SELF_SIGNED_CERT.*)$/;

@@ -63,6 +63,8 @@ export interface Storages {
 export interface Deployment {
   readonly storages: Storages;
   isOpen(name: string): boolean;
+  /** A sign-in credential of the subject for a storage; `undefined` where the subject is not the owner whose key the home has. */
+  signIn(name: string, subject: string | undefined): Promise<string | undefined>;
   /** Pages of all storages have one origin. */
   readonly isOneOrigin: boolean;
   readonly measures: readonly Measure[];

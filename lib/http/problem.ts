@@ -1,6 +1,7 @@
 /** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../errors.js';
+import { chooseMediaType, parseAccept } from '../fields/accept.js';
 import type { Reply } from './reply.js';
 
 const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
@@ -88,5 +89,29 @@ export function problemReply(error: unknown, instance: string, policy: Challenge
       'X-Content-Type-Options': 'nosniff',
     },
     body,
+  };
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (text: unknown): string => String(text).replace(/[&<>"]/g, (char) => entities[char]!);
+
+/** A problem as a page, if `Accept` prefers HTML. It loads and runs nothing. */
+export function problemPage(problem: Reply, accept: string | undefined): Reply {
+  const offers = [String(problem.fields['Content-Type']), 'text/html'];
+  const isPage = accept !== undefined && chooseMediaType(parseAccept(accept) ?? [], offers) === offers[1];
+  const fields = { ...problem.fields, Vary: 'Accept' };
+  if (!isPage) return { ...problem, fields };
+  const { detail, status, instance } = JSON.parse(String(problem.body)) as Record<string, unknown>;
+  const page = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(detail)}</title></head>
+<body><main><h1>${escaped(detail)}</h1><p>Status ${escaped(status)}. Request ${escaped(instance)}.</p></main></body>
+</html>
+`;
+  const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  return {
+    status: problem.status,
+    fields: { ...fields, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
+    body: Buffer.from(page),
   };
 }

@@ -9,7 +9,7 @@ import type { AppContext } from './app-context.js';
 import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
 import { breakOff, endUnread, hangUp, hasBody, isHttp2 } from './http2.js';
-import { problemReply } from './problem.js';
+import { problemPage, problemReply } from './problem.js';
 import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
 
@@ -22,9 +22,12 @@ export function answered({
   hstsSeconds,
   idleMs,
   challenge,
+  hasPages = false,
 }: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge'> & {
   /** Absent: no storage is asked. */
   readonly storage?: Pick<AppContext['storage'], 'rootIri'> | undefined;
+  /** Browsers get problems as HTML: there is no console that could show them. */
+  readonly hasPages?: boolean;
 }): Step {
   const fixed = {
     // rule 10.2: every answer says which storage it is of; those of resources say more in their own Link.
@@ -40,7 +43,8 @@ export function answered({
       exchange.reply = withDigests(req, exchange.reply!);
     } catch (error) {
       exchange.failure = interruptedRead(error);
-      exchange.reply = problemReply(exchange.failure, exchange.id, challenge);
+      const problem = problemReply(exchange.failure, exchange.id, challenge);
+      exchange.reply = hasPages ? problemPage(problem, req.headers.accept) : problem;
     }
     if (exchange.failure instanceof ClientGone) return void res.destroy();
     endUnread(res, idleMs);

@@ -106,6 +106,16 @@ export function isAllowedHost(url: URL, entries: readonly AllowedHost[]): boolea
   return entries.some((entry) => entry.host === host && (entry.port === undefined || entry.port === port));
 }
 
+/** @param host as in a URL, IPv6 in brackets */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
+
+/** Whether a text is an https URL, or an http URL on this machine. */
+export function isSecureUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+}
+
 /** The host of a URL without the dot that only says that a name is complete (RFC 1034 3.1). */
 const hostOf = (url: URL): string => url.hostname.replace(/\.$/, '');
 

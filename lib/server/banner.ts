@@ -11,13 +11,18 @@ const validSeconds = 3600;
 
 /** The lines for the terminal; with a minted owner, a ready credential and commands that work when they are pasted. */
 export async function banner(
-  { baseUri, mintedOwner }: Server,
+  { baseUri, mintedOwner, port }: Pick<Server, 'baseUri' | 'mintedOwner'> & { readonly port?: number },
   settings: Settings,
   page: string | undefined,
 ): Promise<string> {
   const core = settings.of(coreSettings);
   const place = core.dataDir === coreSettings.dataDir.default ? '' : ` --data-dir ${core.dataDir}`;
-  const lines = ['', `Quadpod serves ${baseUri}/ from ${core.dataDir}`];
+  const { port: own, protocol } = new URL(baseUri);
+  const isElsewhere = port !== undefined && port !== (Number(own) || (protocol === 'https:' ? 443 : 80));
+  const lines = [
+    '',
+    `Quadpod serves ${baseUri}/ from ${core.dataDir}${isElsewhere ? `, and listens on port ${port}` : ''}`,
+  ];
   if (mintedOwner) {
     const identity = readIdentity(mintedOwner);
     const credential = await signCredential(identity, baseUri, validSeconds);

@@ -144,7 +144,7 @@ export async function main(words: readonly string[], standard: readonly Componen
         `Unknown command ${command}${meant(nearestName(command, [...Object.keys({ ...commands, ...added }), 'help']))} "quadpod help" lists all.`,
       );
     assertOperands(line, added[command]!);
-    return await added[command]!.run(commandContext(context, check)).catch(told);
+    return await added[command]!.run(commandContext(context, check));
   } catch (error) {
     return explain(error, settings);
   }
@@ -163,19 +163,14 @@ function endWithoutReader(): void {
     });
 }
 
-/** What a component's command refuses, and the operating system to it, is told in a sentence. */
-function told(error: unknown): number {
-  const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
-  if (!(error instanceof CommandError || error instanceof LwsError || isOfSystem)) throw error;
-  process.stderr.write(`quadpod: ${(error as Error).message}\n`);
-  return exitCode.usage;
-}
-
+/** Reports an error. What a command refuses, and what the operating system refuses it, is one sentence. @returns the exit code */
 function explain(error: unknown, settings: Settings | undefined): number {
-  const isExpected = error instanceof SettingsError || error instanceof StoreUnavailableError;
+  const ofSettings = error instanceof SettingsError || error instanceof StoreUnavailableError;
+  const ofSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
+  const isExpected = ofSettings || ofSystem || error instanceof CommandError || error instanceof LwsError;
   const { message, stack } = error as Error;
   // One of the sources is named already when a setting does not fit by itself.
-  const sources = isExpected && settings && !message.includes(' from ') ? sourcesOf(settings, message) : '';
+  const sources = ofSettings && settings && !message.includes(' from ') ? sourcesOf(settings, message) : '';
   process.stderr.write(`quadpod: ${isExpected ? message + sources : (stack ?? String(error))}\n`);
   return isExpected ? exitCode.usage : exitCode.fault;
 }

@@ -98,7 +98,7 @@ async function serve({ settings, components }: Context): Promise<number> {
   // A fault in one request must not end the others; it is in the log with its stack.
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
   const server = await createServer(settings, { components, log, progress });
-  await listening(server, core);
+  const port = await listening(server, core);
   // Of a program that has the server within it, the memory is its own.
   giveBackAtRest();
   const ended = new Promise<number>((resolve, reject) => {
@@ -112,14 +112,16 @@ async function serve({ settings, components }: Context): Promise<number> {
     if (process.stderr.isTTY) process.once('SIGHUP', stop);
     else process.on('SIGHUP', () => server.reload());
   });
-  process.stderr.write(await banner(server, settings, consolePageOf(server.baseUri, components, settings)));
+  process.stderr.write(
+    await banner({ ...server, port }, settings, consolePageOf(server.baseUri, components, settings)),
+  );
   return ended;
 }
 
 /** @throws SettingsError when it cannot listen, after the storage is closed */
-async function listening(server: Server, core: CoreSettings): Promise<void> {
+async function listening(server: Server, core: CoreSettings): Promise<number> {
   try {
-    await server.listen();
+    return await server.listen();
   } catch (error) {
     await server.close();
     throw listenRefusal(error, core, readBaseUri(core).url);

@@ -2,7 +2,7 @@
 
 import { usualValues } from '../json/json.js';
 import { logLevels } from '../log.js';
-import { hostList } from '../outbound/address-policy.js';
+import { hostList, isLoopback } from '../outbound/address-policy.js';
 import { type ProfileName, profileSetting, profiles } from '../profile.js';
 import {
   flag,
@@ -343,9 +343,6 @@ export const coreSettings = {
 } as const;
 
 export type CoreSettings = SettingsOf<typeof coreSettings>;
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 
 /** The base URI as the server uses it. @throws SettingsError when it is none */
 export function readBaseUri({ baseUri }: CoreSettings): { url: URL; storage: string; loopback: boolean } {

@@ -12,6 +12,7 @@ import { coreSettings } from './core-settings.js';
 import { createDoor, type Door } from './door.js';
 import { openStorage, type PreparedStorage, prepareStorage } from './open-storage.js';
 import { makeProcess } from './process.js';
+import { rememberAddress } from './remembered-address.js';
 import { StorageDeployment } from './storages/deployment.js';
 import { StorageRegistry } from './storages/storage-registry.js';
 import { acceptUpgrades, takesUpgrades, type Upgrade } from './upgrades.js';
@@ -93,6 +94,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     await process.close();
     throw error;
   });
+  rememberAddress(core.dataDir, core.storagesAddress, 'storages-address');
   deployment?.start(home);
   let door: Door | undefined;
   const end = async (): Promise<void> => {

@@ -29,9 +29,11 @@ describeStorage(
       expect((await s.get(iri)).text).to.equal('new');
     });
 
-    it('Rule 6.7: an absent parent is 404, and is not made', async () => {
+    it('Rule 6.7: an absent parent is 404, named, and is not made', async () => {
       const parent = s.fresh('/');
-      expectProblem(await s.put(`${parent}x`, 'text/plain', 'x'), 404, s);
+      const answer = await s.put(`${parent}x`, 'text/plain', 'x');
+      expectProblem(answer, 404, s);
+      expect((JSON.parse(answer.text) as { detail: string }).detail).to.contain(parent);
       await s.expectAbsent(parent);
       await s.expectAbsent(`${parent}x`);
     });

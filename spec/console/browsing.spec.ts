@@ -230,6 +230,45 @@ for (const path of ['', '/some/path'])
       expect(await axeFindings(page)).to.deep.equal([]);
     });
 
+    it('empties a large container in steps, shows how far it is, and stops when it is told', async () => {
+      for (const name of ['heap/', 'heap/deep/']) await send('PUT', name, asContainer);
+      for (let i = 0; i < 520; i += 52)
+        await Promise.all(
+          Array.from({ length: 52 }, (_, j) =>
+            send('PUT', `heap/deep/n${i + j}`, { 'Content-Type': 'text/plain' }, 'x'),
+          ),
+        );
+      let deletions = 0;
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route('**/heap/deep/n*', async (route) => {
+        if (route.request().method() === 'DELETE' && ++deletions > 20) await held;
+        await route.continue();
+      });
+      const begin = async (): Promise<void> => {
+        await console.go(page, at(''));
+        await page.check('[aria-label="Select heap"]');
+        await page.getByRole('group', { name: 'Selected' }).getByRole('button', { name: 'Delete' }).click();
+        await page.click('dialog[open] >> button >> text=Delete');
+      };
+      await begin();
+      await page.getByText('Deleting: 20 deleted').waitFor();
+      await page.getByRole('progressbar', { name: 'Deleting' }).waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      release();
+      await page.locator('.notice', { hasText: 'Stopped. What was deleted stays deleted.' }).waitFor();
+      expect(deletions).to.be.below(30);
+      expect((await send('GET', 'heap/deep/')).status).to.equal(200);
+      await page.unroute('**/heap/deep/n*');
+      // What is left of it is small enough for one request.
+      await begin();
+      await page.locator('.notice', { hasText: '“heap” deleted.' }).waitFor();
+      expect((await send('GET', 'heap/')).status).to.equal(404);
+    });
+
     it('shows names as text, whatever they hold', async () => {
       const hostile = [
         '<img src=x onerror=alert(1)>',

@@ -105,6 +105,14 @@ for (const path of ['', '/some/path'])
       await bea.getByLabel('What for').fill('Curiosity');
       await bea.getByRole('button', { name: 'Ask', exact: true }).click();
       await bea.getByRole('cell', { name: 'Not yet' }).waitFor();
+      const badge = owner.locator('.top nav .badge');
+      expect(await badge.count()).to.equal(0);
+      await owner.reload();
+      await badge.waitFor();
+      expect(
+        await owner.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Requests' }).innerText(),
+      ).to.match(/^Requests 1\b/);
+      expect(await axeFindings(owner)).to.deep.equal([]);
       await console.go(owner, 'requests');
       await owner.locator('request-card .problem', { hasText: 'everything in the storage' }).waitFor();
       expect(await axeFindings(owner)).to.deep.equal([]);
@@ -115,10 +123,25 @@ for (const path of ['', '/some/path'])
       await only.fill(`${console.server.root}data/`);
       await owner.getByRole('button', { name: 'Accept' }).click();
       await owner.getByText('All are answered.').waitFor();
+      await badge.waitFor({ state: 'detached' });
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('cell', { name: 'it.ttl', exact: true }).waitFor();
       await console.go(bea, at('browse', 'other/'));
       await bea.getByRole('alert').waitFor();
+    });
+
+    it('lists on the start page of a guest what was shared with them, and not on that of an owner', async () => {
+      await console.go(bea, 'browse');
+      await bea.getByRole('heading', { name: 'Shared with you' }).waitFor();
+      const row = bea.getByRole('region', { name: 'Shared with you' }).getByRole('row').nth(1);
+      expect(await row.innerText()).to.contain('Read, Add');
+      expect(await axeFindings(bea)).to.deep.equal([]);
+      await row.getByRole('link').click();
+      await bea.getByRole('cell', { name: 'it.ttl', exact: true }).waitFor();
+      expect(await bea.getByRole('heading', { name: 'Shared with you' }).count()).to.equal(0);
+      await console.go(owner, 'browse');
+      await owner.getByRole('button', { name: 'New …' }).waitFor();
+      expect(await owner.getByRole('heading', { name: 'Shared with you' }).count()).to.equal(0);
     });
 
     it('offers to add where they may, and nothing else where they may only read', async () => {

@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { readIdentity, signLinkCredential } from '../../lib/server/owner-credential.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { type SpecDeployment, startDeployment } from '../support/deployments.js';
+import { ed25519Identity } from '../support/identity.js';
 import { remote } from '../support/remote.js';
 import { SigningInProvider } from '../support/signing-in-provider.js';
 
@@ -41,11 +43,11 @@ for (const by of ['host', 'path'] as const)
       operator.locator('tbody tr', { has: operator.getByRole('link', { name, exact: true }) });
     const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
 
-    /** Arrives in the console of a new storage, and goes on. */
-    async function arrive(page: Page, name: string): Promise<void> {
+    /** Arrives in the console of a storage, and goes on where another identity is signed in there. */
+    async function arrive(page: Page, name: string, isAnother = false): Promise<void> {
       await page.waitForURL(`${rootOf(name)}app**`);
-      await page.click('dialog[open] button >> text=Sign in');
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      if (isAnother) await page.click('dialog[open] button >> text=Sign in');
+      await notice(page, 'You are signed in as');
     }
 
     async function upload(page: Page): Promise<void> {
@@ -94,7 +96,7 @@ for (const by of ['host', 'path'] as const)
       await gina.locator('nav >> text=Storages').click();
       await gina.waitForURL(`${console.server.root}app#/storages`);
       await gina.getByRole('button', { name: 'Open gina' }).click();
-      await arrive(gina, 'gina');
+      await arrive(gina, 'gina', true);
       await gina.locator('.who >> text=This browser').waitFor();
     });
 
@@ -191,7 +193,63 @@ for (const by of ['host', 'path'] as const)
         await other.getByRole('link', { name: 'hello.ttl' }).first().waitFor();
       });
 
+    it('shows a suspended and an unknown storage as a page that loads nothing', async () => {
+      const nina = await deployment.add('nina');
+      await deployment.change('nina', { state: 'suspended' });
+      const page = await console.person();
+      for (const [name, status, said] of [
+        ['nina', 503, 'The storage is suspended. Ask its operator.'],
+        ['nobody-of-that-name', 404, 'There is no such storage.'],
+      ] as const) {
+        const answer = await page.goto(`${rootOf(name)}app`);
+        expect(answer!.status()).to.equal(status);
+        expect(answer!.headers()['content-security-policy']).to.match(/^default-src 'none'; /);
+        expect(await page.locator('h1').innerText()).to.equal(said);
+        expect(await axeFindings(page)).to.deep.equal([]);
+      }
+      for (const Accept of ['application/json', '*/*', 'application/problem+json, text/html', 'text/html;q=0.5, */*']) {
+        const { headers, text } = await nina.ask('GET', '', { Accept }, undefined, null);
+        expect(headers['content-type'], Accept).to.equal('application/problem+json');
+        expect(JSON.parse(text)).to.include({ status: 503 });
+      }
+    });
+
     it('was never against its policy', () => {
       expect(console.complaints).to.deep.equal([]);
     });
   });
+
+describeInBrowser('The console, storages of an operator whose key the server made', () => {
+  const console = new Console();
+  let deployment: SpecDeployment;
+  before(async () => {
+    deployment = await startDeployment('host', { owners: '' });
+    const { home, dataDir, stop } = deployment;
+    const ownerToken = await signLinkCredential(readIdentity(join(dataDir, 'owner.key')), home.base, 600);
+    await console.start({}, { root: home.root, ownerToken, stop } as never);
+  });
+  after(() => console.stop());
+
+  it('Open signs the operator in at the storage, and a stranger gets no credential (rule 21.9)', async () => {
+    const page = await console.owner();
+    await console.go(page, 'storages');
+    await page.getByLabel('Name', { exact: true }).fill('olga');
+    await page.getByRole('button', { name: 'Make it', exact: true }).click();
+    const did = await page.locator('.who span').getAttribute('title');
+    await page.getByRole('button', { name: 'Open olga' }).click();
+    await page.waitForURL(`http://olga.localhost:${deployment.port}/app**`);
+    await page.locator(`.who span[title="${did}"]`).waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Share' }).waitFor();
+    const { home } = deployment;
+    const bob = home.token(ed25519Identity());
+    for (const [token, status] of [
+      [null, 401],
+      [bob, 403],
+    ] as const)
+      expect((await home.ask('POST', '.lws/storages/olga/sign-in', {}, undefined, token)).status).to.be.oneOf([
+        status,
+        404,
+      ]);
+    expect(console.complaints).to.deep.equal([]);
+  });
+});

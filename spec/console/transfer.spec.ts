@@ -93,6 +93,24 @@ describeInBrowser('The console, in and out', () => {
     expect(readFileSync(await download.path(), 'utf8')).to.contain(`<${console.server.root}in/a> .\n`);
   });
 
+  it('stops an export that is under way, and saves nothing', async () => {
+    let saved = 0;
+    page.on('download', () => saved++);
+    await page.route('**/export?**', () => {});
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    await page.getByRole('progressbar', { name: 'Exporting' }).waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.locator('.notice', { hasText: 'The export was stopped.' }).waitFor();
+    expect(await page.locator('.notice.bad').count()).to.equal(0);
+    await page.unroute('**/export?**');
+    await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export', exact: true }).click(),
+    ]);
+    expect(saved).to.equal(1);
+  });
+
   it('says to a stranger who may import', async () => {
     const stranger = await console.person();
     await stranger.goto(console.at('signin'));

@@ -1,13 +1,28 @@
 /** ZIPs and folders that want to reach elsewhere, or to fill the memory. */
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openFolderSink, openFolderTree } from '../../components/transfer/folder-tree.js';
+import {
+  headBytes,
+  headFile,
+  partFile,
+  trailerBytes,
+  trailerFile,
+} from '../../components/transfer/formats/archive-format.js';
 import { openZipTree } from '../../components/transfer/zip-tree.js';
 import type { FileTree } from '../../lib/exchange/file-tree.js';
+import { by, startOwned } from '../support/attack.js';
+import { request } from '../support/http.js';
+import { ed25519Identity } from '../support/identity.js';
+import type { Told } from '../support/imports.js';
+import type { ServerProcess } from '../support/process.js';
 import { type ZipEntry, zipOf } from '../support/zip.js';
+
+const owner = ed25519Identity();
 
 const text = async (content: AsyncIterable<Uint8Array>): Promise<string> => {
   const chunks: Uint8Array[] = [];
@@ -178,5 +193,60 @@ describe('Hostile archives', () => {
     await sink.end();
     expect(await shown(await openFolderTree(folder))).to.deep.equal(['root/: ', 'root/a: x']);
     expect(await refusal(openFolderSink(root))).to.match(/ is not empty\./);
+  });
+
+  describe('with a million triples in one line', function () {
+    this.timeout(120_000);
+    let server: ServerProcess;
+    before(async () => {
+      server = await startOwned(owner);
+    });
+    after(async () => {
+      await server.kill();
+      await rm(server.dataDir, { recursive: true, force: true });
+    });
+
+    /** An archive with one line. */
+    function archive(line: object): Buffer {
+      const content = Buffer.from(`${JSON.stringify(line)}\n`);
+      const part = { bytes: content.length, sha256: hash('sha256', content, 'base64') };
+      const trailer = trailerBytes({ parts: [part], members: 1, triples: 1, files: 0 });
+      return zipOf([
+        { name: headFile, content: headBytes({ storage: server.root, container: server.root, made: '' }) },
+        { name: partFile(0), content },
+        { name: trailerFile, content: trailer },
+      ]);
+    }
+    const triples = (): string =>
+      Array.from({ length: 1_000_000 }, (_, at) => `<http://e.example/s> <http://e.example/p> "${at}" .\n`).join('');
+
+    for (const [place, lineOf, failure] of [
+      [
+        'a graph',
+        () => ({ path: 'g', kind: 'rdf', triples: triples() }),
+        /:1: It has \d{8} characters of triples; a line has 1048576/,
+      ],
+      [
+        'an access list',
+        () => ({ path: 'c/', kind: 'container', acl: { triples: triples() } }),
+        /needs more than 512 MiB of memory/,
+      ],
+    ] as const)
+      it(`fail with a report and leave the server as it was: ${place}`, async () => {
+        const headers = { ...by(server, owner), 'Content-Type': 'application/zip' };
+        const begun = await request(`${server.root}.lws/import?acls=yes`, {
+          ...{ method: 'POST', headers, body: archive(lineOf()) },
+        });
+        expect(begun.status, begun.text).to.equal(202);
+        const lines = { ...by(server, owner), Accept: 'application/x-ndjson' };
+        const { text: told } = await request(begun.headers['location']!, { headers: lines });
+        const outcome = JSON.parse(told.trim().split('\n').at(-1)!) as Told;
+        expect(outcome.status).to.equal('failed');
+        expect(outcome.failure).to.match(failure);
+        expect(outcome.created).to.equal(0);
+        expect(server.output.stdout, 'warnings and errors in the log').to.equal('');
+        const put = { method: 'PUT', headers: { ...by(server, owner), 'If-None-Match': '*' }, body: 'x' };
+        expect((await request(`${server.root}after-${place.length}`, put)).status).to.equal(201);
+      });
   });
 });

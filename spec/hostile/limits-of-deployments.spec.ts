@@ -1,4 +1,4 @@
-/** Rule 21.9: strangers have their limits in all storages together, and not in each of them. */
+/** Rule 21.10: strangers have their limits in all storages together, and not in each of them. */
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const json = { 'Content-Type': lwsJson };
 const names = Array.from({ length: 11 }, (_, at) => `pod${at}`);
 
-describe('Limits on strangers in a deployment (rule 21.9)', function () {
+describe('Limits on strangers in a deployment (rule 21.10)', function () {
   this.timeout(60_000);
   let deployment: SpecDeployment;
   let pods: Pod[];

@@ -23,7 +23,7 @@ describeStorage(
     };
     for (const [what, query] of Object.entries(tooMany))
       for (const parameters of ['', 'timeout=20', 'explain=plan'])
-        it(`${what} are 422 too-complex ${parameters} (rule 14.5)`, async () => {
+        it(`${what} are 422 too-complex ${parameters} (rules 14.5, 14.16)`, async () => {
           const answer = await ask(query, parameters);
           expectProblem(answer, 422, s);
           expect(JSON.parse(answer.text).detail).to.include('more than 2000 triple patterns');
@@ -50,7 +50,7 @@ describeStorage(
           `solid:where { ${times(3000, (at) => `?s <#p> ?b${at}.`)} }; solid:deletes { ?s <#p> ?b1. }.`,
       ],
     ] as const)
-      it(`a PATCH of ${type} with 3 000 patterns is 422 and changes nothing (rules 6.16, 20.5)`, async () => {
+      it(`a PATCH of ${type} with 3 000 patterns is 422 and changes nothing (rules 14.16, 20.5)`, async () => {
         const { iri, etag } = await s.stored('text/turtle', '<#s> <#p> 1, 2 .');
         expectProblem(await s.patch(iri, type, body), 422, s);
         expect(await s.tag(iri)).to.equal(etag);

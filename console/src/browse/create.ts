@@ -1,5 +1,6 @@
 /** Making and removing members, as the server has it. */
 import { type Refusal, refusalOf, request } from '../storage/api.js';
+import { readContainer } from '../storage/container.js';
 import { isContainer } from '../storage/names.js';
 
 const containerType = '<https://www.w3.org/ns/lws#Container>; rel="type"';
@@ -39,15 +40,64 @@ export function suggestedName(kind: Kind, name: string): string {
   return kind === 'container' || /\.[^.]+$/.test(name) ? name : name + contents[kind][2];
 }
 
+export interface Deletion {
+  /** Ends it between two requests. */
+  readonly signal: AbortSignal;
+  /** Called with the number of requests that succeeded since the last call. */
+  readonly told: (deleted: number) => void;
+}
+
+/** A container with more members, at any depth, is emptied in steps: one request for all would show no progress. */
+const maxInOne = 500;
+const atOnce = 6;
+
 /**
  * Deletes a member with its metadata; a container with all that is in it.
- * @returns the refusal, if it was refused
+ * @returns the first refusal, if there was one
+ * @throws DOMException `AbortError` when it was ended; what was deleted before stays deleted
  */
-export async function deleteMember(iri: string): Promise<Refusal | undefined> {
-  const head = await request('HEAD', iri);
-  const etag = head.headers.get('ETag');
+export async function deleteMember(iri: string, work: Deletion, etag?: string): Promise<Refusal | undefined> {
+  if (isContainer(iri) && (await countOf(iri, work.signal)) > maxInOne) {
+    const refusal = await empty(iri, work);
+    if (refusal) return refusal;
+  }
+  work.signal.throwIfAborted();
+  const tag = etag ?? (await request('HEAD', iri)).headers.get('ETag');
   const response = await request('DELETE', iri, {
-    headers: { ...(etag ? { 'If-Match': etag } : {}), ...(isContainer(iri) ? { Depth: 'infinity' } : {}) },
+    headers: { ...(tag ? { 'If-Match': tag } : {}), ...(isContainer(iri) ? { Depth: 'infinity' } : {}) },
   });
-  return response.ok ? undefined : refusalOf(response);
+  if (!response.ok) return refusalOf(response);
+  work.told(1);
+  return undefined;
+}
+
+/** The number of members at any depth; counting ends above the maximum. */
+async function countOf(container: string, signal: AbortSignal, known = 0): Promise<number> {
+  let count = known;
+  let rest = 1;
+  for (let page = 1; rest > 0 && count <= maxInOne; page++) {
+    const { members, total = 0 } = await readContainer(`${container}?page=${page}`, signal);
+    if (page === 1) rest = total;
+    rest -= members.length;
+    count += members.length;
+    for (const { iri } of members) if (isContainer(iri) && count <= maxInOne) count = await countOf(iri, signal, count);
+    if (members.length === 0) break;
+  }
+  return count;
+}
+
+/** Deletes what is in a container, as far as it is shown. */
+async function empty(container: string, work: Deletion): Promise<Refusal | undefined> {
+  for (;;) {
+    const { members } = await readContainer(`${container}?page=1`, work.signal);
+    if (members.length === 0) return undefined;
+    for (let start = 0; start < members.length; start += atOnce) {
+      const some = members.slice(start, start + atOnce);
+      const refusals = await Promise.all(some.map(({ iri }) => deleteMember(iri, work, '*')));
+      const refusal = refusals.find(Boolean);
+      // Somebody else may have deleted one meanwhile; where all are refused there is no progress.
+      const isGone = refusal?.status === 404 || refusal?.status === 412;
+      if (refusal && (!isGone || refusals.every(Boolean))) return refusal;
+    }
+  }
 }

@@ -8,12 +8,14 @@ export interface Question {
   readonly proceed: string;
   /** What has to be typed before. */
   readonly typed?: string;
+  /** Enter continues, where nothing is lost by it. */
+  readonly isUsual?: boolean;
 }
 
 let count = 0;
 
 /** Asks in a dialog. @returns whether to continue; closing the dialog means no */
-export function confirmed({ title, text, proceed, typed }: Question): Promise<boolean> {
+export function confirmed({ title, text, proceed, typed, isUsual = false }: Question): Promise<boolean> {
   const dialog = document.createElement('dialog');
   const id = `confirm-${++count}`;
   dialog.setAttribute('aria-labelledby', id);
@@ -28,7 +30,7 @@ export function confirmed({ title, text, proceed, typed }: Question): Promise<bo
     }
     <div class="row">
       <button type="button" @click=${() => dialog.close('')}>Cancel</button>
-      <button type="button" class="danger" ?disabled=${typed !== undefined} @click=${() => dialog.close('yes')}>${proceed}</button>
+      <button type="button" class=${isUsual ? 'primary' : 'danger'} ?autofocus=${isUsual} ?disabled=${typed !== undefined} @click=${() => dialog.close('yes')}>${proceed}</button>
     </div>`;
   render(content, dialog);
   document.body.append(dialog);

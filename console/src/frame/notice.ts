@@ -4,7 +4,7 @@ import { html, render } from 'lit';
 
 export type Tone = 'good' | 'bad';
 
-/** Shows a sentence for some seconds; refusals stay until they are dismissed, or the page is another one. */
+/** Shows a sentence for some seconds; a refusal stays until it is dismissed, another one takes its place, or the page is another one. */
 export function notify(text: string, tone: Tone = 'good'): void {
   const region = regionNow();
   const notice = document.createElement('div');
@@ -13,6 +13,8 @@ export function notify(text: string, tone: Tone = 'good'): void {
   notice.dataset['place'] = location.hash;
   render(html`<span>${text}</span><button type="button" @click=${() => dismiss(notice)}>Close</button>`, notice);
   region.append(notice);
+  if (tone === 'bad')
+    for (const before of region.querySelectorAll<HTMLElement>('.notice.bad')) if (before !== notice) dismiss(before);
   if (tone === 'good') setTimeout(() => dismiss(notice), 6000);
 }
 

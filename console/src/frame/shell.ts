@@ -1,7 +1,7 @@
 /** The frame around the pages: navigation, who is signed in, and the page that the fragment names. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { browserIdentity, homeUri, onSession, signOut, storageUri, who } from '../session/session.js';
+import { browserIdentity, homeUri, onSession, signOut, storageUri, subjectNow, who } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
 import { shortName } from '../storage/names.js';
@@ -32,12 +32,18 @@ const pages: Readonly<Record<string, Entry>> = {
   signin: { title: 'Sign in', load: () => import('../pages/signin.js') },
 };
 
+/** A request for access is noticed at the first change of the page after this time, in milliseconds. */
+const recountMs = 30_000;
+
 @customElement('quad-shell')
 export class Shell extends Page {
   @state() private place: Place = placeNow();
   @state() private loaded = '';
   @state() private isController = false;
   @state() private isLost = false;
+  /** Requests for access that wait for an answer. */
+  @state() private pending = 0;
+  private countedAt = 0;
   private timer = 0;
 
   constructor() {
@@ -58,7 +64,15 @@ export class Shell extends Page {
   private async judge(): Promise<void> {
     this.isController = who().kind === 'subject' && (await controls().catch(() => false));
     this.requestUpdate();
+    await this.count();
   }
+
+  /** What keeps them from being counted is said where they are listed. */
+  private readonly count = async (): Promise<void> => {
+    this.countedAt = Date.now();
+    const open = async (): Promise<number> => (await import('../sharing/access.js')).countOpen(subjectNow());
+    this.pending = this.isController ? await open().catch(() => 0) : 0;
+  };
 
   private lose(): void {
     this.isLost = true;
@@ -80,6 +94,7 @@ export class Shell extends Page {
   private async go(): Promise<void> {
     const place = placeNow();
     this.place = place;
+    if (Date.now() - this.countedAt > recountMs) void this.count();
     const { page, parameters } = place;
     const at = parameters.get('at');
     const title = Object.hasOwn(pages, page) ? pages[page]!.title : 'No such page';
@@ -115,7 +130,7 @@ export class Shell extends Page {
               ([page, { title }]) => html`<a
                 href=${placeHref(page)}
                 aria-current=${page === this.place.page ? 'page' : nothing}
-                >${title}</a
+                >${title}${page === 'requests' && this.pending > 0 ? html` <span class="badge">${this.pending}<span class="visually-hidden"> to answer</span></span>` : nothing}</a
               >`,
             )}
           ${homeUri && homeUri !== storageUri ? html`<a href=${`${homeUri}app#/storages`}>Storages</a>` : nothing}
@@ -129,7 +144,7 @@ export class Shell extends Page {
           }
         </div>
       </header>
-      <main id="main" tabindex="-1">
+      <main id="main" tabindex="-1" @answered=${this.count}>
         ${
           this.isLost
             ? html`<div class="problem lost row" role="alert"><span class="grow">There is no connection to the storage. It is tried again by itself.</span>

@@ -8,7 +8,8 @@ import { Listing } from '../browse/listing.js';
 import { confirmed } from '../frame/confirm.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
-import { onSession, storageUri } from '../session/session.js';
+import { onSession, storageUri, who } from '../session/session.js';
+import { messageOf } from '../storage/api.js';
 import type { Member } from '../storage/container.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
@@ -22,6 +23,9 @@ export class BrowsePage extends Page {
   @state() private selected: ReadonlySet<string> = new Set();
   @state() private isTarget = false;
   @state() private rights: Rights = {};
+  /** Who is signed in, and does not control the storage, is at its root. */
+  @state() private isGuest = false;
+  @state() private deleting: { readonly deleted: number; readonly ending: AbortController } | undefined;
   private searchTimer = 0;
 
   constructor() {
@@ -53,8 +57,11 @@ export class BrowsePage extends Page {
   private async readRights(): Promise<void> {
     const { at } = this;
     // What keeps it from being known keeps the members from being listed, which says why.
-    const rights = await rightsOn(at).catch(() => ({}));
-    if (at === this.at) this.rights = rights;
+    const rights = await rightsOn(at).catch(() => undefined);
+    if (at !== this.at) return;
+    this.rights = rights ?? {};
+    this.isGuest = rights !== undefined && !rights.share && at === storageUri && who().kind === 'subject';
+    if (this.isGuest) await this.attempt(() => import('../sharing/shared-with.js'));
   }
 
   protected override render(): TemplateResult {
@@ -69,6 +76,7 @@ export class BrowsePage extends Page {
               (iri) => html`<p class="soft">Files are on their way to <a href=${openHref(iri)}>${nameOf(iri)}</a>.</p>`,
             )}${this.content()}`
       }
+      ${this.isGuest ? html`<shared-with-me></shared-with-me>` : nothing}
     `;
   }
 
@@ -122,7 +130,7 @@ export class BrowsePage extends Page {
           listing.searched === undefined ? '' : `, looking on (${listing.searched.toLocaleString()} so far)`
         }
       </p>
-      ${this.selected.size > 0 ? this.selection() : nothing}
+      ${this.deleting ? this.renderDeleting(this.deleting) : this.selected.size > 0 ? this.selection() : nothing}
       <quad-rows .listing=${listing} .selected=${this.selected} @select-member=${this.select}></quad-rows>
     `;
   }
@@ -137,6 +145,11 @@ export class BrowsePage extends Page {
         this.selected = new Set();
       }}>Select nothing</button>
     </div>`;
+  }
+
+  private renderDeleting({ deleted, ending }: NonNullable<BrowsePage['deleting']>): TemplateResult {
+    return html`<div class="row"><progress aria-label="Deleting"></progress><span role="status">Deleting: ${deleted.toLocaleString()} deleted</span>
+      <button type="button" @click=${() => ending.abort()}>Stop</button></div>`;
   }
 
   private newDialog(): TemplateResult {
@@ -206,12 +219,22 @@ export class BrowsePage extends Page {
     const text = `${what} goes${goes}. This cannot be undone.`;
     if (!(await confirmed({ title: 'Delete', text, proceed: `Delete ${what}` }))) return;
     const refusals: string[] = [];
+    const ending = new AbortController();
+    this.deleting = { deleted: 0, ending };
+    const told = (count: number): void => {
+      this.deleting = { ending, deleted: this.deleting!.deleted + count };
+    };
     for (const iri of chosen)
-      await this.attempt(async () => {
-        const refusal = await deleteMember(iri);
+      try {
+        const refusal = await deleteMember(iri, { signal: ending.signal, told });
         if (refusal) refusals.push(`${shortName(iri)}: ${refusal.message}`);
-      });
-    if (refusals.length > 0) notify(refusals.slice(0, 5).join(' '), 'bad');
+      } catch (error) {
+        if (ending.signal.aborted) break;
+        refusals.push(`${shortName(iri)}: ${messageOf(error)}`);
+      }
+    this.deleting = undefined;
+    if (ending.signal.aborted) notify('Stopped. What was deleted stays deleted.');
+    else if (refusals.length > 0) notify(refusals.slice(0, 5).join(' '), 'bad');
     else notify(`${what} deleted.`);
     this.reload();
   }

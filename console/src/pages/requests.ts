@@ -7,9 +7,9 @@ import '../sharing/request-card.js';
 import { Page, scrollTable, signInHref } from '../frame/page.js';
 import { tabbed } from '../frame/tabs.js';
 import { subjectNow, who } from '../session/session.js';
-import { actionsText, assigneesOf, endText, type Kept, list, type Policy, readAll, remove } from '../sharing/access.js';
+import { actionsText, assigneesOf, endText, type Kept, list, readAll, remove } from '../sharing/access.js';
 import { grantsTable, targetLink } from '../sharing/grants-table.js';
-import { everybody } from '../sharing/people.js';
+import { isForMe } from '../sharing/people.js';
 import { controls } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
@@ -90,8 +90,6 @@ export class RequestsPage extends Page {
 
   private renderMine(): TemplateResult {
     const asked = (this.requests ?? []).filter((kept) => this.isMine(kept));
-    const subjects = [everybody, subjectNow()];
-    const isForMe = ({ assignee }: Policy): boolean => list(assignee).some((iri) => subjects.includes(iri));
     const granted = this.grants.filter(({ document }) => document.access.some(isForMe));
     return html`
       <h2>What I asked for</h2>

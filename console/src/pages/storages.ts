@@ -67,8 +67,12 @@ export class StoragesPage extends Page {
     });
   }
 
-  private async open(address: string): Promise<void> {
-    location.assign(await consoleOf(address));
+  private async open(address: string, name?: string): Promise<void> {
+    const given = async (): Promise<string | undefined> => {
+      const answer = await succeed('POST', `${await systemUrl('storages')}/${name}/sign-in`);
+      return ((await answer.json()) as { credential?: string }).credential;
+    };
+    location.assign(await consoleOf(address, name && this.listed?.isOperator ? given : undefined));
   }
 
   protected override render(): TemplateResult {
@@ -130,7 +134,7 @@ export class StoragesPage extends Page {
       <td>${settings[quota] === undefined ? 'the usual' : sizeText(Number(settings[quota]))}</td>
       <td>${dateText(created)}</td>
       <td><div class="row">
-        ${state === 'ready' ? button('Open', () => this.attempt(() => this.open(address))) : nothing}
+        ${state === 'ready' ? button('Open', () => this.attempt(() => this.open(address, name))) : nothing}
         ${isOperator && state === 'ready' ? button('Suspend', () => this.become(name, 'suspended')) : nothing}
         ${isOperator && state !== 'ready' ? button(state === 'deleted' ? 'Restore' : 'Resume', () => this.become(name, 'ready')) : nothing}
         ${isOperator && state !== 'deleted' ? button('Remove', () => this.discard(stored), 'danger') : nothing}

@@ -94,13 +94,15 @@ export const idTokenInUse = (): string | undefined =>
   source?.kind === 'given' && source.type === idToken ? source.credential : undefined;
 
 /**
- * The address at which the console of another storage signs in whoever is signed in here; without what says who that is where it cannot be
- * shown there: a credential is for the storage that it names.
+ * The address at which the console of another storage signs in whoever is signed in here; without a credential where there is none for it.
  * @param storage its root
+ * @param given called for a credential for it, if the one in use is for this storage alone
  */
-export async function consoleOf(storage: string): Promise<string> {
+export async function consoleOf(storage: string, given?: () => Promise<string | undefined>): Promise<string> {
   const isBrowser = source?.kind === 'browser';
-  const token = isBrowser ? await signedBy(source as BrowserSource, storage.slice(0, -1)) : idTokenInUse();
+  const token = isBrowser
+    ? await signedBy(source as BrowserSource, storage.slice(0, -1))
+    : (idTokenInUse() ?? (await given?.()));
   const fragment = new URLSearchParams({
     ...(token === undefined ? {} : { token }),
     ...(isBrowser ? { join: 'yes' } : {}),

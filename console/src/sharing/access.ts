@@ -72,12 +72,12 @@ const known = new Map<string, AccessDocument>();
 /** Documents that are asked for at once. */
 const atOnce = 6;
 
-/** Those that the signed-in subject may see, the newest first. */
-export async function readAll(kind: Kind): Promise<readonly Kept[]> {
+/** Those that the signed-in subject may see, the newest first. @param since leaves out what is older */
+export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> {
   const items: Listing['items'][number][] = [];
   for (let url: string | undefined = await endpointOf(kind); url !== undefined; ) {
     const response: Response = await succeed('GET', url);
-    items.push(...((await response.json()) as Listing).items);
+    items.push(...((await response.json()) as Listing).items.filter(({ modified }) => modified >= since));
     url = linkTarget(response, 'next', url);
   }
   items.sort((a, b) => b.modified.localeCompare(a.modified));
@@ -90,6 +90,17 @@ export async function readAll(kind: Kind): Promise<readonly Kept[]> {
     found.push(...some.filter((each): each is Kept => each.document !== undefined));
   }
   return found;
+}
+
+/** The number of requests of others that no grant answers. */
+export async function countOpen(subject: string): Promise<number> {
+  if ((await serviceEndpoint('AccessRequestService')) === undefined) return 0;
+  const requests = await readAll('AccessRequest');
+  // A grant is later than the request that it answers; a storage may have many that are older.
+  const grants = requests.length > 0 ? await readAll('AccessGrant', requests.at(-1)!.modified) : [];
+  const answered = new Set(grants.map(({ document }) => document.request));
+  return requests.filter(({ document }) => !answered.has(document.id) && !assigneesOf(document).includes(subject))
+    .length;
 }
 
 async function readOne(id: string): Promise<AccessDocument | undefined> {

@@ -6,10 +6,14 @@ import { Page } from '../frame/page.js';
 import { subjectNow } from '../session/session.js';
 import { keptKey } from '../session/vault.js';
 import { shortName } from '../storage/names.js';
-import { type Action, actionNames, allActions } from './access.js';
+import { type Action, actionNames, allActions, list, type Policy } from './access.js';
 
 export const everybody = 'http://xmlns.com/foaf/0.1/Agent';
 export const signedIn = 'http://www.w3.org/ns/auth/acl#AuthenticatedAgent';
+
+/** Whether a policy is for the signed-in subject, or for everybody. */
+export const isForMe = ({ assignee }: Policy): boolean =>
+  list(assignee).some((iri) => iri === everybody || iri === subjectNow());
 
 const place = keptKey('people');
 

@@ -1,6 +1,7 @@
 /** In and out: a file or ZIP is imported, with its progress and its report, and a container is exported. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
+import { notify } from '../frame/notice.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { json, succeed, systemUrl } from '../storage/api.js';
@@ -68,6 +69,9 @@ export class UpkeepTransfer extends Page {
   @state() private shown: Import | undefined;
   @state() private busy: '' | 'sending' | 'exporting' = '';
   @state() private controller: boolean | undefined;
+  /** Of an export: what has arrived, in bytes. */
+  @state() private arrived = 0;
+  private ending = new AbortController();
   private timer: number | undefined;
 
   protected override async load(): Promise<void> {
@@ -109,6 +113,12 @@ export class UpkeepTransfer extends Page {
         <label>As <select name="format">${options(exportFormats)}</select></label>
         <p class="note soft">What you may read of it. “quadpod export” does the same for what is too large for a browser.</p>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'exporting' ? 'Exporting …' : 'Export'}</button>
+        ${
+          this.busy === 'exporting'
+            ? html`<div class="row"><progress aria-label="Exporting"></progress><span>${sizeText(this.arrived)}</span>
+          <button type="button" @click=${() => this.ending.abort()}>Stop</button></div>`
+            : nothing
+        }
       </form>`;
   }
 
@@ -195,11 +205,22 @@ export class UpkeepTransfer extends Page {
     const { text } = submitted(event);
     const query = new URLSearchParams({ of: text('of'), format: text('format') });
     this.busy = 'exporting';
+    this.arrived = 0;
+    this.ending = new AbortController();
+    const { signal } = this.ending;
+    const counting = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, to) => {
+        this.arrived += chunk.length;
+        to.enqueue(chunk);
+      },
+    });
     await this.attempt(async () => {
-      const answer = await succeed('GET', await systemUrl(`export?${query}`));
+      const answer = await succeed('GET', await systemUrl(`export?${query}`), { signal });
       const name = /filename="([^"]*)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? 'export';
-      saveAs(await answer.blob(), name);
+      const type = answer.headers.get('Content-Type') ?? '';
+      saveAs(new Blob([await new Response(answer.body!.pipeThrough(counting)).blob()], { type }), name);
     }, 'The export is saved.');
+    if (signal.aborted) notify('The export was stopped.');
     this.busy = '';
   }
 }

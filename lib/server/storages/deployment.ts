@@ -26,6 +26,7 @@ import type { Storage } from '../../resources/storage.js';
 import { priority } from '../../threads/thread.js';
 import { coreSettings, readBaseUri } from '../core-settings.js';
 import { type OpenStorage, openStorage } from '../open-storage.js';
+import { readIdentity, signLinkCredential } from '../owner-credential.js';
 import type { ServerProcess } from '../process.js';
 import type { Upgrade } from '../upgrades.js';
 import type { Addressee } from './addresses.js';
@@ -40,6 +41,9 @@ import { laying } from './templates.js';
 const maxGuests = 4;
 /** Milliseconds that the standing of a caller is remembered for; and its credential, for the next opening. */
 const [standingMs, credentialMs] = [5_000, 3_600_000];
+
+/** As the link that the server prints. */
+const signInSeconds = 3600;
 
 const dayMs = 86_400_000;
 const sweepMs = 3_600_000;
@@ -102,7 +106,7 @@ export class StorageDeployment implements Deployment {
     const { process, storages } = this;
     const { storagesKept } = storages.settings.of(coreSettings);
     this.home = home;
-    this.refusal = createRefusal({ ...home.appContext, onAnswered: [], storage: undefined }, (req) =>
+    this.refusal = createRefusal({ ...home.appContext, onAnswered: [], storage: undefined, hasPages: true }, (req) =>
       this.refusals.get(req),
     );
     const fault = (message: string) => (err: unknown) => process.log.error({ err }, message);
@@ -267,6 +271,12 @@ export class StorageDeployment implements Deployment {
 
   get isOneOrigin(): boolean {
     return this.storages.addresses.isOneOrigin;
+  }
+
+  async signIn(name: string, subject: string | undefined): Promise<string | undefined> {
+    const identity = this.home!.mintedOwner === undefined ? undefined : readIdentity(this.home!.mintedOwner);
+    if (identity === undefined || identity.did !== subject) return undefined;
+    return signLinkCredential(identity, this.storages.addresses.of(name), signInSeconds);
   }
 
   isOpen(name: string): boolean {

@@ -83,7 +83,7 @@ export class StorageRegistry implements Storages, Overlaid {
     const decided = (present: StorageRecord | undefined): Omit<StorageRecord, 'revision'> => {
       if (!present && records.size >= storagesMax)
         throw new LwsError('quota-exceeded', `There may be ${storagesMax} storages (lws.storages.max).`);
-      const next = changed(name, present, wanted);
+      const next = changed(name, present, { ...wanted, ...this.typed(wanted) });
       if (present && template !== undefined)
         throw new LwsError('malformed-body', 'Only a new storage begins with a template.');
       // What cannot work, of another version say, can be suspended and removed all the same.
@@ -110,6 +110,14 @@ export class StorageRegistry implements Storages, Overlaid {
     } finally {
       if (template !== undefined) await rm(to, { recursive: true, force: true });
     }
+  }
+
+  /** The settings as values of their types: a command line has texts alone. What does not fit stays, to be refused. */
+  private typed({ settings: given }: StorageChange): Pick<StorageChange, 'settings'> {
+    if (!given) return {};
+    const parsers = new Map(this.settings.all().map(({ setting }) => [setting.name, setting.parser]));
+    const typed = ([key, raw]: [string, unknown]) => [key, raw === null ? raw : (parsers.get(key)?.parse(raw) ?? raw)];
+    return { settings: Object.fromEntries(Object.entries(given).map(typed)) };
   }
 
   async assertCanBegin({ settings = {}, template }: StorageChange): Promise<void> {

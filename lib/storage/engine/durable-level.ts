@@ -1,5 +1,5 @@
 /** LevelDB as the server uses it: opened with clear messages, written in synced batches, read through iterators that are always closed. */
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
@@ -7,7 +7,7 @@ import { type LwsError, tooBusy } from '../../errors.js';
 import { affordable } from '../../threads/thread-limits.js';
 import type { KeyRange } from '../state/records.js';
 import { maxFiles } from './open-files.js';
-import { NewestLog, syncLogs, syncPath } from './synced-files.js';
+import { makeFolders, NewestLog, syncLogs, syncPath } from './synced-files.js';
 
 /** A file that is in the folder of a new LevelDB from before its first file until all files are synced. */
 const mark = 'NEW';
@@ -19,7 +19,7 @@ const mark = 'NEW';
  * @throws the file system's error
  */
 export async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
-  await mkdir(folder, { recursive: true });
+  makeFolders(folder);
   const files = await readdir(folder);
   if (files.includes(mark)) return 'new';
   if (!files.includes('CURRENT') && files.some((file) => /\.(?:ldb|sst|log)$/.test(file))) return 'maimed';
@@ -253,15 +253,18 @@ export class PreparedBatch {
 export const block = { highWaterMarkBytes: 128 << 10 };
 const entriesAtATime = 1000;
 
+export interface PageOptions {
+  readonly snapshot?: LevelSnapshot;
+  readonly limit?: number;
+  /** From the last key to the first. */
+  readonly reverse?: boolean;
+}
+
 /**
  * The keys of a range in blocks. The iterator is closed however the loop ends, and a read error is thrown, never taken
  * for the end. A block may be short: LevelDB ends one after a number of bytes; only an empty block is the end.
  */
-export async function* keyBlocks(
-  level: Level,
-  range: KeyRange,
-  options: { snapshot?: LevelSnapshot; limit?: number } = {},
-): AsyncGenerator<string[]> {
+export async function* keyBlocks(level: Level, range: KeyRange, options: PageOptions = {}): AsyncGenerator<string[]> {
   const iterator = level.keys({ ...range, ...options, ...block });
   try {
     for (;;) {
@@ -278,7 +281,7 @@ export async function* keyBlocks(
 export async function* entryBlocks(
   level: Level,
   range: KeyRange,
-  options: { snapshot?: LevelSnapshot; limit?: number } = {},
+  options: PageOptions = {},
 ): AsyncGenerator<[string, string][]> {
   const iterator = level.iterator({ ...range, ...options, ...block });
   try {

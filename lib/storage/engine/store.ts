@@ -25,7 +25,7 @@ import {
 } from '../state/records.js';
 import { adoptBlobs } from './adopt.js';
 import type { CommitQueue, TransactionListener, TransactOptions, Work } from './commit-queue.js';
-import { beingOpened, entryBlocks, givenValue, keyBlocks, type Level } from './durable-level.js';
+import { beingOpened, entryBlocks, givenValue, keyBlocks, type Level, type PageOptions } from './durable-level.js';
 import { type MigrationOptions, migrate } from './format.js';
 import type { KeptQuads } from './growth.js';
 import { lastEnd, noteClosed, noteOpened } from './last-end.js';
@@ -242,13 +242,13 @@ export class Store extends StoreListeners {
   }
 
   /** The committed entries of a range, in the order of their keys. */
-  async *entries(range: KeyRange): AsyncGenerator<[key: string, value: string][]> {
-    yield* entryBlocks(this.level, range);
+  async *entries(range: KeyRange, options?: PageOptions): AsyncGenerator<[key: string, value: string][]> {
+    yield* entryBlocks(this.level, range, options);
   }
 
   /** The committed keys of a range, in order. */
-  keys(range: KeyRange): AsyncGenerator<string[]> {
-    return keyBlocks(this.level, range);
+  keys(range: KeyRange, options?: PageOptions): AsyncGenerator<string[]> {
+    return keyBlocks(this.level, range, options);
   }
 
   /** An RDF resource and the GSPO keys of its graph, of one committed state. */

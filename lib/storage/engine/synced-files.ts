@@ -1,12 +1,14 @@
 /** Makes names of files durable: the sync of a file does not write its name, only the sync of its folder does. */
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
   readlinkSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
@@ -22,9 +24,27 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
+/**
+ * Creates a folder of mode 0700 and its missing parents. Node's recursive mkdir never returns below /proc, where the kernel answers ENOENT.
+ * @returns the topmost folder that was created
+ * @throws the file system's error
+ */
+export function makeFolders(folder: string): string | undefined {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  } catch (error) {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
+  }
+  const first = makeFolders(dirname(folder));
+  const made = makeFolders(folder);
+  return first ?? made;
+}
+
 /** Makes a folder of mode 0700, and those above it. Returns when their names are on the disk. @throws the file system's error */
 export async function makeFolder(folder: string): Promise<void> {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const first = makeFolders(folder);
   for (let at = folder; first !== undefined && at.startsWith(first); at = dirname(at)) await syncPath(dirname(at));
 }
 
@@ -33,7 +53,7 @@ export async function makeFolder(folder: string): Promise<void> {
  * @throws the file system's error
  */
 export function writeWhole(file: string, content: string | readonly Uint8Array[]): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(file));
   const handle = openSync(`${file}.new`, 'w', 0o600);
   try {
     for (const part of typeof content === 'string' ? [content] : content) writeFileSync(handle, part);

@@ -1,5 +1,6 @@
 /** One connection to the database, made when it is needed and again after it was lost. */
-import type { Client, QueryResult, QueryResultRow } from 'pg';
+import { randomUUID } from 'node:crypto';
+import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { type LwsError, tooBusy } from '../../errors.js';
 
 /** Where the database is, and the schema with the tables of this storage. */
@@ -11,6 +12,8 @@ export interface DatabaseAddress {
 }
 
 const [connectMs, farewellMs] = [5_000, 1_000];
+/** Maximum wait for the first commit of a session, in milliseconds. */
+const firstCommitMs = 10_000;
 /** For so long after a failed attempt to connect, further questions are refused at once. */
 const restMs = 500;
 /** How long a server that hangs in a transaction may keep a lock, and how long another one waits for a lock. */
@@ -26,6 +29,9 @@ export class Connection {
   private client: Promise<Client> | undefined;
   private failure: { readonly error: unknown; readonly at: number } | undefined;
   private isClosed = false;
+  /** Application name of a session until its first commit; tells abandoned ones of this connection from others. */
+  private readonly beginner = `quadpod ${randomUUID()}`;
+  private warning: string | undefined;
 
   /** @param timeoutMs the longest time of a question; absent: no limit */
   constructor(
@@ -48,6 +54,16 @@ export class Connection {
   /** The session that gets the next question. After a loss it is another object, and the transactions and locks of the old one are gone. */
   get session(): object | undefined {
     return this.client;
+  }
+
+  /**
+   * Returns the last warning of the database and forgets it. A commit whose wait for the standby was cancelled is a success with a warning:
+   * the standby may lack it.
+   */
+  takeWarning(): string | undefined {
+    const { warning } = this;
+    this.warning = undefined;
+    return warning;
   }
 
   /** Ends the connection; the next question makes another one. */
@@ -89,7 +105,7 @@ export class Connection {
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
-      application_name: 'quadpod',
+      application_name: this.beginner,
       pipeline: true,
     });
     const lost = (): void => {
@@ -102,6 +118,9 @@ export class Connection {
         () => {},
       );
     };
+    client.on('notice', ({ message = 'a warning without a text' }) => {
+      this.warning = message;
+    });
     client.on('error', lost);
     client.on('end', lost);
     try {
@@ -110,12 +129,39 @@ export class Connection {
         `SET search_path TO ${pg.escapeIdentifier(schema)}; SET lock_timeout = ${lockMs}; ` +
           `SET idle_in_transaction_session_timeout = ${idleMs}; SET client_min_messages = warning`,
       );
+      await this.commitFirst(client);
     } catch (error) {
       // Otherwise each failed attempt would leave an open session.
       client.connection.stream.destroy();
       throw error;
     }
     return client;
+  }
+
+  /**
+   * Commits something before the first read. A primary that was restarted shows commits that no synchronous standby has. This commit waits
+   * for the standby, and the log is in order, so whatever the session reads afterwards is replicated.
+   * @throws Error when the standby did not confirm it
+   */
+  private async commitFirst(client: Client): Promise<void> {
+    // An abandoned session waits for the standby and does not notice the loss of its client: without this, attempts fill the database.
+    await client.query(
+      'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
+      [this.beginner],
+    );
+    this.warning = undefined;
+    await client
+      .query({
+        text: `SELECT pg_logical_emit_message(true, 'quadpod', '')`,
+        query_timeout: Math.min(firstCommitMs, this.timeoutMs ?? firstCommitMs),
+      } as QueryConfig)
+      .catch((cause: Error) => {
+        const isLate = /timeout/i.test(cause.message);
+        throw isLate ? new Error('a commit was not confirmed in time, maybe for lack of a synchronous standby') : cause;
+      });
+    const warning = this.takeWarning();
+    if (warning !== undefined) throw new Error(warning);
+    await client.query("SET application_name = 'quadpod'");
   }
 }
 

@@ -79,7 +79,10 @@ export class Journal {
   private turn: object | undefined;
 
   /** @param timeoutMs the longest time of a write, which includes the wait for the lock */
-  constructor(address: DatabaseAddress, timeoutMs = answerMs) {
+  constructor(
+    address: DatabaseAddress,
+    private readonly timeoutMs = answerMs,
+  ) {
     this.reader = new Connection(address, Math.min(questionMs, timeoutMs));
     this.writer = new Connection(address, timeoutMs);
     this.others = new Connection(address, timeoutMs);
@@ -152,7 +155,8 @@ export class Journal {
   }
 
   /**
-   * Appends a row and gives the lock back. When the connection is lost meanwhile, a new one looks whether the row is there.
+   * Appends a row and gives the lock back. When the connection is lost meanwhile, or the database warns, a new one looks whether the row is
+   * there, which a standby has confirmed by then (`Connection.commitFirst`).
    * @returns the place of the row
    * @throws LwsError `too-busy` when it is not there, also when the session with the lock had ended before; AppendInDoubtError when
    *   that could not be found out within `doubtMs`
@@ -161,14 +165,16 @@ export class Journal {
     if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');
     this.turn = undefined;
     const id = randomUUID();
+    this.writer.takeWarning();
     try {
       const [, , { command }] = await Promise.all([
         this.writer.query('INSERT INTO journal (seq, id, body) VALUES ($1, $2, $3)', [seq, id, body]),
         this.writer.query('UPDATE head SET seq = $1', [seq]),
         this.writer.query('COMMIT'),
       ]);
-      if (command === 'COMMIT') return { seq, id };
-      throw new Error('The database did not commit.');
+      const warning = this.writer.takeWarning();
+      if (command === 'COMMIT' && warning === undefined) return { seq, id };
+      throw new Error(warning ?? 'The database did not commit.');
     } catch (error) {
       this.writer.drop();
       if (!(await this.isThere(seq, id))) throw error instanceof LwsError ? error : databaseAway(error);
@@ -177,7 +183,7 @@ export class Journal {
   }
 
   private async isThere(seq: number, id: string): Promise<boolean> {
-    const until = Date.now() + doubtMs;
+    const until = Date.now() + Math.min(doubtMs, this.timeoutMs);
     for (let failure: unknown; ; ) {
       try {
         // The transaction in doubt has the lock until it has ended: so the answer is final.
@@ -228,10 +234,10 @@ export const contradict = (one: JournalPlace, other: JournalPlace): boolean =>
   one.seq === other.seq && one.id !== undefined && other.id !== undefined && one.id !== other.id;
 
 /** The answer of a server whose database lacks rows that the server has. */
-export function setBack(place: JournalPlace): LwsError {
+export function setBack({ seq }: JournalPlace): LwsError {
   const reason =
-    `the database lacks row ${place.seq} of its journal, which this server has: it was set back to an earlier state, or lost its last ` +
-    'commits; start the server again, which says what to do';
+    `the database lacks row ${seq} of its journal, which this server has or has seen: it was set back to an earlier state, or lost its ` +
+    'last commits; start the server again, which says what to do';
   return tooBusy('The storage and its database are not of one state, which its operator has to settle.', 60, {
     reason,
   });

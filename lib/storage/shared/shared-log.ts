@@ -2,6 +2,7 @@
  * Follows the journal on one server: rows of other servers are applied here before a client gets an answer from an earlier state. It must
  * not know what the rows change.
  */
+import { type LwsError, tooBusy } from '../../errors.js';
 import { contradict, type Journal, type JournalPlace, type JournalRow, setBack } from './journal.js';
 
 /** Callbacks for the end of a turn with staged transactions. */
@@ -49,18 +50,24 @@ export class SharedLog {
     // Calls in this turn of the event loop share the question.
     await new Promise((resolve) => setImmediate(resolve));
     this.question = undefined;
-    const before = this.place;
+    const before = this.known;
     this.meet(await this.journal.head(), before);
     if (this.head > this.place.seq) await this.follow();
   }
 
+  /** The last row that this server has or has seen. */
+  private get known(): JournalPlace {
+    return this.place.seq >= this.head ? this.place : { seq: this.head };
+  }
+
   /**
    * Notes the head of the journal.
-   * @param before the place of this server when it asked
-   * @throws LwsError `too-busy` when the journal has fewer rows than this server, or another row at its place
+   * @param before the last row that was known when it was asked for
+   * @throws LwsError `too-busy` when the journal has fewer rows, or another row at the place of this server
    */
   private meet(head: JournalPlace, before: JournalPlace): void {
-    if (head.seq < before.seq || contradict(head, this.place)) throw setBack(this.place);
+    if (head.seq < before.seq) throw setBack(before);
+    if (contradict(head, this.place)) throw setBack(this.place);
     this.head = Math.max(this.head, head.seq);
   }
 
@@ -74,8 +81,8 @@ export class SharedLog {
 
   /** Begins a turn: takes the lock of the journal, and applies all rows of other servers. @throws LwsError `too-busy` */
   async begin(): Promise<void> {
-    const before = this.place;
-    const { head, rows } = await this.journal.lock(before);
+    const [{ place }, before] = [this, this.known];
+    const { head, rows } = await this.journal.lock(place);
     this.keeping = setInterval(() => void this.journal.keep(), keepMs).unref();
     try {
       this.meet(head, before);
@@ -114,14 +121,19 @@ export class SharedLog {
       for (;;) {
         if (rows.length === 0 && this.place.seq < this.head) rows = await this.journal.after(this.place);
         if (this.place.seq >= this.head) return;
-        if (rows[0]?.seq !== this.place.seq + 1)
-          throw new Error(
-            `The journal has lost what came after ${this.place.seq}. Start the server again: it takes the state anew.`,
-          );
+        if (rows[0]?.seq !== this.place.seq + 1) throw await this.gap();
         await this.apply(rows);
         rows = [];
       }
     });
+  }
+
+  /** The error for a journal without the next row: it was set back after its head was read, or has dropped rows that a checkpoint has. */
+  private async gap(): Promise<LwsError> {
+    const { place, known } = this;
+    if ((await this.journal.head()).seq < known.seq) return setBack(known);
+    const reason = `the journal has dropped what came after row ${place.seq}; start the server again, which takes the state anew`;
+    return tooBusy('This server is too far behind the database of its storage.', 60, { reason });
   }
 
   /** Runs work while no row is applied. */

@@ -15,7 +15,7 @@ describe('notifications/distribution', () => {
       const warnings: unknown[] = [];
       const log = { warn: (facts: unknown) => warnings.push(facts) } as never;
       const rate = perSecond === undefined ? {} : { perSecond };
-      const distribution = new Distribution({ log, standing, ...rate, stage: () => {}, idsOf: () => [] });
+      const distribution = new Distribution({ log, standing, ...rate, stage: () => 0, pageOf: () => ({ ids: [] }) });
       const waiting = async (): Promise<number> => {
         let count = 0;
         for await (const entries of store.entries(entryRange(waitingSpaces[standing]))) count += entries.length;

@@ -1,7 +1,7 @@
 /** What a write decides and stages for those who subscribed: not more for more subscriptions. */
 import { expect } from 'chai';
 import { Distribution } from '../../../components/notifications/distribution.js';
-import { Outbox, outboxRange } from '../../../components/notifications/outbox.js';
+import { type Delivery, linesOf, Outbox, outboxRange } from '../../../components/notifications/outbox.js';
 import type { Subscription } from '../../../components/notifications/subscription.js';
 import { Subscriptions, subscriptionKey } from '../../../components/notifications/subscriptions.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
@@ -9,6 +9,8 @@ import type { Authorizer, Question, Standing } from '../../../lib/authorization/
 import { createLog } from '../../../lib/log.js';
 import { newRevision, type ResourceRecord } from '../../../lib/storage/state/records.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
+
+const log = createLog('silent');
 
 describe('The outbox', () => {
   let memory: MemoryStore;
@@ -20,6 +22,7 @@ describe('The outbox', () => {
   /** Subscriptions that were looked at one by one. */
   let looked = 0;
   let isPublic = false;
+  let outbox: Outbox;
   const readers = new Set(['did:example:a', 'did:example:b']);
   const fields = { topics: [root], created: 1, expires: Number.MAX_SAFE_INTEGER, active: true, failures: 0 };
 
@@ -33,12 +36,11 @@ describe('The outbox', () => {
       looked++;
       return get(id);
     };
-    const log = createLog('silent');
     const distributionTo = (standing: Standing): Distribution =>
       new Distribution({
         ...{ log, standing },
         stage: (tx, owed) => outbox.deliver(tx, owed),
-        idsOf: (...owed) => subscriptions.idsOf(...owed),
+        pageOf: (...owed) => subscriptions.pageOf(...owed),
       });
     distributions = {
       controller: distributionTo('controller'),
@@ -50,7 +52,7 @@ describe('The outbox', () => {
       found.push(question.view.record(question.iri) !== undefined);
       return Promise.resolve(isPublic || readers.has(question.access.principal!.subject));
     };
-    const outbox: Outbox = new Outbox({
+    outbox = new Outbox({
       storage: root,
       authorizer: { allows } as unknown as Authorizer,
       subscriptions,
@@ -87,7 +89,7 @@ describe('The outbox', () => {
     await memory.store.transact(() => {});
     const all: string[] = [];
     for await (const entries of memory.store.entries(outboxRange()))
-      for (const [, value] of entries) all.push((JSON.parse(value) as { subscription: string }).subscription);
+      for (const [, value] of entries) all.push(...(JSON.parse(value) as Delivery).subscriptions!);
     return all;
   }
 
@@ -175,5 +177,101 @@ describe('The outbox', () => {
     await make('next');
     distributions.known.run = run;
     expect(await told()).to.have.members(['a0', 'b0', 'c0', 'a0', 'b0', 'c0', 'late']);
+  });
+
+  describe('with a backlog', () => {
+    const count = 20_000;
+    const make = (name: string): Promise<void> =>
+      memory.store.transact((tx) => {
+        tx.putRecord(record(name));
+        tx.changed({ after: record(name) });
+      });
+    const subscribeAll = (): Promise<void> =>
+      memory.store.transact((tx) => {
+        for (let at = 0; at < count; at++) {
+          const id = `s${at}`;
+          const subscription = { id, subscriber: 'did:example:a', inbox: 'https://dead.example/', ...fields };
+          tx.putEntry(subscriptionKey(id), JSON.stringify(subscription));
+        }
+      });
+    /** Entries that events stage, in their own transactions and later. */
+    const staged = { own: 0, later: 0 };
+    beforeEach(() => {
+      [staged.own, staged.later] = [0, 0];
+      memory.store.onStage(({ changes, entries }) => {
+        const puts = [...entries].filter(([key, value]) => value !== null && !key.includes('subscriptions')).length;
+        staged[changes.length > 0 ? 'own' : 'later'] += puts;
+      });
+    });
+
+    it('a write looks at 26 of 20 000 subscriptions to one inbox at most, and stages one entry (rule 16.12)', async () => {
+      await subscribeAll();
+      for (const standing of ['controller', 'known', 'stranger'] as const) distributions[standing].run = () => {};
+      for (const [name, most] of [
+        ['first', 26],
+        // While events wait, none is looked at.
+        ['second', 0],
+        ['third', 0],
+      ] as const) {
+        [looked, staged.own] = [0, 0];
+        await make(name);
+        expect(looked, name).to.be.at.most(most);
+        expect(staged.own, name).to.equal(1);
+      }
+    });
+
+    it('deliveries of an event to one inbox are entries of up to 1 000 subscriptions each (rule 16.12)', async () => {
+      await subscribeAll();
+      looked = 0;
+      await make('made');
+      const ids = await told();
+      expect(ids).to.have.length(count);
+      expect(new Set(ids).size).to.equal(count);
+      // As many pages, each of which is written back, and one more that finds the end.
+      expect(staged.later).to.be.at.most(2 * (count / 1000) + 1);
+      // Once for each page, and once for its inbox.
+      expect(looked).to.be.at.most(2 * count + 100);
+    });
+
+    it('a subscription that was deactivated is not looked at (rule 16.8)', async () => {
+      await subscribe(1000, { active: false });
+      looked = 0;
+      await make('made');
+      expect([looked, staged.own, staged.later]).to.deep.equal([0, 0, 0]);
+    });
+
+    it('a start reads a few hundred of 20 000 deliveries that are owed to one inbox, and goes on after the last', async () => {
+      const { store } = memory;
+      await store.transact((tx) => {
+        for (let at = 0; at < count; at++)
+          outbox.deliver(tx, { activity: {} as never, inboxes: ['https://dead.example/'] });
+        outbox.deliver(tx, { activity: {} as never, inboxes: ['https://other.example/'] });
+      });
+      let [rows, last] = [0, ''];
+      for await (const keys of store.keys(outboxRange()))
+        for (const key of keys) last = key.split('\u0000').at(-1)! > last ? key.split('\u0000').at(-1)! : last;
+      for (const name of ['keys', 'entries'] as const) {
+        const read = store[name].bind(store) as (...given: unknown[]) => AsyncGenerator<unknown[]>;
+        store[name] = async function* (...given: unknown[]) {
+          for await (const block of read(...given)) {
+            rows += block.length;
+            yield block as never;
+          }
+        } as never;
+      }
+      const lines: (readonly [string, string])[] = [];
+      for await (const line of linesOf(store)) lines.push(line);
+      expect(lines).to.have.length(2);
+      expect(
+        lines
+          .map(([, sequence]) => sequence)
+          .sort()
+          .at(-1),
+      ).to.equal(last);
+      expect(rows).to.be.within(3, 500);
+      rows = 0;
+      await outbox.open(store);
+      expect(rows).to.be.within(3, 500);
+    });
   });
 });

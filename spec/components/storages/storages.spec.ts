@@ -3,8 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { readIdentity, signCredential } from '../../../lib/server/owner-credential.js';
 import { type Pod, type SpecDeployment, startDeployment } from '../../support/deployments.js';
 import { type Answer, exchange, head } from '../../support/http.js';
+import { ed25519Identity } from '../../support/identity.js';
 import { activityOf, startInboxHost, told } from '../../support/inbox.js';
 
 const json = { 'Content-Type': 'application/json' };
@@ -133,6 +136,30 @@ describe('Storages of a deployment', function () {
     await until(async () => !existsSync(folder) && (await home.ask('GET', '.lws/storages/fritz')).status === 404);
     const next = await deployment.add('fritz');
     expect((await next.ask('GET', 'x')).status).to.equal(404);
+  });
+
+  it('gives the operator whose key the server made a credential for a storage, and nobody else (rule 21.9)', async () => {
+    const ask = async (from: SpecDeployment, name: string, token?: string | null): Promise<Answer> =>
+      from.home.ask('POST', `.lws/storages/${name}/sign-in`, {}, undefined, token);
+    await deployment.add('olga');
+    // The key of this operator is not the server's.
+    expect(JSON.parse((await ask(deployment, 'olga')).text)).to.deep.equal({});
+    expect((await ask(deployment, 'olga', null)).status).to.equal(401);
+    expect((await ask(deployment, 'olga', home.token(ed25519Identity()))).status).to.be.oneOf([403, 404]);
+    const own = await startDeployment('host', { owners: '' });
+    try {
+      const identity = readIdentity(join(own.dataDir, 'owner.key'));
+      const token = await signCredential(identity, own.home.base, 600);
+      const body = JSON.stringify({ name: 'olga' });
+      const made = await own.home.ask('POST', '.lws/storages', json, body, token);
+      expect(made.status, made.text).to.equal(201);
+      const { credential } = JSON.parse((await ask(own, 'olga', token)).text) as { credential: string };
+      expect(decodeProtectedHeader(credential).typ).to.equal('sign-in+jwt');
+      expect(decodeJwt(credential)).to.include({ sub: identity.did, aud: `http://olga.localhost:${own.port}` });
+      expect((await ask(own, 'nobody', token)).status).to.equal(404);
+    } finally {
+      await own.stop();
+    }
   });
 
   it('a client that goes away while its storage is opened is not counted any more', async () => {

@@ -103,6 +103,24 @@ describe('The commands import and export', function () {
     rmSync(bad);
   });
 
+  it('end with 3 where the source has no resources, whether a server runs or not', async () => {
+    const empty = join(folder, 'empty');
+    mkdirSync(empty);
+    const [own, nothing] = [
+      await run('import', empty),
+      /(?:^|\n)quadpod: Nothing was imported: .*empty has no resources\.\n$/,
+    ];
+    const server = await startProcess({ environment: { LWS_DEV_OPEN: 'false' } });
+    const { root: base, dataDir } = server;
+    const beside = await runProcess(['import', empty], { root: base, dataDir, environment: { LWS_DEV_OPEN: 'false' } });
+    await server.stop();
+    for (const { code, stderr } of [own, beside]) {
+      expect(stderr).to.match(nothing);
+      expect(code).to.equal(3);
+    }
+    for (const path of [empty, dataDir]) rmSync(path, { recursive: true });
+  });
+
   it('tell in a sentence what cannot be done', async () => {
     const output = join(folder, 'none', 'x.nq');
     const cases: [string[], RegExp][] = [

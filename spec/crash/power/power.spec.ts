@@ -16,7 +16,7 @@ import { request } from '../../support/http.js';
 import { freePort, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';
 import { Disk, type Model, type Operation, operationsIn, type Random } from './disk.js';
-import { numberIn, record, recorded, versionOf } from './recording.js';
+import { importedGraphs, numberIn, owner, record, recorded, signedIn, versionOf } from './recording.js';
 
 const cuts = Number(process.env['QUADPOD_CUTS'] ?? 50);
 
@@ -30,6 +30,10 @@ function writtenBy({ type, one }: Operation): string | undefined {
     ? /<([^<>]+)\.meta>; rel="linkset"/.exec(text)?.[1]
     : undefined;
 }
+
+/** The import that an answer accepts. */
+const importBegunBy = ({ type, one }: Operation): string | undefined =>
+  type === 'A' ? /^HTTP\/1.1 202 [\s\S]*\nLocation: (\S+)/i.exec(one.toString('latin1'))?.[1] : undefined;
 
 /** The same numbers on every machine. */
 function randomFrom(seed: number): Random {
@@ -80,13 +84,42 @@ describe('A power cut', function () {
     expect(code, printed).to.equal(0);
   }
 
-  async function expectServed(flags: Record<string, string>, acknowledged: Acknowledged): Promise<void> {
+  /** An import that was accepted has ended, or is continued and ends. */
+  async function expectImported(flags: Record<string, string>, iri: string): Promise<void> {
+    const { host, pathname, origin } = new URL(iri);
+    const identity = signedIn(`${origin}/`);
+    const ask = (path: string, method = 'GET', accept = '*/*') =>
+      request(`http://127.0.0.1:${flags['listen-port']}${path}`, {
+        method,
+        headers: { ...identity, Host: host, Accept: accept },
+      });
+    const { status } = JSON.parse((await ask(pathname)).text) as { status: string };
+    if (status !== 'done') {
+      const resumed = await ask(pathname, 'POST');
+      expect(resumed.status, resumed.text).to.equal(202);
+      const { text } = await ask(pathname, 'GET', 'application/x-ndjson');
+      expect(JSON.parse(text.trim().split('\n').at(-1)!), text).to.include({ status: 'done', leftOut: 0 });
+    }
+    for (const { path, body } of importedGraphs(iri)) {
+      const { text } = await ask(path, 'GET', 'application/n-triples');
+      expect(text.split('\n').sort().join('\n') === body.split('\n').sort().join('\n'), `${path} is whole`).to.equal(
+        true,
+      );
+    }
+  }
+
+  async function expectServed(
+    flags: Record<string, string>,
+    { acknowledged, imports }: { acknowledged: Acknowledged; imports: ReadonlySet<string> },
+  ): Promise<void> {
     const server = await startSpecServer({ settings: flags });
     try {
       const { host } = new URL(flags['base-uri']!);
+      const identity = signedIn(`${flags['base-uri']}/`);
+      for (const iri of imports) await expectImported(flags, iri);
       for (const [iri, count] of acknowledged) {
         const address = `http://127.0.0.1:${flags['listen-port']}${new URL(iri).pathname}`;
-        const ask = (accept: string) => request(address, { headers: { Host: host, Accept: accept } });
+        const ask = (accept: string) => request(address, { headers: { ...identity, Host: host, Accept: accept } });
         const { status, text } = await ask(versionOf(iri, 1).accept);
         if (status === 404 && count === 0) continue;
         expect(status, iri).to.equal(200);
@@ -105,7 +138,7 @@ describe('A power cut', function () {
   async function expectWhole(
     disk: Disk,
     model: Model,
-    { random, root, acknowledged }: { random: Random; root: string; acknowledged: Acknowledged },
+    { random, root, ...known }: { random: Random; root: string; acknowledged: Acknowledged; imports: Set<string> },
   ) {
     const dataDir = join(folder, 'state');
     disk.leave(dataDir, model, random);
@@ -113,6 +146,7 @@ describe('A power cut', function () {
       'base-uri': root.slice(0, -1),
       'data-dir': dataDir,
       'dev.open': 'true',
+      owners: owner.did,
       'listen-host': '127.0.0.1',
       'listen-port': String(await freePort()),
     };
@@ -120,7 +154,7 @@ describe('A power cut', function () {
       // A command needs a storage.
       const isChecked = existsSync(join(dataDir, 'level')) && random(2) === 0;
       if (isChecked) await expectChecked(flags);
-      await expectServed(flags, acknowledged);
+      await expectServed(flags, known);
       if (!isChecked) await expectChecked(flags);
     } finally {
       rmSync(dataDir, { recursive: true, force: true });
@@ -136,19 +170,23 @@ describe('A power cut', function () {
       if (iri) acknowledged.set(iri, 0);
     }
     const disk = new Disk();
+    const imports = new Set<string>();
     const faults: string[] = [];
     let at = 0;
     for (const [index, moment] of momentsOf(operations, random).entries()) {
       for (; at < moment; at++) {
         const iri = writtenBy(operations[at]!);
         if (iri) acknowledged.set(iri, acknowledged.get(iri)! + 1);
+        const begun = importBegunBy(operations[at]!);
+        if (begun) imports.add(begun);
         disk.apply(operations[at]!);
       }
       const model = index % 2 === 0 ? 'posix' : 'ext4';
-      await expectWhole(disk, model, { random, root, acknowledged }).catch((error: Error) => {
+      await expectWhole(disk, model, { random, root, acknowledged, imports }).catch((error: Error) => {
         faults.push(`${model}, after ${moment} of ${operations.length} operations: ${error.message}`);
       });
     }
+    expect(imports.size, 'imports').to.equal(1);
     expect(faults.join('\n')).to.equal('');
   }
 

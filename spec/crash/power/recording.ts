@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../lib/threads/package-root.js';
 import { freePort } from '../../support/free-port.js';
 import { request } from '../../support/http.js';
+import { credential, ed25519Identity } from '../../support/identity.js';
 import { startProcess } from '../../support/process.js';
 
 /** What was recorded once, for machines without a compiler. */
@@ -35,6 +36,32 @@ const json = (body: string): Version => ({ type: 'application/json', accept: 'ap
 /** The number that a state says. */
 export const numberIn = (body: string): number => Number(/version\D{1,2}(\d+)/.exec(body)?.[1]);
 
+/** The graphs that are imported into a storage: more than are stored before the server is killed. */
+export function importedGraphs(iri: string): readonly { readonly path: string; readonly body: string }[] {
+  const { origin } = new URL(iri);
+  return Array.from({ length: 8 }, (_, graph) => {
+    const path = `/imported-${graph}`;
+    const lines = Array.from({ length: 3000 }, (_, at) => `<${origin}${path}> <urn:imported> "${graph} ${at}" .\n`);
+    return { path, body: lines.join('') };
+  });
+}
+
+/** Imports are for owners, also in open mode. */
+export const owner = ed25519Identity();
+export const signedIn = (root: string): { readonly Authorization: string } => ({
+  Authorization: `Bearer ${credential(owner, { aud: root.slice(0, -1) })}`,
+});
+
+/** Begins an import that is under way when the server is killed. */
+async function beginImport(root: string): Promise<void> {
+  const body = importedGraphs(root)
+    .map((each) => each.body.replaceAll(' .\n', ` <${new URL(each.path, root).href}> .\n`))
+    .join('');
+  const headers = { ...signedIn(root), 'Content-Type': 'application/n-quads' };
+  const { status, text } = await request(`${root}.lws/import`, { method: 'POST', headers, body });
+  if (status !== 202) throw new Error(`POST of an import: ${status} ${text}`);
+}
+
 /** @returns the shared object; `undefined` without a compiler */
 function compiled(folder: string): string | undefined {
   const object = join(folder, 'operations.so');
@@ -62,6 +89,7 @@ export async function record(): Promise<{ log: Buffer; root: string } | undefine
     writeFileSync(boot, '00000000-0000-4000-8000-000000000000\n');
     const environment = {
       ...{ LD_PRELOAD: object, POWER_FOLDER: dataDir, POWER_LOG: log, POWER_BOOT_ID: boot },
+      LWS_OWNERS: owner.did,
       LWS_REQUIRE_CONDITIONAL_WRITES: 'false',
       // Quads get all orders while clients write; a step ends behind one or two of the long ones.
       LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: '60',
@@ -71,6 +99,7 @@ export async function record(): Promise<{ log: Buffer; root: string } | undefine
     for (const end of ['kill', 'stop'] as const) {
       const server = await startProcess({ dataDir, root, environment });
       await Promise.all(clients.map((client) => client.run(end === 'kill' ? 16 : 10)));
+      if (end === 'kill') await beginImport(root);
       await server[end]();
     }
     return { log: readFileSync(log), root };
@@ -86,10 +115,11 @@ class Client {
 
   async run(rounds: number): Promise<void> {
     const isLarge = this.prefix.endsWith('large-');
+    const identity = signedIn(new URL('/', this.prefix).href);
     for (let at = 0; at < rounds * (isLarge ? 1 : 4); at++) {
       const iri = `${this.prefix}${this.written % 4}`;
       const { type, body } = versionOf(iri, 1 + Math.floor(this.written++ / 4));
-      const { status } = await request(iri, { method: 'PUT', headers: { 'Content-Type': type }, body });
+      const { status } = await request(iri, { method: 'PUT', headers: { ...identity, 'Content-Type': type }, body });
       if (status !== 201 && status !== 204) throw new Error(`PUT ${iri}: ${status}`);
     }
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
 import { type Ended, runProcess, type ServerProcess, startProcess } from '../../support/process.js';
+import { freePort } from '../../support/server.js';
 
 describe('The base URI of a data directory', function () {
   this.timeout(60_000);
@@ -85,6 +86,62 @@ describe('The base URI of a data directory', function () {
     expect((await run(['explain', `${base}/a`, '--console.enabled=false'])).stderr).to.equal(
       'quadpod: A server has the storage open. To ask here, stop it first.\n',
     );
+  });
+
+  it('is kept with lws.storages.address, so that commands find the storages (rule 18.3)', async () => {
+    const root = `http://localhost:${await freePort()}/home/`;
+    const [address, none] = [root.replace('home/', '{name}/'), { LWS_BASE_URI: undefined, LWS_DEV_OPEN: undefined }];
+    const first = await startProcess({
+      root,
+      environment: { ...none, LWS_BASE_URI: root, LWS_STORAGES_ADDRESS: address },
+    });
+    const { dataDir } = first;
+    const asked = (...words: string[]): Promise<Ended> => runProcess(words, { dataDir, environment: none });
+    const added = await asked('storage', 'add', 'alice', 'quota.max-bytes=1000', 'public-read=true');
+    expect(added.code, added.stderr).to.equal(0);
+    const shown = JSON.parse((await asked('storage', 'show', 'alice')).stdout) as Record<string, unknown>;
+    expect(shown['address']).to.equal(address.replace('{name}', 'alice'));
+    expect(shown['settings']).to.deep.equal({ 'lws.quota.max-bytes': 1000, 'lws.public-read': true });
+    await asked(
+      'storage',
+      'set',
+      'alice',
+      'quota.max-bytes=',
+      'cors.allowed-origins=https://a.example, https://b.example',
+    );
+    const { settings } = JSON.parse((await asked('storage', 'show', 'alice')).stdout) as Record<string, unknown>;
+    expect(settings).to.deep.equal({
+      'lws.public-read': true,
+      'lws.cors.allowed-origins': ['https://a.example', 'https://b.example'],
+    });
+    expect((await asked('storage', 'set', 'alice', 'quota.max-bytes=much')).stderr).to.match(
+      /lws\.quota\.max-bytes is "much" .*expected a whole number/,
+    );
+    await first.stop();
+    // A start without them has them too; one that gives none forgets them.
+    const second = await startProcess({ root, dataDir, environment: none });
+    expect((await fetch(address.replace('{name}', 'alice'))).status).not.to.equal(404);
+    await second.stop();
+    const third = await startProcess({ root, dataDir, environment: { ...none, LWS_STORAGES_ADDRESS: '' } });
+    await third.stop();
+    expect((await asked('storage', 'list')).stderr).to.match(/lws\.storages\.address gives no storage an address/);
+    rmSync(dataDir, { recursive: true });
+  });
+
+  it('has the port of lws.listen-port where nothing gives it, and the banner names the port where they differ (rule 18.3)', async () => {
+    const [one, other] = [await freePort(), await freePort()];
+    const environment = { LWS_BASE_URI: undefined, LWS_LISTEN_PORT: String(one) };
+    const derived = await startProcess({ root: `http://localhost:${one}/`, environment });
+    const { dataDir } = derived;
+    expect(derived.output.stderr).to.include(`Quadpod serves http://localhost:${one}/ from ${dataDir}\n`);
+    expect((await fetch(derived.root)).status).to.equal(200);
+    await derived.stop();
+    const moved = await startProcess({ dataDir, environment: { ...environment, LWS_LISTEN_PORT: String(other) } });
+    expect(moved.output.stderr).to.include(
+      `serves http://localhost:${one}/ from ${dataDir}, and listens on port ${other}\n`,
+    );
+    await moved.stop();
+    rmSync(dataDir, { recursive: true });
   });
 
   it('is a file of one line, which a start with the same address leaves as it is', () => {

@@ -1,6 +1,6 @@
 /** What an operator does wrong: every refusal is a sentence that says what to do, and makes nothing. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import { coreSettings } from '../../../lib/server/core-settings.js';
 import { openStore } from '../../../lib/server/open-store.js';
 import { keptIdentity } from '../../../lib/server/owner-credential.js';
 import { environmentName, loadSettings, unknownVariables } from '../../../lib/settings.js';
+import { localhostCertificate } from '../../support/localhost-certificate.js';
 import { type Ended, runProcess } from '../../support/process.js';
 import { freePort, startSpecServer } from '../../support/server.js';
 
@@ -49,6 +50,87 @@ describe('server/wrong start', function () {
       expect(existsSync(dataDir)).to.equal(false);
       expect(existsSync('to')).to.equal(false);
     });
+
+  describe('a data directory that cannot be used', () => {
+    let [file, fileAsLevel, folderAsAddress, closed, unreadable]: string[] = [];
+    before(() => {
+      [file, fileAsLevel, folderAsAddress, closed, unreadable] = [
+        'file',
+        'level',
+        'address',
+        'closed',
+        'unreadable',
+      ].map((name) => join(folder, `bad-${name}`)) as [string, string, string, string, string];
+      writeFileSync(file!, '');
+      for (const each of [fileAsLevel, folderAsAddress, closed, unreadable]) mkdirSync(each!);
+      writeFileSync(join(fileAsLevel!, 'level'), '');
+      mkdirSync(join(folderAsAddress!, 'base-uri'));
+      writeFileSync(join(unreadable!, 'base-uri'), 'http://localhost:1/\n', { mode: 0 });
+      chmodSync(closed!, 0);
+    });
+    after(() => chmodSync(closed!, 0o700));
+
+    const cases: readonly [what: string, dir: () => string, said: RegExp][] = [
+      ['is a file', () => file!, /data directory .*bad-file cannot be made/],
+      ['lies in a file', () => join(file!, 'x'), /data directory .*bad-file\/x cannot be made/],
+      [
+        'has a file in the place of its database',
+        () => fileAsLevel!,
+        /storage in .*level cannot be (?:opened|written)/,
+      ],
+      ['has a folder in the place of its address', () => folderAsAddress!, /bad-address cannot be read \(EISDIR/],
+      ['has an address that may not be read', () => unreadable!, /bad-unreadable cannot be read \(EACCES/],
+      [
+        'may not be entered',
+        () => closed!,
+        /(?:bad-closed cannot be read|in .*bad-closed.* cannot be written).*EACCES/,
+      ],
+      [
+        'lies below a folder that may not be entered',
+        () => join(closed!, 'x'),
+        /bad-closed\/x cannot be read \(EACCES/,
+      ],
+      ['is /proc', () => '/proc', /storage in \/proc\/level cannot be (?:opened|written)/],
+      ['lies in /proc', () => '/proc/quadpod', /data directory \/proc\/quadpod cannot be made/],
+    ];
+    for (const [what, dir, said] of cases)
+      it(`ends the start with one sentence where it ${what}`, async function () {
+        if (dir().startsWith('/proc') && process.platform !== 'linux') this.skip();
+        refused(await runProcess([], { dataDir: dir(), isConfined: true }), said);
+      });
+
+    it('ends export and backup into /proc, and a key there, with one sentence', async function () {
+      if (process.platform !== 'linux') this.skip();
+      const dataDir = join(folder, 'of-proc');
+      await (await openStore(dataDir, root, {})).close();
+      for (const words of [
+        ['backup', '/proc/quadpod'],
+        ['export', '-o', '/proc/quadpod/', '--format', 'folder'],
+        ['owner', '--new-key', '/proc/quadpod/owner.key'],
+      ])
+        refused(await runProcess(words, { dataDir, root }), /^quadpod: E\w+: .* '\/proc\/\.?quadpod/);
+    });
+  });
+
+  it('names NODE_EXTRA_CA_CERTS where a backup does not trust the certificate of the server beside it', async () => {
+    const server = await startSpecServer({ isSecure: true });
+    try {
+      const { dataDir, root: base } = server;
+      const words = ['backup', join(folder, 'backup-tls')];
+      const environment = { LWS_DEV_OPEN: 'false' };
+      refused(
+        await runProcess(words, { dataDir, root: base, environment }),
+        /^quadpod: A server has the storage open, .*certificate.*NODE_EXTRA_CA_CERTS=FILE/,
+      );
+      const ca = join(folder, 'ca.pem');
+      writeFileSync(ca, localhostCertificate);
+      const trusting = { ...environment, NODE_EXTRA_CA_CERTS: ca };
+      const { code, stderr } = await runProcess(words, { dataDir, root: base, environment: trusting });
+      expect(code, stderr).to.equal(0);
+    } finally {
+      await server.stop();
+    }
+  });
 
   it('rule 5.4: refuses an owner whose did:key is none, before anything is made', async () => {
     const dataDir = join(folder, 'placeholder');

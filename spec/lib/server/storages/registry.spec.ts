@@ -58,7 +58,7 @@ describe('The registry of storages (rule 21.3)', () => {
       revision: made.revision,
     });
     expect(changed.id).to.equal(made.id);
-    expect(changed.settings).to.deep.equal({ 'lws.public-read': 'true', 'lws.container.page-size': 7 });
+    expect(changed.settings).to.deep.equal({ 'lws.public-read': true, 'lws.container.page-size': 7 });
     await registry.change('alice', { settings: { 'lws.public-read': null } });
     const own = settingsOfStorage(settings, 'alice', standardComponents);
     const value = (name: string): unknown => own.all().find(({ setting }) => setting.name === name)!.value;

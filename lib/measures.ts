@@ -31,8 +31,6 @@ export interface Answered {
   /** 499: the client went away. */
   readonly status: number;
   readonly seconds: number;
-  /** Somebody with a credential was allowed what it asks for. */
-  readonly isGranted: boolean;
 }
 
 /** A batch that LevelDB has synced. */

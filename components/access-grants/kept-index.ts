@@ -3,6 +3,7 @@
  * every commit.
  */
 import type { Access } from '../../lib/component/access.js';
+import { inAllStorages, type Tally } from '../../lib/component/authentication.js';
 import { type ForeignState, LwsError, type Platform } from '../../lib/component/basics.js';
 import { entryKey } from '../../lib/component/entries.js';
 import { isObject, isTime } from '../../lib/component/fields.js';
@@ -36,11 +37,14 @@ interface Entry {
 export class KeptIndex {
   private entries!: FollowedEntries<Entry>;
   private order: readonly string[] | undefined;
+  private readonly waiting: Tally;
 
   private constructor(
     private readonly platform: Platform,
     private readonly space: Space,
-  ) {}
+  ) {
+    this.waiting = platform.tally(space);
+  }
 
   static async open(platform: Platform, space: Space): Promise<KeptIndex> {
     const index = new KeptIndex(platform, space);
@@ -49,6 +53,11 @@ export class KeptIndex {
       read: (value) => index.entryOf(readKept(value)),
       changed: (_name, before, after) => {
         if (!before || !after) index.order = undefined;
+        for (const [each, count] of [
+          [before, -1],
+          [after, 1],
+        ] as const)
+          if (each?.isNew && each.from !== undefined) index.waiting.add(each.from, count);
       },
       followsStaged: true,
     });
@@ -66,7 +75,7 @@ export class KeptIndex {
 
   /** Whether there is room for another request. @throws LwsError `too-many-requests` */
   assertRoom({ creator, from }: Pick<KeptDocument, 'creator' | 'from'>, limits: DocumentLimits): void {
-    let [ofSubject, ofAddress, all] = [0, 0, 0];
+    let [ofSubject, ofAddress, all] = [0, this.waiting.elsewhere(from), 0];
     for (const entry of this.entries.current()) {
       if (!entry.isNew) continue;
       all++;
@@ -82,7 +91,8 @@ export class KeptIndex {
     };
     if (ofSubject >= limits.perSubject) refuse('You have', 'max-per-subject');
     if (ofAddress >= limits.perAddress) refuse('Your address has', 'max-per-address');
-    if (all >= limits.inAll) refuse('There are', 'max-waiting');
+    if (all >= limits.inAll || all + this.waiting.elsewhere() >= limits.inAll * inAllStorages)
+      refuse('There are', 'max-waiting');
   }
 
   private entryOf(kept: KeptDocument): Entry {

@@ -34,6 +34,7 @@ export default defineComponent({
   name: 'authn-saml',
   settings,
   isEnabled: ({ certificates }) => certificates.length > 0,
+  assertUsable: ({ certificates }) => void readCertificates(certificates),
   async install(platform, { certificates: files, trustedIssuers, audience, allowSha1 }) {
     const certificates = readCertificates(files);
     warn(platform, certificates, allowSha1);

@@ -3,7 +3,6 @@
  * Nothing else of OAuth: no authorization codes, no refresh tokens, no client registration.
  */
 import { join } from 'node:path';
-import { throttle } from '../../lib/component/authentication.js';
 import { defineComponent, flag, integer, setting } from '../../lib/component/basics.js';
 import { tokenRoutes } from './routes.js';
 import { SignInLinks } from './sign-in-links.js';
@@ -27,7 +26,7 @@ const settings = {
     'lws.rate-limit.token-requests',
     integer(0),
     600,
-    'Requests of one address to the token endpoint in a minute before it has to wait; 0: no limit.',
+    'Token requests of one address in a minute before it has to wait, in all storages of the server; 0: no limit.',
   ),
 };
 
@@ -46,7 +45,13 @@ export default defineComponent({
     const { shared } = platform.store;
     if (shared) keys.onUnknown = () => shared.refreshSecrets();
     return {
-      routes: tokenRoutes({ platform, keys, lifetime, requests: throttle(requests), links: new SignInLinks(platform) }),
+      routes: tokenRoutes({
+        platform,
+        keys,
+        lifetime,
+        requests: platform.throttle('token', requests),
+        links: new SignInLinks(platform),
+      }),
       authorizationServer: { issuer: platform.baseUri, key: (kid, algorithm) => keys.verificationKey(kid, algorithm) },
     };
   },

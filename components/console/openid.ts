@@ -3,7 +3,7 @@
  * redeemed for an ID token, which the page then exchanges as any client would. It must not decide who somebody is.
  */
 import { decodeJwt } from 'jose';
-import { type Throttle, throttle } from '../../lib/component/authentication.js';
+import type { Throttle } from '../../lib/component/authentication.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import {
   jsonReply,
@@ -55,7 +55,7 @@ export function openIdRoutes(
     discoveryUri,
     clientId: clientId ?? platform.rootIri,
     clientSecret,
-    attempts: throttle(maxAttempts),
+    attempts: platform.throttle('openid', maxAttempts),
   };
   const provider = remembered(client);
   return [

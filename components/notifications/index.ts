@@ -124,7 +124,7 @@ export default defineComponent({
 
 async function install(platform: Platform, given: Given): Promise<Installation> {
   const { store, rootIri: storage, clock, authorizer } = platform;
-  const subscriptions = await Subscriptions.open(store, clock);
+  const subscriptions = await Subscriptions.open(platform);
   const followers = new Set<Follower>();
   const streams = installStreams(platform, given, subscriptionsUrl(platform));
   const { channels } = streams;

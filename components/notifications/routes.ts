@@ -1,6 +1,7 @@
 /** The endpoints of subscriptions (rules 16.1, 16.3). */
 import { randomUUID } from 'node:crypto';
 import { controls, notFound, requireAccess } from '../../lib/component/access.js';
+import { inAllStorages } from '../../lib/component/authentication.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { decodeUtf8, digestOfClient, parseJson } from '../../lib/component/fields.js';
 import {
@@ -131,9 +132,9 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   const assertBelow = (
     most: number,
     counts: (each: Subscription) => boolean,
-    said: readonly [string, string],
+    said: readonly [who: string, setting: string, elsewhere?: number],
   ): void => {
-    const count = subscriptions.count(counts);
+    const count = subscriptions.count(counts) + (said[2] ?? 0);
     if (count < most) return;
     throw new LwsError(
       'too-many-requests',
@@ -144,10 +145,17 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   const isOwn = ({ subscriber }: Subscription): boolean => subscriber === wanted.subscriber;
   assertBelow(limits.perSubscriber, isOwn, ['You have', 'max-per-subscriber']);
   if (standing === 'controller') return;
-  assertBelow(limits.perAddress, ({ from }) => from === wanted.from, ['Your address has', 'max-per-address']);
+  const isStranger = standing === 'stranger';
+  const { tally } = subscriptions;
+  const isHere = ({ from }: Subscription): boolean => from === wanted.from;
+  const ofAddress = isStranger ? tally.elsewhere(wanted.from) : 0;
+  assertBelow(limits.perAddress, isHere, ['Your address has', 'max-per-address', ofAddress]);
   const isLike = (each: Subscription): boolean => standingOf(each) === standing;
-  if (standing === 'stranger') assertBelow(limits.ofStrangers, isLike, ['Strangers have', 'max-of-strangers']);
-  else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
+  const all = ['Strangers have', 'max-of-strangers'] as const;
+  if (isStranger) {
+    assertBelow(limits.ofStrangers, isLike, all);
+    assertBelow(limits.ofStrangers * inAllStorages, isLike, [...all, tally.elsewhere()]);
+  } else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
 }
 
 /** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */

@@ -2,6 +2,8 @@
  * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow every commit.
  */
 import type { Standing } from '../../lib/component/access.js';
+import type { Tally } from '../../lib/component/authentication.js';
+import type { Platform } from '../../lib/component/basics.js';
 import { entryKey } from '../../lib/component/entries.js';
 import { FollowedEntries, type Store } from '../../lib/component/store.js';
 import type { Owed, Page, PageLimits } from './distribution.js';
@@ -16,6 +18,8 @@ export const subscriberOf = Object.assign(
     JSON.stringify(client === undefined ? [subscriber] : [subscriber, client]),
   { read: (name: string) => JSON.parse(name) as [string, string?] },
 );
+
+type SubscriptionPlatform = Pick<Platform, 'store' | 'clock' | 'tally'>;
 
 /** Subscriptions to a topic. */
 interface Topic {
@@ -41,10 +45,14 @@ export class Subscriptions {
   /** The number of the last event. */
   sequence = (): number => 0;
 
-  private constructor(private readonly clock: () => number) {}
+  private constructor(
+    private readonly clock: () => number,
+    /** Those of strangers. */
+    readonly tally: Tally,
+  ) {}
 
-  static async open(store: Store, clock: () => number): Promise<Subscriptions> {
-    const subscriptions = new Subscriptions(clock);
+  static async open({ store, clock, tally }: SubscriptionPlatform): Promise<Subscriptions> {
+    const subscriptions = new Subscriptions(clock, tally(subscriptionSpace));
     subscriptions.byId = await FollowedEntries.open<Subscription>(store, {
       space: subscriptionSpace,
       read: JSON.parse,
@@ -133,6 +141,11 @@ export class Subscriptions {
   }
 
   private changed(id: string, before: Subscription | undefined, after: Subscription | undefined): void {
+    for (const [each, count] of [
+      [before, -1],
+      [after, 1],
+    ] as const)
+      if (each && standingOf(each) === 'stranger') this.tally.add(each.from!, count);
     if (!before) this.begun.set(id, this.sequence());
     else if (before.active) this.index(before, false);
     if (after?.active) this.index(after, true);

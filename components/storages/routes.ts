@@ -126,7 +126,7 @@ class StoragesEndpoint {
     return this.storages.change(record.name, { ...wanted, revision: record.revision });
   }
 
-  private shown({ revision: _, id: __, invitation: ___, ...record }: StorageRecord): object {
+  private shown({ revision: _, id: __, invitation: ___, ownersChange: ____, ...record }: StorageRecord): object {
     const { name } = record;
     return { ...record, address: this.storages.addressOf(name), isOpen: this.deployment.isOpen(name) };
   }

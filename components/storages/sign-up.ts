@@ -4,7 +4,7 @@
  */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { throttle } from '../../lib/component/authentication.js';
+import type { Throttle } from '../../lib/component/authentication.js';
 import {
   invitationDays,
   LwsError,
@@ -29,13 +29,14 @@ export class SignUp {
   /** One after the other, so that an invitation is used once, and nobody gets more than they may have. */
   private last: Promise<unknown> = Promise.resolve();
   /** Of one address in a minute: identities cost nothing. */
-  private readonly attempts = throttle(30);
+  private readonly attempts: Throttle;
 
   constructor(
     private readonly platform: Platform,
     private readonly storages: Storages,
     private readonly settings: SignUpSettings,
   ) {
+    this.attempts = platform.throttle('sign-up', 30);
     this.url = `${platform.baseUri}${platform.systemPrefix}/storages`;
   }
 

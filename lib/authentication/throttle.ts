@@ -23,10 +23,17 @@ const lateMs = 100;
 
 const uncounted = async (): Promise<void> => {};
 
-/** @param perMinute attempts of one address; 0: no bound */
-export function throttle(perMinute: number): Throttle {
+/** What an address has of its attempts when all together have used up theirs: who attempts little is not locked out. */
+const scarcePart = 15;
+
+/**
+ * @param perMinute attempts of one address; 0: no bound
+ * @param inAll attempts of all addresses in a minute, after which each has a fifteenth of its own
+ */
+export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Throttle {
   if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: seconds });
+  const [all, everybody] = [new RateLimiterMemory({ points: inAll, duration: seconds }), 'all'];
   const refuse = async (address: string, { consumedPoints, msBeforeNext }: RateLimiterRes): Promise<never> => {
     // Who waits for an answer before the next attempt is slowed down by a late one.
     await sleep(lateMs);
@@ -52,9 +59,12 @@ export function throttle(perMinute: number): Throttle {
     },
     async begin(address) {
       const key = clientOf(address);
-      const takeBack = async (): Promise<void> => void (await limiter.reward(key));
-      const state = await consume(key);
-      if (state.consumedPoints <= perMinute) return takeBack;
+      const takeBack = async (): Promise<void> => {
+        await Promise.all([limiter.reward(key), all.reward(everybody)]);
+      };
+      const [state, { consumedPoints }] = await Promise.all([consume(key), all.penalty(everybody)]);
+      const most = consumedPoints > inAll ? Math.ceil(perMinute / scarcePart) : perMinute;
+      if (state.consumedPoints <= most) return takeBack;
       await takeBack();
       return refuse(address, state);
     },

@@ -12,4 +12,5 @@ export {
   verifyJwt,
 } from '../authentication/jwt.js';
 export { refusedCredential, type Suite, type VerifiedCredential } from '../authentication/suite.js';
-export { type Throttle, throttle } from '../authentication/throttle.js';
+export { inAllStorages, type Tally } from '../authentication/tally.js';
+export type { Throttle } from '../authentication/throttle.js';

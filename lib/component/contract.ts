@@ -10,6 +10,8 @@ import type { TrustedIssuer } from '../authentication/access-token.js';
 import type { IdentifierResolver } from '../authentication/controlled-identifier.js';
 import type { DpopVerifier } from '../authentication/dpop.js';
 import type { Suite } from '../authentication/suite.js';
+import type { Tally } from '../authentication/tally.js';
+import type { Throttle } from '../authentication/throttle.js';
 import type { AddedOwners } from '../authorization/added-owners.js';
 import type { Authorizer, PermissionSource } from '../authorization/authorizer.js';
 import type { Documents } from '../documents/documents.js';
@@ -79,6 +81,10 @@ export interface Platform {
   readonly admitInbox: (inbox: string) => Promise<void>;
   /** Asks whoever keeps state of that space what a value from elsewhere would be. @param id its name in the space */
   readonly readState: (space: string, id: string, value: unknown) => ForeignState | undefined;
+  /** The limit of a name on attempts of one address in a minute, over all storages of the process. @param perMinute 0: none */
+  readonly throttle: (name: string, perMinute: number) => Throttle;
+  /** Counts what strangers have of a kind in all storages of the process. */
+  readonly tally: (kind: string) => Tally;
   /** Where tokens are exchanged, whether or not there is such an endpoint. */
   readonly tokenEndpoint: string;
   /** Milliseconds since the epoch. */
@@ -221,6 +227,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly takesTemplates?: boolean;
   /** The path, below the base URI, of a page that signs in whoever has a credential in its fragment: `#token=`. */
   readonly page?: string;
+  /** Checks what parsers of settings cannot, such as contents of files; not called where it is off. @throws SettingsError */
+  assertUsable?(settings: SettingsOf<T>): void;
   /** Heavy imports happen here, so that a component that is off costs nothing. */
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /**

@@ -22,6 +22,8 @@ export interface StorageRecord {
   readonly deleted?: string;
   /** The invitation that it was made with, which is good for one. */
   readonly invitation?: string;
+  /** Another one after each change of owners: the storage replaces the owners in the ACL of its root once for each. */
+  readonly ownersChange?: string;
   /** Another one after each change. */
   readonly revision: string;
 }

@@ -1,6 +1,8 @@
 /** What the application is made of: the storage, who may ask, and the rules of this server. */
+import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
+import type { Access } from '../authorization/principal.js';
 import type { Log } from '../log.js';
 import type { Answered } from '../measures.js';
 import type { Storage } from '../resources/storage.js';
@@ -34,6 +36,8 @@ export interface AppContext {
   /** The base URI's scheme and authority. */
   readonly origin: string;
   readonly log: Log;
+  /** Told of the caller of each request after authentication. */
+  readonly onCaller?: ((req: IncomingMessage, access: Access) => void) | undefined;
   /** Notified of every request that was answered. */
   readonly onAnswered: readonly ((answered: Answered) => void)[];
 }

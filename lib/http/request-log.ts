@@ -49,11 +49,6 @@ export const hostOf = ({ url = '', headers }: Pick<IncomingMessage, 'url' | 'hea
 /** The path of the request target, which may be in absolute form. */
 export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => originForm(url).split('?', 1)[0]!;
 
-/** Where an answer is something of the storage; all else has answers for everybody, as the pages of the console are. */
-const routesOfResources = new Set(['resource', 'linkset', 'acl', 'graphs']);
-/** A root, whose description everybody may read. */
-const isRoot = /^\/(?:[^/]*\/)?$/;
-
 /** One line a request. Never a header field: credentials are among them. */
 function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange): void {
   const { id, startedAt, access, failure, reply, route, trace } = exchange;
@@ -79,13 +74,7 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
     ...(trace && { traceId: trace.traceId, spanId: trace.spanId, parentSpanId: trace.parentId }),
   };
   const status = statusAnswered(exchange);
-  const isGranted =
-    access.principal !== undefined &&
-    status < 300 &&
-    req.method !== 'OPTIONS' &&
-    (line.granted ?? (routesOfResources.has(route) && !isRoot.test(exchange.path)));
-  for (const tell of appContext.onAnswered)
-    tell({ method: req.method ?? '', route, status, seconds: took / 1000, isGranted });
+  for (const tell of appContext.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
   if (failure === undefined) appContext.log.info(line);
   else if (failure instanceof LwsError)
     // A storage that takes nothing more is for the operator to mend.

@@ -89,7 +89,19 @@ export function assertReadable(name: string, value: string): void {
     throw new LwsError('bad-request', `The value of ${name} may be ${longestEcho} characters long.`);
 }
 
-/** The whole body, which is what most requests have: without the iterator and the timer per chunk of `chunks`. */
+/** Longest body, in bytes, whose arrival has a time limit in all, and that limit in milliseconds. */
+const [smallBody, smallBodyMs] = [256 << 10, 30_000];
+
+/** Requests whose bodies are not read to their end, and what makes the read of each fail. */
+const interrupted = new WeakMap<IncomingMessage, LwsError>();
+const readings = new WeakMap<IncomingMessage, (error: LwsError) => void>();
+
+/** Makes the read of a request body fail, now or when it begins. */
+export function interruptBody(req: IncomingMessage, error: LwsError): void {
+  interrupted.set(req, error);
+  readings.get(req)?.(error);
+}
+
 /** Whoever sends so much is trusted with the memory for as much as it has announced, within the limit. */
 const longBody = 1 << 20;
 
@@ -99,18 +111,23 @@ interface Collecting {
   readonly setting: string | undefined;
 }
 
+/** The whole body, which is what most requests have: without the iterator and the timer per chunk of `chunks`. */
 function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, setting }: Collecting): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    assertWanted(req);
     askFor(req, res);
     let received: Buffer[] = [];
     let size = 0;
     let whole: Buffer | undefined;
-    const timer = setTimeout(() => settle(() => reject(tooSlow(idleMs))), idleMs);
+    const fail = (error: LwsError): void => settle(() => reject(error));
+    readings.set(req, fail);
+    const timer = setTimeout(() => fail(tooSlow(idleMs)), idleMs);
+    const deadline = limit <= smallBody ? setTimeout(() => fail(tooLate()), smallBodyMs) : undefined;
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
       timer.refresh();
       if (size > limit) {
-        settle(() => reject(tooLarge(limit, setting)));
+        fail(tooLarge(limit, setting));
         return;
       }
       received.push(chunk);
@@ -131,6 +148,8 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
     const onGone = (cause?: unknown): void => settle(() => reject(new ClientGone(cause)));
     const settle = (finish: () => void): void => {
       clearTimeout(timer);
+      clearTimeout(deadline);
+      readings.delete(req);
       req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
       // Later errors of the connection have nobody to tell.
       req.on('error', () => {});
@@ -147,6 +166,7 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
   // One for all chunks; whoever takes them may take longer.
   let fail = (_error: LwsError): void => {};
   const timer = setTimeout(() => fail(tooSlow(idleMs)), idleMs);
+  readings.set(req, (error) => fail(error));
   const inTime = (): Promise<IteratorResult<Buffer>> =>
     new Promise((resolve, reject) => {
       fail = reject;
@@ -155,6 +175,7 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
     });
   try {
     for (;;) {
+      assertWanted(req);
       const next = await inTime();
       if (next.done && isCancelled(req)) throw new ClientGone(undefined);
       if (next.done) return;
@@ -165,9 +186,16 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
     throw new ClientGone(error);
   } finally {
     clearTimeout(timer);
+    readings.delete(req);
     // Not awaited: after a chunk that never comes it would never end.
     iterator.return?.().catch(() => {});
   }
+}
+
+/** @throws LwsError after `interruptBody` */
+function assertWanted(req: IncomingMessage): void {
+  const error = interrupted.get(req);
+  if (error) throw error;
 }
 
 /** RFC 9110 10.1.1: the client may wait until we have decided that we want the body. */
@@ -185,6 +213,8 @@ export const expectsContinue = ({ headers, httpVersion }: IncomingMessage): bool
 
 const tooSlow = (idleMs: number): LwsError =>
   new LwsError('request-timeout', `Nothing of the body arrived for ${idleMs / 1000} seconds.`);
+const tooLate = (): LwsError =>
+  new LwsError('request-timeout', `The request body timed out: it is not complete after ${smallBodyMs / 1000} s.`);
 
 /** Aborts when the client goes away before it has an answer; to be released, since connections outlive requests. */
 export function whenGone(req: IncomingMessage): { readonly signal: AbortSignal; readonly release: () => void } {

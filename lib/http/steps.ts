@@ -23,6 +23,7 @@ export const authentication =
       if (origin !== undefined) access.origin = origin;
       if (purpose !== undefined) access.purpose = String(purpose);
       exchange.access = access;
+      appContext.onCaller?.(req, access);
       return next();
     };
     const asked = appContext.authenticator.authenticate({

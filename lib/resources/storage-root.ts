@@ -1,12 +1,15 @@
 /** The root container: made at the first start, never deleted. */
 
-import { aclKey } from '../authorization/acl.js';
+import { aclKey, aclOfGraph, readAclDocument } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import { turtle } from '../rdf/formats.js';
 import { acl, foaf } from '../rdf/vocabulary.js';
 import type { Store } from '../storage/engine/store.js';
-import { newRevision, type ResourceRecord } from '../storage/state/records.js';
+import { mergedKeys } from '../storage/graphs/graph-keys.js';
+import { decodeGraph } from '../storage/graphs/quad-decoding.js';
+import { entryKey, newRevision, type ResourceRecord } from '../storage/state/records.js';
 import { stageAcl } from './acl-resource.js';
+import { dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
 
 /** Makes the root container of a new storage. */
@@ -28,24 +31,52 @@ export async function ensureRoot(store: Store, storage: string, now: number): Pr
   });
 }
 
-/** Writes the root's ACL when there is none: the owners may do everything, with `lws.public-read` everybody may read. */
+/** Id of the last change of owners by an operator that the root's ACL has. */
+const ownersKey = entryKey('root-acl', 'owners');
+
+export interface RootOwners {
+  readonly owners: readonly string[];
+  readonly publicRead: boolean;
+  /** Id of the last change of owners by an operator. */
+  readonly change: string | undefined;
+}
+
+/**
+ * Writes the root's ACL when there is none: the owners may do everything, with `lws.public-read` everybody may read. After a change of
+ * owners by an operator the authorizations of the ACL that give control are replaced, in one transaction.
+ */
 export async function ensureRootAcl(
   { rootIri: storage, store, documents, clock }: Storage,
   index: AclIndex,
-  owners: readonly string[],
-  publicRead: boolean,
+  { owners, publicRead, change }: RootOwners,
 ): Promise<void> {
-  if (store.entry(aclKey(storage)) !== undefined) return;
+  const value = store.entry(aclKey(storage));
+  if (value !== undefined && (change === undefined || store.entry(ownersKey) === change)) return;
+  const before = value === undefined ? undefined : readAclDocument(value);
   const rule = (name: string, agents: string, modes: string): string =>
     `<#${name}> a acl:Authorization ; ${agents} ; acl:accessTo <> ; acl:default <> ; acl:mode ${modes} .`;
   const agents = owners.map((owner) => `<${owner}>`).join(', ');
   const rules = [
-    owners.length > 0 ? rule('owners', `acl:agent ${agents}`, 'acl:Read, acl:Write, acl:Control') : '',
-    publicRead ? rule('public', `acl:agentClass <${foaf.Agent}>`, 'acl:Read') : '',
+    owners.length > 0
+      ? rule(before ? `owners-${change}` : 'owners', `acl:agent ${agents}`, 'acl:Read, acl:Write, acl:Control')
+      : '',
+    publicRead && !before ? rule('public', `acl:agentClass <${foaf.Agent}>`, 'acl:Read') : '',
   ];
   const text = `@prefix acl: <${acl.namespace}> . ${rules.join(' ')}`;
-  const { keys, prefixes } = await documents.parse(Buffer.from(text), turtle, storage);
-  await store.transact((tx) =>
-    stageAcl(tx, index, tx.record(storage)!, { revision: newRevision(), modified: clock(), prefixes, keys }),
-  );
+  const made = await documents.parse(Buffer.from(text), turtle, storage);
+  const keys = before ? mergedKeys(withoutControl(storage, before.keys), made.keys) : made.keys;
+  const prefixes = { ...before?.prefixes, ...made.prefixes };
+  const document = { revision: newRevision(), prefixes, keys, ...dateAfter(before, clock()) };
+  await store.transact((tx) => {
+    stageAcl(tx, index, tx.record(storage)!, document);
+    if (change !== undefined) tx.putEntry(ownersKey, change);
+  });
+}
+
+/** An ACL without the authorizations that give control. */
+function withoutControl(of: string, keys: readonly string[]): readonly string[] {
+  const { rules } = aclOfGraph(of, keys);
+  const gone = new Set(rules.filter(({ modes }) => modes.has('control')).map(({ id }) => id));
+  const quads = decodeGraph(keys);
+  return keys.filter((_, at) => !gone.has(quads[at]!.subject.value));
 }

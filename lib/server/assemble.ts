@@ -40,6 +40,8 @@ import { systemRoutes } from './system-routes.js';
 export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingKey' | 'read' | 'formats'> {
   readonly settings: Settings;
   readonly process: ServerProcess;
+  /** Id of the last change of owners by an operator. */
+  readonly ownersChange?: string | undefined;
   /** The storage of `lws.base-uri`, where this is another one of its deployment. */
   readonly home:
     | (Pick<AssemblyContext, 'installations'> & { readonly platform: Pick<Platform, 'rootIri'> })
@@ -53,7 +55,7 @@ export async function assembleStorage(
   iri: string,
   store: Store,
   owners: readonly string[],
-  { process: { documents, fetchUnder, log }, installations }: AssemblyContext,
+  { process: { documents, fetchUnder, log }, installations, ownersChange: change }: AssemblyContext,
 ): Promise<{ readonly storage: Storage; readonly addedOwners: AddedOwners | undefined }> {
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
   const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
@@ -95,7 +97,7 @@ export async function assembleStorage(
     clock: Date.now,
   };
   store.onTransaction((tx) => noteReaders(tx, storage.authorizer));
-  if (acls) await ensureRootAcl(storage, acls, owners, core.publicRead);
+  if (acls) await ensureRootAcl(storage, acls, { owners, publicRead: core.publicRead, change });
   return { storage, addedOwners: added };
 }
 
@@ -142,6 +144,8 @@ export function assemblePlatform(
     fetch,
     fetchUnder,
     signingKey,
+    throttle: process.throttle,
+    tally: (kind) => process.tallies.of(kind, storage),
     identifiers: identifierResolver({ fetch, documents }),
     dpop: assembleDpop(core, assembled, signingKey),
     dpopRequired: core.dpopOnly,
@@ -243,6 +247,7 @@ export function assembleAppContext(
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
+    onCaller: process.onCaller?.(storage),
     // The numbers of the process have those of all its storages.
     onAnswered: [
       process.answered,

@@ -39,6 +39,8 @@ export interface Surroundings {
   readonly deployment?: Deployment | undefined;
   /** The storage of `lws.base-uri`, for each of the others. */
   readonly home?: OpenStorage | undefined;
+  /** As of `AssemblyContext`. */
+  readonly ownersChange?: string | undefined;
 }
 
 /** A storage that answers. */
@@ -64,7 +66,7 @@ export interface OpenStorage extends Omit<PreparedStorage, 'close'> {
 export async function prepareStorage(
   settings: Settings,
   installed: readonly Component[],
-  { process, deployment, home }: Surroundings,
+  { process, deployment, home, ownersChange }: Surroundings,
 ): Promise<PreparedStorage> {
   const core = settings.of(coreSettings);
   const components = home ? installed.filter(({ isOfProcess }) => !isOfProcess) : installed;
@@ -97,7 +99,7 @@ export async function prepareStorage(
         target: { iri: resource, query: undefined },
       });
     const formats = formatsOf(settings, components);
-    const assembly = { settings, process, deployment, home, signingKey, read, formats, installations };
+    const assembly = { settings, process, deployment, home, ownersChange, signingKey, read, formats, installations };
     const assembled = await assembleStorage(core, iri, store, owners, assembly);
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);

@@ -2,12 +2,15 @@
  * What a process makes once, however many storages it serves: the log, the threads for documents, the guarded fetch, the count of
  * refused credentials. It must not know a storage.
  */
+import { inAllStorages, Tallies } from '../authentication/tally.js';
 import { type Throttle, throttle } from '../authentication/throttle.js';
 import type { Platform } from '../component/contract.js';
 import { Documents, makePools, type Pools } from '../documents/documents.js';
 import { remoteContexts } from '../documents/remote-contexts.js';
+import type { AppContext } from '../http/app-context.js';
 import type { Log } from '../log.js';
 import type { Answered } from '../measures.js';
+import type { Storage } from '../resources/storage.js';
 import type { CoreSettings } from './core-settings.js';
 import { outboundFetch } from './outbound-fetch.js';
 
@@ -19,10 +22,15 @@ export interface ServerProcess {
   /** Fetches under a policy; that of the settings when none is given. */
   readonly fetchUnder: ReturnType<typeof outboundFetch>;
   readonly failures: Throttle;
+  /** Limits that components have in common in all storages. */
+  readonly throttle: Platform['throttle'];
+  readonly tallies: Tallies;
   /** What is made ready some seconds after the first request. */
   readonly warms: (() => void)[];
   /** Told of every request that was answered. */
   readonly answered: (answered: Answered) => void;
+  /** Told of the caller of each request to a storage. */
+  readonly onCaller?: ((storage: Storage) => AppContext['onCaller']) | undefined;
   /** Ends the threads when no other server of the process has them; called when all storages are closed. */
   close(): Promise<void>;
 }
@@ -65,5 +73,15 @@ export function makeProcess(
     shared.pools = undefined;
     await documents.close();
   };
-  return { log, progress, documents, fetchUnder, failures: throttle(core.failures), warms, answered, close };
+  const throttles = new Map<string, Throttle>();
+  const limits = {
+    failures: throttle(core.failures),
+    throttle: (name: string, perMinute: number): Throttle => {
+      const known = throttles.get(name) ?? throttle(perMinute, perMinute * inAllStorages);
+      throttles.set(name, known);
+      return known;
+    },
+    tallies: new Tallies(),
+  };
+  return { log, progress, documents, fetchUnder, ...limits, warms, answered, close };
 }

@@ -13,6 +13,10 @@ import { blobPlaceOf, formatsOf } from './open-store.js';
 export function assertUsable(all: Settings, components: readonly Component[]): void {
   try {
     assertEach(all, components);
+    for (const component of components) {
+      const own = all.of(component.settings);
+      if (component.isEnabled(own)) component.assertUsable?.(own);
+    }
     blobPlaceOf(all, components);
     formatsOf(all, components);
   } catch (error) {

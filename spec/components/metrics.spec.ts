@@ -19,7 +19,7 @@ describe('The port of metrics', () => {
     const server = await listenForMetrics(metrics, 0);
     const { port, address } = server.address() as AddressInfo;
     expect(address).to.equal('127.0.0.1');
-    metrics.answered({ method: 'INVENTED', route: 'resource', status: 405, seconds: 0.1, isGranted: false });
+    metrics.answered({ method: 'INVENTED', route: 'resource', status: 405, seconds: 0.1 });
     metrics.written({ transactions: 2, bytes: 300, seconds: 0.01 });
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
     const text = await answer.text();

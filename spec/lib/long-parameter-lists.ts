@@ -71,7 +71,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/resources/metadata.ts stageLinksetGraph',
   'lib/resources/preconditions.ts assertPreconditions',
   'lib/resources/representations.ts obtain',
-  'lib/resources/storage-root.ts ensureRootAcl',
   'lib/resources/seen-state.ts containerState',
   'lib/resources/seen-state.ts stateOf',
   'lib/resources/write.ts requireFreeName',

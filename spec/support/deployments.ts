@@ -43,9 +43,10 @@ export class Pod {
     body?: string,
     token: string | null = this.token(),
   ): Promise<Answer> {
-    const { host, pathname, search } = new URL(to, this.root);
+    const { host, pathname, search, protocol } = new URL(to, this.root);
+    const origin = protocol === 'https:' ? `https://${host}` : `http://127.0.0.1:${this.port}`;
     const credentials = token === null ? {} : { Authorization: `Bearer ${token}` };
-    return request(`http://127.0.0.1:${this.port}${pathname}${search}`, {
+    return request(`${origin}${pathname}${search}`, {
       method,
       headers: { Host: host, ...credentials, ...headers },
       body,
@@ -76,7 +77,8 @@ export async function startDeployment(by: 'path' | 'host', given: Fields = {}): 
   const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-deployment-'));
   const port = await freePort();
   const origin = `localhost:${port}`;
-  const address = by === 'path' ? `http://${origin}/{name}/` : `http://{name}.${origin}/`;
+  const scheme = given['tls.certificate'] === undefined ? 'http' : 'https';
+  const address = `${scheme}://${by === 'path' ? `${origin}/{name}/` : `{name}.${origin}/`}`;
   const log: Record<string, unknown>[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -84,7 +86,7 @@ export async function startDeployment(by: 'path' | 'host', given: Fields = {}): 
       done();
     },
   });
-  const home = new Pod(by === 'path' ? `http://${origin}/home/` : `http://${origin}/`, port);
+  const home = new Pod(`${scheme}://${origin}/${by === 'path' ? 'home/' : ''}`, port);
   const flags = {
     'base-uri': home.base,
     'data-dir': dataDir,

@@ -1,5 +1,6 @@
 /** How many streams there may be, of whom: identities are free, and so addresses and strangers have bounds as well. */
 import { type Access, type Client, clientFor } from '../../../lib/component/access.js';
+import { inAllStorages, type Tally } from '../../../lib/component/authentication.js';
 import { LwsError, type Platform } from '../../../lib/component/basics.js';
 import { clientOf } from '../../../lib/component/fields.js';
 
@@ -13,11 +14,14 @@ interface Place {
 
 export class Places {
   private readonly taken = new Set<Place>();
+  private readonly tally: Tally;
 
   constructor(
     private readonly platform: Platform,
     private readonly limits: StreamLimits,
-  ) {}
+  ) {
+    this.tally = platform.tally('streams');
+  }
 
   get size(): number {
     return this.taken.size;
@@ -32,14 +36,18 @@ export class Places {
     const place = { subject: access.principal?.subject, address: clientOf(from), standing };
     this.assertRoom(place);
     this.taken.add(place);
-    return () => void this.taken.delete(place);
+    if (standing === 'stranger') this.tally.add(place.address, 1);
+    return () => {
+      if (this.taken.delete(place) && standing === 'stranger') this.tally.add(place.address, -1);
+    };
   }
 
   private assertRoom({ subject, address, standing }: Place): void {
     const { perSubject, perAddress, ofStrangers, inAll } = this.limits;
     const taken = [...this.taken];
-    const assertBelow = (most: number, counts: (place: Place) => boolean, said: readonly [string, string]): void => {
-      const count = taken.filter(counts).length;
+    type Said = readonly [who: string, setting: string, elsewhere?: number];
+    const assertBelow = (most: number, counts: (place: Place) => boolean, said: Said): void => {
+      const count = taken.filter(counts).length + (said[2] ?? 0);
       if (count < most) return;
       throw new LwsError('too-many-requests', `${said[0]} ${count} streams already (lws.streams.${said[1]}).`, {
         fields: { 'Retry-After': '60' },
@@ -50,8 +58,15 @@ export class Places {
       assertBelow(perSubject, (place) => place.subject === subject, ['You have', 'max-per-subject']);
     if (standing === 'controller') return;
     const isHere = (place: Place): boolean => place.address === address && place.standing !== 'controller';
-    assertBelow(perAddress, isHere, ['Your address has', 'max-per-address']);
-    if (standing === 'stranger')
-      assertBelow(ofStrangers, (place) => place.standing === 'stranger', ['Strangers have', 'max-of-strangers']);
+    const { tally } = this;
+    const isStranger = standing === 'stranger';
+    assertBelow(perAddress, isHere, ['Your address has', 'max-per-address', isStranger ? tally.elsewhere(address) : 0]);
+    if (!isStranger) return;
+    const [isAlike, all] = [
+      (place: Place) => place.standing === 'stranger',
+      ['Strangers have', 'max-of-strangers'],
+    ] as const;
+    assertBelow(ofStrangers, isAlike, all);
+    assertBelow(ofStrangers * inAllStorages, isAlike, [...all, tally.elsewhere()]);
   }
 }

@@ -2,20 +2,27 @@
  * Many storages in one process: each request is handed to the storage that its host or path names, which is opened for it. That of `lws.base-uri`,
  * the home, is open all the time, and its controllers are the operators.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { throttle } from '../../authentication/throttle.js';
+import type { Standing } from '../../authorization/authorizer.js';
+import type { Access, Principal } from '../../authorization/principal.js';
+import { countedCache } from '../../caches.js';
 import { type Deployment, invitationDays, type StorageRecord } from '../../component/deployment.js';
 import { LwsError, tooBusy } from '../../errors.js';
+import { clientOf } from '../../fields/client-address.js';
 import { createRefusal } from '../../http/app.js';
-import { isHttp2, onClosed } from '../../http/http2.js';
+import { hasBody, isHttp2, onClosed } from '../../http/http2.js';
 import { statusOf } from '../../http/problem.js';
+import { interruptBody } from '../../http/request.js';
 import { addressOf, hostOf, pathOf } from '../../http/request-log.js';
 import { endUpgrade } from '../../http/upgrade.js';
 import { type Measure, measure } from '../../measures.js';
+import type { Storage } from '../../resources/storage.js';
 import { priority } from '../../threads/thread.js';
 import { coreSettings, readBaseUri } from '../core-settings.js';
 import { type OpenStorage, openStorage } from '../open-storage.js';
@@ -25,18 +32,24 @@ import type { Upgrade } from '../upgrades.js';
 import type { Addressee } from './addresses.js';
 import { storageSettings } from './overlay.js';
 import { Residents } from './residents.js';
+import type { Seat } from './seats.js';
 import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
 import { laying } from './templates.js';
 
-/** Openings of storages, in a minute, that requests from one address cause: without a credential; and with one, where that gets nobody anything. */
-const openings = { unknown: throttle(30), known: throttle(120) };
+/** Storages open beside `lws.storages.max-open` while their callers are verified. */
+const maxGuests = 4;
+/** Milliseconds that the standing of a caller is remembered for; and its credential, for the next opening. */
+const [standingMs, credentialMs] = [5_000, 3_600_000];
 
 /** As the link that the server prints. */
 const signInSeconds = 3600;
 
 const dayMs = 86_400_000;
 const sweepMs = 3_600_000;
+
+const digestOf = (name: string, { headers }: IncomingMessage): string =>
+  createHash('sha256').update(`${name} ${headers.authorization}`).digest('base64');
 
 export class StorageDeployment implements Deployment {
   private readonly records: StorageRecords;
@@ -45,6 +58,12 @@ export class StorageDeployment implements Deployment {
   private home: OpenStorage | undefined;
   private refusal: RequestListener | undefined;
   private readonly refusals = new WeakMap<IncomingMessage, unknown>();
+  /** Openings of storages, in a minute, that strangers of one address cause, and all together. */
+  private readonly openings = throttle(30, 600);
+  private readonly seats = new WeakMap<IncomingMessage, Seat>();
+  private readonly standings = new WeakMap<Principal, { readonly standing: Standing; readonly until: number }>();
+  /** Standings of callers, by digests of a storage and a credential that it accepted. */
+  private readonly credentials = countedCache<Standing>(10_000, credentialMs);
   private sweeper: NodeJS.Timeout | undefined;
   /** A file for each storage that is open, or has something to do; beside the records, whose folder is looked through when it changes. */
   private readonly marks: string;
@@ -71,6 +90,7 @@ export class StorageDeployment implements Deployment {
     this.shared = { ...process, fetchUnder: (policy) => (policy ? process.fetchUnder(policy) : fetch) };
     this.residents = new Residents({
       maxOpen: core.storagesOpen,
+      maxGuests,
       idleMs: core.storagesIdle * 1000,
       clock: Date.now,
       isReady: (name) => this.isReady(name),
@@ -131,20 +151,41 @@ export class StorageDeployment implements Deployment {
 
   private async open(name: string): Promise<OpenStorage> {
     const { storages, shared } = this;
-    return openStorage(storageSettings(storages, this.records.get(name)!), storages.components, {
+    const record = this.records.get(name)!;
+    return openStorage(storageSettings(storages, record), storages.components, {
+      ownersChange: record.ownersChange,
       process: {
         ...shared,
         // The terminal shows the progress of the process, not of each storage that a request opens.
         progress: () => () => {},
         log: shared.log.child({ storage: name }),
         documents: shared.documents.of(name),
-        answered: (request) => {
-          shared.answered(request);
-          if (request.isGranted) this.residents.known(name);
-        },
+        onCaller: (storage) => (req, access) => this.judge(name, storage, req, access),
       },
       home: this.home,
     });
+  }
+
+  /** Takes down what a caller is in a storage, now that its credential is verified (rule 21.4). */
+  private judge(...[name, { authorizer, store }, req, access]: [string, Storage, IncomingMessage, Access]): void {
+    const seat = this.seats.get(req);
+    const { principal } = access;
+    if (!seat || !principal) return;
+    const use = (standing: Standing): void => {
+      Object.assign(seat, { standing, isJudged: true } satisfies Partial<Seat>);
+      if (standing !== 'stranger') this.residents.known(name);
+    };
+    const known = this.standings.get(principal);
+    if (known && known.until > Date.now()) return void use(known.standing);
+    // Not awaited: documents of groups may be long in coming.
+    authorizer.standing(store, access).then(
+      (standing) => {
+        this.standings.set(principal, { standing, until: Date.now() + standingMs });
+        if (standing !== 'stranger') this.credentials.set(digestOf(name, req), standing);
+        use(standing);
+      },
+      (error: unknown) => this.process.log.warn({ err: error, storage: name }, 'the standing of a caller is unknown'),
+    );
   }
 
   /** Answers every request that reaches the server. */
@@ -171,7 +212,11 @@ export class StorageDeployment implements Deployment {
 
   private handUpgrade(...[req, socket, head, whom]: [...Parameters<Upgrade>, Addressee]): Promise<void> {
     return this.enter(req, whom).then(
-      ({ storage }) => storage.upgrade(req, socket, head),
+      ({ storage, leave }) => {
+        storage.upgrade(req, socket, head);
+        // A channel is no request: it is closed when another storage needs the place.
+        leave();
+      },
       (error: unknown) => endUpgrade(socket, statusOf(error)),
     );
   }
@@ -211,11 +256,17 @@ export class StorageDeployment implements Deployment {
     if (!record || record.state === 'deleted') throw new LwsError('not-found', 'There is no such storage.');
     const { name, state } = record;
     if (state === 'suspended') throw tooBusy('The storage is suspended. Ask its operator.', 3600);
-    const isKnown = req.headers.authorization !== undefined;
     const address = addressOf(this.home!.appContext, req) ?? '';
-    const isOpen = this.residents.isOpen(name);
-    const paid = isOpen ? undefined : await openings[isKnown ? 'known' : 'unknown'].begin(address);
-    return this.residents.use(name, { isKnown, paid });
+    const isJudged = req.headers.authorization === undefined;
+    const standing = (!isJudged && this.credentials.get(digestOf(name, req))) || 'stranger';
+    const isPaying = standing === 'stranger' && !this.residents.isOpen(name);
+    const seat: Seat = {
+      ...{ standing, address: clientOf(address), isJudged },
+      isUnfinished: () => hasBody(req) && !req.complete,
+      interrupt: (error) => interruptBody(req, error),
+    };
+    this.seats.set(req, seat);
+    return this.residents.use(name, seat, isPaying ? await this.openings.begin(address) : undefined);
   }
 
   get isOneOrigin(): boolean {
@@ -261,6 +312,7 @@ export class StorageDeployment implements Deployment {
     );
     if (!isIt(record)) return;
     await this.residents.close(name);
+    this.process.tallies.remove(this.storages.addressOf(name));
     await rm(this.records.folderOf(name), { recursive: true, force: true });
     await rm(this.markOf(name), { force: true });
     // An invitation that may be valid still has made its storage.

@@ -3,11 +3,16 @@
  * not know addresses nor records.
  */
 import { rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../errors.js';
 import type { OpenStorage } from '../open-storage.js';
+import { OpeningTurns, type Turn } from './opening-turns.js';
+import { type Seat, Seats } from './seats.js';
 
 export interface ResidentsOptions {
   readonly maxOpen: number;
+  /** Storages that may be open beside these until it is known whether their callers have rights there. */
+  readonly maxGuests: number;
   readonly idleMs: number;
   readonly clock: () => number;
   /** Whether the storage of a name may be opened. */
@@ -19,22 +24,16 @@ export interface ResidentsOptions {
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
-/** On whose account a storage is used. */
-interface Use {
-  readonly isKnown?: boolean;
-  readonly paid?: (() => unknown) | undefined;
-}
-
 interface Resident {
   /** Settles when it is open. */
   opening: Promise<OpenStorage>;
   storage?: OpenStorage;
   /** Settles when it is closed; absent: it is not being closed. */
   closing?: Promise<void>;
-  requests: number;
+  readonly seats: Seats;
   openedAt: number;
   usedAt: number;
-  /** When somebody with a credential was last given something. */
+  /** When a caller other than a stranger last sent a request. */
   knownAt: number;
   /** Takes back that the opening counts for an address. */
   paid: (() => unknown) | undefined;
@@ -44,12 +43,12 @@ interface Resident {
 const maxOpening = 4;
 /** Milliseconds that a request waits for a storage. */
 const waitMs = 10_000;
+/** Milliseconds between looks for room when there is none, and how many looks. */
+const [roomMs, maxLooks] = [50, 10];
 /** Milliseconds after which one that could not be opened is tried again. */
 const failedMs = 30_000;
-/** Nobody without a credential takes the place of what was opened so many milliseconds ago, or of who has a credential and asked so lately. */
+/** Milliseconds that a storage which was just opened stays open beside those that have work; and one that others than strangers used. */
 const [leastMs, knownMs] = [10_000, 60_000];
-/** Requests under way of one storage. */
-const maxRequests = 256;
 const lookMs = 5_000;
 /** Milliseconds that requests under way get to end. */
 const endMs = 10_000;
@@ -61,6 +60,7 @@ export class Residents {
   private readonly asleep = new Set<string>();
   private readonly queue: (() => void)[] = [];
   private opening = 0;
+  private readonly turns = new OpeningTurns(waitMs);
   private readonly timer: NodeJS.Timeout;
   private isEnding = false;
   readonly counts = { opened: 0, evicted: 0 };
@@ -80,12 +80,16 @@ export class Residents {
 
   /**
    * Has a storage serve a request.
-   * @param isKnown it comes with a credential
+   * @param seat the place of the request; absent: no request waits
    * @param paid takes back that an opening counts for an address
    * @returns the storage, and what is to be called once when the request has ended
    * @throws LwsError `too-busy`
    */
-  async use(name: string, { isKnown = false, paid }: Use = {}): Promise<{ storage: OpenStorage; end: () => void }> {
+  async use(
+    name: string,
+    seat?: Seat,
+    paid?: Resident['paid'],
+  ): Promise<{ readonly storage: OpenStorage; readonly end: () => void }> {
     let owed = paid;
     for (;;) {
       const there = this.residents.get(name);
@@ -93,17 +97,19 @@ export class Residents {
         await there.closing;
         continue;
       }
-      const refusal = there ? undefined : this.refusalOf(name, isKnown);
-      if (there || refusal) owed?.();
-      if (refusal) throw refusal;
-      const resident = there ?? this.begun(name, owed);
+      if (there) {
+        owed?.();
+        owed = undefined;
+        // At once: what nobody uses may be closed.
+        if (seat) there.seats.take(seat);
+      }
+      const resident = there ?? (await this.openFor(name, seat, owed));
+      if (!resident) continue;
       owed = undefined;
-      if (resident.requests >= maxRequests) throw tooBusy('The storage has too many requests under way.', 2);
-      // At once: what nobody uses may be closed.
-      resident.requests++;
       const end = (): void => {
-        resident.requests--;
+        if (seat) resident.seats.leave(seat);
         resident.usedAt = this.options.clock();
+        this.trim(knownMs);
       };
       try {
         const storage = resident.storage ?? (await this.soon(resident.opening));
@@ -116,19 +122,54 @@ export class Residents {
     }
   }
 
-  /** Notes that somebody with a credential was given something of a storage. */
+  /**
+   * Begins to open a storage, and takes a place in it.
+   * @returns undefined if another request began meanwhile
+   * @throws LwsError `too-busy`, and the opening does not count
+   */
+  private async openFor(name: string, seat: Seat | undefined, paid: Resident['paid']): Promise<Resident | undefined> {
+    const isKnown = seat !== undefined && seat.standing !== 'stranger';
+    let turn: Turn | undefined;
+    try {
+      if (seat && !isKnown) {
+        const taken = this.turns.take(seat.address);
+        turn = taken instanceof Promise ? await taken : taken;
+      }
+      const refusal = this.refusalOf(name);
+      if (refusal) throw refusal;
+      while (!this.residents.has(name) && !this.makeRoom(isKnown))
+        if (!turn || !(await this.roomComes()))
+          throw tooBusy('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+      if (this.residents.has(name)) return void turn?.end();
+      const resident = this.begun(name, () => {
+        paid?.();
+        turn?.end();
+      });
+      if (turn) resident.opening.then(turn.rest, turn.rest);
+      if (seat) resident.seats.take(seat);
+      return resident;
+    } catch (error) {
+      paid?.();
+      turn?.end();
+      throw error;
+    }
+  }
+
+  /** Notes that a caller with rights uses a storage. */
   known(name: string): void {
     const resident = this.residents.get(name);
     if (!resident) return;
     resident.knownAt = this.options.clock();
     resident.paid?.();
     resident.paid = undefined;
+    this.trim(0);
   }
 
   private begun(name: string, paid: Resident['paid']): Resident {
     const { clock } = this.options;
     const now = clock();
-    const resident: Resident = { opening: this.begin(name), requests: 0, openedAt: now, usedAt: now, knownAt: 0, paid };
+    const times = { openedAt: now, usedAt: now, knownAt: 0 };
+    const resident: Resident = { opening: this.begin(name), seats: new Seats(clock), ...times, paid };
     this.residents.set(name, resident);
     resident.opening.then(
       (storage) => {
@@ -146,13 +187,22 @@ export class Residents {
   }
 
   /** Why a storage cannot be opened at this moment. */
-  private refusalOf(name: string, isKnown: boolean): LwsError | undefined {
+  private refusalOf(name: string): LwsError | undefined {
     if (this.isEnding) return tooBusy('The server is being stopped.', 5);
     if (!this.options.isReady(name)) return tooBusy('The storage is not open to requests by now.', 5);
     if (this.options.clock() < (this.failures.get(name) ?? 0))
       return tooBusy('The storage cannot be opened now.', failedMs / 1000);
-    if (this.hasRoom || this.makeRoom(isKnown)) return undefined;
-    return tooBusy('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+    return undefined;
+  }
+
+  /** Waits for storages to be opened for others, or to be left by them. */
+  private async roomComes(): Promise<boolean> {
+    const { maxOpen, maxGuests } = this.options;
+    for (let look = 0; look < maxLooks; look++) {
+      await sleep(roomMs);
+      if (this.isBelow(maxOpen + maxGuests) || this.leastUsed(knownMs)) return true;
+    }
+    return false;
   }
 
   private async begin(name: string): Promise<OpenStorage> {
@@ -186,40 +236,54 @@ export class Residents {
   }
 
   /** Those that are being closed make room. */
-  private get hasRoom(): boolean {
-    const staying = [...this.residents.values()].filter(({ closing }) => !closing);
-    return staying.length < this.options.maxOpen;
+  private isBelow(most: number): boolean {
+    // Most of the time few are open.
+    if (this.residents.size < most) return true;
+    return [...this.residents.values()].filter(({ closing }) => !closing).length < most;
   }
 
-  /** Closes the storage that was used longest ago; `false`: each is in use. */
+  /** Makes room for one more. @returns false if each is in use */
   private makeRoom(isKnown: boolean): boolean {
-    const oldest = this.leastUsed(isKnown);
+    const { maxOpen, maxGuests } = this.options;
+    return this.isBelow(maxOpen) || this.evict(isKnown ? 0 : knownMs) || this.isBelow(maxOpen + maxGuests);
+  }
+
+  /** Closes the storage that was used longest ago. @param ofKnownMs as of `leastUsed` */
+  private evict(ofKnownMs: number): boolean {
+    const oldest = this.leastUsed(ofKnownMs);
     if (!oldest) return false;
     this.counts.evicted++;
     void this.close(oldest);
     return true;
   }
 
-  private leastUsed(isKnown: boolean): string {
+  /** Closes what is open beside `maxOpen`, as far as it is not in use. */
+  private trim(ofKnownMs: number): void {
+    while (!this.isBelow(this.options.maxOpen + 1) && this.evict(ofKnownMs));
+  }
+
+  /** @param ofKnownMs how long others than strangers keep their storage @param ofAllMs how long each stays open */
+  private leastUsed(ofKnownMs: number, ofAllMs = 0): string {
     const now = this.options.clock();
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [name, resident] of this.residents) {
       if (!this.isFree(resident)) continue;
-      if (!isKnown && (now < resident.openedAt + leastMs || now < resident.knownAt + knownMs)) continue;
-      // Those that nobody used with a credential go first.
+      if (now < resident.openedAt + ofAllMs || now < resident.knownAt + ofKnownMs) continue;
+      // Those that strangers alone used go first.
       const used = resident.knownAt || resident.usedAt - knownMs;
       if (used < at) [oldest, at] = [name, used];
     }
     return oldest;
   }
 
-  private isFree({ requests, storage, closing }: Resident): boolean {
-    return requests === 0 && storage !== undefined && !closing && !storage.isBusy();
+  private isFree({ seats, storage, closing }: Resident): boolean {
+    return storage !== undefined && !closing && !seats.areUsed && !storage.isBusy();
   }
 
   private closeIdle(): void {
     const { clock, idleMs } = this.options;
     const now = clock();
+    this.trim(knownMs);
     for (const [name, resident] of this.residents)
       if (this.isFree(resident) && now >= resident.usedAt + idleMs && !resident.storage!.isFollowed())
         void this.close(name);
@@ -240,6 +304,7 @@ export class Residents {
     try {
       // That it could not be opened is told already.
       const storage = await resident.opening.catch(() => undefined);
+      resident.seats.close();
       if (storage && (await storage.close(endMs))) this.asleep.add(name);
       else if (storage) rmSync(this.options.markOf(name), { force: true });
     } catch (error) {
@@ -258,7 +323,7 @@ export class Residents {
 
   private async wakeAll(): Promise<void> {
     for (const name of this.asleep) {
-      if (this.isEnding || !(this.hasRoom || this.leastUsed(false))) return;
+      if (this.isEnding || !(this.isBelow(this.options.maxOpen) || this.leastUsed(knownMs, leastMs))) return;
       this.asleep.delete(name);
       if (!this.options.isReady(name)) continue;
       await this.use(name).then(

@@ -145,6 +145,7 @@ function changed(
   for (const owner of owners ?? [])
     if (!isIdentity(owner))
       throw new LwsError('malformed-body', `${JSON.stringify(owner)} is no owner; expected a URI, or a whole did:key.`);
+  const isOwned = present && owners && [...owners].sort().join(' ') !== [...present.owners].sort().join(' ');
   const now = new Date().toISOString();
   const { deleted: _deleted, ...before } = present ?? { id: newId(), owners: [], settings: {}, created: now };
   const kept = Object.entries({ ...before.settings, ...settings }).filter(([, value]) => value !== null);
@@ -154,6 +155,7 @@ function changed(
     owners: owners ?? before.owners,
     settings: Object.fromEntries(kept),
     state,
+    ...(isOwned ? { ownersChange: newId() } : {}),
     ...(invitation === undefined ? {} : { invitation }),
     ...(state === 'deleted' ? { deleted: isForGood ? forGood : (present?.deleted ?? now) } : {}),
   };

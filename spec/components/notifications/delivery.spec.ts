@@ -5,6 +5,7 @@ import { Deliveries } from '../../../components/notifications/delivery.js';
 import { type Delivery, inboxName, outboxRange } from '../../../components/notifications/outbox.js';
 import type { Subscription } from '../../../components/notifications/subscription.js';
 import { Subscriptions, subscriptionKey } from '../../../components/notifications/subscriptions.js';
+import { Tallies } from '../../../lib/authentication/tally.js';
 import { createLog } from '../../../lib/log.js';
 import type { GuardedFetch } from '../../../lib/outbound/guarded-fetch.js';
 import { entryKey } from '../../../lib/storage/state/records.js';
@@ -33,7 +34,11 @@ describe('notifications/delivery', () => {
     deliveries = new Deliveries({
       store: memory.store,
       storage: root,
-      subscriptions: await Subscriptions.open(memory.store, Date.now),
+      subscriptions: await Subscriptions.open({
+        store: memory.store,
+        clock: Date.now,
+        tally: (kind) => new Tallies().of(kind, root),
+      }),
       fetch: (async (url: URL) => {
         attempts.push({ at: performance.now(), inbox: url.href });
         return { status };

@@ -7,6 +7,7 @@ import type { Activity } from '../../../components/notifications/events.js';
 import { Channels } from '../../../components/notifications/streams/channels.js';
 import { streamRoutes } from '../../../components/notifications/streams/event-stream.js';
 import { Places } from '../../../components/notifications/streams/places.js';
+import { Tallies } from '../../../lib/authentication/tally.js';
 import type { Question } from '../../../lib/authorization/authorizer.js';
 import type { Platform } from '../../../lib/component/contract.js';
 import { createLog } from '../../../lib/log.js';
@@ -40,6 +41,7 @@ describe('Streams of live updates', () => {
       mask: true,
       authorizer,
       clock: () => 0,
+      tally: (kind: string) => new Tallies().of(kind, root),
       log: createLog('silent'),
     } as unknown as Platform;
     channels = new Channels(platform);

@@ -4,6 +4,7 @@ import { Distribution } from '../../../components/notifications/distribution.js'
 import { type Delivery, linesOf, Outbox, outboxRange } from '../../../components/notifications/outbox.js';
 import type { Subscription } from '../../../components/notifications/subscription.js';
 import { Subscriptions, subscriptionKey } from '../../../components/notifications/subscriptions.js';
+import { Tallies } from '../../../lib/authentication/tally.js';
 import type { Authorizer, Question, Standing } from '../../../lib/authorization/authorizer.js';
 import { createLog } from '../../../lib/log.js';
 import { newRevision, type ResourceRecord } from '../../../lib/storage/state/records.js';
@@ -29,7 +30,7 @@ describe('The outbox', () => {
     memory = await memoryStore();
     [asked, found, looked, isPublic] = [[], [], 0, false];
     const { store } = memory;
-    subscriptions = await Subscriptions.open(store, Date.now);
+    subscriptions = await Subscriptions.open({ store, clock: Date.now, tally: (kind) => new Tallies().of(kind, root) });
     const get = subscriptions.get.bind(subscriptions);
     subscriptions.get = (id) => {
       looked++;

@@ -6,6 +6,13 @@ import { expect } from 'chai';
 import { LwsError } from '../../../../lib/errors.js';
 import type { OpenStorage } from '../../../../lib/server/open-storage.js';
 import { Residents } from '../../../../lib/server/storages/residents.js';
+import type { Seat } from '../../../../lib/server/storages/seats.js';
+
+const seatOf = (given: Partial<Seat> = {}): Seat => ({
+  ...{ address: '192.0.2.1', standing: 'stranger', isJudged: true, isUnfinished: () => false, interrupt: () => {} },
+  ...given,
+});
+const owner = { standing: 'controller' } as const;
 
 describe('Residents (rule 21.4)', () => {
   let folder: string;
@@ -17,6 +24,7 @@ describe('Residents (rule 21.4)', () => {
   let held: Map<string, () => void>;
   let owing: Set<string>;
   let shut: Set<string>;
+  let guests: number;
   let residents: Residents;
 
   const storage = (name: string): OpenStorage =>
@@ -31,11 +39,14 @@ describe('Residents (rule 21.4)', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'quadpod-residents-'));
-    now = 1_000_000;
+    [now, guests] = [1_000_000, 0];
     [followed, events, busy, failing, held] = [new Set(), [], new Set(), new Set(), new Map()];
     [owing, shut] = [new Set(), new Set()];
     residents = new Residents({
       maxOpen: 2,
+      get maxGuests() {
+        return guests;
+      },
       idleMs: 60_000,
       clock: () => now,
       isReady: (name) => !shut.has(name),
@@ -54,11 +65,18 @@ describe('Residents (rule 21.4)', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const visit = async (name: string, isKnown = false): Promise<void> => {
-    const { end } = await residents.use(name, { isKnown });
+  const visit = async (name: string, given: Partial<Seat> = {}): Promise<void> => {
+    const { end } = await residents.use(name, seatOf(given));
     end();
   };
-  const refusal = (name: string, isKnown = false): Promise<unknown> => visit(name, isKnown).catch((error) => error);
+  const refusal = (name: string, given: Partial<Seat> = {}): Promise<unknown> =>
+    visit(name, given).catch((error) => error);
+  /** A request whose body does not come to its end. */
+  const unfinished = (given: Partial<Seat> = {}): Seat & { readonly errors: LwsError[] } => {
+    const errors: LwsError[] = [];
+    const interrupt = (error: LwsError): void => void errors.push(error);
+    return { ...seatOf({ isUnfinished: () => true, interrupt, ...given }), errors };
+  };
 
   it('one opening serves all who come meanwhile, and a mark is there until it is closed', async () => {
     held.set('a', () => {});
@@ -73,13 +91,10 @@ describe('Residents (rule 21.4)', () => {
     expect(existsSync(join(folder, 'a'))).to.equal(false);
   });
 
-  it('who was used longest ago makes room; for somebody without a credential, after it was open for ten seconds', async () => {
+  it('closes the storage used longest ago to open another', async () => {
     await visit('a');
     now += 1000;
     await visit('b');
-    expect(await refusal('c'))
-      .to.be.an.instanceOf(LwsError)
-      .with.property('code', 'too-busy');
     now += 20_000;
     await visit('a');
     await visit('c');
@@ -87,25 +102,85 @@ describe('Residents (rule 21.4)', () => {
     expect(residents.counts).to.deep.equal({ opened: 3, evicted: 1 });
   });
 
-  it('nobody without a credential takes the place of who was given something lately', async () => {
+  it('keeps storages open for strangers that callers with rights used within a minute', async () => {
     for (const name of ['a', 'b']) {
-      await visit(name, true);
+      await visit(name, owner);
       residents.known(name);
     }
     now += 20_000;
     expect(await refusal('c')).to.be.an.instanceOf(LwsError);
-    await visit('c', true);
+    await visit('c', owner);
     expect(events).to.include('open c');
   });
 
+  it('opens one beside these until it is known whether its caller has rights there', async () => {
+    guests = 1;
+    for (const name of ['a', 'b']) {
+      await visit(name, owner);
+      residents.known(name);
+      now++;
+    }
+    await visit('c');
+    await residents.close('c');
+    expect(events).to.deep.equal(['open a', 'open b', 'open c', 'close c']);
+    const { end } = await residents.use('d', seatOf());
+    residents.known('d');
+    end();
+    await residents.close('a');
+    expect(events.slice(4)).to.deep.equal(['open d', 'close a']);
+  });
+
+  it('opens storages for strangers one at a time, each address in its turn, and for others at once', async () => {
+    held.set('a', () => {});
+    const visits = [visit('a'), visit('b'), visit('c'), visit('d', { address: '192.0.2.2' })];
+    await visit('e', owner);
+    expect(events).to.deep.equal(['open a', 'open e']);
+    held.get('a')!();
+    await Promise.all(visits);
+    expect(events.filter((each) => each.startsWith('open'))).to.deep.equal(
+      ['a', 'e', 'd', 'b', 'c'].map((name) => `open ${name}`),
+    );
+  });
+
+  it('ends the turn of a stranger who turns out to have rights, and keeps none after a failure', async () => {
+    const { end } = await residents.use('a', seatOf());
+    const next = visit('b');
+    residents.known('a');
+    end();
+    await next;
+    failing.add('c');
+    expect(await refusal('c')).to.be.an.instanceOf(LwsError);
+    await visit('d');
+    expect(events.at(-1)).to.equal('open d');
+  });
+
+  it('closes storages that only unfinished requests of strangers use, and answers these', async () => {
+    const slow = ['a', 'b'].map((name) => ({ name, seat: unfinished() }));
+    for (const { name, seat } of slow) await residents.use(name, seat);
+    await visit('c');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(events).to.include('close a').and.not.to.include('close b');
+    expect(slow.map(({ seat }) => seat.errors.map(({ code }) => code))).to.deep.equal([['too-busy'], []]);
+  });
+
+  it('keeps a storage open for unfinished requests of callers with rights, and of those that are being verified', async () => {
+    await residents.use('a', unfinished(owner));
+    const verified = unfinished({ isJudged: false });
+    await residents.use('b', verified);
+    expect(await refusal('c', owner)).to.be.an.instanceOf(LwsError);
+    now += 3_000;
+    await visit('c');
+    expect(events).to.include('close b').and.not.to.include('close a');
+  });
+
   it('what is in use, or has work that nobody waits for, is not closed', async () => {
-    const { end } = await residents.use('a');
+    const { end } = await residents.use('a', seatOf());
     await visit('b');
     busy.add('b');
     now += 20_000;
-    expect(await refusal('c', true)).to.be.an.instanceOf(LwsError);
+    expect(await refusal('c', owner)).to.be.an.instanceOf(LwsError);
     end();
-    await visit('c', true);
+    await visit('c', owner);
     expect(events).to.include('close a').and.not.to.include('close b');
   });
 
@@ -146,18 +221,39 @@ describe('Residents (rule 21.4)', () => {
   });
 
   it('takes 256 requests at once of one storage (rule 21.5)', async () => {
-    const uses = await Promise.all(Array.from({ length: 256 }, () => residents.use('a')));
-    expect(await refusal('a', true))
+    const uses = await Promise.all(Array.from({ length: 256 }, () => residents.use('a', seatOf(owner))));
+    expect(await refusal('a', owner))
       .to.be.an.instanceOf(LwsError)
       .with.property('code', 'too-busy');
     uses[0]!.end();
-    await visit('a');
+    await visit('a', owner);
+  });
+
+  it('gives an address of strangers 128 of these, strangers in all 192, and others than controllers 224 (rule 21.5)', async () => {
+    const take = async (count: number, given: Partial<Seat>): Promise<void> => {
+      for (let each = 0; each < count; each++) await residents.use('a', seatOf(given));
+      expect(await refusal('a', given)).to.be.an.instanceOf(LwsError);
+    };
+    await take(128, {});
+    await take(64, { address: '192.0.2.2' });
+    expect(await refusal('a', { address: '192.0.2.3' })).to.be.an.instanceOf(LwsError);
+    await take(32, { address: '192.0.2.4', standing: 'known' });
+    await take(32, owner);
+  });
+
+  it('ends the oldest unfinished request where there is no place for another (rule 21.5)', async () => {
+    const slow = Array.from({ length: 192 }, (_, at) => unfinished({ address: `192.0.2.${at % 2}` }));
+    for (const seat of slow) await residents.use('a', seat);
+    await visit('a', { address: '192.0.2.3' });
+    await visit('a', { address: '192.0.2.3' });
+    expect(slow.map(({ errors }) => errors.length).indexOf(1)).to.equal(0);
+    expect(slow.flatMap(({ errors }) => errors)).to.have.length(1);
   });
 
   it('an address gets its opening back when somebody with a credential was given something', async () => {
     let paid = 1;
     const back = (): void => void paid--;
-    (await residents.use('a', { paid: back })).end();
+    (await residents.use('a', seatOf(), back)).end();
     expect(paid).to.equal(1);
     residents.known('a');
     residents.known('a');
@@ -202,7 +298,7 @@ describe('Residents (rule 21.4)', () => {
     await visit('b');
     now += 20_000;
     await visit('b');
-    const [used] = await Promise.all([residents.use('a'), visit('c')]);
+    const [used] = await Promise.all([residents.use('a', seatOf()), visit('c')]);
     expect(events).to.include('close b').and.not.to.include('close a');
     used.end();
   });

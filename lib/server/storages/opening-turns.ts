@@ -1,0 +1,71 @@
+/** Turns of strangers to have a storage opened: one at a time, each address in its turn, with rests. */
+import { tooBusy } from '../../errors.js';
+
+/** A turn; its functions may be called again. */
+export interface Turn {
+  /** Ends it at once. */
+  end(): void;
+  /** Ends it after a rest of three times as long as it took, of 200 ms at most. */
+  rest(): void;
+}
+
+interface Waiting {
+  readonly address: string;
+  readonly go: (turn: Turn) => void;
+}
+
+const [restFactor, longestRestMs] = [3, 200];
+
+export class OpeningTurns {
+  private waiting: Waiting[] = [];
+  /** When each address last had a turn, as a number of the turn. */
+  private readonly served = new Map<string, number>();
+  private isTaken = false;
+  private count = 0;
+
+  constructor(private readonly waitMs: number) {}
+
+  /** @throws LwsError `too-busy` after `waitMs` */
+  take(address: string): Turn | Promise<Turn> {
+    if (!this.isTaken) return this.begin(address);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.waiting = this.waiting.filter((each) => each !== own);
+        reject(tooBusy('The storage waits for others to be opened.', 10));
+      }, this.waitMs);
+      const go = (turn: Turn): void => {
+        clearTimeout(timer);
+        resolve(turn);
+      };
+      const own = { address, go };
+      this.waiting.push(own);
+    });
+  }
+
+  private begin(address: string): Turn {
+    this.isTaken = true;
+    this.served.set(address, ++this.count);
+    const began = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+    const end = (): void => {
+      clearTimeout(timer);
+      if (!isOver) this.next();
+      isOver = true;
+    };
+    const rest = (): void => {
+      timer ??= setTimeout(end, Math.min(longestRestMs, restFactor * (performance.now() - began))).unref();
+    };
+    return { end, rest };
+  }
+
+  private next(): void {
+    const order = ({ address }: Waiting): number => this.served.get(address) ?? 0;
+    const [first] = this.waiting.toSorted((one, other) => order(one) - order(other));
+    this.isTaken = first !== undefined;
+    if (first) {
+      this.waiting = this.waiting.filter((each) => each !== first);
+      first.go(this.begin(first.address));
+    } else this.served.clear();
+  }
+}

@@ -1,0 +1,76 @@
+/** Requests under way of one storage, with shares by the standing of the caller and by address (rule 21.5). */
+
+import type { Standing } from '../../authorization/authorizer.js';
+import { rankOf } from '../../authorization/client.js';
+import { type LwsError, tooBusy } from '../../errors.js';
+
+/** One request. */
+export interface Seat {
+  /** Address of the client, as it is counted. */
+  readonly address: string;
+  /** Standing of the caller; `stranger` until authentication says otherwise. */
+  standing: Standing;
+  /** Authentication is done, or there is nothing to verify. */
+  isJudged: boolean;
+  /** Whether a part of the request body is missing. */
+  isUnfinished(): boolean;
+  /** Ends the wait for the body with an error. */
+  interrupt(error: LwsError): void;
+}
+
+/** Maximum requests under way of one storage, for callers of each standing: the rest is a reserve for those with more rights. */
+const shares: Readonly<Record<Standing, number>> = { controller: 256, known: 224, stranger: 192 };
+/** Of these, from one address, for all but controllers; HTTP/2 allows 100 on a connection. */
+const maxPerAddress = 128;
+/** Milliseconds after which a request counts as judged: a key of a slow host may take longer. */
+const judgedMs = 2_000;
+
+const interrupted = (): LwsError => tooBusy('The server needs the place of this unfinished request.', 5);
+
+export class Seats {
+  /** In the order of their arrival, with the times. */
+  private readonly taken = new Map<Seat, number>();
+
+  constructor(private readonly clock: () => number) {}
+
+  /** @throws LwsError `too-busy` if the share of the caller has no place and no unfinished request to take one from */
+  take(seat: Seat): void {
+    if (this.taken.size >= maxPerAddress) this.makeRoom(seat);
+    this.taken.set(seat, this.clock());
+  }
+
+  leave(seat: Seat): void {
+    this.taken.delete(seat);
+  }
+
+  /** Whether requests keep the storage open: those of strangers do not while their bodies are incomplete. */
+  get areUsed(): boolean {
+    return [...this.taken.keys()].some((seat) => seat.standing !== 'stranger' || !this.canInterrupt(seat));
+  }
+
+  /** Ends unfinished requests of strangers, so that the storage can be closed. */
+  close(): void {
+    for (const seat of this.taken.keys())
+      if (seat.standing === 'stranger' && seat.isUnfinished()) seat.interrupt(interrupted());
+  }
+
+  private makeRoom({ standing, address }: Seat): void {
+    const alike = [...this.taken.keys()].filter((seat) => rankOf(seat.standing) >= rankOf(standing));
+    const here = alike.filter((seat) => seat.address === address);
+    if (standing !== 'controller' && here.length >= maxPerAddress) this.interruptOldest(here, standing);
+    if (standing === 'stranger' ? alike.length >= shares.stranger : this.taken.size >= shares[standing])
+      this.interruptOldest(alike, standing);
+  }
+
+  private interruptOldest(seats: readonly Seat[], standing: Standing): void {
+    const isBelow = (seat: Seat): boolean => seat.standing === 'stranger' || seat.standing !== standing;
+    const oldest = seats.find((seat) => isBelow(seat) && this.canInterrupt(seat));
+    if (!oldest) throw tooBusy('The storage has too many requests under way.', 2);
+    oldest.interrupt(interrupted());
+    this.taken.delete(oldest);
+  }
+
+  private canInterrupt(seat: Seat): boolean {
+    return seat.isUnfinished() && (seat.isJudged || this.clock() > this.taken.get(seat)! + judgedMs);
+  }
+}

@@ -7,7 +7,7 @@ import { sourceFiles } from './source-tree.js';
  * It only goes down, or up once by what an issue may add, in a commit that says so. Whoever makes the house smaller lowers it: it lies at most
  * 150 lines above.
  */
-const ceiling = 72_700;
+const ceiling = 72_690;
 
 describe('The mass of the house', () => {
   it('is below its ceiling, which follows it down', () => {

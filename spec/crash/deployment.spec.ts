@@ -2,7 +2,8 @@
  * A server of many storages is killed amid writes to all of them, of which more are asked than may be open: each has every acknowledged write, and
  * what was owed to an inbox comes without anybody asking the storage again (rule 21.4). Commands are run beside it and without it (rule 21.3).
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -188,10 +189,13 @@ describe('Storages of a deployment and kill -9', function () {
 
   it('without an address there are no storages, and the command says how to have some', async () => {
     const { LWS_STORAGES_ADDRESS: _, ...others } = environment;
+    // A directory that no deployment has used: one that it has used remembers the address (rule 18.3).
+    const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-alone-'));
     const plain = (words: string[]): Promise<Ended> =>
-      runProcess(words, { dataDir: server.dataDir, root: server.root, environment: others });
+      runProcess(words, { dataDir, root: server.root, environment: others });
     const { code, stderr } = await plain(['storage', 'list']);
     expect([code, stderr.includes('lws.storages.address')], stderr).to.deep.equal([2, true]);
     expect((await plain(['check', '--storage', 'a'])).stderr).to.include('lws.storages.address');
+    rmSync(dataDir, { recursive: true, force: true });
   });
 });

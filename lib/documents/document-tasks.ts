@@ -106,6 +106,10 @@ export interface UpdateTask extends SentUpdate {
   readonly assertTime?: () => void;
 }
 
+/** Whether an operation of a JSON Patch has the same outcome whatever members the document has: it adds a member to its object. */
+const addsMember = (operation: { readonly op?: unknown; readonly path?: unknown } | null): boolean =>
+  operation?.op === 'add' && /^\/(?!\d+$|-$)[^/]*$/.test(String(operation.path));
+
 export const tasks = {
   encoded,
 
@@ -168,9 +172,9 @@ export const tasks = {
     parseJson(decodeUtf8(bytes), most);
   },
 
-  hasTests({ bytes, most }: JsonTask): boolean {
+  readsContent({ bytes, most }: JsonTask): boolean {
     const operations = parseJson(decodeUtf8(bytes), most);
-    return Array.isArray(operations) && operations.some((operation) => operation?.op === 'test');
+    return Array.isArray(operations) && !operations.every(addsMember);
   },
 
   patchJson: (task: JsonPatch): Uint8Array => patchJson(task),

@@ -49,7 +49,7 @@ const functions = {
 
   render: (task: Given<'render'>) => tasks.render({ ...task, lines: allLines(task.lines) }),
   checkJson: tasks.checkJson,
-  hasTests: tasks.hasTests,
+  readsContent: tasks.readsContent,
   patchJson: tasks.patchJson,
 
   async update({ timeoutMs, ...task }: UpdateTask & { readonly timeoutMs: number }): Promise<PackedDelta | undefined> {

@@ -250,11 +250,11 @@ export class Documents {
   }
 
   /** Whether a JSON Patch tests what a document holds. @throws LwsError as `checkJson` */
-  hasTests(bytes: Uint8Array): Promise<boolean> {
-    return this.ofJson('hasTests', bytes);
+  readsContent(bytes: Uint8Array): Promise<boolean> {
+    return this.ofJson('readsContent', bytes);
   }
 
-  private async ofJson<Name extends 'checkJson' | 'hasTests'>(
+  private async ofJson<Name extends 'checkJson' | 'readsContent'>(
     name: Name,
     bytes: Uint8Array,
   ): Promise<ResultOf<DocumentFunctions[Name]>> {

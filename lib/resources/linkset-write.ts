@@ -78,6 +78,8 @@ async function admit(
   put: boolean,
 ): Promise<LinksetState> {
   const record = await requireAccess(storage, view, access, 'write', iri);
+  // Its tag is made of its content, and patches test it: both would tell what it holds (rule 2.4).
+  await requireAccess(storage, view, access, 'read', iri);
   const accepted = put ? [linksetJson] : [jsonPatch, mergePatch];
   if (!accepted.includes(body.mediaType))
     throw new LwsError('unsupported-media-type', `A linkset is written with ${accepted.join(' or ')}.`, {

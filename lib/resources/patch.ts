@@ -47,8 +47,8 @@ async function patchExisting(storage: Storage, request: PatchRequest): Promise<W
   const admitted = await admit(storage, storage.store, request);
   const bytes = await readRequestBody(storage, request.body);
   if (admitted.kind === 'json') {
-    const looks = request.body.mediaType !== mergePatch && (bytes.includes('"test"') || bytes.includes('\\u'));
-    const asked = looks ? await looking(request, () => storage.documents.hasTests(bytes)) : request;
+    const isPatch = request.body.mediaType !== mergePatch;
+    const asked = isPatch ? await looking(request, () => storage.documents.readsContent(bytes)) : request;
     return untilCurrent(() => patchJson(storage, asked, bytes), request.iri);
   }
   const text = decodeUtf8(bytes);
@@ -78,8 +78,8 @@ async function looking(request: PatchRequest, looks: () => boolean | Promise<boo
   if (!(await looks())) return request;
   throw new LwsError(
     'forbidden',
-    'You may write this resource, but not read it: test operations and updates with a WHERE would tell what it holds. ' +
-      'INSERT DATA and DELETE DATA of some kilobytes do not.',
+    'You may write this resource, but not read it. Updates with a WHERE, and operations of a JSON Patch that need ' +
+      'something in the document, would tell what it holds. Send INSERT DATA, DELETE DATA, a merge patch, or "add" of a member.',
   );
 }
 

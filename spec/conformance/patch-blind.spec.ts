@@ -72,6 +72,42 @@ describeStorage(
       expect([read.status, read.headers['etag']]).to.deep.equal([204, before]);
     });
 
+    it('are refused JSON Patch operations whose outcome depends on the content (rule 2.2)', async () => {
+      const iri = await governed(s, 'application/json', '{"a":"secret","list":[1,2]}');
+      for (const operation of [
+        { op: 'remove', path: '/a' },
+        { op: 'remove', path: '/absent' },
+        { op: 'replace', path: '/a', value: 1 },
+        { op: 'copy', from: '/a', path: '/a' },
+        { op: 'move', from: '/absent', path: '/b' },
+        { op: 'add', path: '/list/2', value: 3 },
+        { op: 'add', path: '/list/7', value: 3 },
+        { op: 'add', path: '/0', value: 3 },
+        { op: 'add', path: '/-', value: 3 },
+      ])
+        expectProblem(await patch(iri, jsonPatch, JSON.stringify([operation])), 403, s);
+      expect(JSON.parse((await s.get(iri)).text)).to.deep.equal({ a: 'secret', list: [1, 2] });
+    });
+
+    it('are refused on linksets, whose tag and patches tell what they hold (rule 2.4)', async () => {
+      const iri = await governed(s, 'text/turtle', '');
+      const linkset = (title: string) => JSON.stringify({ linkset: [{ anchor: iri, title }] });
+      const type = 'application/linkset+json';
+      expect((await s.put(`${iri}.meta`, type, linkset('secret'), { 'If-Match': '*' })).status).to.equal(204);
+      const tag = await s.tag(`${iri}.meta`);
+      const asAlice = (method: string, mediaType: string, body: string, match = '*') =>
+        s.send(method, `${iri}.meta`, { 'Content-Type': mediaType, 'If-Match': match }, body, as(s, alice));
+      for (const title of ['secret', 'other'])
+        for (const answer of [
+          await asAlice('PATCH', jsonPatch, `[{"op":"test","path":"/linkset/0/title","value":"${title}"}]`),
+          await asAlice('PATCH', 'application/merge-patch+json', `{"title":"${title}"}`),
+          await asAlice('PUT', type, linkset(title)),
+          await asAlice('PUT', type, linkset(title), tag),
+        ])
+          expectProblem(answer, 404, s);
+      expect(await s.tag(`${iri}.meta`)).to.equal(tag);
+    });
+
     it('are reported as changed, without a tag, by an update at the endpoint (rule 14.11)', async () => {
       const iri = await governed(s, 'text/turtle', '<#a> <#b> "secret" .');
       for (const value of ['secret', 'x']) {

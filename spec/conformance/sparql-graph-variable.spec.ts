@@ -69,6 +69,16 @@ describeStorage(
         ['g0 0', 'g1 2', 'g2 0'],
       ],
       [
+        'keeps solutions with and without the name of the graph apart where duplicates are removed',
+        'SELECT * { GRAPH ?g { SELECT DISTINCT ?g ?x { { ?x :in ?g } UNION { ?x :in ?y } } } }',
+        ['g1 :a', 'g1 :a'],
+      ],
+      [
+        'has a group with and one without the name of the graph',
+        'SELECT ?g ?c { GRAPH ?g { SELECT ?g (COUNT(*) AS ?c) { { ?x :in ?g } UNION { ?x :in ?y } } GROUP BY ?g } }',
+        ['g1 1', 'g1 2'],
+      ],
+      [
         'removes duplicates in each graph',
         'SELECT ?g ?p { GRAPH ?g { SELECT DISTINCT ?p { :a ?p ?o } } }',
         ['g0 :n', 'g0 :p', 'g1 :in', 'g1 :n', 'g1 :p'],

@@ -19,6 +19,8 @@ const attacks: Readonly<Record<string, (at: number) => string>> = {
     `SELECT (${times(480, () => '1', '+')}+?n AS ?s) { ?x <${e}few> ?n FILTER(${at} = ${at}) }`,
   'lists that are nested 900 deep': (at) => `SELECT * { <${e}${at}> ?p ${'('.repeat(900)}1${')'.repeat(900)} }`,
   '200 free patterns': (at) => `SELECT * { <${e}${at}> ?p ?o ${times(180, () => '.?a ?b ?c', '')} } LIMIT 1`,
+  'ORDER BY over long texts with a common beginning': (at) =>
+    `SELECT ?v${at} { <${e}texts> <${e}text> ?v${at} } ORDER BY ?v${at} LIMIT 1`,
   'GRAPH that is nested 180 deep': (at) => `SELECT * { ${'GRAPH?g{'.repeat(180)}<${e}${at}> ?p ?o${'}'.repeat(180)} }`,
 };
 
@@ -43,6 +45,7 @@ describe('Short queries under attack', function () {
     const digits = (at: number): string => String(at % 9 || 9).repeat(900);
     const body = [
       times(500, (at) => `<${e}${at}> <${e}long> ${digits(at)} .`, '\n'),
+      times(400, (at) => `<${e}texts> <${e}text> "${'x'.repeat(20_000)}${at}" .`, '\n'),
       times(6000, (at) => `<${e}${at}> <${e}few> ${at} .`, '\n'),
     ].join('\n');
     const headers = { ...by(server, owner), 'Content-Type': 'text/turtle' };

@@ -97,14 +97,20 @@ export function useOf(group: Algebra.Operation, name: string): Use {
       case 'group':
       case 'slice': {
         const bound = inner();
+        if (node.type === 'group' && bound === Bound.sometimes) isSafe = false;
         if (bound !== Bound.never && !isListed) isSafe = false;
         return isListed || node.type === 'slice' ? bound : Bound.never;
       }
       case 'graph':
         return Math.max(inner(), isIt((node as Algebra.Graph).name, name) ? Bound.always : Bound.never);
+      case 'distinct': {
+        // A solution without the variable is another one than that with the name of the graph.
+        const bound = inner();
+        if (bound === Bound.sometimes) isSafe = false;
+        return bound;
+      }
       case 'filter':
       case 'orderby':
-      case 'distinct':
       case 'reduced':
         return inner();
       default:

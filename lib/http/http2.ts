@@ -46,11 +46,12 @@ export function breakOff(res: ServerResponse): void {
  */
 export function endUnread(res: ServerResponse, idleMs: number): void {
   const stream = streamOf(res);
-  stream?.setTimeout(idleMs, () => {
+  stream?.setTimeout(idleMs);
+  stream?.on('timeout', () => {
     const { session, writableFinished, writableLength } = stream;
     const socket = session && socketsOfSessions.get(session);
     // The source has sent nothing new. A finished stream still waits for flow control before it can send its end.
-    if (writableLength === 0 && !writableFinished) return;
+    if (writableLength === 0 && !writableFinished) return void stream.setTimeout(idleMs);
     stream.close(constants.NGHTTP2_CANCEL);
     const stuck = setTimeout(() => socket?.destroy(), idleMs).unref();
     stream.once('close', () => clearTimeout(stuck));

@@ -6,6 +6,7 @@ import accessGrants from '../../components/access-grants/index.js';
 import { keyOf } from '../../components/access-grants/kept-index.js';
 import { indexChanges, rebuild } from '../../components/search-index/indexer.js';
 import { PostingLists } from '../../components/search-index/posting-lists.js';
+import { Tallies } from '../../lib/authentication/tally.js';
 import { AclIndex } from '../../lib/authorization/acl-index.js';
 import { createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
 import { createGroups } from '../../lib/authorization/groups.js';
@@ -138,6 +139,7 @@ export async function build(like: World, documents: Documents, folder: string): 
     baseUri,
     systemPrefix: '/.lws',
     clock: Date.now,
+    tally: (kind: string) => new Tallies().of(kind, root),
   } as unknown as Platform;
   permissions.push(...((await accessGrants.install(platform, { controllerInbox: null } as never)).permissions ?? []));
   const limits = { requestBytes: 1e6, binaryBytes: 0, linksetBytes: 1e6, quotaBytes: 0, pageSize: 1000 };

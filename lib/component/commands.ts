@@ -80,4 +80,4 @@ export function reasonOf(error: unknown): string {
 }
 
 /** OpenSSL's codes for a certificate whose issuer is not trusted. */
-const unknownIssuers = /^(?:UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(?:_LOCALLY)?)|.*SELF_SIGNED_CERT.*)$/;
+const unknownIssuers = /^UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(?:_LOCALLY)?)$|SELF_SIGNED_CERT/;

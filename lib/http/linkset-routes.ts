@@ -48,10 +48,9 @@ const optionsFields = ({ storage }: ResourceExchange, { iri }: ResourceRecord): 
   Link: documentLinks(iri, storage),
 });
 
-const commonFields = (exchange: ResourceExchange, { record, tag }: LinksetState): Record<string, string> => ({
+const commonFields = (exchange: ResourceExchange, { record, tag, isBlind }: LinksetState): Record<string, string> => ({
   ...optionsFields(exchange, record),
-  ETag: formatEntityTag(tag),
-  'Last-Modified': formatHttpDate(dateOf(record).modified),
+  ...(isBlind ? {} : { ETag: formatEntityTag(tag), 'Last-Modified': formatHttpDate(dateOf(record).modified) }),
 });
 
 /** The server's links are as old as the resource. */

@@ -5,7 +5,7 @@ import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import type { Transaction } from '../storage/engine/transaction.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 import { readBody } from './body.js';
 import { type ClientLinks, linksetBytes, linksetTag, readLinkset, readWritten } from './linkset.js';
 import { clientLinks, linksetTooLarge, sameLinks, stageLinks } from './metadata.js';
@@ -21,6 +21,8 @@ export interface LinksetState {
   readonly links: ClientLinks;
   readonly bytes: Buffer;
   readonly tag: string;
+  /** The caller cannot read it. */
+  readonly isBlind?: true;
 }
 
 /** The linkset of a resource in a state of the storage. */
@@ -64,10 +66,11 @@ export async function writeLinkset(storage: Storage, request: LinksetRequest, pu
 function stage(storage: Storage, tx: Transaction, current: LinksetState, links: ClientLinks): LinksetState {
   const { record: before } = current;
   if (sameLinks(current.links, links)) return current;
+  const { isBlind } = current;
   const after = stageLinks(storage, tx, before, links);
   tx.putRecord(after);
   tx.changed({ before, after });
-  return linksetState(storage, tx, after);
+  return { ...linksetState(storage, tx, after), ...(isBlind && { isBlind }) };
 }
 
 /** What can be said without the body, asked before it is read and inside the transaction (endpoint rule 3). */
@@ -78,8 +81,6 @@ async function admit(
   put: boolean,
 ): Promise<LinksetState> {
   const record = await requireAccess(storage, view, access, 'write', iri);
-  // Its tag is made of its content, and patches test it: both would tell what it holds (rule 2.4).
-  await requireAccess(storage, view, access, 'read', iri);
   const accepted = put ? [linksetJson] : [jsonPatch, mergePatch];
   if (!accepted.includes(body.mediaType))
     throw new LwsError('unsupported-media-type', `A linkset is written with ${accepted.join(' or ')}.`, {
@@ -88,8 +89,14 @@ async function admit(
   if (preconditions.ifMatch === undefined)
     throw new LwsError('precondition-required', 'A linkset is written with If-Match and the ETag that you last saw.');
   const state = linksetState(storage, view, record);
-  assertPreconditions(preconditions, record, state.tag);
-  return state;
+  if (await storage.authorizer.allows({ view, access, mode: 'read', iri, record })) {
+    assertPreconditions(preconditions, record, state.tag);
+    return state;
+  }
+  // The pointers of a JSON Patch, and a tag, which is made of the content, would tell a blind caller what the linkset holds (rule 2.4).
+  if (body.mediaType === jsonPatch) await requireAccess(storage, view, access, 'read', iri);
+  assertPreconditions(preconditions, record, newRevision());
+  return { ...state, isBlind: true };
 }
 
 /** Beside the clients' part a document has the server's links: what was read can be written back. */

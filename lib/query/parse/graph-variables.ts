@@ -94,21 +94,17 @@ export function useOf(group: Algebra.Operation, name: string): Use {
         return Math.max(inner(), isIt((node as Algebra.Extend).variable, name) ? Bound.sometimes : Bound.never);
       case 'project':
         return isListed ? inner() : Bound.never;
+      case 'distinct':
       case 'group':
       case 'slice': {
         const bound = inner();
-        if (node.type === 'group' && bound === Bound.sometimes) isSafe = false;
-        if (bound !== Bound.never && !isListed) isSafe = false;
-        return isListed || node.type === 'slice' ? bound : Bound.never;
+        // Solutions without the variable stay apart from those with the name of the graph.
+        if (bound === Bound.sometimes && node.type !== 'slice') isSafe = false;
+        if (bound !== Bound.never && !isListed && node.type !== 'distinct') isSafe = false;
+        return isListed || node.type !== 'group' ? bound : Bound.never;
       }
       case 'graph':
         return Math.max(inner(), isIt((node as Algebra.Graph).name, name) ? Bound.always : Bound.never);
-      case 'distinct': {
-        // A solution without the variable is another one than that with the name of the graph.
-        const bound = inner();
-        if (bound === Bound.sometimes) isSafe = false;
-        return bound;
-      }
       case 'filter':
       case 'orderby':
       case 'reduced':

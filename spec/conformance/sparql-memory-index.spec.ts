@@ -125,8 +125,8 @@ describeStorage(
       `CONSTRUCT { ?s <${e}of> ?o } { ?s <${e}next> <${e}b> . ?s <${e}n> ?o }`,
       `SELECT ?g ?x { GRAPH ?g { <${e}a> <${e}next> ?x } OPTIONAL { ?x <${e}n> ?n FILTER(?n > 10) } } ORDER BY ?g LIMIT 3`,
       `SELECT * { { ?s <${e}n> 20 } UNION { <${e}c> ?p ?o } VALUES ?s { <${e}b> UNDEF } }`,
-      `SELECT ?p (COUNT(?o) AS ?n) (MAX(?o) AS ?m) { <${e}a> ?p ?o } GROUP BY ?p HAVING(COUNT(?o) > 0)`,
-      `SELECT ?o { ?s <${e}n> 20 ; ?p ?o } ORDER BY DESC(<http://www.w3.org/2001/XMLSchema#integer>(?o)) LIMIT 5`,
+      `SELECT ?p (COUNT(?o) AS ?n) (SAMPLE(?p) AS ?m) { <${e}a> ?p ?o } GROUP BY ?p HAVING(COUNT(?o) > 0)`,
+      `SELECT ?o { ?s <${e}n> 20 ; ?p ?o } ORDER BY DESC(?o) LIMIT 5`,
     ])
       it(`answers as a thread does: ${query}`, async () => {
         const type = query.startsWith('CONSTRUCT') ? 'application/n-triples' : 'text/csv';

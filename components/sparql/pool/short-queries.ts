@@ -47,11 +47,11 @@ const operations = new Set(
 );
 /** Operations, terms and expressions of a short query: rows are counted, and each row takes as much work as there are of these. */
 const maxNodes = 100;
-/** Functions and aggregates whose work does not grow with the length of a text or number. Arithmetic does: numbers have any number of digits. */
+/** Functions and aggregates whose work does not grow with the length of a text or number. Arithmetic, casts, MIN and MAX do: numbers have any number of digits. */
 const functions = new Set(
   (
     '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str ' +
-    'asc desc if coalesce year month day count min max sample'
+    'asc desc if coalesce year month day count sample'
   ).split(' '),
 );
 
@@ -82,9 +82,7 @@ function hasShortForm(algebra: Algebra.Operation): boolean {
     if (type === undefined) continue;
     if (++nodes > maxNodes) return false;
     if (!operations.has(type)) return false;
-    // What is named is a cast, or refused.
-    const name =
-      subType === undefined || subType === 'term' || subType === 'named' ? '=' : (of.operator ?? of.aggregator);
+    const name = subType === undefined || subType === 'term' ? '=' : (of.operator ?? of.aggregator);
     if (!functions.has((name ?? '').toLowerCase())) return false;
     begins ||=
       type === 'pattern' &&

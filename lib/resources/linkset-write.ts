@@ -21,7 +21,7 @@ export interface LinksetState {
   readonly links: ClientLinks;
   readonly bytes: Buffer;
   readonly tag: string;
-  /** The caller cannot read it. */
+  /** True if the caller has no read access. */
   readonly isBlind?: true;
 }
 
@@ -93,7 +93,7 @@ async function admit(
     assertPreconditions(preconditions, record, state.tag);
     return state;
   }
-  // The pointers of a JSON Patch, and a tag, which is made of the content, would tell a blind caller what the linkset holds (rule 2.4).
+  // Rule 2.4: JSON Patch pointers and the tag, a hash of the content, would reveal the linkset to a caller without read access.
   if (body.mediaType === jsonPatch) await requireAccess(storage, view, access, 'read', iri);
   assertPreconditions(preconditions, record, newRevision());
   return { ...state, isBlind: true };

@@ -23,7 +23,7 @@ export interface PatchRequest extends WriteRequest {
   readonly body: RequestBody;
   /** What the patch does depends on the content, and its outcome tells of it: that is reading. */
   readonly looks?: boolean;
-  /** The caller cannot read the resource. */
+  /** True if the caller has no read access. */
   readonly isBlind?: boolean;
   /** It is known to remove something, or that it does not; absent: nothing is known of it yet. */
   readonly removes?: boolean;

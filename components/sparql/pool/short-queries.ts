@@ -27,7 +27,7 @@ class NotShortError extends Error {}
  * that is warm.
  */
 const [maxLength, maxWork] = [2048, 8000];
-/** Words and signs of a text. Parsing one takes some twenty microseconds. */
+/** Maximum number of tokens in the text. Parsing takes about 20 µs for each. */
 const maxTokens = 400;
 const token = /\w+|[^\s\w]/g;
 /** Milliseconds of the processor after which it is not short whatever it has read, and parts of the answer before the last. */
@@ -45,9 +45,9 @@ const operations = new Set(
     ' ',
   ),
 );
-/** Operations, terms and expressions of a short query: rows are counted, and each row takes as much work as there are of these. */
+/** Maximum number of operations, terms and expressions: the work for each row grows with it. */
 const maxNodes = 100;
-/** Functions and aggregates whose work does not grow with the length of a text or number. Arithmetic, casts, MIN and MAX do: numbers have any number of digits. */
+/** Functions and aggregates in constant time for each row. Arithmetic, casts, MIN and MAX are not: a number can have thousands of digits. */
 const functions = new Set(
   (
     '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str ' +
@@ -92,8 +92,8 @@ function hasShortForm(algebra: Algebra.Operation): boolean {
 }
 
 /**
- * Milliseconds of a second that the HTTP thread spends on short queries over all storages, those of operators aside. Callers and storages are
- * cheap, so that bounds for each of them would not bound the sum.
+ * Budget of the HTTP thread for short queries in all storages, in milliseconds per second. Operators are exempt. Identities and storages
+ * are free, so limits for each of them would not limit the sum.
  */
 const shareMs = 250;
 const share = { left: shareMs, at: performance.now() };
@@ -166,7 +166,7 @@ export class ShortQueries implements Answerer {
       void last.then(end);
       return undefined;
     }
-    // Other requests come between two queries of the queue.
+    // Let other requests run between two queued queries.
     if (this.waiting > 1) await setImmediate();
     const began = performance.now();
     /** Counts a query that took long against its form and the caller. */

@@ -3,7 +3,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import type { Facts, Slot } from '../expressions/evaluate.js';
 
-/** Maximum number of triple patterns and path steps of a query: planning a join takes the square of them. */
+/** Maximum number of triple patterns and path steps of a query. Planning a join is quadratic in it. */
 const maxPatterns = 2000;
 
 /** The query cannot be compiled, and is refused; the message says what it has in it. */

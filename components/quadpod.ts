@@ -11,7 +11,7 @@ import { standardComponents } from './index.js';
 export type { Component, Installation, Platform } from '../lib/component/contract.js';
 export { defineComponent } from '../lib/component/contract.js';
 export { SettingsError } from '../lib/settings.js';
-export { StoreUnavailableError } from '../lib/storage/engine/durable-level.js';
+export { StoreUnavailableError } from '../lib/storage/level/durable-level.js';
 
 export type StorageServer = Omit<Server, 'store'>;
 

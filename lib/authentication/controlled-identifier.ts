@@ -13,7 +13,7 @@ import { decodeUtf8, parseJson } from '../json/json.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { isRdfFormat, jsonLd } from '../rdf/formats.js';
-import { decodeGraph } from '../storage/graphs/quad-decoding.js';
+import { decodeGraph } from '../storage/keys/quad-decoding.js';
 import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-document.js';
 import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 

@@ -4,8 +4,8 @@
  */
 import type { Quad } from '@rdfjs/types';
 import { acl, foaf, rdf } from '../rdf/vocabulary.js';
-import { decodeGraph } from '../storage/graphs/quad-decoding.js';
-import { entryKey } from '../storage/state/records.js';
+import { decodeGraph } from '../storage/keys/quad-decoding.js';
+import { entryKey } from '../storage/keys/records.js';
 import { isIdentity } from './did.js';
 import type { Mode } from './mode.js';
 

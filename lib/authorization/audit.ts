@@ -1,5 +1,5 @@
 /** What was decided of a request's writes and refusals, to be told in its log line. */
-import type { Transaction } from '../storage/engine/transaction.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Decision } from './authorizer.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';

@@ -3,9 +3,9 @@
  * decides, and permission sources may only widen. It never says why to a client, only to the log.
  */
 
-import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/engine/iri-ranges.js';
-import type { Transaction } from '../storage/engine/transaction.js';
-import { parentOf, type ResourceRecord } from '../storage/state/records.js';
+import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/keys/iri-ranges.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
+import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 

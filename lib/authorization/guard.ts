@@ -1,7 +1,7 @@
 /** What a caller who may not do something is told (rule 4.3): a stranger must not learn that anything exists. It throws codes. */
 import { LwsError } from '../errors.js';
 import type { Profile } from '../profile.js';
-import { parentOf, type ResourceRecord } from '../storage/state/records.js';
+import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { recordDecision } from './audit.js';
 import type { Authorizer, Decision, Question, View } from './authorizer.js';
 import type { Mode } from './mode.js';

@@ -3,7 +3,7 @@
  * entirely.
  */
 import { countedCache } from '../caches.js';
-import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/engine/iri-ranges.js';
+import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { type Acl, type AclRule, aclKey, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
 import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadScope, type View } from './authorizer.js';

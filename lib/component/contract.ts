@@ -29,8 +29,8 @@ import type { Storage } from '../resources/storage.js';
 import type { GraphsRequest, UpdatedGraph } from '../resources/update-graphs.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from '../settings.js';
 import type { BlobLocation, BlobPlace } from '../storage/blobs/blobs.js';
-import type { Store } from '../storage/engine/store.js';
-import type { Transaction } from '../storage/engine/transaction.js';
+import type { Store } from '../storage/transactions/store.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
 import type { MakeCertificateSource, TlsFacts } from './certificates.js';
 import type { Deployment, Storages } from './deployment.js';
 

@@ -18,4 +18,4 @@ export {
   readRecord,
   recordKey,
   writeRecord,
-} from '../storage/state/records.js';
+} from '../storage/keys/records.js';

@@ -1,7 +1,7 @@
 /** The database below the store, for threads and commands that have it open by themselves. */
-export { atOnce } from '../storage/engine/at-once.js';
-export { breathe } from '../storage/engine/batch-filling.js';
-export { CommitInDoubtError } from '../storage/engine/commit-in-doubt.js';
+export { atOnce } from '../storage/level/at-once.js';
+export { breathe } from '../storage/transactions/batch-filling.js';
+export { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
 export {
   type BatchWriter,
   entryBlocks,
@@ -13,14 +13,14 @@ export {
   putSynced,
   StoreUnavailableError,
   writeBatch,
-} from '../storage/engine/durable-level.js';
-export { ListStream, type SortedStream } from '../storage/engine/entry-cursor.js';
-export { type IriRange, only, RangeStream, subtree, unionOfRanges } from '../storage/engine/iri-ranges.js';
-export { makeFolder, syncPath, writeWhole } from '../storage/engine/synced-files.js';
-export { Orders } from '../storage/graphs/orders.js';
-export { countRecords, recordBlocks } from '../storage/state/all-records.js';
-export { IriRewriting, isQuad, type Rewrite } from '../storage/state/iri-rewriting.js';
-export { completeIndex, indexStateKey, ownedBy, ownedSpace } from '../storage/state/owned-entries.js';
+} from '../storage/level/durable-level.js';
+export { ListStream, type SortedStream } from '../storage/level/entry-cursor.js';
+export { type IriRange, only, RangeStream, subtree, unionOfRanges } from '../storage/keys/iri-ranges.js';
+export { makeFolder, syncPath, writeWhole } from '../storage/level/synced-files.js';
+export { Orders } from '../storage/keys/orders.js';
+export { countRecords, recordBlocks } from '../storage/level/all-records.js';
+export { IriRewriting, isQuad, type Rewrite } from '../storage/keys/iri-rewriting.js';
+export { completeIndex, indexStateKey, ownedBy, ownedSpace } from '../storage/level/owned-entries.js';
 export {
   type Entry,
   entryOf,
@@ -28,4 +28,4 @@ export {
   putEntry,
   sectionLine,
   stateLines,
-} from '../storage/state/state-blocks.js';
+} from '../storage/graphs/state-blocks.js';

@@ -15,12 +15,12 @@ import { hasParts, parseInParts } from '../rdf/parse-in-parts.js';
 import { boundedPrefixes, joinedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
-import { applied } from '../storage/graphs/graph-changes.js';
-import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/graphs/graph-keys.js';
+import { applied } from '../storage/keys/graph-changes.js';
+import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/keys/graph-keys.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
-import { KeyRuns } from '../storage/graphs/key-runs.js';
-import { decodeGraph } from '../storage/graphs/quad-decoding.js';
-import { encodeQuads, keyEncoder } from '../storage/graphs/quad-keys.js';
+import { KeyRuns } from '../storage/keys/key-runs.js';
+import { decodeGraph } from '../storage/keys/quad-decoding.js';
+import { encodeQuads, keyEncoder } from '../storage/keys/quad-keys.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
 export interface EncodedDocument<Keys extends GraphKeys = readonly string[]> extends DefaultTurtle {

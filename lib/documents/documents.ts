@@ -10,7 +10,7 @@ import { assertGrown, type Bounds, type Growth, usualBounds } from '../rdf/bound
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { hasParts } from '../rdf/parse-in-parts.js';
-import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/graphs/graph-keys.js';
+import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/keys/graph-keys.js';
 import { type ResultOf, ThreadEnded } from '../threads/line.js';
 import type { CallOptions, Thread } from '../threads/thread.js';
 import { affordable } from '../threads/thread-limits.js';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { BlankNode, NamedNode, Quad, Quad_Graph, Quad_Subject } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { assertIriLength, Expansion } from '../rdf/bounds.js';
-import { IriRewriting, type Rewrite } from '../storage/state/iri-rewriting.js';
+import { IriRewriting, type Rewrite } from '../storage/keys/iri-rewriting.js';
 
 /**
  * Labels that the storage has made stay, so that export, import and export give the same bytes. All others get a prefix of the

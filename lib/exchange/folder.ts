@@ -5,7 +5,7 @@
 import { LwsError } from '../errors.js';
 import { isObject } from '../json/exact-json.js';
 import { type ClientLinks, readContextObject } from '../resources/linkset.js';
-import { IriRewriting } from '../storage/state/iri-rewriting.js';
+import { IriRewriting } from '../storage/keys/iri-rewriting.js';
 import { isAuxiliary, isClutter, lastSegment, nameOfSegment, segmentOf } from './file-names.js';
 import { bytesOfFile, type FileTree, type TreeFile, type TreeSink, treeReader } from './file-tree.js';
 import type { ParseDocument } from './format.js';

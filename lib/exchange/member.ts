@@ -2,7 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { CommandError } from '../errors.js';
 import type { ClientLinks } from '../resources/linkset.js';
-import type { Rewrite } from '../storage/state/iri-rewriting.js';
+import type { Rewrite } from '../storage/keys/iri-rewriting.js';
 
 interface Common {
   /**

@@ -10,7 +10,7 @@ import { LwsError } from '../errors.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
-import { IriRewriting, type Rewrite } from '../storage/state/iri-rewriting.js';
+import { IriRewriting, type Rewrite } from '../storage/keys/iri-rewriting.js';
 import { textOf, withStart } from './byte-source.js';
 import { DocumentFactory, documentKey } from './document-factory.js';
 import { isAuxiliary, nameOfSegment, segmentOf } from './file-names.js';

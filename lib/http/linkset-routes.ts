@@ -11,7 +11,7 @@ import { linksetBytes, type RelationFilter, relationName } from '../resources/li
 import { type LinksetState, linksetState, writeLinkset } from '../resources/linkset-write.js';
 import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
 import { assertPreconditions, type Dated, isNotModified } from '../resources/preconditions.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import { wantContentDigest } from './digests.js';
 import type { Reply } from './reply.js';
 import { assertReadable, preconditions, preferences, requestBody } from './request.js';

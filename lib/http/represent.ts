@@ -17,7 +17,7 @@ import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import { digestFields, digestOf, wantedDigests } from './digests.js';
 import { chooseFormatButXml, chooseListing, chooseRdfFormat, type ListingType } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';

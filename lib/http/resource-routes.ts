@@ -20,7 +20,7 @@ import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
 import { assertUnreserved } from '../resources/write.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
 import { hasBody } from './http2.js';

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
-import { interruptedRead } from '../storage/engine/durable-level.js';
+import { interruptedRead } from '../storage/level/durable-level.js';
 import type { AppContext } from './app-context.js';
 import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import type { RequestBody } from '../resources/body.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import type { Reply } from './reply.js';
 
 /**

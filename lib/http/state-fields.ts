@@ -11,7 +11,7 @@ import { aclOf, counterpart, linksetOf } from '../resources/names.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import { typeLinks } from '../resources/types.js';
-import { parentOf, type ResourceRecord } from '../storage/state/records.js';
+import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { addedLinks } from './links.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';

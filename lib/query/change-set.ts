@@ -2,9 +2,9 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { joinedPrefixes } from '../rdf/prefixes.js';
-import type { KeyDifference } from '../storage/graphs/graph-changes.js';
+import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
-import { sortKeys } from '../storage/graphs/key-order.js';
+import { sortKeys } from '../storage/keys/key-order.js';
 import { tokenOf } from './access/terms.js';
 import type { ChangedGraph, ChangedGraphs, GraphNeeds } from './changed-graphs.js';
 import { computeUpdate } from './graphs-update.js';

@@ -3,7 +3,7 @@
  * know operations, or who may change what.
  */
 import { LwsError } from '../errors.js';
-import { graphPrefix } from '../storage/graphs/quad-keys.js';
+import { graphPrefix } from '../storage/keys/quad-keys.js';
 import type { KeyChanges } from './access/changed-keys.js';
 import type { RecordBefore, StateBefore } from './state-before.js';
 

@@ -1,7 +1,7 @@
 /** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. */
 import type { Algebra } from '@comunica/utils-algebra';
-import type { Level, LevelSnapshot } from '../storage/engine/durable-level.js';
-import { keptOrders } from '../storage/engine/growth.js';
+import type { Level, LevelSnapshot } from '../storage/level/durable-level.js';
+import { keptOrders } from '../storage/transactions/growth.js';
 import { keyLists } from './access/changed-keys.js';
 import { type DatasetGraphs, graphGate, nameOfNone } from './access/graph-gate.js';
 import { type KeyIterators, LevelKeys } from './access/key-iterators.js';

@@ -5,8 +5,8 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError, patchConflict } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
-import { only, unionOfRanges } from '../storage/engine/iri-ranges.js';
-import { keyInGraph } from '../storage/graphs/quad-keys.js';
+import { only, unionOfRanges } from '../storage/keys/iri-ranges.js';
+import { keyInGraph } from '../storage/keys/quad-keys.js';
 import type { EmptyGraphs } from './access/empty-graphs.js';
 import { type DatasetGraphs, graphGate } from './access/graph-gate.js';
 import { wholeKey } from './access/key-reader.js';

@@ -1,6 +1,6 @@
 /** The states that an update is computed over: a snapshot of the store, one graph in memory, and a graph of which nothing is known. */
 import type { Algebra } from '@comunica/utils-algebra';
-import { type ResourceRecord, readRecord, recordKey } from '../storage/state/records.js';
+import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/records.js';
 import { changedKeys, type KeyChanges, keyLists } from './access/changed-keys.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-gate.js';

@@ -1,7 +1,7 @@
 /** The SHA-512 of large blobs, which nobody keeps: computed from the bytes, once for each blob. */
 import { createHash } from 'node:crypto';
 import { countedCache } from '../caches.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import { blobStream } from './read.js';
 import type { Storage } from './storage.js';
 

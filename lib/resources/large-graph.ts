@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { jsonLd, type RdfFormat, rdfXml } from '../rdf/formats.js';
-import { StoreSnapshot } from '../storage/engine/snapshot.js';
+import { StoreSnapshot } from '../storage/graphs/snapshot.js';
 import { isLargeGraph, jsonWriter, lineWriter } from '../storage/graphs/graph-lines.js';
-import { graphPrefix } from '../storage/graphs/quad-keys.js';
-import { type ResourceRecord, rangeOf } from '../storage/state/records.js';
+import { graphPrefix } from '../storage/keys/quad-keys.js';
+import { type ResourceRecord, rangeOf } from '../storage/keys/records.js';
 import type { Storage } from './storage.js';
 
 /** RDF/XML is made of the whole graph, in memory; of larger ones there is none, and Turtle comes instead. */

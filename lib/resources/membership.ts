@@ -4,7 +4,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
 import { countedCache } from '../caches.js';
 import type { RdfFormat } from '../rdf/formats.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
 import { latest, seenItem, viewState } from './seen-state.js';
 import type { Storage } from './storage.js';

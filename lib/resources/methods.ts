@@ -1,6 +1,6 @@
 /** Which methods and patch types a resource supports: the values of Allow, Accept-Patch and Accept-Post. */
 import { rdfFormats } from '../rdf/formats.js';
-import { isContainerIri, type ResourceRecord } from '../storage/state/records.js';
+import { isContainerIri, type ResourceRecord } from '../storage/keys/records.js';
 import { isReserved } from './names.js';
 import type { Storage } from './storage.js';
 

@@ -1,7 +1,7 @@
 /** The names of resources: which request targets are IRIs of this storage, which are reserved, what a Slug becomes. */
 import { randomBytes } from 'node:crypto';
 import { LwsError } from '../errors.js';
-import { isContainerIri, nameOf } from '../storage/state/records.js';
+import { isContainerIri, nameOf } from '../storage/keys/records.js';
 
 /** Longer paths are refused: no link needs them, and every key of a graph repeats the IRI. Queries may be longer. */
 export const longestPath = 4096;

@@ -2,7 +2,7 @@
 import { ancestorsOf, type View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
-import type { Transaction } from '../storage/engine/transaction.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
 import { counterpart } from './names.js';
 import type { Storage } from './storage.js';
 import { assertUnreserved, stageNew, type WriteRequest } from './write.js';

@@ -5,8 +5,8 @@ import { type EncodedDocument, type SentUpdate, tasks } from '../documents/docum
 import { LwsError, patchConflict } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
 import { n3Patch } from '../profile.js';
-import { charactersOf } from '../storage/graphs/graph-keys.js';
-import { isContainerIri } from '../storage/state/records.js';
+import { charactersOf } from '../storage/keys/graph-keys.js';
+import { isContainerIri } from '../storage/keys/records.js';
 import { type RequestBody, readBody } from './body.js';
 import { rdfPatches } from './methods.js';
 import { assertPreconditions } from './preconditions.js';

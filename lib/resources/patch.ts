@@ -8,7 +8,7 @@ import { decodeUtf8 } from '../json/json.js';
 import { n3Patch } from '../profile.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import { discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
 import { stageDelta, stageLinksAlone } from './graph-delta.js';
 import { acceptedPatches, mergePatch, rdfPatches } from './methods.js';

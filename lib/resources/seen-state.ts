@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { View } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
-import type { ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import { type Dated, undated, wholeSeconds } from './preconditions.js';
 import type { Storage } from './storage.js';
 

@@ -2,7 +2,7 @@
 import type { AclIndex } from '../authorization/acl-index.js';
 import type { Guard } from '../authorization/guard.js';
 import type { Documents } from '../documents/documents.js';
-import type { Store } from '../storage/engine/store.js';
+import type { Store } from '../storage/transactions/store.js';
 import type { Representations } from './representations.js';
 
 export interface StorageLimits {

@@ -4,7 +4,7 @@ import type { Link } from '../fields/link.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import { resolveIri } from '../rdf/resolve-iri.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
-import type { ResourceKind } from '../storage/state/records.js';
+import type { ResourceKind } from '../storage/keys/records.js';
 
 /** `data`: no container, and of the kind that its media type says. */
 export type InteractionModel = 'container' | 'data' | 'rdf' | 'non-rdf';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command, CommandHelp, Component } from '../component/contract.js';
 import { CommandError, LwsError } from '../errors.js';
 import { meant, nearestName, readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
-import { StoreUnavailableError } from '../storage/engine/durable-level.js';
+import { StoreUnavailableError } from '../storage/level/durable-level.js';
 import { packageRoot, packageVersion } from '../threads/package-root.js';
 import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';

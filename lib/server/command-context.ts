@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { CommandContext, Component, Platform, Progress } from '../component/contract.js';
 import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
-import type { Store } from '../storage/engine/store.js';
+import type { Store } from '../storage/transactions/store.js';
 import { databaseAddress } from '../storage/shared/address.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
 import { assertStorage, blobPlaceOf, formatsOf, openStore } from './open-store.js';

@@ -8,10 +8,10 @@ import { type ExplainedRequest, explainDecision } from '../resources/explanation
 import { linksetFaults } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
 import { describeSettings, SettingsError } from '../settings.js';
-import { checkStore } from '../storage/engine/check.js';
-import { isDamage, StoreUnavailableError } from '../storage/engine/durable-level.js';
-import type { Store } from '../storage/engine/store.js';
-import { Orders } from '../storage/graphs/orders.js';
+import { checkStore } from '../storage/transactions/check.js';
+import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
+import type { Store } from '../storage/transactions/store.js';
+import { Orders } from '../storage/keys/orders.js';
 import { giveBackAtRest } from '../threads/idle-memory.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';

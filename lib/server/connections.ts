@@ -1,7 +1,7 @@
 /** How many connections the server takes: in all, so that files can be opened however many there are, and of one address. */
 import type { Server, Socket } from 'node:net';
 import { clientOf } from '../fields/client-address.js';
-import { maxFiles } from '../storage/engine/open-files.js';
+import { maxFiles } from '../storage/level/open-files.js';
 
 export interface ConnectionLimits {
   /** Nothing: half of the files that may be open; the other half is for the store and for requests to others. */

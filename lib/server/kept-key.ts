@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicJwk } from '../authorization/multikey.js';
 import { SettingsError } from '../settings.js';
-import { writeWhole } from '../storage/engine/synced-files.js';
+import { writeWhole } from '../storage/level/synced-files.js';
 
 /** A private key as a JWK; the file that holds one has mode 0600. */
 export type PrivateJwk = PublicJwk & { readonly d: string };

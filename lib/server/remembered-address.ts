@@ -4,7 +4,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Settings, SettingsError } from '../settings.js';
-import { writeWhole } from '../storage/engine/synced-files.js';
+import { writeWhole } from '../storage/level/synced-files.js';
 import { coreSettings } from './core-settings.js';
 
 /** Settings that a data directory keeps, by the name of the file that has the value. */

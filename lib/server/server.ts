@@ -6,7 +6,7 @@ import type { Component, Platform } from '../component/contract.js';
 import type { Application } from '../http/app.js';
 import type { Log } from '../log.js';
 import type { Settings } from '../settings.js';
-import type { Store } from '../storage/engine/store.js';
+import type { Store } from '../storage/transactions/store.js';
 import { certificatesOf } from './certificates.js';
 import { coreSettings } from './core-settings.js';
 import { createDoor, type Door } from './door.js';

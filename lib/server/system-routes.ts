@@ -4,7 +4,7 @@ import type { Reply } from '../http/reply.js';
 import { type Route, route } from '../http/route.js';
 import { chooseDescription, descriptionReply, type StorageDescription } from '../http/storage-description.js';
 import type { Storage } from '../resources/storage.js';
-import type { Store } from '../storage/engine/store.js';
+import type { Store } from '../storage/transactions/store.js';
 
 export const systemRoutes = (storage: Storage, description: StorageDescription): readonly Route[] => [
   route('public', 'GET HEAD {prefix}/storage-description', ({ req }) =>

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replace } from '../../lib/resources/replace.js';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
-import { openLevel } from '../../lib/storage/engine/durable-level.js';
-import { Store } from '../../lib/storage/engine/store.js';
+import { openLevel } from '../../lib/storage/level/durable-level.js';
+import { Store } from '../../lib/storage/transactions/store.js';
 import { root } from '../support/memory-store.js';
 import { body, specStorage } from '../support/storage.js';
 

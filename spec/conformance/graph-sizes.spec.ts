@@ -1,6 +1,6 @@
 /** Rule 1.12: a graph below the bound and one above it answer every request alike, but for text, labels of blank nodes and JSON-LD's length. */
 import { expect } from 'chai';
-import { checkStore } from '../../lib/storage/engine/check.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { StorageUnderTest } from '../support/conformance.js';
 import type { Answer } from '../support/http.js';

@@ -1,6 +1,6 @@
 /** Rules 12.1, 16.5: what the storage description says of notifications, and the switch. */
 import { expect } from 'chai';
-import { openLevel } from '../../lib/storage/engine/durable-level.js';
+import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { describeStorage } from '../support/conformance.js';
 import { startInboxHost } from '../support/inbox.js';
 import { ask, subscribe, subscriptionsOf } from '../support/subscriptions.js';

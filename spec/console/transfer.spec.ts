@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { Member } from '../../lib/exchange/member.js';
-import { entryKey } from '../../lib/storage/state/records.js';
+import { entryKey } from '../../lib/storage/keys/records.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { documentOf, policy } from '../support/grants.js';
 import { request } from '../support/http.js';

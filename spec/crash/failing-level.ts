@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
-import { type Level, openLevel } from '../../lib/storage/engine/durable-level.js';
-import { Store } from '../../lib/storage/engine/store.js';
+import { type Level, openLevel } from '../../lib/storage/level/durable-level.js';
+import { Store } from '../../lib/storage/transactions/store.js';
 
 export const root = 'http://spec.example/';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Parser } from 'n3';
 import type { AccessList, Member } from '../../lib/exchange/member.js';
-import { entryKey } from '../../lib/storage/state/records.js';
+import { entryKey } from '../../lib/storage/keys/records.js';
 import { by, startOwned } from '../support/attack.js';
 import { request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';

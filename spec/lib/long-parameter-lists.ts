@@ -79,6 +79,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/server/assemble.ts installAll',
   'lib/settings.ts setting',
   'lib/storage/blobs/file-blobs.ts constructor',
-  'lib/storage/engine/store.ts constructor',
-  'lib/storage/engine/store.ts open',
+  'lib/storage/transactions/store.ts constructor',
+  'lib/storage/transactions/store.ts open',
 ]);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { readDataUpdate } from '../../lib/query/parse/data-update.js';
 import { type ReadUpdate, readUpdate } from '../../lib/query/parse/read-update.js';
-import { encodeGraph } from '../../lib/storage/graphs/quad-keys.js';
+import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { enough, runs } from '../support/speed.js';
 
 const base = 'http://spec.example/c/r';

@@ -9,7 +9,7 @@ import type { MemoryView } from '../../lib/query/memory/memory-layers.js';
 import { startRun } from '../../lib/query/operators/run.js';
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
 import { compileQuery } from '../../lib/query/plan/compile-query.js';
-import type { LevelSnapshot } from '../../lib/storage/engine/durable-level.js';
+import type { LevelSnapshot } from '../../lib/storage/level/durable-level.js';
 import { graphsOf } from '../bench/query-shapes.js';
 import { type SpecLevel, specLevel } from '../lib/query/engine-dataset.js';
 import { inMemory } from '../lib/query/engine-memory.js';

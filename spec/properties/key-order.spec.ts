@@ -1,8 +1,8 @@
 /** The order of keys, and where a key is among others, against the order of their UTF-8 bytes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { firstAt } from '../../lib/storage/graphs/graph-keys.js';
-import { sortKeys } from '../../lib/storage/graphs/key-order.js';
+import { firstAt } from '../../lib/storage/keys/graph-keys.js';
+import { sortKeys } from '../../lib/storage/keys/key-order.js';
 import { runs } from '../support/speed.js';
 
 const texts = fc.string({

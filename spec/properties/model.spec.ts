@@ -12,7 +12,7 @@ import { patch } from '../../lib/resources/patch.js';
 import type { Preconditions } from '../../lib/resources/preconditions.js';
 import { rdfRepresentation } from '../../lib/resources/read.js';
 import { replace } from '../../lib/resources/replace.js';
-import { checkStore } from '../../lib/storage/engine/check.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import { root } from '../support/memory-store.js';
 import { runs } from '../support/speed.js';
 import { body, type SpecStorage, specStorage } from '../support/storage.js';

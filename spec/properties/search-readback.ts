@@ -2,8 +2,8 @@
 import type { Term } from '@rdfjs/types';
 import { linksetState } from '../../lib/resources/linkset-write.js';
 import type { Storage } from '../../lib/resources/storage.js';
-import { decodeGraph } from '../../lib/storage/graphs/quad-decoding.js';
-import { recordBlocks } from '../../lib/storage/state/all-records.js';
+import { decodeGraph } from '../../lib/storage/keys/quad-decoding.js';
+import { recordBlocks } from '../../lib/storage/level/all-records.js';
 import { root } from '../support/memory-store.js';
 import { Model } from './search-model.js';
 

@@ -13,7 +13,7 @@ import type { Platform } from '../../lib/component/contract.js';
 import { remove } from '../../lib/resources/delete.js';
 import { writeLinkset } from '../../lib/resources/linkset-write.js';
 import { replace } from '../../lib/resources/replace.js';
-import { openLevel } from '../../lib/storage/engine/durable-level.js';
+import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { memoryStore, root } from '../support/memory-store.js';
 import { searchBySparql } from '../support/search-oracle.js';
 import { body, type SpecStorage, specStorage } from '../support/storage.js';

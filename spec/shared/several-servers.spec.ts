@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
-import { checkStore } from '../../lib/storage/engine/check.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { LoggedEvent } from '../../lib/storage/log/change-entry.js';
 import { writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
 import { Connection } from '../../lib/storage/shared/connection.js';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLevel } from 'memory-level';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
-import type { Level } from '../../lib/storage/engine/durable-level.js';
-import { Store } from '../../lib/storage/engine/store.js';
+import type { Level } from '../../lib/storage/level/durable-level.js';
+import { Store } from '../../lib/storage/transactions/store.js';
 import { withOrders } from './orders.js';
 
 export const root = 'http://spec.example/';

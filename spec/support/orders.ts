@@ -1,5 +1,5 @@
 /** `QUADPOD_SPECS_ORDERS=four`: storages of specs keep their quads in all four orders, as those do that have grown. */
-import type { Store } from '../../lib/storage/engine/store.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
 
 const { QUADPOD_SPECS_ORDERS: wanted } = process.env;
 

@@ -13,7 +13,7 @@ import { postingSpace } from '../../components/search-index/postings.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { loadAlgebraFactory } from '../../lib/query/algebra.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/state/records.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { loadStockEngine } from './stock-engine.js';
 
 /** The matching resources that the caller may read, in order. */

@@ -1,8 +1,8 @@
 /** The keys of the store with the unwritten changes of an update laid over them: later operations read what earlier ones did. */
-import { firstAt, mergedKeys } from '../../storage/graphs/graph-keys.js';
-import { compareKeys, sortKeys } from '../../storage/graphs/key-order.js';
-import { type IndexName, indexNames, otherKeys } from '../../storage/graphs/quad-keys.js';
-import { rangeOf } from '../../storage/state/records.js';
+import { firstAt, mergedKeys } from '../../storage/keys/graph-keys.js';
+import { compareKeys, sortKeys } from '../../storage/keys/key-order.js';
+import { type IndexName, indexNames, otherKeys } from '../../storage/keys/quad-keys.js';
+import { rangeOf } from '../../storage/keys/records.js';
 import type { KeyIterators, Seekable } from './key-iterators.js';
 
 export interface KeyChanges {

@@ -2,8 +2,8 @@
  * The graphs without a quad: those of RDF resources that have no triple. No key of a quad shows them, only the records of the resources. It
  * must not know queries.
  */
-import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
-import { only } from '../../storage/engine/iri-ranges.js';
+import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
+import { only } from '../../storage/keys/iri-ranges.js';
 import {
   allRecords,
   iriOfRecordKey,
@@ -11,7 +11,7 @@ import {
   readRecord,
   recordKey,
   recordsIn,
-} from '../../storage/state/records.js';
+} from '../../storage/keys/records.js';
 import { type DatasetGraphs, type GraphGate, graphGate, nameOfNone } from './graph-gate.js';
 import type { TermKey } from './terms.js';
 

@@ -1,5 +1,5 @@
 /** Which graphs a pattern may look into: those of the dataset that the caller may read. They are open, all others are closed. */
-import { only as alone, type IriRange, unionOfRanges } from '../../storage/engine/iri-ranges.js';
+import { only as alone, type IriRange, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 import type { ReadableGraphs } from './readable-graphs.js';
 import { isIri, type TermKey } from './terms.js';
 

@@ -2,7 +2,7 @@
  * Turns ranges of resources into ranges of the names of their graphs, and a bound of such a range into a bound of keys. Pure; it must not
  * know who may read what, or LevelDB.
  */
-import { type IriRange, only, unionOfRanges } from '../../storage/engine/iri-ranges.js';
+import { type IriRange, only, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 
 /** The name of a linkset's graph is the name of its resource with this at the end. */
 export const linksetEnd = '.meta';

@@ -1,8 +1,8 @@
 /**
  * Reads tokens of terms from keys of the four orders, and says which order answers a pattern. The layout is that of `quad-keys`.
  */
-import { endDigits, separator, spansOf, suffixStart } from '../../storage/graphs/key-layout.js';
-import type { IndexName } from '../../storage/graphs/quad-keys.js';
+import { endDigits, separator, spansOf, suffixStart } from '../../storage/keys/key-layout.js';
+import type { IndexName } from '../../storage/keys/quad-keys.js';
 import { mark, rawOf, suffixOf, type TermKey } from './terms.js';
 
 /** Subject, predicate, object and graph. */

@@ -3,9 +3,9 @@
  * so that closed graphs cost it no more than open ones.
  */
 
-import type { IriRange } from '../../storage/engine/iri-ranges.js';
-import { compareKeys, sortKeys } from '../../storage/graphs/key-order.js';
-import { indexNames, otherKeys, separator } from '../../storage/graphs/quad-keys.js';
+import type { IriRange } from '../../storage/keys/iri-ranges.js';
+import { compareKeys, sortKeys } from '../../storage/keys/key-order.js';
+import { indexNames, otherKeys, separator } from '../../storage/keys/quad-keys.js';
 import { addTo } from './collections.js';
 import type { GraphGate } from './graph-gate.js';
 import { behindGraph, inKeys, rangeAt } from './graph-ranges.js';

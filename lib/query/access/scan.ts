@@ -1,5 +1,5 @@
 /** Takes matches from keys: those of one range, in open graphs, each triple of the union default graph once. */
-import { graphPrefix } from '../../storage/graphs/quad-keys.js';
+import { graphPrefix } from '../../storage/keys/quad-keys.js';
 import type { DistinctTriples } from './distinct-triples.js';
 import type { GraphGate } from './graph-gate.js';
 import { graphAt, type KeyPrefix, type KeyReader, type Terms } from './key-reader.js';

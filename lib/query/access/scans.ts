@@ -2,7 +2,7 @@
  * Which scans answer a pattern in a part of the dataset: one, or one for each graph when there are few. A closed one of these is replaced by
  * a graph that does not exist.
  */
-import type { IndexName } from '../../storage/graphs/quad-keys.js';
+import type { IndexName } from '../../storage/keys/quad-keys.js';
 import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
 import { type DatasetPart, type GraphGate, nameOfNone } from './graph-gate.js';
 import { graphAt, KeyReader, keyPrefix, type Terms } from './key-reader.js';

@@ -1,8 +1,8 @@
 /** Terms as the query engine passes them: strings that are equal exactly when the terms are, and that slices of a key make up. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { separator, suffixLengths } from '../../storage/graphs/key-layout.js';
-import { encodeTerm } from '../../storage/graphs/quad-keys.js';
+import { separator, suffixLengths } from '../../storage/keys/key-layout.js';
+import { encodeTerm } from '../../storage/keys/quad-keys.js';
 
 /**
  * An IRI as it is. Any other term as U+0001, its types and lengths (as at the end of a key), and its text (as in the front

@@ -4,7 +4,7 @@
  */
 
 import { xsd } from '../../rdf/vocabulary.js';
-import { compareKeys } from '../../storage/graphs/key-order.js';
+import { compareKeys } from '../../storage/keys/key-order.js';
 import { monthsAndSeconds } from './durations.js';
 import { compareDigits } from './exact-digits.js';
 import { datatypeOf, isLiteral, toToken, type Value } from './values.js';

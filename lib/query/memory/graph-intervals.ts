@@ -2,7 +2,7 @@
  * Turns ranges of names of open graphs into intervals of the graphs' numbers and of their quads: in the base, numbers are in the order of
  * names, and quads in the order of numbers. It must not know who may read what, or what quads mean.
  */
-import type { IriRange } from '../../storage/engine/iri-ranges.js';
+import type { IriRange } from '../../storage/keys/iri-ranges.js';
 import type { GraphGate } from '../access/graph-gate.js';
 import { graphAt } from '../access/key-reader.js';
 import type { MemoryView } from './memory-layers.js';

@@ -2,7 +2,7 @@
  * Which graphs changed since some moment: each change has a sequence number. A graph is noted before a snapshot can have its change, and
  * again when the change is on the disk. It must not know who asks for what, or what is in the graphs.
  */
-import type { Transaction } from '../../storage/engine/transaction.js';
+import type { Transaction } from '../../storage/transactions/transaction.js';
 import type { GraphChanges } from './memory-layers.js';
 
 interface Noted {

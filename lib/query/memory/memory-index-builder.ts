@@ -1,6 +1,6 @@
 /** The thread that builds the index in memory: it opens the server's LevelDB for itself, and reads one snapshot, or the file of an earlier index. */
 import { statSync } from 'node:fs';
-import { openLevel } from '../../storage/engine/durable-level.js';
+import { openLevel } from '../../storage/level/durable-level.js';
 import { hold, isEnding, release, serve } from '../../threads/serve.js';
 import { type IndexData, indexOf, readQuads } from './index-data.js';
 import { readIndex, stateOf, writeIndex } from './index-file.js';

@@ -3,7 +3,7 @@
  * the graphs that changed since, and it is built anew when many have changed.
  */
 import type { Log } from '../../log.js';
-import type { Store } from '../../storage/engine/store.js';
+import type { Store } from '../../storage/transactions/store.js';
 import { Thread } from '../../threads/thread.js';
 import { memoryOfProcess, threadLimits } from '../../threads/thread-limits.js';
 import { processBudget } from './index-budget.js';

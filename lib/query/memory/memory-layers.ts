@@ -2,7 +2,7 @@
  * The index as one thread has it: the base, which all threads share, and layers of its own with the graphs that changed since, as they are in
  * the snapshot of the query.
  */
-import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
+import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { type GraphTriples, graphBlocks, type IndexData, readTriples } from './index-data.js';
 import { type SortedQuads, sharedQuads, sortQuads } from './sorted-quads.js';
 import { TermIds } from './term-ids.js';

@@ -1,7 +1,7 @@
 /** Rows as the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). */
 import type { Term } from '@rdfjs/types';
 import { assertIriLength } from '../../rdf/bounds.js';
-import { needLanguages } from '../../storage/graphs/quad-keys.js';
+import { needLanguages } from '../../storage/keys/quad-keys.js';
 import { addNew } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { isBlank, isIri, literalParts, type TermKey, tokenOf } from '../access/terms.js';

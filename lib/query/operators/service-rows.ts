@@ -7,7 +7,7 @@ import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
-import { encodeTerm } from '../../storage/graphs/quad-keys.js';
+import { encodeTerm } from '../../storage/keys/quad-keys.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { type TermKey, tokenOf } from '../access/terms.js';
 import type { ServiceClause } from '../parse/service-clauses.js';

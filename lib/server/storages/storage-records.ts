@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StorageRecord } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
 import { isObject } from '../../json/exact-json.js';
-import { syncPath } from '../../storage/engine/synced-files.js';
+import { syncPath } from '../../storage/level/synced-files.js';
 import { isStorageName } from './addresses.js';
 
 const suffix = '.json';

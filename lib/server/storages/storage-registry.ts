@@ -6,7 +6,7 @@ import type { Component } from '../../component/contract.js';
 import type { StorageChange, StorageRecord, Storages } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
 import { type Settings, SettingsError } from '../../settings.js';
-import { syncPath } from '../../storage/engine/synced-files.js';
+import { syncPath } from '../../storage/level/synced-files.js';
 import { coreSettings } from '../core-settings.js';
 import { blobPlaceOf } from '../open-store.js';
 import { type Addresses, isStorageName } from './addresses.js';

@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { templateFolder } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
-import { syncPath } from '../../storage/engine/synced-files.js';
+import { syncPath } from '../../storage/level/synced-files.js';
 import { isStorageName } from './addresses.js';
 
 /** Beside the records, what is being laid. */

@@ -5,8 +5,8 @@
 import type { Quad } from '@rdfjs/types';
 import { serializeRdf } from '../../rdf/serialize.js';
 import { bracketed, shortString } from '../../rdf/turtle-terms.js';
-import type { TermSpan } from './key-layout.js';
-import { decodeGraph, spansOfKey } from './quad-decoding.js';
+import type { TermSpan } from '../keys/key-layout.js';
+import { decodeGraph, spansOfKey } from '../keys/quad-decoding.js';
 
 /** A graph of more triples is large: its default Turtle has a line per triple, and code avoids to hold the whole graph in memory. */
 export const largeGraph = 20_000;

@@ -1,6 +1,6 @@
 /** The events of a batch as the log of changes keeps them: JSON of arrays, which is short, since each write adds an entry. Pure. */
 
-import { type ResourceKind, rangeOf } from '../state/records.js';
+import { type ResourceKind, rangeOf } from '../keys/records.js';
 import type { Announcement, EventStamp, StagedChange } from './changes.js';
 
 const space = 'L\u0000';

@@ -1,6 +1,6 @@
 /** What a transaction tells the listeners of the store. */
 import { randomUUID } from 'node:crypto';
-import type { ResourceRecord } from '../state/records.js';
+import type { ResourceRecord } from '../keys/records.js';
 
 /** An event that the storage itself sends to named inboxes, besides the subscribers. */
 export interface Announcement {

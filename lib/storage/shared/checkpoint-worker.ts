@@ -1,6 +1,6 @@
 /** The thread that writes a checkpoint, so that requests do not wait for it. */
 import { hold, serve } from '../../threads/serve.js';
-import { openLevel } from '../engine/durable-level.js';
+import { openLevel } from '../level/durable-level.js';
 import { writeCheckpoint } from './checkpoint.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 

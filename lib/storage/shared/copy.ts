@@ -2,11 +2,11 @@
  * The copy of the storage that each server has in its folder: a LevelDB that follows the journal. It can be thrown away, and is made
  * again from the last checkpoint and the rows after it.
  */
-import { assertRestored } from '../engine/adopt.js';
-import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } from '../engine/durable-level.js';
-import { newFacts, storeFormat } from '../engine/format.js';
-import { Orders } from '../graphs/orders.js';
-import { metaKey } from '../state/records.js';
+import { assertRestored } from '../graphs/adopt.js';
+import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } from '../level/durable-level.js';
+import { newFacts, storeFormat } from '../graphs/format.js';
+import { Orders } from '../keys/orders.js';
+import { metaKey } from '../keys/records.js';
 import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
 import { isWhole } from './copied-rows.js';
 import { contradict, type Journal, readPlace } from './journal.js';

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../errors.js';
-import { StoreUnavailableError } from '../engine/durable-level.js';
+import { StoreUnavailableError } from '../level/durable-level.js';
 import { Connection, type DatabaseAddress, databaseAway } from './connection.js';
 
 export interface JournalRow {

@@ -10,8 +10,8 @@ import {
   type Doubt,
   type PendingCommit,
   type TransactionListener,
-} from '../engine/commit-queue.js';
-import { metaKey } from '../state/records.js';
+} from '../transactions/commit-queue.js';
+import { metaKey } from '../keys/records.js';
 import { databaseAway } from './connection.js';
 import { CopiedRows } from './copied-rows.js';
 import { AppendInDoubtError, type Journal, type JournalPlace, type JournalRow, readPlace } from './journal.js';

@@ -1,6 +1,6 @@
 /** What only a store that several servers write has. */
 import { LwsError } from '../../errors.js';
-import { CommitQueue } from '../engine/commit-queue.js';
+import { CommitQueue } from '../transactions/commit-queue.js';
 import type { Cluster } from './cluster.js';
 import { SharedCommitQueue, type SharedCommitQueueOptions } from './shared-commit-queue.js';
 import type { SharedLog } from './shared-log.js';

@@ -8,7 +8,7 @@ import { Subscriptions, subscriptionKey } from '../../../components/notification
 import { Tallies } from '../../../lib/authentication/tally.js';
 import { createLog } from '../../../lib/log.js';
 import type { GuardedFetch } from '../../../lib/outbound/guarded-fetch.js';
-import { entryKey } from '../../../lib/storage/state/records.js';
+import { entryKey } from '../../../lib/storage/keys/records.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const activity = { id: 'urn:a', type: ['Create'], object: { id: `${root}a`, type: [] }, published: '' } as never;

@@ -1,7 +1,7 @@
 /** Rule 16.12: what waits for those who are no controllers is bounded. */
 import { expect } from 'chai';
 import { Distribution, maxWaiting, waitingSpaces } from '../../../components/notifications/distribution.js';
-import { entryRange } from '../../../lib/storage/state/records.js';
+import { entryRange } from '../../../lib/storage/keys/records.js';
 import { memoryStore } from '../../support/memory-store.js';
 
 describe('notifications/distribution', () => {

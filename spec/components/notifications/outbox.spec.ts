@@ -7,7 +7,7 @@ import { Subscriptions, subscriptionKey } from '../../../components/notification
 import { Tallies } from '../../../lib/authentication/tally.js';
 import type { Authorizer, Question, Standing } from '../../../lib/authorization/authorizer.js';
 import { createLog } from '../../../lib/log.js';
-import { newRevision, type ResourceRecord } from '../../../lib/storage/state/records.js';
+import { newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const log = createLog('silent');

@@ -7,8 +7,8 @@ import { objects, openUploads, S3Blobs } from '../../../components/s3-blobs/s3-b
 import { S3Client } from '../../../components/s3-blobs/s3-client.js';
 import { S3Read } from '../../../components/s3-blobs/s3-read.js';
 import { PartBuffers } from '../../../components/s3-blobs/s3-upload.js';
-import { type BlobFacts, DamagedBlobError } from '../../../lib/storage/blobs/blob-integrity.js';
-import { StoreUnavailableError } from '../../../lib/storage/engine/durable-level.js';
+import { type BlobFacts, DamagedBlobError } from '../../../lib/storage/keys/blob-integrity.js';
+import { StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
 import { SpecS3 } from '../../support/s3-server.js';
 
 const root = 'http://spec.example/';

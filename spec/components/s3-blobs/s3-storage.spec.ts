@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkStore } from '../../../lib/storage/engine/check.js';
+import { checkStore } from '../../../lib/storage/transactions/check.js';
 import { runBackup } from '../../support/backups.js';
 import { type Answer, type RequestOptions, request } from '../../support/http.js';
 import { SpecS3 } from '../../support/s3-server.js';

@@ -1,6 +1,6 @@
 /** What an import must not bring into the storage: names, dates, types and links that nobody could have put there. */
 import { expect } from 'chai';
-import { checkStore } from '../../../lib/storage/engine/check.js';
+import { checkStore } from '../../../lib/storage/transactions/check.js';
 import { describeStorage, type StorageUnderTest } from '../../support/conformance.js';
 import { archiveOf, imported } from '../../support/imports.js';
 import { bytesMember } from '../../support/members.js';

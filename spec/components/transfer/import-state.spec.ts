@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Member } from '../../../lib/exchange/member.js';
-import { entryKey } from '../../../lib/storage/state/records.js';
+import { entryKey } from '../../../lib/storage/keys/records.js';
 import { describeStorage } from '../../support/conformance.js';
 import { openReader } from '../../support/formats.js';
 import { file, grant, policy, revoke } from '../../support/grants.js';

@@ -4,7 +4,7 @@ import { aclKey } from '../../../lib/authorization/acl.js';
 import { AclIndex } from '../../../lib/authorization/acl-index.js';
 import type { View } from '../../../lib/authorization/authorizer.js';
 import { WacModel } from '../../../lib/authorization/wac.js';
-import { encodeGraph } from '../../../lib/storage/graphs/quad-keys.js';
+import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { memoryStore, root } from '../../support/memory-store.js';
 import { readRdf } from '../../support/rdf.js';
 import { acl, agent, alice, anybody, bob, ownerRule, rule, turtleOf } from '../../support/wac.js';

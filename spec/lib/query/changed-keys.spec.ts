@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import '../../support/random-seed.js';
 import { changedKeys } from '../../../lib/query/access/changed-keys.js';
 import type { KeyIterators, Seekable } from '../../../lib/query/access/key-iterators.js';
-import { compareKeys, sortKeys } from '../../../lib/storage/graphs/key-order.js';
-import { rangeOf } from '../../../lib/storage/state/records.js';
+import { compareKeys, sortKeys } from '../../../lib/storage/keys/key-order.js';
+import { rangeOf } from '../../../lib/storage/keys/records.js';
 
 const prefix = 'GSPO\u0000';
 

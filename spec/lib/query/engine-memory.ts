@@ -1,7 +1,7 @@
 /** Datasets of the specs of the query engine in memory: an index of an older state, and what has changed since. */
 import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
-import type { Level, LevelSnapshot } from '../../../lib/storage/engine/durable-level.js';
+import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { graphNames } from './engine-dataset.js';
 
 /** A snapshot in memory, some graphs as if they had changed since the index was built. */

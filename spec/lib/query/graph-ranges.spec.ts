@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { graphRanges, inKeys, isInRanges } from '../../../lib/query/access/graph-ranges.js';
 import { readableGraphs, resourceOf } from '../../../lib/query/access/readable-graphs.js';
-import { below, only, subtree, unionOfRanges } from '../../../lib/storage/engine/iri-ranges.js';
-import { graphPrefix } from '../../../lib/storage/graphs/quad-keys.js';
+import { below, only, subtree, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
+import { graphPrefix } from '../../../lib/storage/keys/quad-keys.js';
 import { runs } from '../../support/speed.js';
 
 const root = 'http://s.example/';

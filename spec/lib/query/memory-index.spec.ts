@@ -9,8 +9,8 @@ import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
 import { acceptedFormats } from '../../../components/sparql/protocol.js';
 import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
 import { openStore } from '../../../lib/server/open-store.js';
-import type { Store } from '../../../lib/storage/engine/store.js';
-import { encodeGraph } from '../../../lib/storage/graphs/quad-keys.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 
 const factory = new DataFactory<Quad>();
 const root = 'http://example.org/';

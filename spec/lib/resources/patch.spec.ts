@@ -7,9 +7,9 @@ import { create } from '../../../lib/resources/create.js';
 import { patch } from '../../../lib/resources/patch.js';
 import { rdfRepresentation } from '../../../lib/resources/read.js';
 import { replace } from '../../../lib/resources/replace.js';
-import { checkStore } from '../../../lib/storage/engine/check.js';
-import { sortKeys } from '../../../lib/storage/graphs/key-order.js';
-import { encodeGraph } from '../../../lib/storage/graphs/quad-keys.js';
+import { checkStore } from '../../../lib/storage/transactions/check.js';
+import { sortKeys } from '../../../lib/storage/keys/key-order.js';
+import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { root } from '../../support/memory-store.js';
 import { slowness } from '../../support/patience.js';
 import { body, type SpecStorage, specStorage } from '../../support/storage.js';
@@ -86,7 +86,7 @@ describe('PATCH with SPARQL Update', () => {
       body: body('INSERT { ?s <#seen> true } WHERE { ?s <#name> "stored" }', update),
     });
     const { keys } = (await again.storage.store.graph(iri))!;
-    const { decodeGraph } = await import('../../../lib/storage/graphs/quad-decoding.js');
+    const { decodeGraph } = await import('../../../lib/storage/keys/quad-decoding.js');
     const subjects = new Map<string, string[]>();
     for (const { subject, object } of decodeGraph(keys))
       subjects.set(subject.value, [...(subjects.get(subject.value) ?? []), object.value]);

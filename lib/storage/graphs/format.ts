@@ -1,0 +1,196 @@
+/**
+ * The format of a store, and the migrations from earlier formats. A migration may be killed at any time: what it did stays done, and the next
+ * start continues it.
+ */
+
+import { isLargeGraph, lineCounter } from './graph-lines.js';
+import { endDigits, separator, suffixOfKey, suffixStart, termLengths } from '../keys/key-layout.js';
+import { Orders } from '../keys/orders.js';
+import { allQuads, graphPrefix, indexNames } from '../keys/quad-keys.js';
+import {
+  allRecords,
+  iriOfRecordKey,
+  metaKey,
+  newRevision,
+  type ResourceRecord,
+  rangeOf,
+  readRecord,
+  recordKey,
+  writeRecord,
+} from '../keys/records.js';
+import { type BatchWriter, entryBlocks, keyBlocks, type Level, writeBatch } from '../level/durable-level.js';
+import { countEarlierEntries } from '../level/quota.js';
+
+/** The format of a new store. A server refuses to open a store whose format it does not know. */
+export const storeFormat = '3';
+
+/**
+ * What this format may have, by name. A store names what it has (`M features`), separated by spaces, and a server refuses one with a name
+ * that it does not know. What changes the layout of a store from here on adds a name, and no format.
+ */
+const knownFeatures: readonly string[] = ['orders'];
+
+/** What every new store begins with. @param orders in which its quads are put */
+export const newFacts = (orders: Orders): readonly (readonly [key: string, value: string])[] => [
+  [metaKey('version'), storeFormat],
+  [metaKey('features'), knownFeatures.join(' ')],
+  [metaKey('orders'), orders.text],
+  [metaKey('quads'), '0'],
+];
+
+interface Migration {
+  readonly to: string;
+  /** What the migration does, for the message to the operator. */
+  readonly what: string;
+  run(level: Level, options: Required<Pick<MigrationOptions, 'onProgress' | 'deriveGraphs'>>): Promise<void>;
+}
+
+/** Migrations by the format that they start from. */
+const migrations: Readonly<Record<string, Migration>> = {
+  1: {
+    to: '2',
+    what: 'keys of the first servers are written anew, and sizes, linksets and what counts against the quota are completed',
+    async run(level, { onProgress, deriveGraphs }) {
+      await widenKeys(level, onProgress);
+      await deriveGraphs(level);
+      await countEarlierEntries(level);
+      await countLines(level, onProgress);
+    },
+  },
+  2: {
+    to: '3',
+    what: 'its quads are counted, and it is noted which orders they are kept in',
+    async run(level, { onProgress }) {
+      // A store that was restored, or copied from a checkpoint, says it of itself; what is older has all orders.
+      const orders = (await level.get(metaKey('orders'))) ?? Orders.all.text;
+      const facts = newFacts(Orders.read(orders));
+      const fill = (batch: BatchWriter): void => {
+        for (const fact of facts) batch.put(...fact);
+      };
+      const quads = await countQuads(level, onProgress);
+      await writeBatch(level, fill, () => [metaKey('quads'), String(quads)]);
+    },
+  },
+};
+
+/** How many quads there are, for a store whose counter does not say it. */
+export async function countQuads(level: Level, told: (done: number) => void = () => {}): Promise<number> {
+  let quads = 0;
+  for await (const keys of keyBlocks(level, allQuads)) {
+    quads += keys.length;
+    told(quads);
+  }
+  return quads;
+}
+
+/** @throws Error for a format of a later version, or a feature of one */
+export async function assertKnown(level: Level, format: string): Promise<void> {
+  if (format !== storeFormat && !Object.hasOwn(migrations, format))
+    throw new Error(
+      `The storage was written by a later version (format ${format}); this one reads ${storeFormat} and before.`,
+    );
+  const features = (await level.get(metaKey('features')))?.split(' ') ?? [];
+  const unknown = features.filter((name) => name !== '' && !knownFeatures.includes(name));
+  if (unknown.length > 0)
+    throw new Error(
+      `The storage was written by a later version, and has what this one does not know: ${unknown.join(', ')}. ` +
+        'Start the version that wrote it last, or a later one.',
+    );
+}
+
+export interface MigrationOptions {
+  /** Called before a migration begins. */
+  readonly onMigration?: (message: string) => void;
+  /** Called with how many keys or records of a step are done. */
+  readonly onProgress?: (done: number) => void;
+  /** Writes the graphs that modules above lib/storage derive from entries, and that a store of format 1 lacks. */
+  readonly deriveGraphs?: (level: Level) => Promise<void>;
+}
+
+/** Brings a store to the format of today, step by step. */
+export async function migrate(
+  level: Level,
+  { onMigration, onProgress = () => {}, deriveGraphs = async () => {} }: MigrationOptions,
+): Promise<void> {
+  for (;;) {
+    const migration = migrations[(await level.get(metaKey('version')))!];
+    if (!migration) return;
+    const { to, what, run } = migration;
+    onMigration?.(
+      `The storage has an earlier format and is brought to format ${to}: ${what}. ` +
+        'Earlier versions of the server cannot open it from here on. This may be interrupted: the next start goes on.',
+    );
+    await run(level, { onProgress, deriveGraphs });
+    const fill = (batch: BatchWriter): void => {
+      for (const mark of ['lines', 'counted'] as const) batch.del(metaKey(mark));
+    };
+    await writeBatch(level, fill, () => [metaKey('version'), to]);
+  }
+}
+
+/** Writes the size of their lines into the records of large graphs. @param told called with the number of records so far */
+async function countLines(level: Level, told: (done: number) => void): Promise<void> {
+  // Servers from before the formats had numbers left this mark when they had done it.
+  if ((await level.get(metaKey('lines'))) !== undefined) return;
+  let done = 0;
+  for await (const entries of entryBlocks(level, allRecords())) {
+    for (const [key, value] of entries) {
+      const record = readRecord(iriOfRecordKey(key), value);
+      if (record.kind === 'rdf' && isLargeGraph(record.triples ?? 0)) await countOf(level, record);
+    }
+    done += entries.length;
+    told(done);
+  }
+}
+
+async function countOf(level: Level, record: ResourceRecord): Promise<void> {
+  const count = lineCounter();
+  let size = 0;
+  for await (const keys of keyBlocks(level, rangeOf(graphPrefix(record.iri))))
+    for (const key of keys) size += count(key);
+  if (size === record.size) return;
+  const bytes = Number((await level.get(metaKey('bytes'))) ?? 0) + size - record.size;
+  // The text of the resource is another one, so it needs another entity tag.
+  const counted = { ...record, size, revision: newRevision() };
+  const fill = (batch: BatchWriter): unknown => batch.put(recordKey(record.iri), writeRecord(counted));
+  await writeBatch(level, fill, () => [metaKey('bytes'), String(bytes)]);
+}
+
+/*
+ * Migration of quad keys: the first servers wrote one U+0000 between the parts, later ones two, since with one a term that ends in U+0000
+ * could not be told from its neighbour. Types and lengths at the end are the same in both.
+ */
+
+const narrow = '\u0000';
+
+/** The key with the separator of today. */
+function widened(key: string): string {
+  const suffix = suffixOfKey(key);
+  let at = key.indexOf(narrow);
+  const parts = [key.slice(0, at)];
+  for (const lengths of termLengths(suffix))
+    for (const length of lengths.toReversed()) {
+      parts.push(key.slice(at + narrow.length, at + narrow.length + length));
+      at += narrow.length + length;
+    }
+  if (at + narrow.length !== suffixStart(key)) throw new Error(`The key ${JSON.stringify(key)} of a quad is damaged.`);
+  return [...parts, suffix].join(separator) + key.slice(-endDigits);
+}
+
+/** Rewrites the keys of all quads; each block in one batch, so that it may be interrupted. @param told called with how many are done */
+async function widenKeys(level: Level, told: (done: number) => void): Promise<void> {
+  let done = 0;
+  for (const index of indexNames)
+    for await (const keys of keyBlocks(level, { gte: `${index}${narrow}\u0001`, lt: `${index}\u0001` })) {
+      const last = widened(keys.at(-1)!);
+      const fill = (batch: BatchWriter): void => {
+        for (const key of keys) {
+          batch.put(widened(key), '');
+          batch.del(key);
+        }
+      };
+      await writeBatch(level, fill, () => [last, '']);
+      done += keys.length;
+      told(done);
+    }
+}

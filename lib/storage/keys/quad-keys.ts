@@ -1,0 +1,260 @@
+/**
+ * Encodes quads as the ordered keys of quadstore; `quad-decoding` decodes them. The server passes a graph around as the array of its GSPO
+ * keys, which can be compared and written without being decoded.
+ *
+ * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be opened by
+ * quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
+ */
+import type { Literal, Quad, Term } from '@rdfjs/types';
+import { LwsError } from '../../errors.js';
+import { assertIriLength } from '../../rdf/bounds.js';
+import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
+import { rdf, xsd } from '../../rdf/vocabulary.js';
+import { rangeOf } from './records.js';
+import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
+import { orderOf } from './key-order.js';
+
+/** The first digit of an encoded number: negative infinity, below -1, below 0, 0, below 1, above, infinity, not a number. */
+const cases = {
+  negativeInfinity: 0,
+  large: 1,
+  small: 2,
+  zero: 3,
+  positiveSmall: 4,
+  positiveLarge: 5,
+  infinity: 6,
+  nan: 7,
+};
+
+const write = (kind: number, exponent: number, mantissa: number): string =>
+  `${kind}${exponent < 100 ? String(exponent).padStart(3, '0') : exponent}${mantissa.toFixed(17)}`;
+
+/** A text that sorts as the number does. @param value a lexical form, parsed by `Number.parseFloat` */
+export function encodeNumber(value: string | number): string {
+  const number = typeof value === 'number' ? value : Number.parseFloat(value);
+  if (Number.isNaN(number)) return write(cases.nan, 0, 0);
+  if (number === Number.NEGATIVE_INFINITY) return write(cases.negativeInfinity, 0, 0);
+  if (number === Number.POSITIVE_INFINITY) return write(cases.infinity, 0, 0);
+  if (number === 0) return write(cases.zero, 0, 0);
+  let mantissa = Math.abs(number);
+  let exponent = 0;
+  // A power of ten keeps the mantissa 10: the one place where the order is wrong.
+  for (; mantissa > 10; exponent++) mantissa /= 10;
+  for (; mantissa < 1; exponent--) mantissa *= 10;
+  if (number < 0)
+    return exponent >= 0
+      ? write(cases.large, 999 - exponent, 10 - mantissa)
+      : write(cases.small, -exponent, 10 - mantissa);
+  return exponent < 0
+    ? write(cases.positiveSmall, 999 + exponent, mantissa)
+    : write(cases.positiveLarge, exponent, mantissa);
+}
+
+export { separator };
+
+/** The orders that every quad is kept in. GSPO answers a resource, the others patterns across resources. */
+export const indexNames = ['GSPO', 'SPOG', 'POGS', 'OGSP'] as const;
+export type IndexName = (typeof indexNames)[number];
+
+const numericTypes: ReadonlySet<string> = new Set(
+  [
+    ...'integer float double decimal nonPositiveInteger negativeInteger long int short'.split(' '),
+    ...'byte nonNegativeInteger unsignedLong unsignedInt unsignedShort unsignedByte positiveInteger'.split(' '),
+  ].map((name) => xsd.namespace + name),
+);
+const dateTime = `${xsd.namespace}dateTime`;
+
+/** A term as it is in a key: its characters, and its type letter with lengths for the key's end. */
+export interface EncodedTerm {
+  readonly value: string;
+  readonly suffix: string;
+}
+
+const maximumLength = 1_679_616; // 36^4: what four base-36 digits can say.
+const digitsOf = (length: number): string => length.toString(36).padStart(4, '0');
+/** The digits of the lengths that nearly all terms have. */
+const usualDigits = Array.from({ length: 500 }, (_, length) => digitsOf(length));
+const digits = (length: number): string => {
+  const usual = usualDigits[length];
+  if (usual !== undefined) return usual;
+  if (length >= maximumLength)
+    throw new LwsError(
+      'unsupported-rdf',
+      `A term is ${length} characters long; at most ${maximumLength - 1} are possible.`,
+    );
+  return digitsOf(length);
+};
+
+/**
+ * Encodes one term.
+ * @throws LwsError `unsupported-rdf` for a triple term, a literal with a base direction, text that is not Unicode
+ *   (a lone surrogate would come back as U+FFFD) and a term that is too long; `malformed-body` for parts that are no strings
+ */
+export function encodeTerm(term: Term): EncodedTerm {
+  const { value } = term;
+  assertText(value);
+  if (!isWellFormed(value)) throw new LwsError('unsupported-rdf', 'A term holds a lone surrogate; it is not Unicode.');
+  switch (term.termType) {
+    case 'NamedNode':
+      return encodeIri(value);
+    case 'BlankNode':
+      return { value, suffix: `1${digits(value.length)}` };
+    case 'Literal':
+      return encodeLiteral(term);
+    case 'Quad':
+      throw new LwsError(
+        'unsupported-rdf',
+        'Triple terms (RDF 1.2, RDF-star) cannot be stored. Describe the statement with rdf:Statement instead.',
+      );
+    default:
+      throw new LwsError('unsupported-rdf', `A ${term.termType} cannot be stored.`);
+  }
+}
+
+/**
+ * Lengths in keys are those of strings: a list in place of one, which a library may let through, would make a key that is read as other
+ * terms, in another graph even.
+ */
+function assertText(value: unknown): asserts value is string {
+  if (typeof value !== 'string')
+    throw new LwsError('malformed-body', 'invalid typed value: a part of a term is no string.');
+}
+
+function encodeIri(value: string): EncodedTerm {
+  assertIri(value);
+  return { value, suffix: `0${digits(value.length)}` };
+}
+
+/** Refuses an IRI that no serialisation could write; one with U+0000 would also break the layout of keys. */
+function assertIri(value: string): void {
+  assertIriLength(value);
+  if (!isAbsoluteIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
+}
+
+function encodeLiteral(literal: Literal): EncodedTerm {
+  const { value, language } = literal;
+  assertText(language ?? '');
+  if ((literal as { direction?: string | null }).direction)
+    throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
+  if (language && !/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(language))
+    throw new LwsError('malformed-body', `"${language.slice(0, 50)}" is no language tag.`);
+  if (language)
+    return { value: `${language}${separator}${value}`, suffix: `4${digits(value.length)}${digits(language.length)}` };
+  const datatype = literal.datatype.value;
+  assertText(datatype);
+  if (datatype === xsd.string) return { value, suffix: `3${digits(value.length)}` };
+  if (numericTypes.has(datatype)) return ordered('5', encodeNumber(value), datatype, value);
+  if (datatype === dateTime) return ordered('7', encodeNumber(instantOf(value)), datatype, value);
+  assertIri(datatype);
+  return { value: `${datatype}${separator}${value}`, suffix: `2${digits(value.length)}${digits(datatype.length)}` };
+}
+
+/** A dateTime without a zone is read as UTC: quadstore reads it in the server's zone, and keys must not move with that. */
+const instantOf = (value: string): number => Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
+
+const ordered = (type: string, number: string, datatype: string, value: string): EncodedTerm => ({
+  value: `${number}${separator}${datatype}${separator}${value}`,
+  suffix: `${type}${digits(value.length)}${digits(datatype.length)}${digits(number.length)}`,
+});
+const quadLength = (length: number): string => `0${digits(length)}`;
+
+/** The beginning that all GSPO keys of a graph share, and nothing else has (names of graphs never contain U+0000). */
+export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
+
+/** The GSPO keys of all quads. */
+export const allQuads = rangeOf(`GSPO${separator}`);
+
+/**
+ * The triples as a graph of that name, in the order in which LevelDB sorts their GSPO keys, each once. The graph
+ * component of the quads is not looked at.
+ * @returns each with its GSPO key
+ * @throws LwsError `unsupported-rdf`, `malformed-body`, see `encodeTerm`
+ */
+export function encodeQuads(graph: string, quads: Iterable<Quad>): { readonly key: string; readonly quad: Quad }[] {
+  const keyOf = keyEncoder(graph);
+  const found: { readonly key: string; readonly quad: Quad }[] = [];
+  for (const quad of quads) found.push({ key: keyOf(quad), quad });
+  const order = orderOf(found.map(({ key }) => key));
+  // Fast path: dumps have the triples in order already.
+  const isOrdered = found.every(({ key }, index) => index === 0 || order(found[index - 1]!.key, key) < 0);
+  if (isOrdered) return found;
+  found.sort((a, b) => order(a.key, b.key));
+  return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
+}
+
+/** Datatypes of literals that have a language tag. */
+export const needLanguages: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
+
+/** Whether a literal lacks the language tag that its datatype needs: RDF does not allow it, and no syntax could read it back. */
+export const lacksLanguage = (term: Term): boolean =>
+  term.termType === 'Literal' && term.language === '' && needLanguages.has(term.datatype.value);
+
+/** IRIs whose encoding is cached. */
+const maxKnown = 50_000;
+
+/** Makes the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
+export function keyEncoder(graph: string): (quad: Quad) => string {
+  const prefix = graphPrefix(graph);
+  const graphSuffix = `0${digits(graph.length)}`;
+  const iris = new Map<string, EncodedTerm>();
+  const encode = (term: Term): EncodedTerm => {
+    if (lacksLanguage(term))
+      throw new LwsError(
+        'unsupported-rdf',
+        'A literal of rdf:langString has a language tag, or it is none (RDF 1.1 3.3).',
+      );
+    if (term.termType !== 'NamedNode') return encodeTerm(term);
+    let encoded = iris.get(term.value);
+    if (!encoded) {
+      encoded = encodeTerm(term);
+      if (iris.size === maxKnown) iris.clear();
+      iris.set(term.value, encoded);
+    }
+    return encoded;
+  };
+  return (quad) => {
+    const s = encode(quad.subject);
+    const p = encode(quad.predicate);
+    const o = encode(quad.object);
+    const suffix = graphSuffix + s.suffix + p.suffix + o.suffix;
+    return `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
+  };
+}
+
+/** The keys alone; see `encodeQuads`. */
+export const encodeGraph = (graph: string, quads: Iterable<Quad>): string[] =>
+  encodeQuads(graph, quads).map(({ key }) => key);
+
+/** Where the four values of a key of named-node graphs end; the last value reaches to the suffix. */
+export function layoutOf(key: string): { readonly suffixAt: number; readonly ends: readonly [number, number, number] } {
+  const suffixAt = suffixStart(key);
+  const first = start + lengthAt(key, suffixAt + 1);
+  const second = first + separator.length + lengthAt(key, suffixAt + 6);
+  const third = second + separator.length + lengthAt(key, suffixAt + 11);
+  return { suffixAt, ends: [first, second, third] };
+}
+
+/** The GSPO key of the same triple in another graph. */
+export function keyInGraph(gspo: string, graph: string): string {
+  const { suffixAt, ends } = layoutOf(gspo);
+  return `${graphPrefix(graph)}${gspo.slice(ends[0] + 2, suffixAt)}0${digits(graph.length)}${gspo.slice(suffixAt + 5)}`;
+}
+
+/** The other index keys of the quad that a GSPO key stands for, in the order of `indexNames` after GSPO. */
+export function otherKeys(gspo: string): [string, string, string] {
+  const { suffixAt, ends } = layoutOf(gspo);
+  const g = gspo.slice(start, ends[0] + 2);
+  const s = gspo.slice(ends[0] + 2, ends[1] + 2);
+  const p = gspo.slice(ends[1] + 2, ends[2] + 2);
+  const o = gspo.slice(ends[2] + 2, suffixAt);
+  const gSuffix = gspo.slice(suffixAt, suffixAt + 5);
+  const sSuffix = gspo.slice(suffixAt + 5, suffixAt + 10);
+  const pSuffix = gspo.slice(suffixAt + 10, suffixAt + 15);
+  const oSuffix = gspo.slice(suffixAt + 15, -5);
+  const end = gspo.slice(-5);
+  return [
+    `SPOG\u0000\u0000${s}${p}${o}${g}${sSuffix}${pSuffix}${oSuffix}${gSuffix}${end}`,
+    `POGS\u0000\u0000${p}${o}${g}${s}${pSuffix}${oSuffix}${gSuffix}${sSuffix}${end}`,
+    `OGSP\u0000\u0000${o}${g}${s}${p}${oSuffix}${gSuffix}${sSuffix}${pSuffix}${end}`,
+  ];
+}

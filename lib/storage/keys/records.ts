@@ -1,0 +1,155 @@
+/**
+ * The records: what the storage knows of each resource beside its content, and the keys under which they lie.
+ * A record's key is its parent and its name, so that a container's members are one ordered range: a listing is one
+ * scan, and membership cannot disagree with the records. It must not know HTTP or who asks.
+ */
+import { randomBytes } from 'node:crypto';
+import type { BlobFacts } from './blob-integrity.js';
+import type { IriRange } from './iri-ranges.js';
+
+export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
+
+/** An immutable description of one state of one resource. */
+export interface ResourceRecord {
+  readonly iri: string;
+  readonly kind: ResourceKind;
+  /** Another one after every change of state, and never the same again; the opaque part of the entity tags (rule 8.1). */
+  readonly revision: string;
+  /** The stored media type; for containers the listing's. */
+  readonly mediaType: string;
+  /** Bytes: of the content, for RDF of the default Turtle (rule 9.1); 0 for containers. */
+  readonly size: number;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly modified: number;
+  /** The state before this one was modified within the same second, so that Last-Modified does not tell the two apart. */
+  readonly sharesSecond?: true | undefined;
+  /** The identity that has every mode on it in owner mode (rule 2.8); absent in open mode. */
+  readonly owner?: string;
+  /** Containers: the number of members. */
+  readonly members?: number;
+  /** RDF: the number of triples, and the prefixes that its Turtle is written with. */
+  readonly triples?: number;
+  readonly prefixes?: Readonly<Record<string, string>>;
+  /** JSON and binary: the name of the blob, and the SHA-256 of its bytes (base64). */
+  readonly blob?: string;
+  readonly sha256?: string;
+  /** The types that clients declared in the linkset, beside the structural one; here, so that a listing has them. */
+  readonly types?: readonly string[];
+  /** When the client-managed links, which lie in an entry of their own, were written last (ms); absent: never. */
+  readonly linked?: number;
+  /** The links before these were written within the same second. */
+  readonly linkedSharesSecond?: true;
+  /** It has an access control list of its own, an entry that goes with it. */
+  readonly acl?: true;
+}
+
+/** What a record says of its blob. */
+export const blobFacts = ({ blob, size, sha256 }: ResourceRecord): BlobFacts => ({
+  blob: blob!,
+  size,
+  sha256: sha256!,
+});
+
+/** A new revision: 72 random bits, because a counter would tell a stranger how much the storage is written to. */
+export function newRevision(): string {
+  if (poolAt + 9 > pool.length) [pool, poolAt] = [randomBytes(4608), 0];
+  const revision = pool.toString('base64url', poolAt, poolAt + 9);
+  poolAt += 9;
+  return revision;
+}
+let pool = randomBytes(4608);
+let poolAt = 0;
+
+/** The container that an IRI lies in: everything up to the last slash before its end (a trailing slash excluded). */
+export const parentOf = (iri: string): string => iri.slice(0, iri.lastIndexOf('/', iri.length - 2) + 1);
+/** The last segment of an IRI, with the trailing slash of a container. */
+export const nameOf = (iri: string): string => iri.slice(iri.lastIndexOf('/', iri.length - 2) + 1);
+export const isContainerIri = (iri: string): boolean => iri.endsWith('/');
+
+/** Separates the parts of all keys other than those of quads. IRIs never contain it. */
+const separator = '\u0000';
+const recordSpace = `R${separator}`;
+
+export const recordKey = (iri: string): string => `${recordSpace}${parentOf(iri)}${separator}${nameOf(iri)}`;
+
+/** The range of the records of a container's members, which is the order of their IRIs. */
+export const memberRange = (container: string, from?: string): KeyRange => ({
+  ...rangeOf(`${recordSpace}${container}${separator}`),
+  ...(from === undefined ? {} : { gte: recordKey(from) }),
+});
+export const allRecords = (): KeyRange => rangeOf(recordSpace);
+
+/**
+ * The key ranges with the records of the resources in a range: those of members of the containers within it, and of the containers
+ * around its beginning. They have records of other resources only if the range ends within a container that it holds.
+ */
+export function recordsIn({ from, to }: IriRange): KeyRange[] {
+  // A range that begins directly after a container does not have its members.
+  const first = from.endsWith(separator) ? `${from.slice(0, -1)}\u0001` : from;
+  const ranges = [{ gte: recordSpace + first, lt: recordSpace + to }];
+  for (let at = from.indexOf('/'); at >= 0 && at < from.length - 1; at = from.indexOf('/', at + 1)) {
+    const parent = from.slice(0, at + 1);
+    const members = memberRange(parent);
+    const lt = to.startsWith(parent) ? members.gte + to.slice(parent.length) : members.lt;
+    ranges.push({ gte: members.gte + from.slice(parent.length), lt });
+  }
+  return ranges;
+}
+
+export interface KeyRange {
+  readonly gte: string;
+  readonly lt: string;
+}
+
+/** Applies the staged entries of a range to the entries that were found, and returns these. */
+export function layEntries(
+  found: Map<string, string>,
+  { gte, lt }: KeyRange,
+  staged: Iterable<readonly [string, string | null]>,
+): Map<string, string> {
+  for (const [key, value] of staged) {
+    if (key < gte || key >= lt) continue;
+    if (value === null) found.delete(key);
+    else found.set(key, value);
+  }
+  return found;
+}
+
+/** Every key that begins with the prefix, which must end with U+0000. */
+export const rangeOf = (prefix: string): KeyRange => ({ gte: prefix, lt: `${prefix.slice(0, -1)}\u0001` });
+
+export function iriOfRecordKey(key: string): string {
+  const cut = key.indexOf(separator, recordSpace.length);
+  return key.slice(recordSpace.length, cut) + key.slice(cut + 1);
+}
+
+export function writeRecord(record: ResourceRecord): string {
+  const { iri: _key, ...value } = record;
+  return JSON.stringify(value);
+}
+
+export const readRecord = (iri: string, value: string): ResourceRecord => ({ iri, ...JSON.parse(value) });
+
+/**
+ * The key of an entry: a small value that belongs to a feature, written in the same batch as what it tells of.
+ * @param space the feature; @param parts free of U+0000
+ */
+export const entryKey = (space: string, ...parts: readonly string[]): string =>
+  `E${separator}${[space, ...parts].join(separator)}`;
+/** The range of the entries below some parts. */
+export const entryRange = (space: string, ...parts: readonly string[]): KeyRange =>
+  rangeOf(`${entryKey(space, ...parts)}${separator}`);
+/** The parts of an entry's key, the space first. */
+export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
+
+type FactOfStorage = 'version' | 'features' | 'storage' | 'bytes' | 'quads' | 'counted' | 'lines' | 'restoring';
+/** Facts about this data directory alone: another copy of the storage has its own. */
+type FactOfFolder = 'batch' | 'journal' | 'orders' | 'position' | 'row' | 'opened';
+/** Facts of the whole store, and the fate of blobs (see blobs.ts). */
+export const metaKey = (name: FactOfStorage | FactOfFolder): string => `M${separator}${name}`;
+/** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */
+export const blobKey = (blob: string): string => `B${separator}${blob}`;
+export const garbageKey = (blob: string): string => `G${separator}${blob}`;
+export const allBlobs = (): KeyRange => rangeOf(`B${separator}`);
+export const allGarbage = (): KeyRange => rangeOf(`G${separator}`);

@@ -1,0 +1,297 @@
+/** LevelDB as the server uses it: opened with clear messages, written in synced batches, read through iterators that are always closed. */
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
+import { ClassicLevel } from 'classic-level';
+import { type LwsError, tooBusy } from '../../errors.js';
+import { affordable } from '../../threads/thread-limits.js';
+import type { KeyRange } from '../keys/records.js';
+import { maxFiles } from './open-files.js';
+import { makeFolders, NewestLog, syncLogs, syncPath } from './synced-files.js';
+
+/** A file that is in the folder of a new LevelDB from before its first file until all files are synced. */
+const mark = 'NEW';
+
+/**
+ * Marks an empty folder as that of a new LevelDB.
+ * @returns `new` also where an earlier process was interrupted; `maimed` where CURRENT is lost, so that LevelDB would make a new database
+ *   and remove the tables of the old one
+ * @throws the file system's error
+ */
+export async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
+  makeFolders(folder);
+  const files = await readdir(folder);
+  if (files.includes(mark)) return 'new';
+  if (!files.includes('CURRENT') && files.some((file) => /\.(?:ldb|sst|log)$/.test(file))) return 'maimed';
+  if (files.length > 0) return 'there';
+  await writeFile(join(folder, mark), '');
+  await syncPath(folder);
+  return 'new';
+}
+
+/** Whether LevelDB cannot be opened because another process has it open. */
+export const isLocked = (error: unknown): boolean =>
+  (error as { cause?: { code?: string } } | undefined)?.cause?.code === 'LEVEL_LOCKED';
+
+/** Opens a new LevelDB; one that an interrupted process left half made is removed and made again. @throws the error of LevelDB */
+export async function openNew(level: { open(): Promise<void> }, folder: string): Promise<void> {
+  try {
+    await level.open();
+  } catch (error) {
+    if (isLocked(error)) throw error;
+    for (const name of await readdir(folder)) if (name !== mark && name !== 'LOCK') await rm(join(folder, name));
+    await level.open();
+  }
+}
+
+/** Removes the mark, after the names of all files are synced: from here on writes may be acknowledged. */
+export async function endNew(folder: string): Promise<void> {
+  await syncPath(dirname(folder));
+  await rm(join(folder, mark), { force: true });
+  await syncPath(folder);
+}
+
+export type Level = AbstractLevel<string | Buffer | Uint8Array, string, string>;
+export type LevelSnapshot = AbstractSnapshot;
+
+/** The store cannot be opened; the message is for the operator and says what to do. */
+export class StoreUnavailableError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreUnavailableError';
+  }
+
+  /** Another process has it open. */
+  get isLocked(): boolean {
+    return isLocked(this.cause);
+  }
+}
+
+/** The newest log of each LevelDB that this thread has open. */
+const newestLogs = new WeakMap<object, NewestLog>();
+
+/**
+ * Opens (or creates) the LevelDB in a folder. Its files have their names on the disk when this returns.
+ * @param isOneOfMany while it is small, it takes little memory, and its log is soon read
+ * @throws StoreUnavailableError when another process holds it, it cannot be written, or it is damaged
+ */
+export async function openLevel(folder: string, isOneOfMany = false): Promise<Level> {
+  const isSmall = isOneOfMany && (await sizeOf(folder)) < smallBytes;
+  // A larger write buffer than LevelDB's 4 MiB makes compactions rarer (a sixth less work per write at 32 than at 16);
+  // up to twice this may be in memory.
+  const level = new ClassicLevel<string, string>(folder, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'utf8',
+    cacheSize: isSmall ? 2 << 20 : affordable(16 << 20),
+    writeBufferSize: isSmall ? 4 << 20 : affordable(32 << 20),
+    // LevelDB's default of 1000 may be all the files that the process may open.
+    maxOpenFiles: isSmall ? 64 : Math.min(1000, maxFiles() >> 2),
+    multithreading: true,
+  });
+  try {
+    const state = await beginNew(folder);
+    if (state === 'maimed') throw new Error('it has lost its file CURRENT');
+    await (state === 'new' ? openNew(level, folder) : level.open());
+    const log = new NewestLog(folder);
+    newestLogs.set(level, log);
+    await log.settle();
+    if (state === 'new') await endNew(folder);
+  } catch (error) {
+    if (level.status === 'open') await level.close();
+    throw new StoreUnavailableError(explain(folder, error), error);
+  }
+  return level as unknown as Level;
+}
+
+/**
+ * Closes a LevelDB, with all that reads through it, and opens it again, which repairs its log.
+ * @throws the error of LevelDB, and then it is closed; Error when another thread kept it open
+ */
+export async function reopenLevel(level: Level): Promise<void> {
+  // LevelDB writes the name of a new MANIFEST into CURRENT whenever it opens, so an unchanged file shows that it did not.
+  const readCurrent = async (): Promise<string | undefined> =>
+    level instanceof ClassicLevel ? readFile(join(level.location, 'CURRENT'), 'utf8') : undefined;
+  const before = await readCurrent();
+  await level.close();
+  await level.open();
+  await newestLogs.get(level)?.settle();
+  if (before !== undefined && (await readCurrent()) === before)
+    throw new Error('The database was not opened again, because a thread has not let go of it.');
+}
+
+/** Returns when everything is on the disk that was written before, synced or not. @throws the file system's error */
+export async function syncLevel(level: Level): Promise<void> {
+  if (level instanceof ClassicLevel) await syncLogs(level.location);
+}
+
+const smallBytes = 64 << 20;
+
+/** Bytes of the files in a folder; 0: it is not there. */
+async function sizeOf(folder: string, isWanted: (name: string) => boolean = () => true): Promise<number> {
+  const files = (await readdir(folder).catch(() => [])).filter(isWanted);
+  const sizes = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Bytes of LevelDB's log, which LevelDB copies into tables when it opens. */
+export async function sizeOfLog(level: Level): Promise<number> {
+  if (!(level instanceof ClassicLevel)) return 0;
+  return sizeOf(level.location, (name) => name.endsWith('.log'));
+}
+
+const isNotOpen = (error: unknown): boolean =>
+  /^LEVEL_\w+_NOT_OPEN$/.test(String((error as { code?: unknown } | undefined)?.code));
+
+export const beingOpened = (cause?: unknown): LwsError =>
+  tooBusy('The storage is being opened again. Try again in a moment.', 2, { cause });
+
+/** The error for a read that the closing of LevelDB interrupted: `too-busy`. Any other error as it is. */
+export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);
+
+/** Whether an error, or what caused it, is that LevelDB found its files damaged or missing. */
+export function isDamage(error: unknown): boolean {
+  const { code, message, cause } = (error ?? {}) as NodeJS.ErrnoException & { cause?: unknown };
+  return code === 'LEVEL_CORRUPTION' || /^Corruption: /.test(message ?? '') || (cause !== undefined && isDamage(cause));
+}
+
+const notWritable = (folder: string, text: string): string =>
+  `The storage in ${folder} cannot be written (${text}). ` +
+  "Give the server's user write permission, or choose another lws.data-dir.";
+
+function explain(folder: string, error: unknown): string {
+  const cause = (error as { cause?: { code?: string; message?: string } }).cause ?? {};
+  const text = cause.message ?? (error as Error).message;
+  if (/permission denied|read-only/i.test(text)) return notWritable(folder, text);
+  if (isLocked(error))
+    return `The storage in ${folder} is in use by another process. Stop that server first, or choose another lws.data-dir.`;
+  if (/no space/i.test(text)) return `The disk that holds ${folder} is full. Free some space and start again.`;
+  return `The storage in ${folder} cannot be opened: ${text}. Nothing was changed; restore it from a backup if it is damaged.`;
+}
+
+/** Receives the operations of a batch. */
+export interface BatchWriter {
+  put(key: string, value: string): unknown;
+  del(key: string): unknown;
+}
+
+/** Stands for an empty value: classic-level 3.0.0 never frees one, 32 bytes with each key of a quad. */
+const noValue = '\u0000';
+/** A value read from LevelDB, as it was given to the batch: `noValue` becomes the empty string again. */
+export const givenValue = <T extends string | undefined>(value: T): T => (value === noValue ? '' : value) as T;
+
+/** The checked `put` of abstract-level costs four times what LevelDB's own takes, and our keys are strings by type. */
+function uncheckedWriter(batch: unknown): BatchWriter {
+  const raw = batch as { _put(key: string, value: string): void; _del(key: string): void };
+  return { put: (key, value) => raw._put(key, value || noValue), del: (key) => raw._del(key) };
+}
+
+/**
+ * Writes one atomic batch and returns when it is on the disk (`sync`: quadstore's own writes are not synced).
+ * `fill` may be asynchronous, so that a large batch is built in slices.
+ * @param last an entry that every batch writes, through the checked interface: abstract-level takes a batch without
+ *   such an operation for empty and would not write it
+ */
+export function writeBatch(level: Level, fill: Fill, last: Last): Promise<void> {
+  return write(level, { fill, last, sync: true });
+}
+
+/** The same without a sync, for data that can be restored from elsewhere: a power cut may take any of these batches. */
+export function writeUnsynced(level: Level, fill: Fill, last: Last): Promise<void> {
+  return write(level, { fill, last, sync: false });
+}
+
+/** `writeBatch` for one entry. */
+export const putSynced = (level: Level, key: string, value: string): Promise<void> =>
+  writeBatch(
+    level,
+    () => {},
+    () => [key, value],
+  );
+
+type Fill = (batch: BatchWriter) => unknown;
+type Last = () => readonly [key: string, value: string];
+
+async function write(level: Level, { fill, last, sync }: { fill: Fill; last: Last; sync: boolean }): Promise<void> {
+  const batch = new PreparedBatch(level);
+  try {
+    await fill(batch.writer);
+  } catch (error) {
+    await batch.close();
+    throw error;
+  }
+  await batch.write(last(), { sync });
+}
+
+/** A batch that can be filled before it is known whether it is going to be written; `write` or `close` ends it. */
+export class PreparedBatch {
+  private readonly batch;
+  readonly writer: BatchWriter;
+
+  constructor(private readonly level: Level) {
+    this.batch = level.batch();
+    this.writer = level instanceof ClassicLevel ? uncheckedWriter(this.batch) : this.batch;
+  }
+
+  /** @param last see `writeBatch` */
+  async write(last: readonly [key: string, value: string], { sync }: { readonly sync: boolean }): Promise<void> {
+    try {
+      this.batch.put(...last);
+      await this.batch.write({ sync });
+      if (sync) await newestLogs.get(this.level)?.settle();
+    } catch (error) {
+      await this.batch.close();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.batch.close();
+  }
+}
+
+/** The default of 16 KiB is some 85 keys, and each block costs a round trip to another thread. */
+export const block = { highWaterMarkBytes: 128 << 10 };
+const entriesAtATime = 1000;
+
+export interface PageOptions {
+  readonly snapshot?: LevelSnapshot;
+  readonly limit?: number;
+  /** From the last key to the first. */
+  readonly reverse?: boolean;
+}
+
+/**
+ * The keys of a range in blocks. The iterator is closed however the loop ends, and a read error is thrown, never taken
+ * for the end. A block may be short: LevelDB ends one after a number of bytes; only an empty block is the end.
+ */
+export async function* keyBlocks(level: Level, range: KeyRange, options: PageOptions = {}): AsyncGenerator<string[]> {
+  const iterator = level.keys({ ...range, ...options, ...block });
+  try {
+    for (;;) {
+      const keys = await iterator.nextv(entriesAtATime);
+      if (keys.length === 0) return;
+      yield keys;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+/** Like `keyBlocks`, with the values. */
+export async function* entryBlocks(
+  level: Level,
+  range: KeyRange,
+  options: PageOptions = {},
+): AsyncGenerator<[string, string][]> {
+  const iterator = level.iterator({ ...range, ...options, ...block });
+  try {
+    for (;;) {
+      const entries = await iterator.nextv(entriesAtATime);
+      if (entries.length === 0) return;
+      for (const entry of entries as [string, string][]) entry[1] = givenValue(entry[1]);
+      yield entries as [string, string][];
+    }
+  } finally {
+    await iterator.close();
+  }
+}

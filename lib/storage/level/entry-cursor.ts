@@ -1,0 +1,101 @@
+/**
+ * A cursor over entries in the order of their keys, which can leap ahead. It reads in blocks, and answers from a block without waiting, so
+ * that a merge of many thousand entries is not as many promises.
+ */
+
+import type { KeyRange } from '../keys/records.js';
+import { block, type Level, type LevelSnapshot } from './durable-level.js';
+
+/** A sorted stream of texts. `seek` gives the first text that is not below `target`; a promise when it has to be read. */
+export interface SortedStream {
+  seek(target: string): string | undefined | Promise<string | undefined>;
+}
+
+/** Entries are read in blocks: small at first and after a leap, larger with each block that is read without one. */
+const smallestBlock = 32;
+const largestBlock = 1000;
+
+export class EntryCursor implements SortedStream {
+  private readonly iterator;
+  private readonly prefix: string;
+  private block: readonly string[] = [];
+  private at = 0;
+  private ended = false;
+  private size = smallestBlock;
+
+  constructor(level: Level, range: KeyRange, snapshot: LevelSnapshot) {
+    this.prefix = range.gte;
+    this.iterator = level.keys({ ...range, snapshot, ...block });
+  }
+
+  /** The text at the cursor; only defined when the last `seek` was answered at once or waited for. */
+  get head(): string | undefined {
+    return this.block[this.at];
+  }
+
+  seek(target: string): string | undefined | Promise<string | undefined> {
+    const { block } = this;
+    if (this.at < block.length && block[block.length - 1]! >= target) {
+      this.at = lowerBound(block, target, this.at);
+      return block[this.at];
+    }
+    if (this.ended) {
+      this.at = block.length;
+      return undefined;
+    }
+    return this.read(target);
+  }
+
+  private async read(target: string): Promise<string | undefined> {
+    for (let missed = false; ; missed = true) {
+      // Reads the next block first, which mostly has the target; when all of it lies below the target, leaps.
+      if (missed) this.iterator.seek(this.prefix + target);
+      this.size = missed ? smallestBlock : Math.min(largestBlock, this.size * 2);
+      const keys = await this.iterator.nextv(this.size);
+      this.block = keys.map((key) => key.slice(this.prefix.length));
+      this.ended = keys.length === 0;
+      this.at = lowerBound(this.block, target, 0);
+      if (this.ended || this.at < this.block.length) return this.head;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.iterator.close();
+  }
+}
+
+/** A stream over texts in memory, which are in order. */
+export class ListStream implements SortedStream {
+  private at = 0;
+
+  constructor(private readonly texts: readonly string[]) {}
+
+  seek(target: string): string | undefined {
+    this.at = lowerBound(this.texts, target, this.at);
+    return this.texts[this.at];
+  }
+
+  /** Where a string is, or would be. */
+  indexOf(text: string): number {
+    return lowerBound(this.texts, text, 0);
+  }
+}
+
+/** The index of the first text that is not below `target`, at or after `from`, where the answer mostly lies near. */
+function lowerBound(texts: readonly string[], target: string, from: number): number {
+  let step = 1;
+  let low = from;
+  let high = from;
+  while (high < texts.length && texts[high]! < target) {
+    low = high + 1;
+    high += step;
+    step *= 2;
+  }
+  high = Math.min(high, texts.length);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (texts[middle]! < target) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

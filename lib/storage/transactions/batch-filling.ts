@@ -1,0 +1,63 @@
+/** Turns the changes of a transaction into the operations of a batch. */
+
+import type { Orders } from '../keys/orders.js';
+import { blobKey, garbageKey, recordKey, writeRecord } from '../keys/records.js';
+import type { BatchWriter } from '../level/durable-level.js';
+import type { Transaction } from './transaction.js';
+
+const quadsAtATime = 250;
+/** Gives the event loop to other work once. */
+export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Writes a transaction's changes into a batch, in slices that leave the event loop to others. @param orders as the batch leaves them */
+export async function fillBatch(batch: BatchWriter, transaction: Transaction, orders: Orders): Promise<void> {
+  for (const [iri, record] of transaction.records) {
+    if (record) batch.put(recordKey(iri), writeRecord(record));
+    else batch.del(recordKey(iri));
+  }
+  for (const [blob, iri] of transaction.addedBlobs) batch.put(blobKey(blob), iri);
+  for (const blob of transaction.removedBlobs) {
+    batch.del(blobKey(blob));
+    batch.put(garbageKey(blob), '');
+  }
+  let entries = 0;
+  for (const [key, value] of transaction.entries) {
+    if (++entries % quadsAtATime === 0) await breathe();
+    if (value === null) batch.del(key);
+    else batch.put(key, value);
+  }
+  let quads = 0;
+  for (const { added, removed, ...change } of [...transaction.graphs.values(), ...transaction.hidden.values()]) {
+    if ('isPartners' in change) continue;
+    for (const [keys, write] of [
+      [removed, 'delete'],
+      [added, 'put'],
+    ] as const)
+      for (const key of keys) {
+        orders[write](batch, key);
+        if (++quads % quadsAtATime === 0) await breathe();
+      }
+  }
+}
+
+/** How many quads more a store has after a transaction. */
+export function quadsOf({ graphs, hidden }: Transaction): number {
+  let quads = 0;
+  for (const { added, removed } of hidden.values()) quads += added.length - removed.length;
+  // Graphs that are hidden from here on, or were, are counted where their quads are written.
+  for (const { added, removed, triples, isPartners } of graphs.values())
+    quads += isPartners ? triples.after - triples.before : added.length - removed.length;
+  return quads;
+}
+
+/** Bytes of a record, about. */
+const recordBytes = 500;
+
+/** About how many bytes a transaction's batch has. */
+export function sizeOfBatch({ records, entries, graphs, hidden, partner }: Transaction, { width }: Orders): number {
+  let size = records.size * recordBytes + (partner?.bytes ?? 0) * width;
+  for (const [key, value] of entries) size += key.length + (value?.length ?? 0);
+  for (const { added, removed } of [...graphs.values(), ...hidden.values()])
+    for (const keys of [added, removed]) for (const key of keys) size += key.length * width;
+  return size;
+}

@@ -1,0 +1,27 @@
+/** Another thread that writes a batch in the place of the commit queue. */
+
+import type { Orders } from '../keys/orders.js';
+import type { BatchWriter } from '../level/durable-level.js';
+
+/** A thread that fills and writes the batch of a transaction, since it holds most of the content. */
+export interface BatchPartner {
+  /** Bytes of the GSPO keys of its own part. */
+  readonly bytes: number;
+  /**
+   * Writes one atomic, synced batch of its own part and these operations.
+   * @param operations keys with their values; `null`: the key is removed
+   * @param orders in which its quads are put
+   */
+  write(operations: readonly (readonly [key: string, value: string | null])[], orders: Orders): Promise<void>;
+}
+
+/** Has a partner write its own part, the operations of `fill`, and a last operation, in one batch. */
+export async function writeWithPartner(
+  { partner, orders }: { readonly partner: BatchPartner; readonly orders: Orders },
+  fill: (batch: BatchWriter) => Promise<void>,
+  last: readonly [key: string, value: string],
+): Promise<void> {
+  const operations: [string, string | null][] = [];
+  await fill({ put: (key, value) => operations.push([key, value]), del: (key) => operations.push([key, null]) });
+  await partner.write([...operations, last], orders);
+}

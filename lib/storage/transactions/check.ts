@@ -1,0 +1,274 @@
+/**
+ * The check: are records, graphs, indexes, blobs and counters consistent? It reads one snapshot and the blob directory, changes
+ * nothing, and names what is wrong. For a storage that no server has open.
+ */
+import { finished } from 'node:stream/promises';
+import type { Quad } from '@rdfjs/types';
+import { LwsError } from '../../errors.js';
+import { DamagedBlobError } from '../keys/blob-integrity.js';
+import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
+import { hiddenGraphs } from '../graphs/hidden-keys.js';
+import { Orders } from '../keys/orders.js';
+import { decodeKeys } from '../keys/quad-decoding.js';
+import { allQuads, indexNames, keyEncoder, separator } from '../keys/quad-keys.js';
+import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
+import {
+  allBlobs,
+  allGarbage,
+  allRecords,
+  blobFacts,
+  blobKey,
+  iriOfRecordKey,
+  metaKey,
+  parentOf,
+  type ResourceRecord,
+  rangeOf,
+  readRecord,
+} from '../keys/records.js';
+import { atOnce } from '../level/at-once.js';
+import { entryBlocks, keyBlocks, type LevelSnapshot } from '../level/durable-level.js';
+import { countEntries } from '../level/quota.js';
+import type { Store } from './store.js';
+
+export interface CheckReport {
+  /** One sentence for each thing that is wrong. */
+  readonly faults: readonly string[];
+  readonly resources: number;
+  readonly triples: number;
+  readonly blobs: number;
+  readonly bytes: number;
+}
+
+export interface CheckOptions {
+  /** Also read every blob and compare its digest. */
+  readonly content?: boolean;
+  /** Called after each block of keys with how many records, triples or blobs are checked. */
+  readonly onProgress?: (what: string, done: number) => void;
+}
+
+/** Verifies records, graphs, membership, blobs and the byte counter against each other. */
+export async function checkStore(store: Store, options: CheckOptions = {}): Promise<CheckReport> {
+  const snapshot = store.level.snapshot();
+  const check = new Check(store, snapshot, options);
+  try {
+    await check.records();
+    await check.graphs();
+    await check.blobs();
+    await check.changes();
+    return check.report();
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Whether a key is the one of the quad that is read from it: the lengths at its end are those of its terms. */
+function isReadAsWritten(key: string, quad: Quad, keyOf: (quad: Quad) => string): boolean {
+  try {
+    return keyOf(quad) === key;
+  } catch (error) {
+    if (error instanceof LwsError) return false;
+    throw error;
+  }
+}
+
+class Check {
+  private readonly faults: string[] = [];
+  private readonly members = new Map<string, number>();
+  private readonly containers = new Map<string, number>();
+  private readonly triples = new Map<string, number>();
+  /** Sizes of large graphs, as their records say and as they are. */
+  private readonly largeSizes = new Map<string, { readonly recorded: number; counted: number }>();
+  private readonly described = new Set<string>();
+  private readonly blobOwners = new Map<string, ResourceRecord>();
+  private counts = { resources: 0, triples: 0, blobs: 0, bytes: 0 };
+
+  constructor(
+    private readonly store: Store,
+    private readonly snapshot: LevelSnapshot,
+    private readonly options: CheckOptions,
+  ) {}
+
+  /** Every record can be read and is complete; every parent is a container that counts it. */
+  async records(): Promise<void> {
+    for await (const entries of entryBlocks(this.store.level, allRecords(), { snapshot: this.snapshot })) {
+      for (const [key, value] of entries) this.record(iriOfRecordKey(key), value);
+      this.options.onProgress?.('records', this.counts.resources);
+    }
+    for (const [container, count] of this.members) {
+      const counted = this.containers.get(container);
+      // The root's own "parent" is no resource.
+      if (counted === undefined) {
+        if (count > 1 || !this.containers.has(this.root)) this.fault(`${container} has members and is no container.`);
+      } else if (counted !== count) this.fault(`${container} counts ${counted} members and has ${count}.`);
+    }
+    for (const [container, counted] of this.containers)
+      if (counted > 0 && !this.members.has(container))
+        this.fault(`${container} counts ${counted} members and has none.`);
+  }
+
+  private root = '';
+
+  private record(iri: string, value: string): void {
+    let record: ResourceRecord;
+    try {
+      record = readRecord(iri, value);
+    } catch {
+      this.fault(`The record of ${iri} cannot be read.`);
+      return;
+    }
+    this.counts.resources++;
+    this.counts.bytes += record.size;
+    if (record.linked !== undefined) this.described.add(`${iri}.meta`);
+    const parent = parentOf(iri);
+    this.members.set(parent, (this.members.get(parent) ?? 0) + 1);
+    if (record.kind === 'container') {
+      this.containers.set(iri, record.members ?? 0);
+      if (this.root === '') this.root = iri;
+    } else if (record.kind === 'rdf') this.rdf(record);
+    else if (record.blob && record.sha256) this.blobOwners.set(record.blob, record);
+    else this.fault(`The record of ${iri} names no content.`);
+    if (!record.revision || (record.kind === 'container') !== iri.endsWith('/'))
+      this.fault(`The record of ${iri} is incomplete or of the wrong kind.`);
+  }
+
+  private rdf({ iri, size, triples = 0 }: ResourceRecord): void {
+    this.triples.set(iri, triples);
+    if (isLargeGraph(triples)) this.largeSizes.set(iri, { recorded: size, counted: 0 });
+  }
+
+  /** Every graph belongs to an RDF resource with that many triples, and every index has exactly the same quads. */
+  async graphs(): Promise<void> {
+    const found = new Map<string, number>();
+    const illegal = new Map<string, number>();
+    const misread = new Map<string, number>();
+    let writer: { readonly graph: string; readonly keyOf: (quad: Quad) => string } | undefined;
+    const { level } = this.store;
+    const hidden = await hiddenGraphs(level, this.snapshot);
+    const count = lineCounter();
+    const fact = (name: 'orders' | 'quads') => level.get(metaKey(name), { snapshot: this.snapshot });
+    const orders = Orders.read(await fact('orders'));
+    let inAll = 0;
+    for await (const keys of keyBlocks(level, allQuads, { snapshot: this.snapshot })) {
+      let at = 0;
+      for (const quad of decodeKeys('GSPO', keys)) {
+        const { graph, subject, predicate } = quad;
+        const key = keys[at++]!;
+        const large = this.largeSizes.get(graph.value);
+        if (large) large.counted += count(key);
+        if (writer?.graph !== graph.value) writer = { graph: graph.value, keyOf: keyEncoder(graph.value) };
+        if (!isReadAsWritten(key, quad, writer.keyOf)) misread.set(graph.value, (misread.get(graph.value) ?? 0) + 1);
+        found.set(graph.value, (found.get(graph.value) ?? 0) + 1);
+        // A damaged store may have any term there, whatever the TypeScript type says.
+        const terms: readonly string[] = [subject.termType, predicate.termType];
+        if (terms[0] === 'Literal' || terms[1] !== 'NamedNode')
+          illegal.set(graph.value, (illegal.get(graph.value) ?? 0) + 1);
+      }
+      const others = keys.flatMap((key) => orders.others(key));
+      inAll += others.length / (indexNames.length - 1);
+      const present = await level.hasMany(others, { snapshot: this.snapshot });
+      present.forEach((has, index) => {
+        if (!has) this.fault(`An index lacks ${JSON.stringify(others[index])}.`);
+      });
+      this.counts.triples += keys.length;
+      this.options.onProgress?.('triples', this.counts.triples);
+    }
+    this.terms(illegal, misread);
+    for (const index of indexNames.slice(1)) {
+      let count = 0;
+      const range = rangeOf(`${index}${separator}`);
+      for await (const keys of keyBlocks(level, range, { snapshot: this.snapshot })) count += keys.length;
+      if (count !== inAll) this.fault(`The index ${index} has ${count} quads instead of ${inAll}.`);
+    }
+    const counted = Number(await fact('quads'));
+    if (counted !== this.counts.triples)
+      this.fault(`The counter of quads says ${counted}, and there are ${this.counts.triples}.`);
+    for (const [graph, count] of found) {
+      const recorded = this.triples.get(graph);
+      // The graph of a linkset belongs to its resource.
+      if (hidden.has(graph) || (recorded === undefined && this.described.has(graph))) continue;
+      if (recorded === undefined) this.fault(`The graph ${graph} belongs to no RDF resource.`);
+      else if (recorded !== count) this.fault(`${graph} should have ${recorded} triples and has ${count}.`);
+    }
+    for (const [iri, { recorded, counted }] of this.largeSizes)
+      if (recorded !== counted) this.fault(`${iri} should have ${recorded} bytes as lines and has ${counted}.`);
+    for (const [iri, recorded] of this.triples)
+      if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples and has none.`);
+  }
+
+  /** Graphs with terms that cannot be there, by the number of their triples. */
+  private terms(illegal: ReadonlyMap<string, number>, misread: ReadonlyMap<string, number>): void {
+    for (const [graph, count] of illegal)
+      this.fault(
+        `${graph} holds ${count} triples with a literal as subject or a predicate that is no IRI, which no client can read. Start the server and PATCH it (application/sparql-update) with: DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isLiteral(?s) || !isIRI(?p)) }`,
+      );
+    for (const [graph, count] of misread)
+      this.fault(
+        `${graph} holds ${count} triples whose keys are read as other terms than they were written with; queries may show them in other graphs. Earlier versions stored such keys from literals with several datatypes. Start the server and replace or delete the resource.`,
+      );
+  }
+
+  /** Every blob that is referred to is there and whole; nothing else lies in the directory; the counter is right. */
+  async blobs(): Promise<void> {
+    const { level, blobs } = this.store;
+    for await (const entries of entryBlocks(level, allBlobs(), { snapshot: this.snapshot }))
+      for (const [key, iri] of entries) {
+        const blob = key.slice(blobKey('').length);
+        if (this.blobOwners.get(blob)?.iri !== iri)
+          this.fault(`The blob ${blob} is kept for ${iri}, which does not refer to it.`);
+      }
+    await atOnce(this.blobOwners, blobs.atOnce, ([blob, record]) => this.blob(blob, record));
+    const garbage = new Set<string>();
+    for await (const keys of keyBlocks(level, allGarbage(), { snapshot: this.snapshot }))
+      for (const key of keys) garbage.add(key.slice(2));
+    // Other servers of the storage may be about to commit blobs, or to remove some.
+    for await (const file of this.store.shared ? [] : blobs.all())
+      if (!this.blobOwners.has(file) && !garbage.has(file)) this.fault(`The blob file ${file} belongs to no resource.`);
+    const counted = Number((await level.get(metaKey('bytes'), { snapshot: this.snapshot })) ?? 0);
+    const all = this.counts.bytes + (await countEntries(level, this.snapshot));
+    if (counted !== all)
+      this.fault(`The byte counter says ${counted}, the resources and their descriptions have ${all}.`);
+  }
+
+  /** Every entry of the log of changes can be read, and names as its predecessor the entry before it or a later position. */
+  async changes(): Promise<void> {
+    let last = -1;
+    for await (const entries of entryBlocks(this.store.level, allChanges(), { snapshot: this.snapshot }))
+      for (const [key, value] of entries) {
+        const end = positionOfKey(key);
+        try {
+          const { previous } = readEntry([key, value], this.root);
+          if (previous < last) this.fault(`The entry ${end} of the log of changes does not go on after ${last}.`);
+        } catch {
+          this.fault(`The entry ${end} of the log of changes cannot be read.`);
+        }
+        last = end;
+      }
+  }
+
+  private async blob(blob: string, record: ResourceRecord): Promise<void> {
+    this.counts.blobs++;
+    this.options.onProgress?.('blobs', this.counts.blobs);
+    const size = await this.store.blobs.size(blob);
+    if (size === undefined) this.fault(`The content of ${record.iri} is missing (blob ${blob}).`);
+    else if (size !== record.size)
+      this.fault(`The content of ${record.iri} has ${size} bytes instead of ${record.size}.`);
+    if ((await this.store.level.get(blobKey(blob), { snapshot: this.snapshot })) === undefined)
+      this.fault(`The blob ${blob} of ${record.iri} is not registered.`);
+    if (!this.options.content || size !== record.size) return;
+    try {
+      await finished((await this.store.blobs.read(blobFacts(record))).resume());
+    } catch (error) {
+      if (!(error instanceof DamagedBlobError)) throw error;
+      this.fault(`The content of ${record.iri} does not have its digest.`);
+    }
+  }
+
+  private fault(sentence: string): void {
+    // A damaged storage may have millions; the first ones tell enough.
+    if (this.faults.length < 1000) this.faults.push(sentence);
+  }
+
+  report(): CheckReport {
+    return { faults: this.faults, ...this.counts };
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * The state as the staged transactions leave it: the committed state, and over it the changes that are not yet on the disk. It must not
+ * know when these are written.
+ */
+import { type GraphChange, hasAfter, laidOver, lastWhole } from '../keys/graph-changes.js';
+import { blocksOf } from '../keys/graph-keys.js';
+import { graphPrefix } from '../keys/quad-keys.js';
+import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../keys/records.js';
+import type { Transaction, TransactionBase } from './transaction.js';
+
+/** The committed state, without staged transactions. */
+export interface CommittedState extends Pick<TransactionBase, 'record' | 'graph' | 'entry' | 'derived'> {
+  graphBlocks(graph: string, beginning: string): AsyncIterable<readonly string[]>;
+  keysWithObject(graph: string, object: string): AsyncIterable<readonly string[]> | undefined;
+  hasKeys(keys: readonly string[]): Promise<readonly boolean[]>;
+  members(container: string): AsyncIterable<readonly ResourceRecord[]>;
+  entries(range: KeyRange): AsyncIterable<readonly (readonly [string, string])[]>;
+}
+
+interface Overlaid<T> {
+  readonly value: T;
+  readonly sequence: number;
+  /** Until this promise resolves, only another thread has the value (`BatchPartner`). */
+  readonly settled?: Promise<void>;
+}
+
+type Staged = Pick<Transaction, 'records' | 'graphs' | 'entries' | 'bytes'>;
+
+export class OverlaidState implements TransactionBase {
+  readonly isTransaction = true;
+  private readonly records = new Map<string, Overlaid<ResourceRecord | null>>();
+  /** The changes of each graph in their order. */
+  private readonly graphs = new Map<string, readonly Overlaid<GraphChange>[]>();
+  private readonly entries = new Map<string, Overlaid<string | null>>();
+
+  constructor(
+    private readonly committed: CommittedState,
+    public bytes: number,
+  ) {}
+
+  record(iri: string): ResourceRecord | undefined {
+    const overlaid = this.records.get(iri);
+    return overlaid ? (overlaid.value ?? undefined) : this.committed.record(iri);
+  }
+
+  async graph(record: ResourceRecord): Promise<readonly string[]> {
+    if (this.graphs.has(record.iri)) await this.settled(record);
+    if (!this.graphs.has(record.iri)) return this.committed.graph(record);
+    const found: string[] = [];
+    for await (const keys of this.graphBlocks(record, '')) for (const key of keys) found.push(key);
+    return found;
+  }
+
+  async *graphBlocks(record: ResourceRecord, beginning: string): AsyncGenerator<readonly string[]> {
+    await this.settled(record);
+    yield* this.overlaidBlocks(record, beginning);
+  }
+
+  /** Waits until a graph that another thread writes is on the disk: until then it cannot be read here. */
+  private async settled({ iri }: ResourceRecord): Promise<void> {
+    for (const { settled } of this.graphs.get(iri) ?? []) await settled;
+  }
+
+  /** The graph with its staged changes. It stays right when these come to the disk meanwhile: to apply a change twice has no effect. */
+  private overlaidBlocks({ iri }: ResourceRecord, beginning: string): AsyncIterable<readonly string[]> {
+    const changes = this.changesOf(iri);
+    const from = lastWhole(changes);
+    if (changes.length === 0) return this.committed.graphBlocks(iri, beginning);
+    const whole = from < 0 ? this.committed.graphBlocks(iri, beginning) : blocksOf(changes[from]!.keys ?? []);
+    const prefix = graphPrefix(iri) + beginning;
+    const wanted = (keys: readonly string[]): readonly string[] => keys.filter((key) => key.startsWith(prefix));
+    const parts = changes
+      .slice(from + 1)
+      .map((change) => ({ ...change, added: wanted(change.added), removed: wanted(change.removed) }));
+    return filtered(laidOver(whole, parts), wanted);
+  }
+
+  keysWithObject({ iri }: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined {
+    return this.graphs.has(iri) ? undefined : this.committed.keysWithObject(iri, object);
+  }
+
+  async hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]> {
+    await this.settled(record);
+    const changes = this.changesOf(record.iri);
+    const known = keys.map((key) => hasAfter(changes, key));
+    if (!known.includes(undefined)) return known as boolean[];
+    const stored = await this.committed.hasKeys(keys);
+    return known.map((has, index) => has ?? stored[index]!);
+  }
+
+  private changesOf(iri: string): readonly GraphChange[] {
+    return (this.graphs.get(iri) ?? []).map(({ value }) => value);
+  }
+
+  entry(key: string): string | undefined {
+    const overlaid = this.entries.get(key);
+    return overlaid ? (overlaid.value ?? undefined) : this.committed.entry(key);
+  }
+
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
+    const overlaid = this.entries.get(key);
+    if (!overlaid) return this.committed.derived(key, parse);
+    return overlaid.value === null ? undefined : parse(overlaid.value);
+  }
+
+  async entriesIn(range: KeyRange): Promise<Map<string, string>> {
+    // As in `members`.
+    const overlaid = [...this.entries].map(([key, { value }]) => [key, value] as const);
+    const found = new Map<string, string>();
+    for await (const entries of this.committed.entries(range))
+      for (const [key, value] of entries) found.set(key, value);
+    return layEntries(found, range, overlaid);
+  }
+
+  async members(container: string): Promise<ResourceRecord[]> {
+    // Taken before the scan: a commit that ends during it takes its changes out of the overlay.
+    const overlaid = [...this.records].filter(([iri]) => parentOf(iri) === container && iri !== container);
+    const members = new Map<string, ResourceRecord>();
+    for await (const records of this.committed.members(container))
+      for (const record of records) members.set(record.iri, record);
+    for (const [iri, { value }] of overlaid)
+      if (value) members.set(iri, value);
+      else members.delete(iri);
+    return [...members.values()];
+  }
+
+  /** Lays a staged transaction over the state. @param settled resolves when it is on the disk */
+  lay({ records, graphs, entries, bytes }: Staged, sequence: number, settled: Promise<void>): void {
+    for (const [iri, value] of records) this.records.set(iri, { value, sequence });
+    for (const [iri, value] of graphs) {
+      const change = { value, sequence, ...(value.isPartners ? { settled } : {}) };
+      this.graphs.set(iri, [...(this.graphs.get(iri) ?? []), change]);
+    }
+    for (const [key, value] of entries) this.entries.set(key, { value, sequence });
+    this.bytes = bytes;
+  }
+
+  /** Removes a transaction that is on the disk from the overlay; changes of later ones to the same keys stay. */
+  lift(staged: Staged, sequence: number): void {
+    for (const iri of staged.graphs.keys()) {
+      const left = (this.graphs.get(iri) ?? []).filter((change) => change.sequence !== sequence);
+      if (left.length > 0) this.graphs.set(iri, left);
+      else this.graphs.delete(iri);
+    }
+    for (const part of ['records', 'entries'] as const)
+      for (const key of staged[part].keys()) if (this[part].get(key)?.sequence === sequence) this[part].delete(key);
+  }
+
+  clear(): void {
+    for (const part of [this.records, this.graphs, this.entries]) part.clear();
+  }
+}
+
+async function* filtered(
+  blocks: AsyncIterable<readonly string[]>,
+  wanted: (keys: readonly string[]) => readonly string[],
+): AsyncGenerator<readonly string[]> {
+  for await (const keys of blocks) yield wanted(keys);
+}

@@ -1,0 +1,136 @@
+/**
+ * All quads of the store as an RDF/JS Source, read by quadstore's own class, with the faults of its reading closed: iterators that
+ * stay open, errors that are swallowed, terms of another kind with the same characters, patterns without an order. It must not know
+ * who may read what.
+ */
+import { Readable } from 'node:stream';
+import type { Quad, Source, Term } from '@rdfjs/types';
+import { wrap } from 'asynciterator';
+import { type Pattern, Quadstore, type TermName } from 'quadstore';
+import { DataFactory } from 'rdf-data-factory';
+import type { Level, LevelSnapshot } from '../level/durable-level.js';
+import { keptOrders } from './growth.js';
+import { hiddenGraphs } from '../graphs/hidden-keys.js';
+import { quadstoreIndexes } from '../keys/orders.js';
+
+const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
+
+/** The indexes that the quads of a state can be found in. */
+const indexesOf = (level: Level, snapshot: LevelSnapshot | undefined): TermName[][] =>
+  quadstoreIndexes(keptOrders(level, snapshot));
+
+/** Quads of one snapshot each time; written only by the storage's transactions. */
+export class QuadReader extends Quadstore implements Source<Quad> {
+  constructor(
+    private readonly level: Level,
+    private readonly given?: LevelSnapshot,
+  ) {
+    super({
+      backend: viewOf(level, {}) as never,
+      dataFactory: new DataFactory<Quad>() as never,
+      indexes: indexesOf(level, given),
+    });
+  }
+
+  /** @returns a stream that gives an error for what cannot be read, and closes what it opened when it is destroyed */
+  override match(
+    ...[subject, predicate, object, graph]: Parameters<Quadstore['match']>
+  ): ReturnType<Quadstore['match']> {
+    const wanted = [subject, predicate, object, graph].map((term) =>
+      term && term.termType !== 'Variable' ? term : undefined,
+    );
+    return wrap(Readable.from(this.matches(wanted)));
+  }
+
+  private async *matches(wanted: readonly (Term | undefined)[]): AsyncGenerator<Quad> {
+    if (wanted[0]?.termType === 'Literal' || wanted[1]?.termType === 'Literal') return;
+    const snapshot = this.given ?? this.level.snapshot();
+    const backend = watched(this.level, snapshot);
+    const indexes = indexesOf(this.level, snapshot);
+    const own = new Quadstore({ backend: backend.level as never, dataFactory: this.dataFactory, indexes });
+    try {
+      const hidden = await hiddenGraphs(this.level, snapshot);
+      const { iterator } = await own.getStream(patternFor(wanted, indexes));
+      // A scan by characters also finds terms of other types with the same characters.
+      for await (const quad of iterator as unknown as AsyncIterable<Quad>)
+        if (names.every((name, at) => !wanted[at] || wanted[at].equals(quad[name])))
+          if (!hidden.has(quad.graph.value)) yield quad;
+      if (backend.failure) throw backend.failure;
+    } finally {
+      await backend.close();
+      if (!this.given) await snapshot.close();
+    }
+  }
+
+  /** Counts the quads: quadstore's own method returns their size in LevelDB, in bytes. */
+  override async countQuads(...pattern: Parameters<Quadstore['countQuads']>): Promise<number> {
+    let count = 0;
+    for await (const _quad of this.match(...pattern)) count++;
+    return count;
+  }
+}
+
+/** The part of a pattern to give to quadstore: the bound terms that are first in one of the indexes. `match` compares the others. */
+function patternFor(wanted: readonly (Term | undefined)[], indexes: readonly TermName[][]): Pattern {
+  const isBound = (name: TermName): boolean => {
+    const term = wanted[names.indexOf(name)];
+    // quadstore does not find all numbers and instants under the keys that it writes for them.
+    return term !== undefined && !(term.termType === 'Literal' && hasOrder(term.datatype.value));
+  };
+  const prefixes = indexes.map((index) => {
+    const end = index.findIndex((name) => !isBound(name));
+    const bound = index.slice(0, end < 0 ? index.length : end);
+    // Terms after a literal are left out, since a literal can only be the last one.
+    const literal = bound.findIndex((name) => wanted[names.indexOf(name)]?.termType === 'Literal');
+    return literal < 0 ? bound : bound.slice(0, literal + 1);
+  });
+  const longest = prefixes.reduce((best, prefix) => (prefix.length > best.length ? prefix : best));
+  return Object.fromEntries(longest.map((name) => [name, wanted[names.indexOf(name)]]));
+}
+
+/** Numbers and instants, whose keys begin with their value. */
+const hasOrder = (datatype: string): boolean =>
+  /^http:\/\/www\.w3\.org\/2001\/XMLSchema#(?:dateTime|float|double|decimal|(?:unsigned)?(?:Long|long|Int|int|Short|short|Byte|byte)|(?:non)?(?:Positive|positive|Negative|negative)?[iI]nteger)$/.test(
+    datatype,
+  );
+
+/** The level with some methods replaced, and without those that write. */
+function viewOf(level: Level, own: Readonly<Record<string, unknown>>): Level {
+  const methods = { ...own, batch: refuse, put: refuse, del: refuse, clear: refuse } as Readonly<
+    Record<string, unknown>
+  >;
+  return new Proxy(level, {
+    get(target, name) {
+      if (Object.hasOwn(methods, name)) return methods[name as string];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+const refuse = (): never => {
+  throw new Error('Quads are written by transactions of the storage alone.');
+};
+
+/** The level on a snapshot, for one reading: it keeps its open iterators, to close them, and their first error. */
+function watched(level: Level, snapshot: LevelSnapshot) {
+  const iterators: { close(): Promise<void> }[] = [];
+  const state = {
+    failure: undefined as unknown,
+    level: viewOf(level, {
+      iterator(options: object) {
+        const iterator = level.iterator({ ...options, snapshot });
+        iterators.push(iterator);
+        const nextv = iterator.nextv.bind(iterator) as (size: number) => Promise<never>;
+        const watching = (size: number): Promise<never> =>
+          nextv(size).catch((error: unknown) => {
+            state.failure ??= error;
+            throw error;
+          });
+        return Object.assign(iterator, { nextv: watching });
+      },
+    }),
+    close: async () => void (await Promise.all(iterators.map((iterator) => iterator.close()))),
+  };
+  return state;
+}

@@ -1,0 +1,244 @@
+/**
+ * One transaction: the state that it reads, and the changes that it stages. It reads its own changes, over those of staged transactions, over
+ * the committed state. The caller decides whether a change is allowed.
+ */
+import type { Trace } from '../../fields/traceparent.js';
+import {
+  blockDifference,
+  type ChangedKeys,
+  difference,
+  type GraphChange,
+  type KeyDifference,
+} from '../keys/graph-changes.js';
+import { blocksOf, type GraphKeys } from '../keys/graph-keys.js';
+import { dropped, GraphInTheWay, hiddenKey, loadingName } from '../graphs/hidden-keys.js';
+import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
+import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../keys/records.js';
+import type { BatchPartner } from './batch-partner.js';
+import { isCounted, sizeOfEntry } from '../level/quota.js';
+
+/** The state before the transaction, as it reads it: with the changes of batches that are still being written. */
+export interface TransactionBase {
+  readonly isTransaction: boolean;
+  record(iri: string): ResourceRecord | undefined;
+  /** The GSPO keys of an RDF resource. */
+  graph(record: ResourceRecord): Promise<readonly string[]>;
+  /** The keys of a graph whose subjects begin with a string, in blocks. */
+  graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
+  /** The keys of triples with an object that is an IRI; `undefined` when no order has them: the store lacks it, or they are still staged. */
+  keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
+  /** Which of some GSPO keys a graph has. */
+  hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
+  entry(key: string): string | undefined;
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
+  /** In no particular order. */
+  members(container: string): Promise<ResourceRecord[]>;
+  entriesIn(range: KeyRange): Promise<Map<string, string>>;
+  readonly bytes: number;
+}
+
+export class Transaction {
+  readonly isTransaction = true;
+  readonly records = new Map<string, ResourceRecord | null>();
+  readonly graphs = new Map<string, GraphChange>();
+  /** Quads to add to and to remove from hidden graphs, which no reader sees. */
+  readonly hidden = new Map<string, KeyDifference>();
+  readonly addedBlobs = new Map<string, string>();
+  readonly removedBlobs = new Set<string>();
+  /** Values of entries; `null`: deleted. */
+  readonly entries = new Map<string, string | null>();
+  readonly changes: StagedChange[] = [];
+  readonly announcements: (Announcement & EventStamp)[] = [];
+  /** The subject whose request this is, and the trace that it belongs to. */
+  actor: string | undefined;
+  trace: Trace | undefined;
+  partner: BatchPartner | undefined;
+  /** Another server of the storage committed it. */
+  isForeign = false;
+  /** The position of its last event in the log of changes; 0: it has none yet. */
+  position = 0;
+  /** Records read from the state before, which cannot change while this transaction runs. */
+  private readonly read = new Map<string, ResourceRecord | undefined>();
+  private bytesDelta = 0;
+
+  constructor(private readonly base: TransactionBase) {}
+
+  /** The state before this transaction, with the graphs as they were: those that it has changed cannot be read. */
+  get before(): TransactionBase {
+    return this.base;
+  }
+
+  get isEmpty(): boolean {
+    return this.records.size === 0 && this.entries.size === 0 && this.hidden.size === 0;
+  }
+
+  /** Bytes that count against the quota, this transaction's changes included (rule 10.3). */
+  get bytes(): number {
+    return this.base.bytes + this.bytesDelta;
+  }
+
+  record(iri: string): ResourceRecord | undefined {
+    const staged = this.records.get(iri);
+    if (staged !== undefined) return staged ?? undefined;
+    if (!this.read.has(iri)) this.read.set(iri, this.base.record(iri));
+    return this.read.get(iri);
+  }
+
+  /** The members of a container, in no particular order. */
+  async *members(container: string): AsyncGenerator<readonly ResourceRecord[]> {
+    const members = new Map((await this.base.members(container)).map((record) => [record.iri, record]));
+    for (const [iri, record] of this.records) {
+      if (parentOf(iri) !== container || iri === container) continue;
+      if (record) members.set(iri, record);
+      else members.delete(iri);
+    }
+    yield [...members.values()];
+  }
+
+  /** The value of an entry (see `entryKey`). */
+  entry(key: string): string | undefined {
+    const staged = this.entries.get(key);
+    return staged === undefined ? this.base.entry(key) : (staged ?? undefined);
+  }
+
+  /** The entries of a range as this transaction leaves them, in no particular order, held whole. */
+  async entriesIn(range: KeyRange): Promise<ReadonlyMap<string, string>> {
+    return layEntries(await this.base.entriesIn(range), range, this.entries);
+  }
+
+  /** An entry, parsed; the result is cached while the entry stays as it is. */
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
+    const staged = this.entries.get(key);
+    if (staged === undefined) return this.base.derived(key, parse);
+    return staged === null ? undefined : parse(staged);
+  }
+
+  putEntry(key: string, value: string): void {
+    if (isCounted(key)) this.bytesDelta += sizeOfEntry(value) - sizeOfEntry(this.entry(key));
+    this.entries.set(key, value);
+  }
+
+  deleteEntry(key: string): void {
+    if (isCounted(key)) this.bytesDelta -= sizeOfEntry(this.entry(key));
+    this.entries.set(key, null);
+  }
+
+  /** Tells the listeners of transactions what happened to a resource. */
+  changed(change: ResourceChange): void {
+    this.changes.push(stamped(change));
+  }
+
+  /** Tells subscribers and the named inboxes of an event that is not a change of a resource. */
+  announced(announcement: Announcement): void {
+    this.announcements.push(stamped(announcement));
+  }
+
+  /** Creates a resource or replaces its record. Its previous blob, if it had another one, is marked for removal. */
+  putRecord(record: ResourceRecord): void {
+    const before = this.record(record.iri);
+    this.bytesDelta += record.size - (before?.size ?? 0);
+    if (record.blob && record.blob !== before?.blob) this.addedBlobs.set(record.blob, record.iri);
+    if (before?.blob && before.blob !== record.blob) this.removedBlobs.add(before.blob);
+    this.records.set(record.iri, record);
+  }
+
+  deleteRecord(record: ResourceRecord): void {
+    this.bytesDelta -= record.size;
+    if (record.blob) this.removedBlobs.add(record.blob);
+    this.records.set(record.iri, null);
+  }
+
+  /**
+   * Replaces the graph of a resource; `before` are its keys so far. Only the difference is written.
+   * @param after its new keys; if known already, with those that are added and removed
+   * @throws GraphInTheWay while a hidden graph has this name; `Store.transact` waits and runs the work again
+   */
+  putGraph(iri: string, before: readonly string[], after: readonly string[] | ChangedKeys): void {
+    this.assertVisible(iri);
+    const { keys, added, removed } = 'added' in after ? after : { keys: after, ...difference(before, after) };
+    const triples = { before: before.length, after: keys.length };
+    this.graphs.set(iri, { added, removed, before, keys, triples, isPart: false });
+  }
+
+  /**
+   * A new graph that the partner writes.
+   * @param own the keys with the resource or a fragment of it as their subject
+   * @param after how many triples it has
+   * @throws GraphInTheWay
+   */
+  putPartnersGraph(iri: string, own: readonly string[], after: number): void {
+    this.assertVisible(iri);
+    const change = { added: own, removed: [], before: [], keys: own, isPart: false };
+    this.graphs.set(iri, { ...change, triples: { before: 0, after }, isPartners: true });
+  }
+
+  deleteGraph(iri: string, before: readonly string[]): void {
+    const triples = { before: before.length, after: 0 };
+    this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false });
+  }
+
+  /** Replaces the graph of a resource where the old or the new one is large. @throws GraphInTheWay */
+  async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
+    const { iri } = record;
+    this.assertVisible(iri);
+    const { before, ...diff } = await blockDifference(this.base.graphBlocks(record, ''), blocksOf(keys));
+    const triples = { before, after: keys.length };
+    this.graphs.set(iri, { ...diff, before: undefined, keys, triples, isPart: false });
+  }
+
+  /**
+   * Changes a part of a large graph.
+   * @param change keys to add, which it lacks, and keys to remove, which it has; both in order
+   * @param before how many triples it has
+   */
+  changeGraph(iri: string, { added, removed }: KeyDifference, before: number): void {
+    this.assertVisible(iri);
+    const triples = { before, after: before + added.length - removed.length };
+    this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true });
+  }
+
+  /** Deletes a large graph: it is hidden, and its quads are removed later. */
+  dropGraph(iri: string, before: number): void {
+    this.putEntry(hiddenKey(iri), dropped);
+    this.noteGraph(iri, undefined, before);
+  }
+
+  /** Shows a graph that was written hidden (`Store.loadGraph`). @param keys those that were written */
+  raiseGraph(iri: string, keys: GraphKeys): void {
+    this.deleteEntry(hiddenKey(iri));
+    this.noteGraph(iri, keys, 0);
+  }
+
+  /** Reserves the name for a graph that is written hidden, unless a visible graph has it. @throws GraphInTheWay */
+  hideGraph(iri: string, keys: GraphKeys): boolean {
+    this.assertVisible(iri);
+    const hides = this.record(iri)?.kind !== 'rdf';
+    if (hides) this.putEntry(hiddenKey(iri), loadingName(keys));
+    return hides;
+  }
+
+  /** Whether these keys were written as a hidden graph. */
+  isLoaded(iri: string, keys: GraphKeys): boolean {
+    return this.entry(hiddenKey(iri)) === loadingName(keys);
+  }
+
+  writeHidden(iri: string, keys: KeyDifference): void {
+    this.hidden.set(iri, keys);
+  }
+
+  /** Notes that a hidden graph has been removed completely. */
+  forgetHidden(iri: string): void {
+    this.deleteEntry(hiddenKey(iri));
+    this.noteGraph(iri, undefined, 0);
+  }
+
+  private noteGraph(iri: string, keys: GraphKeys | undefined, before: number): void {
+    const triples = { before, after: keys?.length ?? 0 };
+    const change = { added: [], removed: [], before: before === 0 ? [] : undefined, keys };
+    this.graphs.set(iri, { ...change, triples, isPart: false });
+  }
+
+  private assertVisible(iri: string): void {
+    if (this.entry(hiddenKey(iri)) !== undefined) throw new GraphInTheWay(iri);
+  }
+}

@@ -1,0 +1,113 @@
+/** What a graph says of its own resource: only that, however much other subjects look like it. */
+import type { Quad, Quad_Object, Quad_Subject } from '@rdfjs/types';
+import { expect } from 'chai';
+import { DataFactory } from 'rdf-data-factory';
+import { ownStatements } from '../../../../lib/storage/keys/own-statements.js';
+import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
+
+const f = new DataFactory<Quad>();
+const iri = 'http://spec.example/c/r';
+const p = 'http://v.example/p';
+const target = 'http://v.example/target';
+const xsd = 'http://www.w3.org/2001/XMLSchema#';
+
+const triple = (subject: Quad_Subject, object: Quad_Object = f.namedNode(target), predicate = p): Quad =>
+  f.quad(subject, f.namedNode(predicate), object);
+const about = (reference: string): Quad => triple(f.namedNode(iri + reference));
+
+async function statements(graph: string, quads: readonly Quad[]): Promise<(readonly [string, string])[]> {
+  const found: (readonly [string, string])[] = [];
+  for await (const block of ownStatements(graph, encodeGraph(graph, quads))) found.push(...block);
+  return found;
+}
+
+describe('storage/own-statements', () => {
+  for (const reference of ['', '#', '#me', '#me#twice', '#a/b?c', '#é𝄞'])
+    it(`tells what is said of the resource${reference && ` and its fragment ${reference}`}`, async () => {
+      expect(await statements(iri, [about(reference)])).to.deep.equal([[p, target]]);
+    });
+
+  for (const reference of ['?', '?x', '?x#me', '/', '/#me', 'x', '.meta', '%23me', '2#me'])
+    it(`does not tell what is said of <r${reference}>`, async () => {
+      expect(await statements(iri, [about(reference)])).to.deep.equal([]);
+    });
+
+  it('does not tell what is said of IRIs that the resource begins with, nor of others', async () => {
+    const others = ['http://spec.example/c/', 'http://spec.example/c', 'urn:x:y', `urn:${iri}`];
+    expect(
+      await statements(
+        iri,
+        others.map((other) => triple(f.namedNode(other))),
+      ),
+    ).to.deep.equal([]);
+  });
+
+  for (const label of [iri, `${iri}#me`, '', 'b0', '#me'])
+    it(`does not tell what is said of a blank node with the label "${label}"`, async () => {
+      expect(await statements(iri, [triple(f.blankNode(label))])).to.deep.equal([]);
+    });
+
+  const literals: readonly Quad_Object[] = [
+    f.literal(target),
+    f.literal(target, 'en'),
+    f.literal(target, f.namedNode(`${xsd}anyURI`)),
+    f.literal(target, f.namedNode(target)),
+    ...['integer', 'double', 'dateTime'].map((name) => f.literal(target, f.namedNode(xsd + name))),
+    f.literal('17', f.namedNode(`${xsd}integer`)),
+    f.literal('2026-01-01T00:00:00', f.namedNode(`${xsd}dateTime`)),
+    f.literal(''),
+    f.literal(`a\u0000\u0000${target}`),
+    f.blankNode(target),
+    f.blankNode('b'),
+  ];
+  it('does not tell of literals of any kind and of blank nodes, also not of those that look like an IRI', async () => {
+    for (const object of literals)
+      expect(await statements(iri, [triple(f.namedNode(iri), object)]), JSON.stringify(object)).to.deep.equal([]);
+  });
+
+  it('tells the IRI among such objects, whatever their keys look like', async () => {
+    const quads = [...literals.map((object) => triple(f.namedNode(iri), object)), about('')];
+    expect(await statements(iri, quads)).to.deep.equal([[p, target]]);
+  });
+
+  it('tells predicates and objects as they are: not ASCII, long, and the resource itself', async () => {
+    const long = `http://v.example/${'x'.repeat(65_000)}`;
+    const expected = [
+      ['http://v.example/é', 'http://v.example/𝄞'],
+      ['urn:p', iri],
+      [long, `${iri}#me`],
+    ] as const;
+    const quads = expected.map(([predicate, object]) => triple(f.namedNode(iri), f.namedNode(object), predicate));
+    expect(await statements(iri, quads)).to.have.deep.members(expected);
+  });
+
+  it('keeps apart a graph and one whose IRI begins like it', async () => {
+    for (const graph of [iri, `${iri}2`, `${iri}#`, `${iri}/`])
+      for (const subject of [iri, `${iri}2`, `${iri}/`]) {
+        const found = await statements(graph, [triple(f.namedNode(subject))]);
+        expect(found.length, `${subject} in ${graph}`).to.equal(subject === graph ? 1 : 0);
+      }
+  });
+
+  it('tells of a resource whose IRI is not ASCII, or has characters of the keys', async () => {
+    for (const graph of ['http://spec.example/ü𝄞', 'http://spec.example/0000000a', 'http://spec.example/%00'])
+      expect(await statements(graph, [triple(f.namedNode(`${graph}#me`))]), graph).to.deep.equal([[p, target]]);
+  });
+
+  it('tells of large graphs in blocks, between which others get their turn', async () => {
+    const quads = Array.from({ length: 12_000 }, (_, i) =>
+      triple(f.namedNode(`${iri}#${i}`), f.namedNode(`urn:o:${i}`)),
+    );
+    let turns = 0;
+    const pulse = setInterval(() => turns++, 0);
+    const sizes: number[] = [];
+    for await (const block of ownStatements(iri, encodeGraph(iri, quads))) {
+      sizes.push(block.length);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    clearInterval(pulse);
+    expect(sizes).to.deep.equal([5000, 5000, 2000]);
+    expect(turns).to.be.above(1);
+    expect(await statements(iri, [])).to.deep.equal([]);
+  });
+});

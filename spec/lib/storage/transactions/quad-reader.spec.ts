@@ -1,0 +1,201 @@
+/** All quads of the store through quadstore's class: every pattern, nothing left open, no error swallowed, and the plain package too. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Quad, Term } from '@rdfjs/types';
+import { expect } from 'chai';
+import { ClassicLevel } from 'classic-level';
+import { Parser } from 'n3';
+import { Quadstore } from 'quadstore';
+import { DataFactory } from 'rdf-data-factory';
+import { type BatchWriter, type Level, openLevel, writeBatch } from '../../../../lib/storage/level/durable-level.js';
+import { Orders } from '../../../../lib/storage/keys/orders.js';
+import { encodeGraph, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
+import { QuadReader } from '../../../../lib/storage/transactions/quad-reader.js';
+import { runProcess, startProcess } from '../../../support/process.js';
+
+const f = new DataFactory<Quad>();
+const base = 'http://spec.example/';
+const xsd = 'http://www.w3.org/2001/XMLSchema#';
+const n = (name: string) => f.namedNode(base + name);
+const typed = (value: string, type: string) => f.literal(value, f.namedNode(xsd + type));
+const objects = [
+  n('s1'),
+  f.literal(`${base}s1`),
+  f.blankNode('b1'),
+  f.literal('b1'),
+  f.literal('x', 'en'),
+  f.literal('x'),
+  typed('3', 'float'),
+  typed('3', 'integer'),
+  typed('2026-01-01T00:00:00', 'dateTime'),
+  typed('NaN', 'double'),
+];
+const quads: readonly Quad[] = ['g1', 'g2'].flatMap((graph) =>
+  objects.flatMap((object, at) =>
+    [n(`s${at % 3}`), f.blankNode('b1')].map((subject) => f.quad(subject, n(`p${at % 2}`), object, n(graph))),
+  ),
+);
+const show = ({ subject, predicate, object, graph }: Quad): string =>
+  JSON.stringify(
+    [subject, predicate, object, graph].map((term) => [
+      term.termType,
+      term.value,
+      (term as { language?: string }).language,
+      (term as { datatype?: Term }).datatype?.value,
+    ]),
+  );
+
+describe('storage/quad-reader', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quadpod-reader-'));
+  let level: Level;
+  /** With the same quads in one order. */
+  let lone: Level;
+  let open = 0;
+  before(async () => {
+    level = await openLevel(folder);
+    const { iterator } = level;
+    // Counts what is open.
+    level.iterator = function counted(this: Level, options: never) {
+      const made = iterator.call(this, options) as ReturnType<Level['iterator']>;
+      const { close } = made;
+      open++;
+      let isClosed = false;
+      made.close = async () => {
+        if (!isClosed) open--;
+        isClosed = true;
+        return close.call(made);
+      };
+      return made;
+    } as never;
+    const keys = ['g1', 'g2'].flatMap((graph) =>
+      encodeGraph(
+        base + graph,
+        quads.filter((quad) => quad.graph.value === base + graph),
+      ),
+    );
+    await writeBatch(
+      level,
+      (batch) => {
+        for (const key of keys) for (const each of [key, ...otherKeys(key)]) batch.put(each, '');
+      },
+      () => ['M\u0000spec', ''],
+    );
+    lone = await openLevel(join(folder, 'lone'));
+    const fill = (batch: BatchWriter): void => {
+      for (const key of keys) Orders.one.put(batch, key);
+    };
+    await writeBatch(lone, fill, () => ['M\u0000orders', Orders.one.text]);
+  });
+  after(async () => {
+    await level.close();
+    await lone.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const found = async (...pattern: (Term | undefined)[]): Promise<string[]> => foundIn(level, pattern);
+  const foundIn = async (from: Level, pattern: readonly (Term | undefined)[]): Promise<string[]> => {
+    const all: string[] = [];
+    for await (const quad of new QuadReader(from).match(...(pattern as never[]))) all.push(show(quad as Quad));
+    return all.sort();
+  };
+
+  it('RDF/JS Source: match finds the quads of every pattern, terms of other kinds apart, and leaves nothing open', async () => {
+    let some = 0;
+    for (const subject of [undefined, n('s1'), f.blankNode('b1'), f.variable('s')])
+      for (const predicate of [undefined, n('p0')])
+        for (const object of [undefined, ...objects])
+          for (const graph of [undefined, n('g2'), n('absent')]) {
+            const pattern = [subject, predicate, object, graph];
+            const expected = quads.filter((quad) =>
+              [quad.subject, quad.predicate, quad.object, quad.graph].every((term, at) => {
+                const wanted = pattern[at];
+                return !wanted || wanted.termType === 'Variable' || wanted.equals(term);
+              }),
+            );
+            some += expected.length;
+            for (const from of [level, lone])
+              expect(await foundIn(from, pattern), JSON.stringify(pattern)).to.deep.equal(expected.map(show).sort());
+          }
+    expect(some).to.be.above(300);
+    expect(open).to.equal(0);
+  });
+
+  it('RDF/JS Source: a stream that is destroyed closes what it has opened', async () => {
+    const stream = new QuadReader(level).match();
+    await new Promise((resolve) => stream.once('data', resolve));
+    stream.destroy();
+    for (let turn = 0; turn < 100 && open > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(open).to.equal(0);
+  });
+
+  it('RDF/JS Source: what cannot be read is an error of the stream, not its end', async () => {
+    const broken = new Proxy(level, {
+      get(target, name) {
+        if (name === 'iterator')
+          return (options: object) =>
+            Object.assign(level.iterator(options), { nextv: () => Promise.reject(new Error('Corruption: block')) });
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const stream = new QuadReader(broken).match();
+    const failure = await new Promise<Error>((resolve, reject) => {
+      stream.on('data', () => {});
+      stream.once('error', resolve);
+      stream.once('end', () => reject(new Error('it ended')));
+    });
+    expect(failure.message).to.equal('Corruption: block');
+    expect(open).to.equal(0);
+  });
+
+  it('counts quads, not bytes', async () => {
+    expect(await new QuadReader(level).countQuads(undefined, undefined, undefined, n('g1') as never)).to.equal(20);
+  });
+
+  it('writes nothing', async () => {
+    const reader = new QuadReader(level);
+    const quad = quads[0] as never;
+    for (const write of [() => reader.clear(), () => reader.put(quad), () => reader.multiDel([quad])]) {
+      const error = await write().then(
+        () => undefined,
+        (refusal: Error) => refusal,
+      );
+      expect(error?.message).to.include('transactions');
+    }
+    expect(await found()).to.have.length(quads.length);
+  });
+
+  it('a stopped server: the plain package opens its folder as quadstore.json says, and finds the quads that the server gave', async () => {
+    const server = await startProcess();
+    const body =
+      '<> a <#T> ; <#n> 1, 2.5, "x"@en, "2026-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .';
+    const answer = await fetch(`${server.root}r`, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body });
+    expect(answer.status).to.equal(201);
+    expect(await server.stop()).to.equal(0);
+    const written = new Parser({ baseIRI: `${server.root}r` }).parse(body);
+    const plain = (quad: Quad): string => show(f.quad(quad.subject, quad.predicate, quad.object, f.defaultGraph()));
+    for (const [name, pattern] of [
+      ['one', { graph: f.namedNode(`${server.root}r`) }],
+      ['four', { predicate: f.namedNode(`${server.root}r#n`) }],
+    ] as const) {
+      const { code, stdout } = await runProcess(['orders', name], server);
+      expect([code, stdout]).to.deep.equal([
+        0,
+        name === 'one' ? '5 quads are in one order, as they were.\n' : '5 quads are in four orders.\n',
+      ]);
+      const { indexes } = JSON.parse(readFileSync(join(server.dataDir, 'quadstore.json'), 'utf8')) as { indexes: [] };
+      const backend = new ClassicLevel<string, string>(join(server.dataDir, 'level'));
+      const store = new Quadstore({ backend, dataFactory: f as never, indexes });
+      await store.open();
+      const { items } = await store.get(pattern as never);
+      await store.close();
+      const expected = (written as never as Quad[]).filter(
+        (quad) => !('predicate' in pattern) || pattern.predicate.equals(quad.predicate),
+      );
+      expect((items as never as Quad[]).map(plain).sort()).to.deep.equal(expected.map(plain).sort());
+      expect((await runProcess(['check'], server)).stdout).to.include('all in order');
+    }
+    rmSync(server.dataDir, { recursive: true });
+  }).timeout(30_000);
+});

@@ -3,8 +3,8 @@
  * the process: no signals, no output, no exit, no environment.
  */
 import { createLog } from '../lib/log.js';
-import { coreSettings } from '../lib/server/core-settings.js';
-import { effectiveSettings } from '../lib/server/effective-settings.js';
+import { coreSettings } from '../lib/server/settings/core-settings.js';
+import { effectiveSettings } from '../lib/server/settings/effective-settings.js';
 import { createServer as createStorageServer, type Server } from '../lib/server/server.js';
 import { standardComponents } from './index.js';
 

@@ -3,7 +3,7 @@
  * whoever logs must never hand it a token or a key.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { BufferedOutput } from './threads/buffered-output.js';
+import { BufferedOutput } from './buffered-output.js';
 
 export type Log = Logger;
 

@@ -7,9 +7,9 @@ import { formatLink, parseDateTime } from '../../lib/component/fields.js';
 import { type Reply, type Route, type RouteRequest, route } from '../../lib/component/http.js';
 import { positionBefore } from '../../lib/component/store.js';
 import { lws } from '../../lib/component/vocabulary.js';
-import type { Activity } from './events.js';
-import { PastEvents } from './past-events.js';
-import type { Follower } from './readers.js';
+import type { Activity } from './delivery/events.js';
+import { PastEvents } from './delivery/past-events.js';
+import type { Follower } from './delivery/readers.js';
 
 export interface EventsEndpoint {
   readonly platform: Platform;

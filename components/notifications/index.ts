@@ -9,16 +9,16 @@ import {
   setting,
 } from '../../lib/component/basics.js';
 import { createAdmission, hostList } from '../../lib/component/outbound.js';
-import { Deliveries, outboxMeasures } from './delivery.js';
-import { Distribution, type DistributionOptions, type Distributions } from './distribution.js';
+import { Deliveries, outboxMeasures } from './delivery/delivery.js';
+import { Distribution, type DistributionOptions, type Distributions } from './delivery/distribution.js';
 import { eventsRoute } from './events-route.js';
 import { printEvents } from './follow-command.js';
-import { Outbox } from './outbox.js';
-import type { Follower } from './readers.js';
+import { Outbox } from './delivery/outbox.js';
+import type { Follower } from './delivery/readers.js';
 import { assertInbox, subscriptionRoutes, subscriptionsUrl } from './routes.js';
 import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
-import { foreignSubscription } from './subscription.js';
-import { Subscriptions, subscriptionSpace } from './subscriptions.js';
+import { foreignSubscription } from './delivery/subscription.js';
+import { Subscriptions, subscriptionSpace } from './delivery/subscriptions.js';
 
 const settings = {
   enabled: setting(

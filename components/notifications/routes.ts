@@ -19,8 +19,8 @@ import {
   systemMemberReply,
 } from '../../lib/component/http.js';
 import { type Admission, OutboundError } from '../../lib/component/outbound.js';
-import { readSubscription, type Subscription, standingOf, subscriptionDocument } from './subscription.js';
-import { type Subscriptions, subscriptionKey } from './subscriptions.js';
+import { readSubscription, type Subscription, standingOf, subscriptionDocument } from './delivery/subscription.js';
+import { type Subscriptions, subscriptionKey } from './delivery/subscriptions.js';
 
 export interface SubscriptionEndpoint {
   readonly platform: Platform;

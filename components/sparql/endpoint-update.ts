@@ -11,7 +11,7 @@ import { lws, turtle } from '../../lib/component/vocabulary.js';
 import type { QueryAnswer } from './pool/asked-query.js';
 import type { QueryTask } from './pool/messages.js';
 import type { UpdateLine } from './pool/run-update.js';
-import type { SparqlRequest } from './protocol.js';
+import type { SparqlRequest } from './protocol/protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
 import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';
 

@@ -5,7 +5,7 @@ import { defineComponent, flag, integer, optional, setting } from '../../lib/com
 import { MemoryIndex, quadsInMemory } from '../../lib/component/memory.js';
 import { hostList, parseAllowedHost } from '../../lib/component/outbound.js';
 import { QueryPool } from './pool/query-pool.js';
-import { sparqlQuery } from './protocol.js';
+import { sparqlQuery } from './protocol/protocol.js';
 import { askResource, runStored, sparqlRoutes } from './routes.js';
 import { sparqlUrl } from './service-endpoint.js';
 import { CountedStatistics } from './statistics.js';

@@ -21,7 +21,7 @@ import {
   type SparqlRequest,
   sparqlQuery,
   sparqlUpdate,
-} from './protocol.js';
+} from './protocol/protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
 import { serviceDescription } from './service-description.js';
 import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';

@@ -9,7 +9,7 @@ import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { countedCache } from '../../lib/component/memory.js';
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import type { QueryPool } from './pool/query-pool.js';
-import { resultFormats } from './protocol.js';
+import { resultFormats } from './protocol/protocol.js';
 
 /** A class or predicate, and in how many triples it is. */
 export type Counted = readonly [iri: string, count: number];

@@ -12,7 +12,7 @@ import { quadsOf } from '../../lib/component/graphs.js';
 import type { StoredQuestion } from '../../lib/component/http.js';
 import type { Parameters, ParameterTerm } from '../../lib/component/query.js';
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
-import { sparqlQuery } from './protocol.js';
+import { sparqlQuery } from './protocol/protocol.js';
 
 const sh = 'http://www.w3.org/ns/shacl#';
 const forms = ['select', 'ask', 'construct'] as const;

@@ -14,7 +14,7 @@ import { TransferError } from '../../lib/component/exchange.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
-import { unzipInto } from './zip-tree.js';
+import { unzipInto } from './trees/zip-tree.js';
 
 interface Wanted {
   readonly of: string;

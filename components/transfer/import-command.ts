@@ -30,7 +30,7 @@ import {
 } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
 import { sendTo, targetOf } from './send-to.js';
-import { zipFolder } from './zip-tree.js';
+import { zipFolder } from './trees/zip-tree.js';
 
 /** Exit code of an import that has ended and left out some of the source. */
 const incomplete = 3;

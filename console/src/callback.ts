@@ -1,7 +1,7 @@
 /** The page that the identity provider sends people back to: signs in, and continues to the console. */
 import { html, render } from 'lit';
 import { placeAfter } from './frame/page.js';
-import { endOpenId } from './session/openid.js';
+import { endOpenId } from './sign-in/openid.js';
 import { resume } from './session/session.js';
 import { messageOf } from './storage/api.js';
 

@@ -1,6 +1,6 @@
 /** The console's entry: takes up the session, then shows the shell. */
 import { html, render } from 'lit';
-import './frame/shell.js';
+import './shell.js';
 import { confirmed } from './frame/confirm.js';
 import { notify } from './frame/notice.js';
 import { claimsOf, identityOfBrowser, resume, signIn, signInAsBrowser, subjectNow } from './session/session.js';

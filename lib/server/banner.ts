@@ -2,8 +2,8 @@
 
 import { type Settings, setByProfile } from '../settings.js';
 import { asTyped } from '../threads/package-root.js';
-import { coreSettings } from './core-settings.js';
-import { readIdentity, signCredential, signLinkCredential } from './owner-credential.js';
+import { coreSettings } from './settings/core-settings.js';
+import { readIdentity, signCredential, signLinkCredential } from './storage/owner-credential.js';
 import type { Server } from './server.js';
 import { signInLink } from './sign-in-link.js';
 

@@ -7,10 +7,10 @@ import { StoreUnavailableError } from '../storage/level/durable-level.js';
 import { packageRoot, packageVersion } from '../threads/package-root.js';
 import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';
-import { effectiveSettings } from './effective-settings.js';
-import { withRemembered } from './remembered-address.js';
+import { effectiveSettings } from './settings/effective-settings.js';
+import { withRemembered } from './settings/stored-base-uri.js';
 import { settingsOfStorage } from './storages/storage-registry.js';
-import { sourcesOf } from './usable-settings.js';
+import { sourcesOf } from './storage/usable-settings.js';
 
 interface CommandLine {
   readonly command: string;

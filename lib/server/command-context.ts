@@ -6,9 +6,9 @@ import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
 import type { Store } from '../storage/transactions/store.js';
 import { databaseAddress } from '../storage/shared/address.js';
-import { coreSettings, readBaseUri } from './core-settings.js';
-import { assertStorage, blobPlaceOf, formatsOf, openStore } from './open-store.js';
-import { readIdentity, signCredential } from './owner-credential.js';
+import { coreSettings, readBaseUri } from './settings/core-settings.js';
+import { assertStorage, blobPlaceOf, formatsOf, openStore } from './storage/open-store.js';
+import { readIdentity, signCredential } from './storage/owner-credential.js';
 import { prepareServer } from './server.js';
 import { StorageRegistry } from './storages/storage-registry.js';
 

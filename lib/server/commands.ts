@@ -15,8 +15,8 @@ import { Orders } from '../storage/keys/orders.js';
 import { giveBackAtRest } from '../threads/idle-memory.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
-import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
-import { assertStorage } from './open-store.js';
+import { type CoreSettings, coreSettings, readBaseUri } from './settings/core-settings.js';
+import { assertStorage } from './storage/open-store.js';
 import {
   type Identity,
   keptIdentity,
@@ -24,10 +24,10 @@ import {
   readIdentity,
   signCredential,
   signLinkCredential,
-} from './owner-credential.js';
+} from './storage/owner-credential.js';
 import { createServer, prepareServer, type Server } from './server.js';
 import { consolePageOf, signInLink } from './sign-in-link.js';
-import { rotateKey } from './verification-method.js';
+import { rotateKey } from './storage/verification-method.js';
 
 /** Exit code of `check` for a storage that is damaged. */
 const damaged = 3;

@@ -7,16 +7,16 @@ import type { Application } from '../http/app.js';
 import type { Log } from '../log.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/transactions/store.js';
-import { certificatesOf } from './certificates.js';
-import { coreSettings } from './core-settings.js';
-import { createDoor, type Door } from './door.js';
-import { openStorage, type PreparedStorage, prepareStorage } from './open-storage.js';
-import { makeProcess } from './process.js';
-import { rememberAddress } from './remembered-address.js';
+import { certificatesOf } from './listeners/certificates.js';
+import { coreSettings } from './settings/core-settings.js';
+import { createDoor, type Door } from './listeners/listeners.js';
+import { openStorage, type PreparedStorage, prepareStorage } from './storage/open-storage.js';
+import { makeProcess } from './storage/process.js';
+import { rememberAddress } from './settings/stored-base-uri.js';
 import { StorageDeployment } from './storages/deployment.js';
 import { StorageRegistry } from './storages/storage-registry.js';
-import { acceptUpgrades, takesUpgrades, type Upgrade } from './upgrades.js';
-import { assertUsable } from './usable-settings.js';
+import { acceptUpgrades, takesUpgrades, type Upgrade } from './storage/upgrades.js';
+import { assertUsable } from './storage/usable-settings.js';
 
 /** What a server is made with, beside its settings. */
 export interface Equipment {

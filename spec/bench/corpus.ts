@@ -6,7 +6,7 @@ import { indexChanges } from '../../components/search-index/indexer.js';
 import { currentState, stateKey } from '../../components/search-index/postings.js';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
 import { stageNew } from '../../lib/resources/write.js';
-import { openStore } from '../../lib/server/open-store.js';
+import { openStore } from '../../lib/server/storage/open-store.js';
 import { ownerAuthorizer, specStorage } from '../support/storage.js';
 
 export interface CorpusOptions {

@@ -1,7 +1,7 @@
 /** Rule 5.5: a sign-in link belongs to the key that it came with first, also after a restart. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readIdentity, signLinkCredential } from '../../lib/server/owner-credential.js';
+import { readIdentity, signLinkCredential } from '../../lib/server/storage/owner-credential.js';
 import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { entryRange } from '../../lib/storage/keys/records.js';
 import { signingKey } from '../support/jwt.js';

@@ -1,6 +1,6 @@
 /** The console: signing in, in a browser (rules 1.3, 5.1, 5.5). */
 import { expect } from 'chai';
-import { readIdentity, signCredential, signLinkCredential } from '../../lib/server/owner-credential.js';
+import { readIdentity, signCredential, signLinkCredential } from '../../lib/server/storage/owner-credential.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 

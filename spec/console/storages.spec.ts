@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { readIdentity, signLinkCredential } from '../../lib/server/owner-credential.js';
+import { readIdentity, signLinkCredential } from '../../lib/server/storage/owner-credential.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { type SpecDeployment, startDeployment } from '../support/deployments.js';
 import { ed25519Identity } from '../support/identity.js';

@@ -1,14 +1,23 @@
-/** The house stands: imports run down the floors, and the packages that a floor may use stay on it. */
+/** Layers of the source tree: imports go down, never in rings, and each package is used by its layer only. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../lib/threads/package-root.js';
 import { longParameterLists } from './long-parameter-lists.js';
-import { circlesOf, functionsOf, type Import, importsOf, pathOf, sourceFiles } from './source-tree.js';
+import {
+  functionsOf,
+  type Import,
+  importedFiles,
+  importedFolders,
+  importsOf,
+  pathOf,
+  ringsOf,
+  sourceFiles,
+} from './source-tree.js';
 
-/** From the ground up; a folder imports only what is on a lower line. Those on one line may know each other only by the pairs below. */
-const floors: readonly (readonly string[])[] = [
-  ['lib/errors', 'lib/caches', 'lib/profile'],
+/** The lowest layer first. A file imports its own layer and lower ones. */
+const layers: readonly (readonly string[])[] = [
+  ['lib/errors', 'lib/caches', 'lib/profile', 'lib/buffered-output'],
   ['lib/threads'],
   ['lib/settings', 'lib/log', 'lib/measures'],
   ['lib/fields', 'lib/json'],
@@ -25,9 +34,9 @@ const floors: readonly (readonly string[])[] = [
   ['components'],
 ];
 
-const levelOf = (place: string): number => floors.findIndex((names) => names.includes(place));
+const levelOf = (place: string): number => layers.findIndex((names) => names.includes(place));
 
-/** The floor that a file of the source tree belongs to. */
+/** Returns the layer of a source file. */
 function placeOf(file: string): string {
   const [top, second = ''] = relative(packageRoot, file).split(/[/\\]/);
   return top === 'components' ? 'components' : `${top}/${second.replace(/\.[jt]s$/, '')}`;
@@ -36,15 +45,15 @@ function placeOf(file: string): string {
 const files = sourceFiles('lib', 'components');
 const imports = importsOf(files);
 
-/** The offending lines, to be read in the failure. */
+/** Returns the import lines that break a rule, for the failure message. */
 function offences(isOffence: (entry: Import) => boolean): string[] {
   return imports.filter(isOffence).map(({ line }) => line);
 }
 
 const isIn = (file: string, folder: string): boolean => relative(packageRoot, file).startsWith(folder);
 
-describe('The house', () => {
-  it('has every source file on a floor', () => {
+describe('Architecture', () => {
+  it('assigns every source file to a layer', () => {
     expect(imports.length).to.be.above(200);
     expect(files.filter((file) => levelOf(placeOf(file)) < 0 && !file.endsWith('index.ts'))).to.deep.equal([]);
   });
@@ -54,7 +63,7 @@ describe('The house', () => {
     expect(taking).to.deep.equal([]);
   });
 
-  it('has imports that run down the floors', () => {
+  it('imports downwards only', () => {
     const upward = offences(({ file, from }) => {
       if (!from.startsWith('.')) return false;
       const [here, there] = [placeOf(file), placeOf(resolve(dirname(file), from))];
@@ -120,22 +129,33 @@ describe('The house', () => {
     expect(stray).to.deep.equal([]);
   });
 
-  it('has floors within the query floor, too', () => {
-    const storeys = [['access', 'parse'], ['expressions', 'memory'], ['plan'], ['operators'], ['']];
-    const storeyOf = (file: string): number => {
-      const [, folder = ''] = /^lib\/query\/(?:([^/]+)\/)?[^/]+$/.exec(pathOf(file)) ?? [undefined, 'elsewhere'];
-      return storeys.findIndex((names) => names.includes(folder));
-    };
-    const upward = offences(({ file, from }) => {
-      if (!from.startsWith('.') || storeyOf(file) < 0) return false;
-      const there = resolve(dirname(file), from);
-      return storeyOf(there) >= storeyOf(file) && dirname(there) !== dirname(file);
+  /** Folders of layers that have layers of their own, the lowest first. */
+  const inner: Readonly<Record<string, readonly (readonly string[])[]>> = {
+    'lib/storage': [['keys'], ['level', 'log'], ['blobs'], ['graphs'], ['transactions'], ['shared']],
+    'lib/query': [['access', 'parse'], ['expressions', 'memory'], ['plan'], ['operators'], ['']],
+    'lib/server': [['settings'], ['storage'], ['listeners', 'storages'], ['']],
+  };
+  for (const [layer, folders] of Object.entries(inner))
+    it(`imports downwards between the folders of ${layer}`, () => {
+      const folderOf = (file: string): string => relative(layer, dirname(pathOf(file)));
+      const depthOf = (file: string): number => folders.findIndex((names) => names.includes(folderOf(file)));
+      const own = files.filter((file) => isIn(file, `${layer}/`));
+      expect(own.filter((file) => depthOf(file) < 0)).to.deep.equal([]);
+      const upward = offences(({ file, from }) => {
+        if (!from.startsWith('.') || !isIn(file, `${layer}/`)) return false;
+        const there = resolve(dirname(file), from);
+        return isIn(there, `${layer}/`) && folderOf(there) !== folderOf(file) && depthOf(there) >= depthOf(file);
+      });
+      expect(upward).to.deep.equal([]);
     });
-    expect(upward).to.deep.equal([]);
+
+  it('has no rings of files', () => {
+    expect(ringsOf(importedFiles(imports))).to.deep.equal([]);
   });
 
-  it('has no circles', () => {
-    expect(circlesOf(imports)).to.deep.equal([]);
+  it('has no rings of folders', () => {
+    const all = importsOf(sourceFiles('lib', 'components', 'console/src'));
+    expect(ringsOf(importedFolders(all))).to.deep.equal([]);
   });
 
   it('imports packages by their names alone, and declares each of them', () => {

@@ -1,4 +1,4 @@
-/** The source tree as the house spec reads it: files, their imports, circles among them, and their functions. No tool, no grammar. */
+/** Source files, their imports, rings and functions, read by regular expressions. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { packageRoot } from '../../lib/threads/package-root.js';
@@ -7,7 +7,7 @@ export interface Import {
   readonly file: string;
   readonly line: string;
   readonly from: string;
-  /** Only types, which are gone when the code runs. */
+  /** `import type`: has no effect at run time. */
   readonly isType: boolean;
 }
 
@@ -35,27 +35,43 @@ export function importsOf(files: readonly string[]): Import[] {
   });
 }
 
-/** Files that import each other, however far around. */
-export function circlesOf(imports: readonly Import[]): string[][] {
-  const targets = new Map<string, string[]>();
+/** Relative imports between files, as paths from the package's root. */
+export function importedFiles(imports: readonly Import[]): Map<string, Set<string>> {
+  const targets = new Map<string, Set<string>>();
   for (const { file, from } of imports) {
     if (!from.startsWith('.')) continue;
     const target = pathOf(resolve(dirname(file), from)).replace(/\.js$/, '.ts');
-    targets.set(pathOf(file), [...(targets.get(pathOf(file)) ?? []), target]);
+    targets.set(pathOf(file), (targets.get(pathOf(file)) ?? new Set()).add(target));
   }
-  /** All that a file reaches. */
-  const reached = (start: string): Set<string> => {
-    const found = new Set<string>();
-    const left = [...(targets.get(start) ?? [])];
-    for (let file = left.pop(); file !== undefined; file = left.pop()) {
-      if (found.has(file)) continue;
-      found.add(file);
-      left.push(...(targets.get(file) ?? []));
-    }
-    return found;
-  };
-  return [...targets.keys()].filter((file) => reached(file).has(file)).map((file) => [file]);
+  return targets;
 }
+
+/** Imports between folders: two folders can form a ring although no files do. */
+export function importedFolders(imports: readonly Import[]): Map<string, Set<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const [file, targets] of importedFiles(imports)) {
+    const targetFolders = folders.get(dirname(file)) ?? new Set();
+    for (const target of targets) if (dirname(target) !== dirname(file)) targetFolders.add(dirname(target));
+    folders.set(dirname(file), targetFolders);
+  }
+  return folders;
+}
+
+/** Returns everything that can be reached from a node, without the node unless it is in a ring. */
+export function reachOf(graph: ReadonlyMap<string, ReadonlySet<string>>, start: string): Set<string> {
+  const found = new Set<string>();
+  const left = [...(graph.get(start) ?? [])];
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    if (found.has(node)) continue;
+    found.add(node);
+    left.push(...(graph.get(node) ?? []));
+  }
+  return found;
+}
+
+/** Returns the nodes that can be reached from themselves. */
+export const ringsOf = (graph: ReadonlyMap<string, ReadonlySet<string>>): string[] =>
+  [...graph.keys()].filter((node) => reachOf(graph, node).has(node));
 
 export interface FunctionFound {
   readonly path: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { standardComponents } from '../../components/index.js';
 import { createLog } from '../../lib/log.js';
-import { coreSettings } from '../../lib/server/core-settings.js';
+import { coreSettings } from '../../lib/server/settings/core-settings.js';
 import { createServer, type Server } from '../../lib/server/server.js';
 import { loadSettings } from '../../lib/settings.js';
 import { freePort } from '../support/free-port.js';

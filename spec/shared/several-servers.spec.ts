@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
+import { readIdentity, signCredential } from '../../lib/server/storage/owner-credential.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { LoggedEvent } from '../../lib/storage/log/change-entry.js';
 import { writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';

@@ -4,7 +4,7 @@ import { restore } from '../../components/backup/restore-command.js';
 import { verify } from '../../components/backup/verify-command.js';
 import { standardComponents } from '../../components/index.js';
 import { commandContext, onStore } from '../../lib/server/command-context.js';
-import { coreSettings } from '../../lib/server/core-settings.js';
+import { coreSettings } from '../../lib/server/settings/core-settings.js';
 import { loadSettings } from '../../lib/settings.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Level } from '../../lib/storage/level/durable-level.js';

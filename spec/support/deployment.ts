@@ -6,7 +6,7 @@ import dns from 'node:dns';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { standardComponents } from '../../components/index.js';
-import { coreSettings } from '../../lib/server/core-settings.js';
+import { coreSettings } from '../../lib/server/settings/core-settings.js';
 import { StorageRegistry } from '../../lib/server/storages/storage-registry.js';
 import { loadSettings } from '../../lib/settings.js';
 

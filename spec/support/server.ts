@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { standardComponents } from '../../components/index.js';
 import { createLog } from '../../lib/log.js';
-import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
+import { readIdentity, signCredential } from '../../lib/server/storage/owner-credential.js';
 import { createServer as createStorageServer, type Server } from '../../lib/server/server.js';
 import { loadSettings } from '../../lib/settings.js';
 import { canBeOneOfMany, placeAmongMany, tables } from './deployment.js';

@@ -5,8 +5,8 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type Access, ancestorsOf, requireAccess } from '../../../lib/component/access.js';
 import { LwsError, type Platform } from '../../../lib/component/basics.js';
-import type { Activity } from '../events.js';
-import type { Reader } from '../readers.js';
+import type { Activity } from '../delivery/events.js';
+import type { Reader } from '../delivery/readers.js';
 
 /** One connection. */
 export interface Listener {

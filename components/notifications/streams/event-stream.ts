@@ -4,8 +4,8 @@ import { LwsError, type Platform } from '../../../lib/component/basics.js';
 import { formatLink, qualityOf } from '../../../lib/component/fields.js';
 import { acceptedRanges, type Reply, type Route, type RouteRequest, route } from '../../../lib/component/http.js';
 import { isAbsoluteIri, lws } from '../../../lib/component/vocabulary.js';
-import { type Activity, notificationOf } from '../events.js';
-import { PastEvents } from '../past-events.js';
+import { type Activity, notificationOf } from '../delivery/events.js';
+import { PastEvents } from '../delivery/past-events.js';
 import type { Channel, Channels, Listener } from './channels.js';
 import type { Places } from './places.js';
 

@@ -30,7 +30,7 @@ import {
   statusOf,
 } from '../../../lib/component/http.js';
 import { isAbsoluteIri, lws, rdf, turtle, xsd } from '../../../lib/component/vocabulary.js';
-import type { Activity } from '../events.js';
+import type { Activity } from '../delivery/events.js';
 import type { Channel, Listener } from './channels.js';
 import { type Streams, whenExpired } from './event-stream.js';
 

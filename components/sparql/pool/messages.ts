@@ -3,7 +3,7 @@
 import type { GraphChanges, MemoryAsked, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
 import type { AllowedHost } from '../../../lib/component/outbound.js';
 import type { GraphScope } from '../../../lib/component/query.js';
-import type { AcceptedFormats, SparqlRequest } from '../protocol.js';
+import type { AcceptedFormats, SparqlRequest } from '../protocol/protocol.js';
 
 /** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */
 export type Purpose = 'read' | 'know' | 'make';

@@ -20,8 +20,8 @@ import {
   type WriteOptions,
   type Writer,
 } from '../../../lib/component/exchange.js';
-import { openFolderSink, openFolderTree } from '../folder-tree.js';
-import { openZipTree, ZipSink } from '../zip-tree.js';
+import { openFolderSink, openFolderTree } from '../trees/folder-tree.js';
+import { openZipTree, ZipSink } from '../trees/zip-tree.js';
 
 /** What is imported: a file or a folder of this machine. */
 export interface Source {

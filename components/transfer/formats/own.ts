@@ -1,7 +1,7 @@
 /** The formats of this component: dumps, files as they are, and our own archive. */
 import { basename } from 'node:path';
 import { FolderWriter, type Format, folderReader } from '../../../lib/component/exchange.js';
-import { openFileTree } from '../folder-tree.js';
+import { openFileTree } from '../trees/folder-tree.js';
 import { archiveReader, isArchive } from './archive-reader.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { dumpReader } from './dump-reader.js';

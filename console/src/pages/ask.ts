@@ -13,7 +13,7 @@ import { Page, placeHref, submitted } from '../frame/page.js';
 import { tabStrip } from '../frame/tabs.js';
 import { storageUri } from '../session/session.js';
 import { shortName } from '../storage/names.js';
-import { vocabulary } from '../storage/vocabulary.js';
+import { vocabulary } from '../search/vocabulary.js';
 
 const switchedOff = 'This storage answers no queries: lws.sparql.endpoint.enabled is off.';
 

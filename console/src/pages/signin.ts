@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
-import { beginOpenId, openIdProvider } from '../session/openid.js';
+import { beginOpenId, openIdProvider } from '../sign-in/openid.js';
 import { browserIdentity, signIn, signInAsBrowser } from '../session/session.js';
 
 @customElement('page-signin')

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import type { Language } from '../editor/quad-editor.js';
 import { Page } from '../frame/page.js';
-import { vocabulary } from '../storage/vocabulary.js';
+import { vocabulary } from '../search/vocabulary.js';
 import { type Draft, saveRow, type Theirs } from './draft.js';
 
 @customElement('resource-text')

@@ -4,8 +4,8 @@ import type { Component } from '../../component/contract.js';
 import type { StorageRecord } from '../../component/deployment.js';
 import { LwsError } from '../../errors.js';
 import { ownRecord, type Settings, SettingsError } from '../../settings.js';
-import { coreSettings, readBaseUri } from '../core-settings.js';
-import { assertUsable } from '../usable-settings.js';
+import { coreSettings, readBaseUri } from '../settings/core-settings.js';
+import { assertUsable } from '../storage/usable-settings.js';
 import { Addresses } from './addresses.js';
 
 /** The addresses of a deployment; `undefined`: it has one storage. @throws SettingsError */

@@ -5,7 +5,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../errors.js';
-import type { OpenStorage } from '../open-storage.js';
+import type { OpenStorage } from '../storage/open-storage.js';
 import { OpeningTurns, type Turn } from './opening-turns.js';
 import { type Seat, Seats } from './seats.js';
 

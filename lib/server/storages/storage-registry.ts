@@ -7,8 +7,8 @@ import type { StorageChange, StorageRecord, Storages } from '../../component/dep
 import { LwsError } from '../../errors.js';
 import { type Settings, SettingsError } from '../../settings.js';
 import { syncPath } from '../../storage/level/synced-files.js';
-import { coreSettings } from '../core-settings.js';
-import { blobPlaceOf } from '../open-store.js';
+import { coreSettings } from '../settings/core-settings.js';
+import { blobPlaceOf } from '../storage/open-store.js';
 import { type Addresses, isStorageName } from './addresses.js';
 import { addressesOf, assertSettings, type Overlaid, recordsIn, storageSettings } from './overlay.js';
 import { newId, StorageRecords } from './storage-records.js';

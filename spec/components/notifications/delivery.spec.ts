@@ -1,10 +1,10 @@
 /** Deliveries to subscribers that are no controllers: attempts have a rate, and lines are read in pages. */
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
-import { Deliveries } from '../../../components/notifications/delivery.js';
-import { type Delivery, inboxName, outboxRange } from '../../../components/notifications/outbox.js';
-import type { Subscription } from '../../../components/notifications/subscription.js';
-import { Subscriptions, subscriptionKey } from '../../../components/notifications/subscriptions.js';
+import { Deliveries } from '../../../components/notifications/delivery/delivery.js';
+import { type Delivery, inboxName, outboxRange } from '../../../components/notifications/delivery/outbox.js';
+import type { Subscription } from '../../../components/notifications/delivery/subscription.js';
+import { Subscriptions, subscriptionKey } from '../../../components/notifications/delivery/subscriptions.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
 import { createLog } from '../../../lib/log.js';
 import type { GuardedFetch } from '../../../lib/outbound/guarded-fetch.js';

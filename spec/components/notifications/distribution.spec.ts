@@ -1,6 +1,6 @@
 /** Rule 16.12: what waits for those who are no controllers is bounded. */
 import { expect } from 'chai';
-import { Distribution, maxWaiting, waitingSpaces } from '../../../components/notifications/distribution.js';
+import { Distribution, maxWaiting, waitingSpaces } from '../../../components/notifications/delivery/distribution.js';
 import { entryRange } from '../../../lib/storage/keys/records.js';
 import { memoryStore } from '../../support/memory-store.js';
 

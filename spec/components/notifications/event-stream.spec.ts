@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Activity } from '../../../components/notifications/events.js';
+import type { Activity } from '../../../components/notifications/delivery/events.js';
 import { Channels } from '../../../components/notifications/streams/channels.js';
 import { streamRoutes } from '../../../components/notifications/streams/event-stream.js';
 import { Places } from '../../../components/notifications/streams/places.js';

@@ -1,6 +1,6 @@
 /** Rules 16.2, 17.9: what an import brings of subscriptions keeps the bounds of those that are made here. */
 import { expect } from 'chai';
-import { foreignSubscription } from '../../../components/notifications/subscription.js';
+import { foreignSubscription } from '../../../components/notifications/delivery/subscription.js';
 
 const root = 'https://storage.example/';
 const latest = 2_000_000;

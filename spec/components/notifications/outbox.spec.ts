@@ -1,9 +1,9 @@
 /** What a write decides and stages for those who subscribed: not more for more subscriptions. */
 import { expect } from 'chai';
-import { Distribution } from '../../../components/notifications/distribution.js';
-import { type Delivery, linesOf, Outbox, outboxRange } from '../../../components/notifications/outbox.js';
-import type { Subscription } from '../../../components/notifications/subscription.js';
-import { Subscriptions, subscriptionKey } from '../../../components/notifications/subscriptions.js';
+import { Distribution } from '../../../components/notifications/delivery/distribution.js';
+import { type Delivery, linesOf, Outbox, outboxRange } from '../../../components/notifications/delivery/outbox.js';
+import type { Subscription } from '../../../components/notifications/delivery/subscription.js';
+import { Subscriptions, subscriptionKey } from '../../../components/notifications/delivery/subscriptions.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
 import type { Authorizer, Question, Standing } from '../../../lib/authorization/authorizer.js';
 import { createLog } from '../../../lib/log.js';

@@ -1,7 +1,7 @@
 /** SPARQL 1.1 Query Results JSON, XML, CSV and TSV: exact texts. */
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import type { ResultFormat } from '../../../components/sparql/protocol.js';
+import type { ResultFormat } from '../../../components/sparql/protocol/protocol.js';
 import { type ResultRow, resultWriter } from '../../../components/sparql/results/result-writers.js';
 
 const f = new DataFactory();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { QueryJob } from '../../../components/sparql/pool/asked-query.js';
 import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
-import { acceptedFormats } from '../../../components/sparql/protocol.js';
+import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
 import { serviceCalls } from '../../../components/sparql/services/service-calls.js';
 import { createLog } from '../../../lib/log.js';
 import { parseAllowedHost } from '../../../lib/outbound/address-policy.js';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { readIdentity, signCredential } from '../../../lib/server/owner-credential.js';
+import { readIdentity, signCredential } from '../../../lib/server/storage/owner-credential.js';
 import { type Pod, type SpecDeployment, startDeployment } from '../../support/deployments.js';
 import { type Answer, exchange, head } from '../../support/http.js';
 import { ed25519Identity } from '../../support/identity.js';

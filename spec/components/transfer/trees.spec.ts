@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { expect } from 'chai';
-import { openFolderSink, openFolderTree } from '../../../components/transfer/folder-tree.js';
-import { openZipTree, ZipSink } from '../../../components/transfer/zip-tree.js';
+import { openFolderSink, openFolderTree } from '../../../components/transfer/trees/folder-tree.js';
+import { openZipTree, ZipSink } from '../../../components/transfer/trees/zip-tree.js';
 import type { FileTree, TreeFile, TreeSink } from '../../../lib/exchange/file-tree.js';
 import { runs } from '../../support/speed.js';
 

@@ -10,7 +10,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { expect } from 'chai';
 import { standardComponents } from '../../../components/index.js';
 import { check } from '../../../lib/server/commands.js';
-import { coreSettings } from '../../../lib/server/core-settings.js';
+import { coreSettings } from '../../../lib/server/settings/core-settings.js';
 import { loadSettings } from '../../../lib/settings.js';
 import { request } from '../../support/http.js';
 import { freePort, startSpecServer } from '../../support/server.js';

@@ -6,9 +6,9 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
-import { acceptedFormats } from '../../../components/sparql/protocol.js';
+import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
 import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
-import { openStore } from '../../../lib/server/open-store.js';
+import { openStore } from '../../../lib/server/storage/open-store.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 

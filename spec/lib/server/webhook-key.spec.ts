@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { keptKey, readKey } from '../../../lib/server/kept-key.js';
-import { oldVerificationMethod, rotateKey, verificationMethodOf } from '../../../lib/server/verification-method.js';
+import { keptKey, readKey } from '../../../lib/server/storage/key-file.js';
+import { oldVerificationMethod, rotateKey, verificationMethodOf } from '../../../lib/server/storage/verification-method.js';
 
 describe('server/verification-method', () => {
   const storage = 'https://storage.example/';

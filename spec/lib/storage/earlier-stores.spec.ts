@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { Parser } from 'n3';
 import { createServer, type StorageServer } from '../../../components/quadpod.js';
 import { linksetFaults } from '../../../lib/resources/metadata.js';
-import { openStore } from '../../../lib/server/open-store.js';
+import { openStore } from '../../../lib/server/storage/open-store.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
 import { openLevel } from '../../../lib/storage/level/durable-level.js';
 import { migrate, storeFormat } from '../../../lib/storage/graphs/format.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { LwsError } from '../../../../lib/errors.js';
-import type { OpenStorage } from '../../../../lib/server/open-storage.js';
+import type { OpenStorage } from '../../../../lib/server/storage/open-storage.js';
 import { Residents } from '../../../../lib/server/storages/residents.js';
 import type { Seat } from '../../../../lib/server/storages/seats.js';
 

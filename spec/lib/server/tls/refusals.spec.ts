@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { createServer } from 'quadpod';
 import { standardComponents } from '../../../../components/index.js';
-import { coreSettings } from '../../../../lib/server/core-settings.js';
-import { assertUsable } from '../../../../lib/server/usable-settings.js';
+import { coreSettings } from '../../../../lib/server/settings/core-settings.js';
+import { assertUsable } from '../../../../lib/server/storage/usable-settings.js';
 import { loadSettings, SettingsError } from '../../../../lib/settings.js';
 
 const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];

@@ -5,7 +5,7 @@ import { Agent, request as requestTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { certificateFiles } from '../../../../lib/server/tls/certificate-files.js';
+import { certificateFiles } from '../../../../lib/server/listeners/certificate-files.js';
 import { exchange, head, request, startRequest } from '../../../support/http.js';
 import { frame, prefaceHttp2, requestHttp2 } from '../../../support/http2.js';
 import { startProcess } from '../../../support/process.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { archiveReader } from '../../../../components/transfer/formats/archive-reader.js';
-import { openZipTree } from '../../../../components/transfer/zip-tree.js';
+import { openZipTree } from '../../../../components/transfer/trees/zip-tree.js';
 import { openLevel } from '../../../../lib/storage/level/durable-level.js';
 import { loadCheckpoint, writeCheckpoint } from '../../../../lib/storage/shared/checkpoint.js';
 import type { Connection } from '../../../../lib/storage/shared/connection.js';

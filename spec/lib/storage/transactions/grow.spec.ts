@@ -7,7 +7,7 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { ensureRoot } from '../../../../lib/resources/storage-root.js';
-import { openStore } from '../../../../lib/server/open-store.js';
+import { openStore } from '../../../../lib/server/storage/open-store.js';
 import { checkStore } from '../../../../lib/storage/transactions/check.js';
 import type { Store } from '../../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../../lib/storage/transactions/transaction.js';

@@ -1,0 +1,372 @@
+/**
+ * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A slow inbox
+ * holds up nobody else.
+ */
+import { createHash, sign } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Standing } from '../../../lib/component/access.js';
+import { type Log, type Measure, measure, measureBy, type Platform } from '../../../lib/component/basics.js';
+import { lwsJson } from '../../../lib/component/http.js';
+import { Gate, type GuardedFetch, OutboundError } from '../../../lib/component/outbound.js';
+import type { Store } from '../../../lib/component/store.js';
+import { notificationOf } from './events.js';
+import { type Delivery, inboxOfKey, linesOf, outboxRange, stagedAt } from './outbox.js';
+import type { Subscription } from './subscription.js';
+import { type Subscriptions, subscriptionKey } from './subscriptions.js';
+
+/** What is written after deliveries: one transaction for all inboxes that wait for one. */
+interface Batch {
+  readonly changes: Map<string, string | null>;
+  readonly told: Map<string, Subscription>;
+  readonly written: Promise<void>;
+}
+
+class Aftermath {
+  private next: Batch | undefined;
+
+  constructor(private readonly store: Store) {}
+
+  /** What was delivered or given up leaves the outbox (`null`, or what is left of it), and its subscriptions remember how it went. */
+  write(changes: ReadonlyMap<string, string | null>, told: ReadonlyMap<string, Subscription>): Promise<void> {
+    if (changes.size === 0) return Promise.resolve();
+    this.next ??= this.begin();
+    for (const [key, value] of changes) this.next.changes.set(key, value);
+    for (const [id, state] of told) this.next.told.set(id, state);
+    return this.next.written;
+  }
+
+  private begin(): Batch {
+    const [changes, told]: [Map<string, string | null>, Map<string, Subscription>] = [new Map(), new Map()];
+    const taken = (): void => {
+      if (this.next?.changes === changes) this.next = undefined;
+    };
+    const written = this.store.transact(
+      (tx) => {
+        taken();
+        for (const [key, value] of changes)
+          if (value === null) tx.deleteEntry(key);
+          else tx.putEntry(key, value);
+        // One that was cancelled meanwhile stays cancelled.
+        for (const [id, state] of told)
+          if (tx.entry(subscriptionKey(id)) !== undefined) tx.putEntry(subscriptionKey(id), JSON.stringify(state));
+      },
+      { frees: true },
+    );
+    return { changes, told, written: written.finally(taken) };
+  }
+}
+
+const covered = ['@method', '@scheme', '@authority', '@path', 'content-type', 'content-digest'] as const;
+
+/**
+ * The fields that a POST of a body carries: a signature by RFC 9421 with Ed25519 over an RFC 9530 digest (rule 16.7). Pure.
+ * @param created seconds since the epoch
+ */
+function signedFields(
+  { keyId, key }: Platform['signingKey'],
+  url: URL,
+  contentType: string,
+  body: Uint8Array,
+  created: number,
+): Readonly<Record<string, string>> {
+  const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
+  const values: Readonly<Record<(typeof covered)[number], string>> = {
+    '@method': 'POST',
+    '@scheme': url.protocol.slice(0, -1),
+    // RFC 9421 2.2.3: lower case, without the default port, which is how URL has it.
+    '@authority': url.host,
+    '@path': url.pathname,
+    'content-type': contentType,
+    'content-digest': digest,
+  };
+  const parameters = `(${covered.map((name) => `"${name}"`).join(' ')});created=${created};keyid="${keyId}"`;
+  const base = [...covered.map((name) => `"${name}": ${values[name]}`), `"@signature-params": ${parameters}`].join(
+    '\n',
+  );
+  const signature = sign(null, Buffer.from(base), key).toString('base64');
+  return {
+    'Content-Type': contentType,
+    'Content-Digest': digest,
+    'Signature-Input': `sig1=${parameters}`,
+    Signature: `sig1=:${signature}:`,
+  };
+}
+
+export interface DeliveryOptions {
+  readonly store: Store;
+  readonly storage: string;
+  readonly subscriptions: Subscriptions;
+  readonly fetch: GuardedFetch;
+  readonly key: Platform['signingKey'];
+  readonly clock: () => number;
+  readonly log: Log;
+  readonly maxAttempts: number;
+  /** Milliseconds, times the attempt. */
+  readonly backoffMs: number;
+  readonly maxFailures: number;
+  readonly maxAtOnce: number;
+  readonly maxPerHost: number;
+  /** Maximum attempts per second to inboxes of subscribers that are not controllers, retries included. */
+  readonly perSecond: Readonly<Record<Exclude<Standing, 'controller'>, number>>;
+}
+
+/** Spaces the beginnings of some work. */
+class Pace {
+  private next = 0;
+  constructor(private readonly perSecond: number) {}
+
+  /** Returns the milliseconds to wait. */
+  turn(): number {
+    const now = performance.now();
+    const at = Math.max(now, this.next);
+    this.next = at + 1000 / this.perSecond;
+    return at - now;
+  }
+}
+
+/** Deliveries that are read ahead of one inbox, and marked as done together at most. */
+const batch = 50;
+/** Milliseconds after which what was delivered leaves the outbox. */
+const longestUnremembered = 200;
+/** After a fault of our own. */
+const interruptedMs = 10_000;
+const timeouts = { connectTimeoutMs: 10_000, timeoutMs: 15_000 };
+/** Of a response, which nobody reads. */
+const maxBytes = 64 << 10;
+
+type Outcome = 'done' | 'gone' | 'again' | 'failed' | 'cancelled';
+
+export class Deliveries {
+  private readonly lines = new Map<string, Promise<void>>();
+  private readonly again = new Set<string>();
+  private readonly gate: Gate;
+  /** An attempt waits before the gate, where it holds up nobody, and within: some may have passed the first at once. */
+  private readonly paces: Readonly<Record<Exclude<Standing, 'controller'>, readonly [Pace, Pace]>>;
+  private readonly aftermath: Aftermath;
+  private readonly ending = new AbortController();
+  private stopped = false;
+  /** Attempts so far, by what came of them. */
+  readonly outcomes = new Map<Outcome, number>();
+
+  constructor(private readonly options: DeliveryOptions) {
+    const { maxAtOnce: inAll, maxPerHost: perHost } = options;
+    this.aftermath = new Aftermath(options.store);
+    const { known, stranger } = options.perSecond;
+    this.paces = { known: [new Pace(known), new Pace(known)], stranger: [new Pace(stranger), new Pace(stranger)] };
+    // Inboxes that do not answer take places; those of strangers not all.
+    this.gate = new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 2) });
+    // Each delivery under way listens.
+    setMaxListeners(0, this.ending.signal);
+  }
+
+  /** Takes up what is left of an earlier process, and follows commits. */
+  async start(): Promise<void> {
+    const { store } = this.options;
+    store.onCommit(({ entries }) => {
+      for (const [key, value] of entries) {
+        const name = value === null ? undefined : inboxOfKey(key);
+        if (name !== undefined) this.wake(name);
+      }
+    });
+    store.shared?.onLeading(() => {
+      this.wakeAll().catch((error: unknown) => {
+        this.options.log.error({ err: error }, 'the outbox could not be taken over from another server');
+      });
+    });
+    await this.wakeAll();
+  }
+
+  private async wakeAll(): Promise<void> {
+    for await (const [name] of linesOf(this.options.store)) this.wake(name);
+  }
+
+  /** Of several servers one delivers. */
+  private get isOver(): boolean {
+    return this.stopped || this.options.store.shared?.leads === false;
+  }
+
+  /** Ends what is under way; what is not delivered stays in the outbox. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.ending.abort();
+    await Promise.all(this.lines.values());
+  }
+
+  /** Something is being delivered, or waits for another attempt. */
+  get isBusy(): boolean {
+    return this.lines.size > 0;
+  }
+
+  private wake(name: string): void {
+    if (this.isOver) return;
+    if (this.lines.has(name)) {
+      this.again.add(name);
+      return;
+    }
+    const line = this.deliverLine(name)
+      .catch(async (error: unknown) => {
+        this.options.log.error({ err: error }, 'deliveries to an inbox were interrupted, and begin again');
+        this.again.add(name);
+        await this.sleep(interruptedMs);
+      })
+      .finally(() => {
+        this.lines.delete(name);
+        if (this.again.delete(name)) this.wake(name);
+      });
+    this.lines.set(name, line);
+  }
+
+  private async deliverLine(name: string): Promise<void> {
+    // One entry at first: lines that wait for an inbox hold little.
+    for (let limit = 1; ; ) {
+      this.again.delete(name);
+      const entries: [string, string][] = [];
+      for await (const block of this.options.store.entries(outboxRange(name), { limit })) entries.push(...block);
+      if (entries.length === 0 || this.isOver) return;
+      const told = new Map<string, Subscription>();
+      const done = await this.deliverEntries(entries, told);
+      await this.aftermath.write(done, told);
+      if (this.isOver) return;
+      limit = done.size < entries.length || hasFailed(told) ? 1 : Math.min(batch, limit * 4);
+    }
+  }
+
+  /** Delivers until it is interrupted, or what came of it has to be remembered. @returns what becomes of the entries */
+  private async deliverEntries(
+    entries: readonly [string, string][],
+    told: Map<string, Subscription>,
+  ): Promise<Map<string, string | null>> {
+    const done = new Map<string, string | null>();
+    const began = performance.now();
+    // What is told slowly, and what was refused, is remembered at once.
+    const isDue = (): boolean => performance.now() - began > longestUnremembered || hasFailed(told);
+    for (const [key, value] of entries) {
+      const { subscription, subscriptions = [subscription], ...delivery } = JSON.parse(value) as Delivery;
+      for (const [at, id] of subscriptions.entries()) {
+        if (!(await this.deliver(delivery, id, told))) {
+          if (at > 0) done.set(key, JSON.stringify({ ...delivery, subscriptions: subscriptions.slice(at) }));
+          return done;
+        }
+        const left = subscriptions.slice(at + 1);
+        const isLast = left.length === 0;
+        if (isLast) done.set(key, null);
+        if (!isDue()) continue;
+        if (!isLast) done.set(key, JSON.stringify({ ...delivery, subscriptions: left }));
+        return done;
+      }
+    }
+    return done;
+  }
+
+  /** @returns false when it was interrupted and stays in the outbox */
+  private async deliver(delivery: Delivery, id: string | undefined, told: Map<string, Subscription>): Promise<boolean> {
+    const { subscriptions, clock, maxAttempts, backoffMs, maxFailures } = this.options;
+    const current = (): Subscription | undefined =>
+      id === undefined ? undefined : (told.get(id) ?? subscriptions.get(id));
+    for (let attempt = 1; ; attempt++) {
+      if (this.isOver) return false;
+      // Cancelled or deactivated meanwhile: nobody waits for it any more.
+      if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
+      const outcome = await this.send(delivery, id);
+      this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+      if (outcome === 'cancelled') return !this.stopped;
+      const state = current();
+      if (outcome === 'done') {
+        if (state) told.set(id!, { ...state, lastSuccess: clock(), failures: 0 });
+        return true;
+      }
+      if (outcome === 'again' && attempt < maxAttempts) {
+        await this.sleep(backoffMs * attempt);
+        continue;
+      }
+      if (state) {
+        const failures = state.failures + 1;
+        const active = outcome !== 'gone' && failures < maxFailures;
+        told.set(id!, { ...state, lastFailure: clock(), failures, active });
+      }
+      return true;
+    }
+  }
+
+  private async send(delivery: Delivery, subscription: string | undefined): Promise<Outcome> {
+    const { inbox, activity, traceparent } = delivery;
+    const { fetch, key, storage, clock, log, subscriptions } = this.options;
+    // Asked when it is its turn, which may be late.
+    const isWanted = (): boolean => subscription === undefined || subscriptions.get(subscription) !== undefined;
+    const url = new URL(inbox);
+    const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
+    const client = subscriptions.turnOf(subscription);
+    const [before, within] = client ? this.paces[client] : [];
+    if (before) await this.sleep(before.turn());
+    const release = await this.gate.enter({ host: url.host, client }, this.ending.signal).catch(() => undefined);
+    // Its turn has not come, and the server stops.
+    if (!release) return 'cancelled';
+    try {
+      if (within && isWanted()) await this.sleep(within.turn());
+      if (this.stopped || !isWanted()) return 'cancelled';
+      // Not earlier: a signature that waited for its turn is old.
+      const signed = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
+      const headers = traceparent === undefined ? signed : { ...signed, traceparent };
+      const { status } = await fetch(url, {
+        ...{ method: 'POST', headers, body, signal: this.ending.signal },
+        ...{ ...timeouts, maxBytes, maxRedirects: 0, discardBody: true },
+      });
+      if (status < 200 || status > 299) log.info({ inbox: url.host, status, subscription }, 'a delivery was not taken');
+      return outcomeOf(status);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      // It stays in the outbox, and is no failure of the inbox.
+      if (this.stopped) return 'cancelled';
+      log.info({ inbox: url.host, reason: error.message, subscription }, 'a delivery failed');
+      // An address that is not public today may be tomorrow, but nobody should be made to try.
+      return ['address', 'scheme', 'credentials-in-url'].includes(error.code) ? 'failed' : 'again';
+    } finally {
+      release();
+    }
+  }
+
+  private async sleep(ms: number): Promise<void> {
+    if (ms > 0) await sleep(ms, undefined, { signal: this.ending.signal }).catch(() => {});
+  }
+}
+
+const hasFailed = (told: ReadonlyMap<string, Subscription>): boolean =>
+  [...told.values()].some(({ failures }) => failures > 0);
+
+/** 2xx done; 410 for good; 429 and 5xx later; whatever else is refused, redirects included (rule 16.8). */
+function outcomeOf(status: number): Outcome {
+  if (status >= 200 && status < 300) return 'done';
+  if (status === 410) return 'gone';
+  return status === 429 || status >= 500 ? 'again' : 'failed';
+}
+
+/** A long outbox is not read through each time. */
+const maxCounted = 20_000;
+
+/**
+ * Numbers of the outbox for those who watch the server.
+ * @param outcomes attempts so far, by what came of them
+ * @param now milliseconds since the epoch
+ */
+export async function outboxMeasures(
+  store: Store,
+  outcomes: Iterable<readonly [string, number]>,
+  now: number,
+): Promise<readonly Measure[]> {
+  let [waiting, oldest] = [0, now];
+  for await (const keys of store.keys(outboxRange())) {
+    for (const key of keys) oldest = Math.min(oldest, stagedAt(key));
+    waiting += keys.length;
+    if (waiting >= maxCounted) break;
+  }
+  return [
+    measure('gauge', 'outbox_deliveries', `Deliveries that are owed; at most ${maxCounted} are counted.`, waiting),
+    measure('gauge', 'outbox_oldest_seconds', 'The age of the oldest of these.', (now - oldest) / 1000),
+    measureBy(
+      { kind: 'counter', name: 'webhook_attempts_total', help: 'Attempts to deliver, by what came of them.' },
+      'outcome',
+      outcomes,
+    ),
+  ];
+}

@@ -1,0 +1,59 @@
+/** What happened, as it is told (rule 16.5; Activity Streams 2.0). Pure; it must not know who is told. */
+
+import { parentOf } from '../../../lib/component/entries.js';
+import type { Announcement, ChangedResource, EventStamp, LoggedChange } from '../../../lib/component/store.js';
+import { lwsContext } from '../../../lib/component/vocabulary.js';
+
+export interface Activity {
+  readonly id: string;
+  readonly type: readonly ['Create' | 'Update' | 'Delete'];
+  readonly object: { readonly id: string; readonly type: readonly string[] };
+  /** The container that a created resource went into. */
+  readonly target?: string;
+  /** The container that a deleted resource was in. */
+  readonly origin?: string;
+  readonly published: string;
+  readonly actor?: string;
+}
+
+export interface EventContext {
+  readonly storage: string;
+  /** Who did it, when that is told at all. */
+  readonly actor: string | undefined;
+}
+
+/** The activity of one change. */
+export function activityOf({ before, after, event, at }: LoggedChange, { storage, actor }: EventContext): Activity {
+  const { iri, kind, types = [] }: ChangedResource = (after ?? before)!;
+  const type = before ? (after ? 'Update' : 'Delete') : 'Create';
+  const parent = iri === storage ? undefined : parentOf(iri);
+  return {
+    id: event,
+    type: [type],
+    object: { id: iri, type: [kind === 'container' ? 'Container' : 'DataResource', ...types] },
+    ...(parent !== undefined && type === 'Create' ? { target: parent } : {}),
+    ...(parent !== undefined && type === 'Delete' ? { origin: parent } : {}),
+    published: new Date(at).toISOString(),
+    ...(actor === undefined ? {} : { actor }),
+  };
+}
+
+/** The activity of a document of the server itself, such as an access request. */
+export const announcementOf = (
+  { id, types, event, at }: Omit<Announcement, 'inboxes'> & EventStamp,
+  { actor }: EventContext,
+): Activity => ({
+  id: event,
+  type: ['Create'],
+  object: { id, type: types },
+  published: new Date(at).toISOString(),
+  ...(actor === undefined ? {} : { actor }),
+});
+
+/** The body of a delivery. */
+export const notificationOf = (activity: Activity, storage: string): object => ({
+  '@context': [lwsContext, 'https://www.w3.org/ns/activitystreams'],
+  type: 'Notification',
+  storage,
+  activity,
+});

@@ -1,0 +1,182 @@
+/**
+ * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow every commit.
+ */
+import type { Standing } from '../../../lib/component/access.js';
+import type { Tally } from '../../../lib/component/authentication.js';
+import type { Platform } from '../../../lib/component/basics.js';
+import { entryKey } from '../../../lib/component/entries.js';
+import { FollowedEntries, type Store } from '../../../lib/component/store.js';
+import type { Owed, Page, PageLimits } from './distribution.js';
+import { type Subscription, standingOf } from './subscription.js';
+
+export const subscriptionSpace = 'subscriptions';
+export const subscriptionKey = (id: string): string => entryKey(subscriptionSpace, id);
+
+/** Who subscribed, as a name: a subject and maybe its client. */
+export const subscriberOf = Object.assign(
+  ({ subscriber, client }: Subscription): string =>
+    JSON.stringify(client === undefined ? [subscriber] : [subscriber, client]),
+  { read: (name: string) => JSON.parse(name) as [string, string?] },
+);
+
+type SubscriptionPlatform = Pick<Platform, 'store' | 'clock' | 'tally'>;
+
+/** Subscriptions to a topic. */
+interface Topic {
+  /** How many each subscriber has (`subscriberOf`). */
+  readonly subscribers: Map<string, number>;
+  /** In order. */
+  readonly ids: string[];
+}
+
+/** Subscriptions that a page looks at. */
+const maxLooked = 1000;
+
+export class Subscriptions {
+  private byId!: FollowedEntries<Subscription>;
+  /** Active subscriptions, by the standing of their subscribers and by topic. */
+  private readonly byTopic: Readonly<Record<Standing, Map<string, Topic>>> = {
+    controller: new Map(),
+    known: new Map(),
+    stranger: new Map(),
+  };
+  /** The number of the last event before a subscription; none for those of an earlier process. */
+  private readonly begun = new Map<string, number>();
+  /** The number of the last event. */
+  sequence = (): number => 0;
+
+  private constructor(
+    private readonly clock: () => number,
+    /** Those of strangers. */
+    readonly tally: Tally,
+  ) {}
+
+  static async open({ store, clock, tally }: SubscriptionPlatform): Promise<Subscriptions> {
+    const subscriptions = new Subscriptions(clock, tally(subscriptionSpace));
+    subscriptions.byId = await FollowedEntries.open<Subscription>(store, {
+      space: subscriptionSpace,
+      read: JSON.parse,
+      changed: (id, before, after) => subscriptions.changed(id, before, after),
+      followsStaged: true,
+    });
+    return subscriptions;
+  }
+
+  /** One that has expired is gone, whenever it is cleared. */
+  get(id: string): Subscription | undefined {
+    const found = this.byId.get(id);
+    return found && found.expires > this.clock() ? found : undefined;
+  }
+
+  /** With whom deliveries of a subscription take turns; nobody with controllers. */
+  turnOf(id = ''): Exclude<Standing, 'controller'> | undefined {
+    const standing = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
+    return standing === 'controller' ? undefined : standing;
+  }
+
+  all(): Subscription[] {
+    const now = this.clock();
+    return [...this.byId.values()].filter(({ expires }) => expires > now);
+  }
+
+  /** How many there are of a kind, as the commits under way will leave them. */
+  count(isOf: (subscription: Subscription) => boolean): number {
+    const now = this.clock();
+    return [...this.byId.current()].filter((each) => each.expires > now && isOf(each)).length;
+  }
+
+  get areNone(): boolean {
+    return Object.values(this.byTopic).every(({ size }) => size === 0);
+  }
+
+  /** Which of some IRIs are topics of somebody. */
+  topicsAmong(iris: readonly string[], standing: Standing): string[] {
+    return iris.filter((iri) => this.byTopic[standing].has(iri));
+  }
+
+  /** Who subscribed to some topics, each once (`subscriberOf`). */
+  subscribersOf(topics: readonly string[], standing: Standing): ReadonlySet<string> {
+    return new Set(topics.flatMap((topic) => [...(this.byTopic[standing].get(topic)?.subscribers.keys() ?? [])]));
+  }
+
+  /**
+   * Returns the next ids, in order, that an event is still owed to. The work is bounded, whatever the number of subscriptions.
+   * @param sequence that of the event; absent: now
+   */
+  pageOf(owed: Owed, standing: Standing, { most, inboxes, sequence }: PageLimits): Page {
+    const { subscriptions, topics = [], readers, after = '' } = owed;
+    if (subscriptions) {
+      const left = subscriptions.slice(most);
+      return { ids: subscriptions.slice(0, most), ...(left.length > 0 ? { rest: { subscriptions: left } } : {}) };
+    }
+    const number = sequence === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(sequence, 36);
+    const wanted = readers && new Set(readers);
+    const lists = topics.map((topic) => {
+      const ids = this.byTopic[standing].get(topic)?.ids ?? [];
+      return { ids, at: indexBehind(ids, after) };
+    });
+    const [ids, found]: [string[], Set<string>] = [[], new Set()];
+    for (let [looked, last] = [0, after]; ; looked++) {
+      let next: string | undefined;
+      for (const { ids: list, at } of lists) if (at < list.length && !(next! <= list[at]!)) next = list[at];
+      if (next === undefined) return { ids };
+      if (ids.length === most || found.size === inboxes || looked === maxLooked) return { ids, rest: { after: last } };
+      for (const list of lists) if (list.ids[list.at] === next) list.at++;
+      last = next;
+      const each = this.get(next);
+      if (!each || (this.begun.get(next) ?? 0) >= number || wanted?.has(subscriberOf(each)) === false) continue;
+      ids.push(next);
+      found.add(each.inbox);
+    }
+  }
+
+  /** Those that have expired leave the storage. */
+  async purge(store: Store): Promise<void> {
+    const now = this.clock();
+    const expired = [...this.byId.values()].filter(({ expires }) => expires <= now);
+    if (expired.length === 0) return;
+    await store.transact((tx) => {
+      for (const { id } of expired) tx.deleteEntry(subscriptionKey(id));
+    });
+  }
+
+  private changed(id: string, before: Subscription | undefined, after: Subscription | undefined): void {
+    for (const [each, count] of [
+      [before, -1],
+      [after, 1],
+    ] as const)
+      if (each && standingOf(each) === 'stranger') this.tally.add(each.from!, count);
+    if (!before) this.begun.set(id, this.sequence());
+    else if (before.active) this.index(before, false);
+    if (after?.active) this.index(after, true);
+    if (!after) this.begun.delete(id);
+  }
+
+  private index(subscription: Subscription, isAdded: boolean): void {
+    const byTopic = this.byTopic[standingOf(subscription)];
+    const who = subscriberOf(subscription);
+    const { id } = subscription;
+    for (const topic of subscription.topics) {
+      const { subscribers, ids } = byTopic.get(topic) ?? { subscribers: new Map<string, number>(), ids: [] };
+      const count = (subscribers.get(who) ?? 0) + (isAdded ? 1 : -1);
+      const at = indexBehind(ids, id);
+      if (isAdded) ids.splice(at, 0, id);
+      else ids.splice(at - 1, 1);
+      if (count > 0) subscribers.set(who, count);
+      else subscribers.delete(who);
+      if (ids.length > 0) byTopic.set(topic, { subscribers, ids });
+      else byTopic.delete(topic);
+    }
+  }
+}
+
+/** Returns the index of the first id after a given one. */
+function indexBehind(ids: readonly string[], id: string): number {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ids[middle]! <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

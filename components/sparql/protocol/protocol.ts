@@ -1,0 +1,188 @@
+/** The request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): what is asked, of which graphs, in which formats. */
+import { LwsError } from '../../../lib/component/basics.js';
+import { chooseMediaType, decodeUtf8 } from '../../../lib/component/fields.js';
+import { acceptedRanges, type RequestBody, readBody } from '../../../lib/component/http.js';
+import type { Parameters } from '../../../lib/component/query.js';
+import { type RdfFormat, rdfFormats } from '../../../lib/component/vocabulary.js';
+
+export const sparqlQuery = 'application/sparql-query';
+export const sparqlUpdate = 'application/sparql-update';
+const form = 'application/x-www-form-urlencoded';
+
+export const resultFormats = [
+  'application/sparql-results+json',
+  'application/sparql-results+xml',
+  'text/csv',
+  'text/tab-separated-values',
+] as const;
+export type ResultFormat = (typeof resultFormats)[number];
+
+/** Names that tools send for the same formats. */
+const aliases: Readonly<Record<string, ResultFormat>> = {
+  'application/json': 'application/sparql-results+json',
+  'application/xml': 'application/sparql-results+xml',
+  'text/xml': 'application/sparql-results+xml',
+};
+
+export interface SparqlRequest {
+  readonly query: string;
+  /** FROM and FROM NAMED of the request, which win over the query's; absent: not said. */
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
+  readonly isUpdate?: boolean;
+  /** Values of the query's variables. */
+  readonly parameters?: Parameters;
+  /** Milliseconds after which the client wants a query to be ended, where that is sooner than the setting. */
+  readonly timeoutMs?: number;
+  /** Asks for the plan of a query instead of its answer: as it is expected, or after a run. */
+  readonly explain?: Explain;
+}
+
+const explains = ['plan', 'run'] as const;
+export type Explain = (typeof explains)[number];
+
+export interface RequestLimits {
+  /** Bytes of a query. */
+  readonly maxBytes: number;
+  /** Bytes of an update; absent: there are none. */
+  readonly maxUpdateBytes?: number | undefined;
+}
+
+const request = (
+  query: string,
+  parameters: URLSearchParams,
+  [byDefault, named]: readonly [string, string] = ['default-graph-uri', 'named-graph-uri'],
+): SparqlRequest => {
+  const graphs = (name: string): readonly string[] | undefined =>
+    parameters.has(name) ? parameters.getAll(name) : undefined;
+  const [defaultGraphs, namedGraphs] = [graphs(byDefault), graphs(named)];
+  return {
+    query,
+    ...(defaultGraphs ? { defaultGraphs } : {}),
+    ...(namedGraphs ? { namedGraphs } : {}),
+    ...(parameters.has('explain') ? { explain: explainOf(parameters.getAll('explain')) } : {}),
+    ...(parameters.has('timeout') ? { timeoutMs: timeoutOf(parameters.getAll('timeout')) } : {}),
+  };
+};
+
+/** @throws LwsError `bad-request` */
+function explainOf([text, ...others]: readonly string[]): Explain {
+  const found = explains.find((each) => each === text);
+  if (others.length > 0 || !found)
+    throw new LwsError(
+      'bad-request',
+      'The parameter explain is plan, which runs nothing, or run, which tells rows and times after a run; once.',
+    );
+  return found;
+}
+
+/** Seconds, as other servers take them, in milliseconds. @throws LwsError `bad-request` */
+function timeoutOf([text, ...others]: readonly string[]): number {
+  const milliseconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text!) ? Math.ceil(Number(text) * 1000) : 0;
+  if (others.length > 0 || milliseconds === 0)
+    throw new LwsError(
+      'bad-request',
+      `The parameter timeout is ${others.length > 0 ? 'given twice' : JSON.stringify(text!.slice(0, 60))}; expected seconds above 0, such as 2.5.`,
+    );
+  return milliseconds;
+}
+
+/** `GET ?query=`; `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
+export function requestOfUrl(parameters: URLSearchParams, maxBytes: number): SparqlRequest | undefined {
+  if (parameters.has('update'))
+    throw new LwsError(
+      'bad-request',
+      'Updates are not possible by GET or in a form here. PATCH a resource, or turn on lws.sparql.endpoint.update.',
+    );
+  const queries = parameters.getAll('query');
+  if (queries.length === 0) return undefined;
+  if (queries.length > 1) throw new LwsError('bad-request', 'The parameter query is given twice.');
+  assertLength(Buffer.byteLength(queries[0]!), maxBytes);
+  return request(queries[0]!, parameters);
+}
+
+/**
+ * POST directly or as a form, and QUERY.
+ * @throws LwsError `bad-request` without a Content-Type, `unsupported-media-type`, `too-large`
+ */
+export async function requestOfBody(
+  body: RequestBody,
+  hasContentType: boolean,
+  parameters: URLSearchParams,
+  limits: RequestLimits,
+  isQuery: boolean,
+): Promise<SparqlRequest> {
+  const { maxBytes, maxUpdateBytes } = limits;
+  if (!hasContentType) throw new LwsError('bad-request', `The query needs a Content-Type: ${sparqlQuery}.`);
+  const { mediaType } = body;
+  if (mediaType === sparqlUpdate && maxUpdateBytes !== undefined)
+    return updateRequest(
+      decodeUtf8(await readBody(body, maxUpdateBytes, 'lws.sparql.endpoint.max-update-bytes')),
+      parameters,
+    );
+  if (mediaType !== sparqlQuery && (isQuery || mediaType !== form))
+    throw new LwsError(
+      'unsupported-media-type',
+      `A query is sent as ${sparqlQuery}${isQuery ? '' : ` or ${form}`}.` +
+        (mediaType === sparqlUpdate && !isQuery ? ' Updates are off here (lws.sparql.endpoint.update).' : ''),
+      { fields: { 'Accept-Query': sparqlQuery } },
+    );
+  if (mediaType === sparqlQuery)
+    return request(decodeUtf8(await readBody(body, maxBytes, 'lws.sparql.endpoint.max-query-bytes')), parameters);
+  // A form is percent-encoded, and three times as long for that.
+  const longest = Math.max(maxBytes, maxUpdateBytes ?? 0) * 3 + 4096;
+  const fields = new URLSearchParams(decodeUtf8(await readBody(body, longest, 'lws.sparql.endpoint.max-query-bytes')));
+  if (fields.has('update') && maxUpdateBytes !== undefined) return updateOfForm(fields, maxUpdateBytes);
+  const found = requestOfUrl(fields, maxBytes);
+  if (!found) throw new LwsError('bad-request', 'The form has no parameter query.');
+  return found;
+}
+
+/** @throws LwsError `bad-request` unless there is one update and no query; `too-large` */
+function updateOfForm(parameters: URLSearchParams, maxBytes: number): SparqlRequest {
+  const updates = parameters.getAll('update');
+  if (updates.length !== 1 || parameters.has('query'))
+    throw new LwsError('bad-request', 'The form has to have one update, and no query.');
+  assertLength(Buffer.byteLength(updates[0]!), maxBytes, 'update');
+  return updateRequest(updates[0]!, parameters);
+}
+
+function updateRequest(update: string, parameters: URLSearchParams): SparqlRequest {
+  if (parameters.has('query')) throw new LwsError('bad-request', 'A request is a query or an update.');
+  for (const name of ['timeout', 'explain'])
+    if (parameters.has(name)) throw new LwsError('bad-request', `The parameter ${name} is for queries.`);
+  if (parameters.has('default-graph-uri') || parameters.has('named-graph-uri'))
+    throw new LwsError(
+      'bad-request',
+      'The dataset of an update is named with using-graph-uri and using-named-graph-uri.',
+    );
+  return { ...request(update, parameters, ['using-graph-uri', 'using-named-graph-uri']), isUpdate: true };
+}
+
+function assertLength(bytes: number, maxBytes: number, what: 'query' | 'update' = 'query'): void {
+  if (bytes > maxBytes)
+    throw new LwsError(
+      'too-large',
+      `The ${what} may be ${maxBytes} bytes long (lws.sparql.endpoint.max-${what}-bytes).`,
+    );
+}
+
+/** The formats that the client takes for each kind of result; absent: none that there is. */
+export interface AcceptedFormats {
+  readonly results?: ResultFormat;
+  readonly graph?: RdfFormat;
+}
+
+/** @param strict leave out the default where the client takes none of the formats: it gets 406 (rule 7.1) */
+export function acceptedFormats(accept: string | undefined, strict = true): AcceptedFormats {
+  const ranges = accept === undefined ? undefined : acceptedRanges(accept);
+  const defaults = { results: resultFormats[0], graph: rdfFormats[0] };
+  if (!ranges) return defaults;
+  const results = chooseMediaType(ranges, [...resultFormats, ...Object.keys(aliases)]);
+  const graph = chooseMediaType(ranges, rdfFormats);
+  return {
+    ...(strict ? {} : defaults),
+    ...(results === undefined ? {} : { results: aliases[results] ?? (results as ResultFormat) }),
+    ...(graph === undefined ? {} : { graph: graph as RdfFormat }),
+  };
+}

@@ -1,0 +1,196 @@
+/**
+ * Reads the tree of files in a folder, and writes files into an empty folder, with modes for its owner alone. Symbolic links are never
+ * followed, since they may point to any file of the machine, and nothing is written outside of the folder.
+ */
+import { constants, type Stats } from 'node:fs';
+import { lstat, mkdir, open, readdir, utimes } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import {
+  type FileTree,
+  type RefusedFile,
+  TransferError,
+  type TreeFile,
+  type TreeSink,
+} from '../../../lib/component/exchange.js';
+import { makeFolder } from '../../../lib/component/level.js';
+import { faultOfPath, nameOfBytes, shownName, unwritablePath } from './tree-names.js';
+
+/** `O_NONBLOCK`, since a file may have been replaced by a pipe: opening that would wait for a writer forever. */
+const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/**
+ * Opens the tree of a folder, and adds up the bytes in it.
+ * @throws TransferError when there is no such folder, or part of it cannot be read
+ */
+export async function openFolderTree(folder: string): Promise<FileTree> {
+  const root = resolve(folder);
+  const facts = await told(lstat(root), folder);
+  if (!facts.isDirectory()) throw new TransferError(`${folder} is no folder.`);
+  let total = 0;
+  for await (const found of walk(root)) if ('size' in found) total += found.size;
+  return { total, files: (after) => walk(root, after), file: (path) => fileAt(root, path), close: async () => {} };
+}
+
+/** Files whose facts are read concurrently. */
+const atOnce = 64;
+
+/** Bytes of files that are read in one go. */
+const short = 64 << 10;
+
+/** The tree of a single file, as if it were alone in a folder. @throws TransferError where there is none */
+export async function openFileTree(file: string, name: string): Promise<FileTree> {
+  const facts = await told(lstat(resolve(file)), name);
+  if (!facts.isFile()) throw new TransferError(`${name} is no file.`);
+  const only = { ...treeFile(resolve(file, '..'), basename(file), facts), path: name };
+  const files = async function* (after?: string): AsyncGenerator<TreeFile> {
+    if (after === undefined || name > after) yield only;
+  };
+  return { total: facts.size, files, file: async (path) => (path === name ? only : undefined), close: async () => {} };
+}
+
+interface Entry {
+  readonly path: string;
+  readonly refused?: string;
+  readonly facts?: Stats;
+}
+
+/** Files and folders in the order of their paths, by UTF-16 units: `a.ttl`, `a/`, `a/b`, `a0`. */
+async function* walk(root: string, after?: string): AsyncGenerator<TreeFile | RefusedFile> {
+  // A stack: the last entry is the next one.
+  const open: Entry[] = await entriesOf(root, '');
+  for (let entry = open.pop(); entry; entry = open.pop()) {
+    const { path, refused, facts } = entry;
+    const isBehind = after === undefined || path > after;
+    if (refused !== undefined) {
+      if (isBehind) yield { path, refused };
+      continue;
+    }
+    if (isBehind) yield treeFile(root, path, facts!);
+    if (facts!.isDirectory() && (isBehind || after.startsWith(path))) open.push(...(await entriesOf(root, path)));
+  }
+}
+
+/** The entries of a folder in reverse order. */
+async function entriesOf(root: string, folder: string): Promise<Entry[]> {
+  const names = await told(readdir(resolve(root, folder), { encoding: 'buffer' }), folder);
+  const entries: Entry[] = [];
+  const entry = async (bytes: Buffer): Promise<Entry> => {
+    const name = nameOfBytes(bytes);
+    if (name !== undefined) return entryOf(root, folder + name);
+    return { path: folder + shownName(bytes), refused: 'Its name is no UTF-8.' };
+  };
+  for (let at = 0; at < names.length; at += atOnce)
+    entries.push(...(await Promise.all(names.slice(at, at + atOnce).map(entry))));
+  return entries.sort((a, b) => (a.path < b.path ? 1 : -1));
+}
+
+async function entryOf(root: string, path: string): Promise<Entry> {
+  const fault = faultOfPath(path);
+  if (fault !== undefined) return { path, refused: `It is left out: ${fault}.` };
+  const facts = await told(lstat(resolve(root, path)), path);
+  if (facts.isDirectory()) return { path: `${path}/`, facts };
+  if (facts.isFile()) return { path, facts };
+  const what = facts.isSymbolicLink() ? 'a symbolic link, which is not followed' : 'neither a file nor a folder';
+  return { path, refused: `It is ${what}.` };
+}
+
+const treeFile = (root: string, path: string, facts: Stats): TreeFile => ({
+  path,
+  size: facts.isDirectory() ? 0 : facts.size,
+  modified: Math.trunc(facts.mtimeMs),
+  open: () => (facts.isDirectory() ? nothing() : contentOf(resolve(root, path), path, facts.size)),
+});
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+async function* contentOf(file: string, path: string, size: number): AsyncGenerator<Uint8Array> {
+  const handle = await told(open(file, flags), path);
+  try {
+    if (!(await handle.stat()).isFile()) throw new TransferError(`${path} is no file any more.`);
+    let start = 0;
+    if (size <= short) {
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size + 1), 0, size + 1, 0);
+      yield buffer.subarray(0, bytesRead);
+      // All was read at once: the file has not grown, and the read was not a short one.
+      if (bytesRead === size) return;
+      start = bytesRead;
+    }
+    yield* handle.createReadStream({ autoClose: false, highWaterMark: 64 << 10, start });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function fileAt(root: string, path: string): Promise<TreeFile | undefined> {
+  if (path.endsWith('/') || faultOfPath(path) !== undefined) return undefined;
+  const segments = path.split('/');
+  // A symbolic link as any segment of the path could lead out of the folder.
+  for (let count = 1; count <= segments.length; count++) {
+    const facts = await lstat(resolve(root, ...segments.slice(0, count))).catch(noneWhereMissing);
+    if (count < segments.length ? !facts?.isDirectory() : !facts?.isFile()) return undefined;
+    if (count === segments.length) return treeFile(root, path, facts!);
+  }
+  return undefined;
+}
+
+function noneWhereMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'ENAMETOOLONG') throw error;
+}
+
+/**
+ * Opens a folder to be written to, and makes it where there is none.
+ * @throws TransferError when something is in it already
+ */
+export async function openFolderSink(folder: string): Promise<TreeSink> {
+  const root = resolve(folder);
+  await told(makeFolder(root), folder, 'written');
+  if ((await told(readdir(root), folder, 'written')).length > 0)
+    throw new TransferError(`${folder} is not empty. Name a folder that does not exist, or is empty.`);
+  return new FolderSink(root);
+}
+
+class FolderSink implements TreeSink {
+  /** The folder of the last file, which exists: successive files are mostly in one folder. */
+  private last: string;
+
+  constructor(private readonly root: string) {
+    this.last = root;
+  }
+
+  async add(
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    { modified }: { modified?: number } = {},
+  ): Promise<void> {
+    const fault = unwritablePath(path);
+    if (fault !== undefined) throw new TransferError(`${path.slice(0, 200)} cannot be written: ${fault}.`);
+    const file = join(this.root, path);
+    await told(this.write(file, content, path.endsWith('/')), path, 'written');
+    if (modified !== undefined && !path.endsWith('/'))
+      await told(utimes(file, modified / 1000, modified / 1000), path, 'written');
+  }
+
+  private async write(file: string, content: Uint8Array | AsyncIterable<Uint8Array>, isFolder: boolean): Promise<void> {
+    const folder = isFolder ? resolve(file) : dirname(file);
+    if (folder !== this.last) await mkdir(folder, { recursive: true, mode: 0o700 });
+    this.last = folder;
+    if (isFolder) return;
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      await handle.writeFile(content as Uint8Array);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async end(): Promise<void> {}
+}
+
+/** Awaits an operation of the file system. @throws TransferError for an error of the operating system; other errors as they are */
+function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<T> {
+  return work.catch((cause: NodeJS.ErrnoException) => {
+    if (cause.syscall === undefined) throw cause;
+    const why = cause.code === 'EEXIST' ? 'there is something so named already' : cause.code;
+    throw new TransferError(`${path.slice(0, 200) || 'The folder'} cannot be ${what}: ${why}.`, { cause });
+  });
+}

@@ -1,0 +1,332 @@
+/**
+ * The tree of the files in a ZIP. Nothing that a ZIP says of itself is trusted: names, sizes, and the number of files.
+ * It must not write anything.
+ */
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32, createInflateRaw } from 'node:zlib';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { ZipFile as NewZip } from 'yazl';
+import {
+  type FileTree,
+  type RefusedFile,
+  TransferError,
+  type TreeFile,
+  type TreeSink,
+} from '../../../lib/component/exchange.js';
+import { openFolderSink, openFolderTree } from './folder-tree.js';
+import { faultOfPath, longestTreePath, nameOfBytes, shownName } from './tree-names.js';
+
+/** The most entries and bytes of a ZIP. */
+export interface ZipBounds {
+  readonly entries: number;
+  /** Bytes of all files together. */
+  readonly bytes: number;
+}
+const usualBounds: ZipBounds = { entries: 1_000_000, bytes: 2 ** 40 };
+
+/** A file that is longer than `short`, and more than `maxRatio` times longer than its compressed bytes, is refused as a ZIP bomb. */
+const [maxRatio, short] = [1_000, 1 << 20];
+
+/** The facts about an entry that are kept in memory. */
+interface Kept {
+  readonly path: string;
+  readonly modified: number;
+  readonly size: number;
+  readonly compressed: number;
+  readonly isDeflated: boolean;
+  readonly checksum: number;
+  readonly relativeOffsetOfLocalHeader: number;
+}
+
+/**
+ * Opens the tree of a ZIP, reads the list of its entries and judges them.
+ * @throws TransferError for what is no ZIP, and for one with more entries or bytes than the bounds, or than its length explains
+ */
+export async function openZipTree(file: string, bounds: ZipBounds = usualBounds): Promise<FileTree> {
+  const zip = await openPromise(file, { autoClose: false, decodeStrings: false }).catch(unreadable(file));
+  try {
+    if (zip.entryCount > bounds.entries)
+      throw new TransferError(`${file} has ${zip.entryCount} entries; ${bounds.entries} are possible.`);
+    const { kept, refused } = await entriesOf(zip).catch(unreadable(file));
+    const total = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
+    // Checks the sum as well: many entries may share the same compressed bytes.
+    if (total > bounds.bytes || total > short + zip.fileSize * maxRatio)
+      throw new TransferError(`${file} would become ${total} bytes, too many for its ${zip.fileSize}. It is refused.`);
+    return new ZipTree(zip, { kept, refused, total });
+  } catch (error) {
+    zip.close();
+    throw error;
+  }
+}
+
+interface Entries {
+  readonly kept: ReadonlyMap<string, Kept>;
+  readonly refused: readonly RefusedFile[];
+}
+
+async function entriesOf(zip: ZipFile): Promise<Entries> {
+  const kept = new Map<string, Kept>();
+  const refused: RefusedFile[] = [];
+  let last = '';
+  for await (const entry of zip.eachEntry()) {
+    const bytes = entry.fileName as unknown as Uint8Array;
+    const path = nameOfBytes(bytes);
+    const fault = path === undefined ? 'its name is no UTF-8' : faultOf(entry, path, kept);
+    if (fault === undefined) {
+      kept.set(path!, keptOf(entry, path!));
+      last = path!;
+    } else refused.push({ path: shown(path ?? shownName(bytes), last), refused: `It is left out: ${fault}.` });
+  }
+  // Refuses a file whose path is also that of a folder.
+  for (const path of [...kept.keys()])
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
+      if (kept.delete(path.slice(0, at)))
+        refused.push({ path: path.slice(0, at), refused: 'It is left out: it is a folder as well.' });
+  return { kept, refused };
+}
+
+const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, behind ${last})`;
+
+/** Why an entry is left out, as the end of a sentence; `undefined`: it is taken. */
+function faultOf(entry: Entry, path: string, kept: ReadonlyMap<string, Kept>): string | undefined {
+  if (path.includes('\\')) return 'its name has a backslash, which leads elsewhere on some systems';
+  if (/^[A-Za-z]:\//.test(path)) return 'its name is absolute';
+  const fault = path.length > longestTreePath ? 'its path is too long' : faultOfPath(path);
+  if (fault !== undefined) return fault;
+  // The upper half has the file mode when the ZIP was made on Unix; 0o120000 is a symbolic link.
+  const mode = entry.externalFileAttributes >>> 16;
+  if ((mode & 0o170000) === 0o120000) return 'it is a symbolic link, which is not followed';
+  if (![0, 0o100000, 0o040000].includes(mode & 0o170000)) return 'it is neither a file nor a folder';
+  if (entry.isEncrypted()) return 'it is encrypted';
+  if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
+    return `it is compressed by method ${entry.compressionMethod}; 0 (none) and 8 (deflate) can be read`;
+  if (kept.has(path)) return 'another entry has the same name';
+  if (path.endsWith('/') && entry.uncompressedSize > 0) return 'it is a folder with a content';
+  if (entry.uncompressedSize > short && entry.uncompressedSize > entry.compressedSize * maxRatio)
+    return `${entry.compressedSize} bytes would become ${entry.uncompressedSize}`;
+  return undefined;
+}
+
+const keptOf = (entry: Entry, path: string): Kept => ({
+  path,
+  modified: entry.getLastModDate().getTime(),
+  size: entry.uncompressedSize,
+  compressed: entry.compressedSize,
+  isDeflated: entry.compressionMethod === 8,
+  checksum: entry.crc32,
+  relativeOffsetOfLocalHeader: entry.relativeOffsetOfLocalHeader,
+});
+
+class ZipTree implements FileTree {
+  readonly total: number;
+  private readonly kept: ReadonlyMap<string, Kept>;
+  private readonly all: readonly (Kept | RefusedFile)[];
+
+  constructor(
+    private readonly zip: ZipFile,
+    { kept, refused, total }: Entries & { readonly total: number },
+  ) {
+    this.kept = kept;
+    this.total = total;
+    this.all = [...kept.values(), ...refused].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  }
+
+  /** Also gives folders that have no entry of their own but files in them, as after unpacking. */
+  async *files(after?: string): AsyncGenerator<TreeFile | RefusedFile> {
+    let folder = '';
+    for (const entry of this.all) {
+      const isRefused = 'refused' in entry;
+      if (!isRefused)
+        for (const missing of foldersBetween(folder, entry.path)) {
+          folder = missing;
+          if (missing !== entry.path && (after === undefined || missing > after)) yield emptyFolder(missing);
+        }
+      if (after === undefined || entry.path > after) yield isRefused ? entry : this.treeFile(entry);
+    }
+  }
+
+  async file(path: string): Promise<TreeFile | undefined> {
+    const entry = path.endsWith('/') ? undefined : this.kept.get(path);
+    return entry && this.treeFile(entry);
+  }
+
+  async close(): Promise<void> {
+    this.zip.close();
+  }
+
+  private treeFile(entry: Kept): TreeFile {
+    const { path, size, modified } = entry;
+    return { path, size, modified, open: () => this.contentOf(entry) };
+  }
+
+  /** The compressed bytes. By callback: yauzl's promise version of this method calls another method. */
+  private rawOf(start: number, length: number): Promise<Readable> {
+    return new Promise((resolve, reject) => {
+      this.zip.openReadStreamLowLevel(start, length, 0, length, false, null, (error, stream) =>
+        error ? reject(error) : resolve(stream),
+      );
+    });
+  }
+
+  private async *contentOf(entry: Kept): AsyncGenerator<Uint8Array> {
+    const { path, size, compressed, checksum } = entry;
+    let [length, sum] = [0, 0];
+    if (!this.zip.isOpen) throw new TransferError(`${path} is asked for when its ZIP is closed.`);
+    try {
+      const { fileDataStart } = await this.zip.readLocalFileHeaderPromise(entry as unknown as Entry, { minimal: true });
+      const raw = await this.rawOf(fileDataStart, compressed);
+      for await (const chunk of entry.isDeflated ? inflated(raw) : (raw as AsyncIterable<Buffer>)) {
+        length += chunk.length;
+        if (length > size) break;
+        sum = crc32(chunk, sum);
+        yield chunk;
+      }
+    } catch (cause) {
+      throw new TransferError(`${path} in the ZIP is damaged: ${(cause as Error).message}.`, { cause });
+    }
+    if (length !== size)
+      throw new TransferError(`${path} in the ZIP has ${length > size ? 'more' : 'fewer'} bytes than its ${size}.`);
+    if (sum !== checksum) throw new TransferError(`${path} in the ZIP is damaged: its CRC-32 is another.`);
+  }
+}
+
+async function* inflated(raw: Readable): AsyncGenerator<Buffer> {
+  const inflate = createInflateRaw();
+  raw.on('error', (error) => inflate.destroy(error));
+  try {
+    yield* raw.pipe(inflate) as AsyncIterable<Buffer>;
+  } finally {
+    raw.unpipe(inflate);
+    inflate.destroy();
+    raw.destroy();
+  }
+}
+
+/** The folders on a path, the path itself included if it is one, except those that are on the path of `folder`, too. */
+function* foldersBetween(folder: string, path: string): Generator<string> {
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+    const each = path.slice(0, at + 1);
+    if (!folder.startsWith(each)) yield each;
+  }
+}
+
+const emptyFolder = (path: string): TreeFile => ({ path, size: 0, open: async function* () {} });
+
+const unreadable =
+  (file: string) =>
+  (cause: Error): never => {
+    if (cause instanceof TransferError) throw cause;
+    throw new TransferError(`${file} cannot be read as a ZIP: ${cause.message}`, { cause });
+  };
+
+/** The most files that wait in memory, and their bytes: longer files are streamed. */
+const [maxWaiting, maxBytes] = [64, 1 << 20];
+
+/** The date of files that have none: a ZIP of the same content has the same bytes. */
+const noDate = Date.UTC(1980, 0, 1);
+
+/** A ZIP that is written to `out` with backpressure; its end ends `out`. */
+export class ZipSink implements TreeSink {
+  private readonly zip = new NewZip();
+  private readonly sent: Promise<void>;
+  /** Rejects when `out` fails. */
+  private readonly failed: Promise<never>;
+  private readonly waiting = { files: 0, bytes: 0 };
+
+  constructor(out: Writable) {
+    this.sent = pipeline(this.zip.outputStream as Readable, out);
+    this.failed = new Promise((_, reject) => {
+      this.zip.on('error', reject);
+      this.sent.catch(reject);
+    });
+    // `add` and `end` throw the failure; until then it must not count as unhandled.
+    this.failed.catch(() => {});
+  }
+
+  async add(
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    { modified = noDate }: { modified?: number } = {},
+  ): Promise<void> {
+    const fault = pathFault(path);
+    if (fault !== undefined) throw new TransferError(`${path.slice(0, 200)} cannot be in a ZIP: ${fault}.`);
+    const facts = { mtime: new Date(Math.max(modified, noDate)), mode: path.endsWith('/') ? 0o40700 : 0o100600 };
+    if (path.endsWith('/')) {
+      this.zip.addEmptyDirectory(path, facts);
+      this.waiting.files++;
+      return;
+    }
+    if (content instanceof Uint8Array && this.hasRoom(content)) {
+      this.zip.addBuffer(Buffer.from(content), path, facts);
+      this.waiting.files++;
+      this.waiting.bytes += content.length;
+      return;
+    }
+    await Promise.race([this.stream(path, content, facts), this.failed]);
+    Object.assign(this.waiting, { files: 0, bytes: 0 });
+  }
+
+  private hasRoom({ length }: Uint8Array): boolean {
+    return this.waiting.files < maxWaiting && this.waiting.bytes + length < maxBytes;
+  }
+
+  /** Streams a file after all files before it have been sent. */
+  private stream(
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    facts: { mtime: Date; mode: number },
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const chunks = content instanceof Uint8Array ? [content] : content;
+      this.zip.addReadStreamLazy(path, facts, (start) => {
+        const stream = Readable.from(chunks, { objectMode: false });
+        stream.on('end', resolve);
+        // The file stands half in the ZIP, which cannot be finished.
+        stream.on('error', (error) => {
+          reject(error);
+          this.zip.emit('error', error);
+          (this.zip.outputStream as Readable).destroy(error);
+        });
+        start(null, stream);
+      });
+    });
+  }
+
+  async end(): Promise<void> {
+    this.zip.end();
+    await Promise.race([this.sent, this.failed]);
+  }
+}
+
+const pathFault = (path: string): string | undefined =>
+  Buffer.byteLength(path) > 0xffff
+    ? 'its name is too long'
+    : path.includes('\\')
+      ? 'its name has a backslash'
+      : faultOfPath(path);
+
+/** @param onRefused called for what is not copied, such as symbolic links; it may throw @throws TransferError for what cannot be read */
+async function copyTree(tree: FileTree, sink: TreeSink, onRefused: (refused: RefusedFile) => void): Promise<void> {
+  try {
+    for await (const file of tree.files())
+      if ('refused' in file) onRefused(file);
+      else await sink.add(file.path, file.open(), file.modified === undefined ? {} : { modified: file.modified });
+    await sink.end();
+  } finally {
+    await tree.close();
+  }
+}
+
+/** Sends a folder as a ZIP, and ends the stream. */
+export const zipFolder = async (
+  folder: string,
+  out: Writable,
+  onRefused: (refused: RefusedFile) => void,
+): Promise<void> => copyTree(await openFolderTree(folder), new ZipSink(out), onRefused);
+
+/** Writes the files of a ZIP into a folder that is empty or not there. */
+export const unzipInto = async (file: string, folder: string): Promise<void> =>
+  copyTree(await openZipTree(file), await openFolderSink(folder), ({ path, refused }) => {
+    throw new TransferError(`${path}: ${refused}`);
+  });

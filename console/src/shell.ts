@@ -1,0 +1,190 @@
+/** The frame around the pages: navigation, who is signed in, and the page that the fragment names. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, state } from 'lit/decorators.js';
+import { browserIdentity, homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
+import { messageOf } from './storage/api.js';
+import { controls } from './storage/controller.js';
+import { shortName } from './storage/names.js';
+import { confirmed } from './frame/confirm.js';
+import { clearNotices } from './frame/notice.js';
+import { Page, type Place, placeHref, placeNow, signInHref } from './frame/page.js';
+
+interface Entry {
+  readonly title: string;
+  /** Defines the element `page-<name>`, which has a property `parameters`. */
+  readonly load: () => Promise<unknown>;
+  /** Shown in the navigation to: everybody, those who are signed in, or those who control the storage. */
+  readonly for?: 'all' | 'subjects' | 'controllers';
+}
+
+const pages: Readonly<Record<string, Entry>> = {
+  browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
+  resource: { title: 'Resource', load: () => import('./pages/resource.js') },
+  search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
+  ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
+  sharing: { title: 'Share', for: 'controllers', load: () => import('./pages/sharing.js') },
+  requests: { title: 'Requests', for: 'subjects', load: () => import('./pages/requests.js') },
+  upkeep: { title: 'Storage', for: 'subjects', load: () => import('./pages/upkeep.js') },
+  ...(homeUri === storageUri
+    ? { storages: { title: 'Storages', for: 'all', load: () => import('./pages/storages.js') } }
+    : {}),
+  owners: { title: 'Owners', for: 'controllers', load: () => import('./pages/owners.js') },
+  signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
+};
+
+/** A request for access is noticed at the first change of the page after this time, in milliseconds. */
+const recountMs = 30_000;
+
+@customElement('quad-shell')
+export class Shell extends Page {
+  @state() private place: Place = placeNow();
+  @state() private loaded = '';
+  @state() private isController = false;
+  @state() private isLost = false;
+  /** Requests for access that wait for an answer. */
+  @state() private pending = 0;
+  private countedAt = 0;
+  private timer = 0;
+
+  constructor() {
+    super();
+    addEventListener('hashchange', () => {
+      // Back closes a dialogue, and what was wrong elsewhere is not wrong here.
+      for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
+      clearNotices();
+      this.go();
+    });
+    addEventListener('unreachable', () => this.lose());
+    addEventListener('online', () => void (this.isLost && this.reconnect()));
+    onSession(() => void this.judge());
+    void this.judge();
+    this.go();
+  }
+
+  private async judge(): Promise<void> {
+    this.isController = who().kind === 'subject' && (await controls().catch(() => false));
+    this.requestUpdate();
+    await this.count();
+  }
+
+  /** What keeps them from being counted is said where they are listed. */
+  private readonly count = async (): Promise<void> => {
+    this.countedAt = Date.now();
+    const open = async (): Promise<number> => (await import('./sharing/access.js')).countOpen(subjectNow());
+    this.pending = this.isController ? await open().catch(() => 0) : 0;
+  };
+
+  private lose(): void {
+    this.isLost = true;
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(this.reconnect, 3000);
+  }
+
+  /** What failed while there was no connection is done again; what was typed elsewhere stays. */
+  private readonly reconnect = async (): Promise<void> => {
+    clearTimeout(this.timer);
+    if (!(await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)))
+      return this.lose();
+    this.isLost = false;
+    if (this.querySelector('main .problem:not(.lost)')) cache.delete(this.loaded);
+    void this.judge();
+    this.go();
+  };
+
+  private async go(): Promise<void> {
+    const place = placeNow();
+    this.place = place;
+    if (Date.now() - this.countedAt > recountMs) void this.count();
+    const { page, parameters } = place;
+    const at = parameters.get('at');
+    const title = Object.hasOwn(pages, page) ? pages[page]!.title : 'No such page';
+    document.title = `${at ? shortName(at) : title} – ${new URL(storageUri).host} – Quadpod`;
+    try {
+      if (Object.hasOwn(pages, page)) await pages[page]!.load();
+      // Somebody went on while it was loaded.
+      if (this.place !== place) return;
+      this.failure = '';
+      this.loaded = page;
+    } catch (error) {
+      this.failure = `${messageOf(error)} Reload the page.`;
+    }
+  }
+
+  protected override updated(): void {
+    const element = cache.get(this.loaded) as (HTMLElement & { parameters?: URLSearchParams }) | undefined;
+    if (element && this.place.page === this.loaded && element.parameters !== this.place.parameters)
+      element.parameters = this.place.parameters;
+  }
+
+  protected override render(): TemplateResult {
+    const session = who();
+    const audience = ['all', session.kind === 'subject' ? 'subjects' : '', this.isController ? 'controllers' : ''];
+    return html`
+      <a class="skip" href="#main" @click=${this.skip}>Skip to the content</a>
+      <header class="top">
+        <a class="brand" href=${placeHref('browse')}>Quadpod</a>
+        <nav aria-label="Pages">
+          ${Object.entries(pages)
+            .filter(([, entry]) => audience.includes(entry.for ?? 'none'))
+            .map(
+              ([page, { title }]) => html`<a
+                href=${placeHref(page)}
+                aria-current=${page === this.place.page ? 'page' : nothing}
+                >${title}${page === 'requests' && this.pending > 0 ? html` <span class="badge">${this.pending}<span class="visually-hidden"> to answer</span></span>` : nothing}</a
+              >`,
+            )}
+          ${homeUri && homeUri !== storageUri ? html`<a href=${`${homeUri}app#/storages`}>Storages</a>` : nothing}
+        </nav>
+        <div class="who">
+          ${
+            session.kind === 'subject'
+              ? html`<span title=${session.subject}>${session.isBrowser ? 'This browser' : shortName(session.subject)}</span>
+                <button type="button" @click=${this.leave}>Sign out</button>`
+              : html`<span>Nobody</span> <a class="button" href=${signInHref()}>Sign in</a>`
+          }
+        </div>
+      </header>
+      <main id="main" tabindex="-1" @answered=${this.count}>
+        ${
+          this.isLost
+            ? html`<div class="problem lost row" role="alert"><span class="grow">There is no connection to the storage. It is tried again by itself.</span>
+                <button type="button" @click=${this.reconnect}>Try again</button></div>`
+            : nothing
+        }
+        ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.content()}
+      </main>
+    `;
+  }
+
+  private content(): unknown {
+    if (this.loaded === '') return html`<p>Loading …</p>`;
+    if (Object.hasOwn(pages, this.loaded)) return element(this.loaded);
+    return html`<h1>There is no page “${this.loaded}”</h1>
+      <p class="empty">The link may be cut off. <a href=${placeHref('browse')}>See what is in the storage</a>.</p>`;
+  }
+
+  private skip(event: Event): void {
+    // The fragment is the place within the console.
+    event.preventDefault();
+    this.querySelector<HTMLElement>('main')?.focus();
+  }
+
+  private async leave(): Promise<void> {
+    // Its key cannot be had again.
+    const text =
+      'The identity of this browser goes with its key: what was shared with it is out of reach then, and nobody can bring it back. To come back later, close the page instead.';
+    if ((await browserIdentity()) !== undefined && !(await confirmed({ title: 'Sign out', text, proceed: 'Sign out' })))
+      return;
+    await this.attempt(signOut, 'You are signed out, in all tabs of this browser.');
+    location.hash = placeHref('signin');
+  }
+}
+
+const cache = new Map<string, HTMLElement>();
+function element(page: string): HTMLElement {
+  // A page keeps what was typed into it while another one is shown.
+  const known = cache.get(page) ?? document.createElement(`page-${page}`);
+  cache.set(page, known);
+  return known;
+}
+onSession(() => cache.clear());

@@ -1,0 +1,32 @@
+/** Where the certificate comes from, as the settings say. */
+import type { CertificateSource } from '../../component/certificates.js';
+import type { Component } from '../../component/contract.js';
+import type { Log } from '../../log.js';
+import type { Settings } from '../../settings.js';
+import { coreSettings, readBaseUri } from '../settings/core-settings.js';
+import { certificateFiles } from './certificate-files.js';
+import { Challenges } from './challenges.js';
+import { assertUsable, certificateMaker } from '../storage/usable-settings.js';
+
+export interface Certificates {
+  /** Absent: the server speaks plain HTTP, and only answers the challenges of a client outside. */
+  readonly source: CertificateSource | undefined;
+  readonly challenges: Challenges;
+}
+
+/** @throws SettingsError for settings that cannot work, and for files that hold no usable pair */
+export function certificatesOf(
+  settings: Settings,
+  { components, log }: { readonly components: readonly Component[]; readonly log: Log },
+): Certificates | undefined {
+  assertUsable(settings, components);
+  const core = settings.of(coreSettings);
+  const { tlsCertificate, tlsKey, acmeWebroot, dataDir, fetchCertificates: authorities } = core;
+  const challenges = new Challenges(acmeWebroot);
+  if (tlsCertificate !== null && tlsKey !== null) {
+    const host = readBaseUri(core).url.hostname;
+    return { challenges, source: certificateFiles({ certificate: tlsCertificate, key: tlsKey, host, log }) };
+  }
+  const source = certificateMaker(settings, components)?.({ dataDir, authorities, challenges, log });
+  return source || acmeWebroot !== null ? { challenges, source } : undefined;
+}

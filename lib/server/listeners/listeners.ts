@@ -1,0 +1,68 @@
+/** Where clients come in: the ports, what is spoken on them, and how many connections they take. */
+import type { RequestListener, Server } from 'node:http';
+import type { ChallengePolicy } from '../../authentication/challenge.js';
+import type { Certificates } from './certificates.js';
+import { limitConnections } from './connections.js';
+import { type CoreSettings, readBaseUri } from '../settings/core-settings.js';
+import { createHttpServer } from './http-server.js';
+import { createRedirectingServer } from './redirecting-server.js';
+import { createSecureWebServer } from './secure-server.js';
+import { drain, listenOn, type WebServer } from './web-server.js';
+
+export interface Door {
+  /** @returns the port of the storage @throws the error of the socket when a port cannot be had */
+  listen(): Promise<number>;
+  /** Takes no new connection, and returns when those under way have ended; after so many milliseconds they are closed. */
+  close(maxMs: number): Promise<void>;
+}
+
+export interface DoorOptions {
+  readonly app: RequestListener;
+  readonly challenge: ChallengePolicy;
+  readonly certificates: Certificates | undefined;
+  /** The origins of further storages, by their hosts. */
+  readonly originAt?: ((host: string) => string | undefined) | undefined;
+  /** Called with the server that clients reach. */
+  readonly onServer: (server: Server) => void;
+}
+
+/** Connections at once for redirects and challenges, which end with their answer. */
+const maxRedirects = 256;
+
+export function createDoor(
+  core: CoreSettings,
+  { app, challenge, certificates, onServer, originAt }: DoorOptions,
+): Door {
+  const { connections: inAll, connectionsPerAddress: perAddress, behindProxy } = core;
+  const { url, loopback } = readBaseUri(core);
+  const host = core.listenHost ?? (loopback ? (url.hostname === '[::1]' ? '::1' : '127.0.0.1') : undefined);
+  const port = core.listenPort ?? (Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
+  const source = certificates?.source;
+  const listener = certificates ? certificates.challenges.before(app) : app;
+  const secure = source ? createSecureWebServer(listener, challenge, source.current()) : undefined;
+  const main: WebServer = secure ?? createHttpServer(listener, challenge);
+  onServer(main.server as Server);
+  limitConnections(main.server, { inAll, perAddress, behindProxy });
+  const plain =
+    core.tlsHttpPort !== null && certificates
+      ? createRedirectingServer((host) => originAt?.(host) ?? url.origin, certificates.challenges)
+      : undefined;
+  if (plain) limitConnections(plain.server, { inAll: maxRedirects, perAddress: null, behindProxy });
+  return {
+    async listen() {
+      if (plain) await listenOn(plain, core.tlsHttpPort!, host);
+      try {
+        const bound = await listenOn(main, port, host);
+        if (secure) source!.start(secure.use);
+        return bound;
+      } catch (error) {
+        plain?.server.close();
+        throw error;
+      }
+    },
+    async close(maxMs) {
+      source?.stop();
+      await Promise.all([drain(main, maxMs), plain ? drain(plain, maxMs) : undefined]);
+    },
+  };
+}

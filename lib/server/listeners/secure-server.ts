@@ -1,0 +1,133 @@
+/** HTTP/2 and HTTP/1.1 over TLS on one port: limits and sessions. */
+import type { RequestListener } from 'node:http';
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import type { ChallengePolicy } from '../../authentication/challenge.js';
+import type { KeyPair } from '../../component/certificates.js';
+import { socketsOfSessions } from '../../http/http2.js';
+import { answerMalformed, limits } from './http-server.js';
+import type { WebServer } from './web-server.js';
+
+export interface SecureServer extends WebServer {
+  /** What connections get from here on; those that are open keep theirs. */
+  use(pair: KeyPair): void;
+}
+
+/** Requests at once of one connection. */
+const maxStreams = 100;
+/** Bytes of a body that may be on their way before the application reads them. */
+const windowBytes = 256 << 10;
+/** Milliseconds that a handshake may take. */
+const handshakeMs = 10_000;
+/**
+ * Streams that a client may cancel at once, and in a second after that. Each one costs a request that nobody waits for and
+ * is not among those at once: a client that continues opening and cancelling is hung up on.
+ */
+const [cancelledAtOnce, cancelledPerSecond] = [200, 33];
+
+/** Options of every certificate. */
+const tls = { minVersion: 'TLSv1.2', honorCipherOrder: true } as const;
+
+/** The server around the application. Without a certificate, handshakes fail until `use` brings one. */
+export function createSecureWebServer(
+  app: RequestListener,
+  challenge: ChallengePolicy,
+  pair: KeyPair | undefined,
+): SecureServer {
+  const listener = app as unknown as (req: Http2ServerRequest, res: Http2ServerResponse) => void;
+  const server = createSecureServer(
+    {
+      ...tls,
+      ...(pair ? { cert: pair.certificate, key: pair.key } : {}),
+      allowHTTP1: true,
+      handshakeTimeout: handshakeMs,
+      settings: {
+        maxConcurrentStreams: maxStreams,
+        initialWindowSize: windowBytes,
+        maxHeaderListSize: limits.maxHeaderSize,
+      },
+      maxHeaderListPairs: 512,
+      maxSessionInvalidFrames: 100,
+      // Of HTTP/1.1, which the types do not list.
+      ...{ maxHeaderSize: limits.maxHeaderSize, requireHostHeader: false, keepAliveTimeout: limits.keepAliveTimeout },
+    },
+    listener,
+  );
+  Object.assign(server, limits);
+  server.on('checkContinue', listener).on('checkExpectation', listener);
+  answerMalformed(server, challenge);
+  // A failed handshake is no HTTP: Node would hand it to those who answer malformed requests.
+  server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const sessions = trackSessions(server);
+  return {
+    server,
+    use: ({ certificate, key }) => server.setSecureContext({ ...tls, cert: certificate, key }),
+    closeIdle() {
+      (server as unknown as { closeIdleConnections(): void }).closeIdleConnections();
+      // Tells the client, and ends with the last of the streams that are open.
+      for (const session of sessions) if (!session.closed) session.close();
+    },
+    closeAll() {
+      for (const session of sessions) session.destroy();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Bounds sessions of HTTP/2: how long they are idle, and how often they cancel. @returns those that are open */
+function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Session> {
+  const sessions = new Set<ServerHttp2Session>();
+  let accepted: Socket | undefined;
+  // Node makes the session in a listener of the same event.
+  server.prependListener('secureConnection', (socket: Socket) => {
+    accepted = socket;
+  });
+  server.on('session', (session) => {
+    sessions.add(session);
+    socketsOfSessions.set(session, accepted!);
+    let open = 0;
+    const mayCancel = bucket(cancelledAtOnce, cancelledPerSecond);
+    session.on('stream', (stream: ServerHttp2Stream) => {
+      open++;
+      stream.once('close', () => {
+        open--;
+        if (stream.rstCode === constants.NGHTTP2_NO_ERROR || mayCancel()) return;
+        session.destroy(new Error('too many streams were cancelled'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      });
+      // Errors of a stream are the request's, which knows of them by its end.
+      stream.on('error', () => {});
+    });
+    session.setTimeout(limits.keepAliveTimeout, () => {
+      if (open === 0) session.close();
+    });
+    session.once('close', () => sessions.delete(session));
+  });
+  // What a client sends that is no HTTP/2 ends its session.
+  server.on('sessionError', () => {});
+  return sessions;
+}
+
+/** A token bucket. @returns whether one more is allowed now */
+function bucket(size: number, perSecond: number): () => boolean {
+  let [left, at] = [size, performance.now()];
+  return () => {
+    const now = performance.now();
+    left = Math.min(size, left + ((now - at) / 1000) * perSecond);
+    at = now;
+    left -= 1;
+    return left >= 0;
+  };
+}

@@ -1,0 +1,41 @@
+/** The settings in force and the components that they name. */
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Component } from '../../component/contract.js';
+import { loadSettings, type SettingSources, type Settings, SettingsError } from '../../settings.js';
+import { coreSettings } from './core-settings.js';
+
+export interface Effective {
+  readonly settings: Settings;
+  readonly components: readonly Component[];
+}
+
+/**
+ * Lays the sources over the defaults, with the settings of the components that `lws.components` adds.
+ * @throws SettingsError for a setting that is unknown or does not fit, and for a component that cannot be loaded
+ */
+export async function effectiveSettings(sources: SettingSources, standard: readonly Component[]): Promise<Effective> {
+  const components = [...standard, ...(await Promise.all(namedComponents(sources).map(importComponent)))];
+  return { settings: loadSettings([coreSettings, ...components.map(({ settings }) => settings)], sources), components };
+}
+
+/** `lws.components` has to be known before the settings of the components that it names. */
+function namedComponents({ file, environment, flags }: SettingSources): readonly string[] {
+  const { name, parser } = coreSettings.components;
+  const given = flags?.[name] ?? flags?.['components'] ?? environment?.['LWS_COMPONENTS'];
+  const content = file?.content as Record<string, unknown> | null | undefined;
+  // A path is relative to where it was typed, and in a file to that file; anything else is the name of a package.
+  const folder = given === undefined && file && existsSync(file.name) ? dirname(file.name) : '.';
+  return (parser.parse(given ?? content?.[name] ?? []) ?? []).map((module) =>
+    /^\.{0,2}\//.test(module) ? pathToFileURL(resolve(folder, module)).href : module,
+  );
+}
+
+async function importComponent(module: string): Promise<Component> {
+  try {
+    return ((await import(module)) as { default: Component }).default;
+  } catch (cause) {
+    throw new SettingsError(`lws.components names ${module}, which cannot be loaded: ${(cause as Error).message}.`);
+  }
+}

@@ -1,0 +1,275 @@
+/** Puts the floors and the components together from the settings. */
+import { createHmac } from 'node:crypto';
+import { accessTokenSuite, type TrustedIssuer } from '../../authentication/access-token.js';
+import { RememberingAuthenticator } from '../../authentication/authenticate.js';
+import { identifierResolver } from '../../authentication/controlled-identifier.js';
+import { dpopVerifier } from '../../authentication/dpop.js';
+import { issuerKeys, wellKnownOf } from '../../authentication/issuer-keys.js';
+import type { Suite } from '../../authentication/suite.js';
+import { AclIndex } from '../../authorization/acl-index.js';
+import { AddedOwners } from '../../authorization/added-owners.js';
+import { createAuthorizer, noteReaders } from '../../authorization/authorizer.js';
+import { createGroups } from '../../authorization/groups.js';
+import { ownerModel } from '../../authorization/owner-mode.js';
+import { WacModel } from '../../authorization/wac.js';
+import type { Component, Installation, Platform } from '../../component/contract.js';
+import type { AppContext } from '../../http/app-context.js';
+import { graphStorePath } from '../../http/graph-store.js';
+import { describeStorage, type VerificationMethod } from '../../http/storage-description.js';
+import { systemContainerReply } from '../../http/system-container.js';
+import { type Measure, measure } from '../../measures.js';
+import type { GuardedFetch } from '../../outbound/guarded-fetch.js';
+import { profiles } from '../../profile.js';
+import { BulkStaging } from '../../resources/bulk.js';
+import { explainDecision } from '../../resources/explanation.js';
+import { Representations } from '../../resources/representations.js';
+import type { Storage } from '../../resources/storage.js';
+import { ensureRootAcl } from '../../resources/storage-root.js';
+import { updateGraphs } from '../../resources/update-graphs.js';
+import { describeSettings, type Settings } from '../../settings.js';
+import { openSnapshots } from '../../storage/graphs/snapshot.js';
+import type { Store } from '../../storage/transactions/store.js';
+import { quadsOf } from '../../storage/transactions/quads.js';
+import { ownsAny } from '../../storage/level/owned-entries.js';
+import type { CoreSettings } from '../settings/core-settings.js';
+import type { ServerProcess } from './process.js';
+import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
+import { systemRoutes } from './system-routes.js';
+
+/** What the storage needs of the rest of the server. */
+export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingKey' | 'read' | 'formats'> {
+  readonly settings: Settings;
+  readonly process: ServerProcess;
+  /** Id of the last change of owners by an operator. */
+  readonly ownersChange?: string | undefined;
+  /** The storage of `lws.base-uri`, where this is another one of its deployment. */
+  readonly home:
+    | (Pick<AssemblyContext, 'installations'> & { readonly platform: Pick<Platform, 'rootIri'> })
+    | undefined;
+  /** Filled later; asked when requests come. */
+  readonly installations: readonly Installation[];
+}
+
+export async function assembleStorage(
+  core: CoreSettings,
+  iri: string,
+  store: Store,
+  owners: readonly string[],
+  { process: { documents, fetchUnder, log }, installations, ownersChange: change }: AssemblyContext,
+): Promise<{ readonly storage: Storage; readonly addedOwners: AddedOwners | undefined }> {
+  const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
+  const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
+  const added = acls ? undefined : await AddedOwners.open(store);
+  const groups = createGroups({
+    storage: iri,
+    store,
+    documents,
+    fetch: fetchUnder(),
+    keptMs: core.groupCache * 1000,
+    failureKeptMs: core.groupFailureCache * 1000,
+    log,
+  });
+  const base = acls
+    ? new WacModel({ storage: iri, view: store, index: acls, groups, maxFetches: core.groupFetches })
+    : ownerModel({
+        owners,
+        ...(added ? { added } : {}),
+        publicRead: core.publicRead,
+        owns: (subject) => ownsAny(store.level, subject),
+        open: core.devOpen,
+      });
+  const permissions = () => installations.flatMap((installation) => installation.permissions ?? []);
+  const storage = {
+    rootIri: iri,
+    systemPrefix: core.systemPrefix,
+    store,
+    documents,
+    representations: new Representations(store, core.cacheBytes),
+    authorizer: createAuthorizer(base, iri, permissions),
+    acls,
+    get queries() {
+      return installations.some(({ resourceQuery }) => resourceQuery);
+    },
+    mask: core.mask,
+    profile: core.profile ? profiles[core.profile] : undefined,
+    limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
+    requireConditionalWrites: core.requireConditionalWrites,
+    clock: Date.now,
+  };
+  store.onTransaction((tx) => noteReaders(tx, storage.authorizer));
+  if (acls) await ensureRootAcl(storage, acls, { owners, publicRead: core.publicRead, change });
+  return { storage, addedOwners: added };
+}
+
+const assembleDpop = (
+  { dpopNonce: requireNonce, dpopCache: cacheSize }: CoreSettings,
+  { store, clock }: Storage,
+  { key }: Platform['signingKey'],
+): Platform['dpop'] =>
+  dpopVerifier({
+    ...{ requireNonce, cacheSize, clock },
+    // Known to every server that has the key, and to nobody else.
+    nonceSecret: createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
+      .update('dpop')
+      .digest(),
+    isFirst: store.shared && ((id, validMs) => store.shared!.isFirst(id, validMs)),
+  });
+
+/** All that components may use. */
+export function assemblePlatform(
+  core: CoreSettings,
+  { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
+  context: AssemblyContext,
+): Platform {
+  const { settings, process, home, installations, deployment, signingKey, read, formats } = context;
+  const { fetchUnder, log, progress } = process;
+  const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, profile, clock } = assembled;
+  const baseUri = storage.slice(0, -1);
+  const fetch = fetchUnder();
+  const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
+  // RFC 7519 4.1.3 compares audiences as strings; people write the base URI with and without its slash.
+  const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);
+  return {
+    baseUri,
+    rootIri: storage,
+    systemPrefix,
+    quads: quadsOf(store.level),
+    documents,
+    authorizer,
+    addedOwners,
+    read,
+    listContainer: (request, container) => systemContainerReply(assembled, request, container),
+    ...{ mask, clock, log },
+    dataDir: core.dataDir,
+    fetch,
+    fetchUnder,
+    signingKey,
+    throttle: process.throttle,
+    tally: (kind) => process.tallies.of(kind, storage),
+    identifiers: identifierResolver({ fetch, documents }),
+    dpop: assembleDpop(core, assembled, signingKey),
+    dpopRequired: core.dpopOnly,
+    suites: () => installations.flatMap(({ suites = [] }) => suites),
+    admitInbox: async (inbox) => {
+      for (const installation of installations) await installation.admitInbox?.(inbox);
+    },
+    readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
+    ...{ tokenEndpoint, progress, formats, deployment, profile, store },
+    home: home?.platform.rootIri ?? (deployment && storage),
+    audience: { accepted, required: core.audienceRequired },
+    bulk: (tx, options) => new BulkStaging(assembled, tx, options),
+    updateGraphs: (request) => updateGraphs(assembled, request),
+    explain: (request) => explainDecision(assembled, request),
+    measures: async () => [
+      ...storeMeasures(store, core.quotaBytes),
+      ...(deployment?.measures ?? []),
+      ...(await Promise.all(installations.map((installation) => installation.measures?.() ?? []))).flat(),
+    ],
+    // What the operator decided for all is nobody else's business.
+    describeSettings: () => describeSettings(settings, home !== undefined),
+  };
+}
+
+/** Installs what is switched on, and tells what is off that it is. */
+export async function installAll(
+  components: readonly Component[],
+  settings: Settings,
+  platform: Platform,
+  installations: Installation[],
+): Promise<void> {
+  for (const component of components) {
+    const own = settings.of(component.settings);
+    if (component.isEnabled(own)) installations.push(await component.install(platform, own));
+    else await component.retire?.(platform);
+  }
+}
+
+const trustedIssuer = (issuer: string, fetch: GuardedFetch, clock: () => number): TrustedIssuer => ({
+  issuer,
+  ...issuerKeys({ fetch, issuer, metadataUrl: wellKnownOf(issuer, 'lws-configuration'), clock }),
+});
+
+/** The suites that the storage itself takes credentials of: access tokens, and when they may be presented directly, all. */
+function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly TrustedIssuer[]): Suite[] {
+  const audiences = new Set([platform.rootIri, platform.baseUri]);
+  const tokens = accessTokenSuite({ issuers: () => issuers, audiences });
+  return core.acceptCredentials ? [tokens, ...platform.suites()] : [tokens];
+}
+
+export function assembleAppContext(
+  core: CoreSettings,
+  { storage, platform }: { readonly storage: Storage; readonly platform: Platform },
+  context: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
+): AppContext {
+  const { process, home, installations, verificationMethods } = context;
+  const description = describeStorage(storage, {
+    services: [
+      {
+        type: 'https://www.w3.org/TR/sparql11-http-rdf-update/',
+        serviceEndpoint: `${platform.baseUri}${storage.systemPrefix}${graphStorePath}`,
+      },
+      ...installations.flatMap(({ services = [] }) => services),
+    ],
+    capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
+    verificationMethods,
+  });
+  // Whom the operator named does not wait for what strangers name.
+  const trusted = platform.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
+  const embedded = installations.flatMap(({ authorizationServer }) => authorizationServer ?? []);
+  const issuers = [...embedded, ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, trusted, platform.clock))];
+  const challenge = {
+    realm: storage.rootIri,
+    authorizationServer: issuers[0]?.issuer,
+    resourceMetadata: resourceMetadataOf(storage.rootIri),
+    dpopOnly: core.dpopOnly,
+  };
+  const metadata = resourceMetadataRoutes(
+    challenge,
+    issuers.map(({ issuer }) => issuer),
+  );
+  return {
+    storage,
+    description,
+    authenticator: new RememberingAuthenticator({
+      suites: storageSuites(core, platform, issuers),
+      dpop: platform.dpop,
+      dpopOnly: core.dpopOnly,
+      failures: process.failures,
+    }),
+    routes: [systemRoutes(storage, description), metadata, installations.flatMap(({ routes = [] }) => routes)].flat(),
+    resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
+    cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
+    challenge,
+    requireHttps: core.requireHttps,
+    hstsSeconds: core.hstsMaxAge,
+    behindProxy: core.behindProxy,
+    isOpen: core.devOpen,
+    idleMs: core.idleSeconds * 1000,
+    origin: new URL(storage.rootIri).origin,
+    log: platform.log,
+    onCaller: process.onCaller?.(storage),
+    // The numbers of the process have those of all its storages.
+    onAnswered: [
+      process.answered,
+      ...(home ?? { installations }).installations.flatMap(({ onAnswered }) => onAnswered ?? []),
+    ],
+  };
+}
+
+const storeMeasures = (store: Store, quotaBytes: number): readonly Measure[] => [
+  measure('gauge', 'store_bytes', 'Bytes that count against the quota.', store.bytes),
+  measure('gauge', 'store_quota_bytes', 'The quota in bytes; 0: none.', quotaBytes),
+  measure('gauge', 'store_transactions_waiting', 'Transactions under way or waiting.', store.commits.waiting),
+  measure(
+    'gauge',
+    'store_failed',
+    '1 while the disk takes no writes.',
+    Number(store.commits.hasFailed || !store.isOpen),
+  ),
+  measure(
+    'gauge',
+    'store_snapshots_open',
+    'Open snapshots of the thread that answers requests.',
+    openSnapshots(store.level),
+  ),
+];

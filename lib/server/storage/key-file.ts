@@ -1,0 +1,44 @@
+/** Private keys that the server makes at its first start and keeps in files of mode 0600. */
+import { generateKeyPairSync } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { PublicJwk } from '../../authorization/multikey.js';
+import { SettingsError } from '../../settings.js';
+import { writeWhole } from '../../storage/level/synced-files.js';
+
+/** A private key as a JWK; the file that holds one has mode 0600. */
+export type PrivateJwk = PublicJwk & { readonly d: string };
+
+export function makeKey(): PrivateJwk {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const { kty, crv, x, d } = privateKey.export({ format: 'jwk' }) as PrivateJwk;
+  return { kty, crv, x, d };
+}
+
+/**
+ * Reads a key from a file, or makes an Ed25519 key and keeps it there with mode 0600.
+ * @throws SettingsError when the file holds something else
+ */
+export function keptKey(file: string): PrivateJwk {
+  if (existsSync(file)) return readKey(file);
+  const key = makeKey();
+  // What the owner creates is lost without it, and half of it keeps the server from starting.
+  writeWhole(file, `${JSON.stringify(key)}\n`);
+  return key;
+}
+
+/** @throws SettingsError when the file does not hold a private Ed25519 or P-256 JWK */
+export function readKey(file: string): PrivateJwk {
+  const refuse = (cause?: unknown): never => {
+    const why = cause ? `: ${(cause as Error).message}` : '';
+    throw new SettingsError(`${file} does not hold a private key (a JWK of Ed25519 or P-256)${why}.`);
+  };
+  let key: PrivateJwk;
+  try {
+    key = JSON.parse(readFileSync(file, 'utf8')) as PrivateJwk;
+  } catch (cause) {
+    return refuse(cause);
+  }
+  if ((key.crv !== 'Ed25519' && key.crv !== 'P-256') || typeof key.d !== 'string' || typeof key.x !== 'string')
+    return refuse();
+  return key;
+}

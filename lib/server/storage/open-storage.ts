@@ -1,0 +1,179 @@
+/** One storage, opened with everything that is installed on it: the only one of a server, or one of a deployment. */
+import { createPrivateKey } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import type { Component, Installation, Platform } from '../../component/contract.js';
+import type { Deployment } from '../../component/deployment.js';
+import { type Application, createApp } from '../../http/app.js';
+import type { AppContext } from '../../http/app-context.js';
+import { read as readResource } from '../../http/resource-routes.js';
+import type { Storage } from '../../resources/storage.js';
+import { ensureRoot } from '../../resources/storage-root.js';
+import type { Settings } from '../../settings.js';
+import { databaseAddress } from '../../storage/shared/address.js';
+import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
+import { type CoreSettings, coreSettings, readBaseUri } from '../settings/core-settings.js';
+import { keptKey } from './key-file.js';
+import { blobPlaceOf, formatsOf, openStore } from './open-store.js';
+import { ownOwner } from './local-owner.js';
+import type { ServerProcess } from './process.js';
+import { type Upgrade, upgradeListener } from './upgrades.js';
+import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
+
+/** The storage with everything that is installed on it, before anybody can ask. */
+export interface PreparedStorage {
+  readonly core: CoreSettings;
+  readonly storage: Storage;
+  readonly platform: Platform;
+  readonly owners: readonly string[];
+  readonly appContext: AppContext;
+  readonly installations: readonly Installation[];
+  readonly mintedOwner: string | undefined;
+  close(): Promise<void>;
+}
+
+/** Where a storage is opened. */
+export interface Surroundings {
+  readonly process: ServerProcess;
+  /** The others that the process serves, for the storage of `lws.base-uri`. */
+  readonly deployment?: Deployment | undefined;
+  /** The storage of `lws.base-uri`, for each of the others. */
+  readonly home?: OpenStorage | undefined;
+  /** As of `AssemblyContext`. */
+  readonly ownersChange?: string | undefined;
+}
+
+/** A storage that answers. */
+export interface OpenStorage extends Omit<PreparedStorage, 'close'> {
+  readonly app: Application;
+  /** Settles when nothing more of the storage is needed for the answer. */
+  readonly listener: (...exchange: Parameters<RequestListener>) => Promise<void>;
+  readonly upgrade: Upgrade;
+  /** Whether something is under way that no request waits for. */
+  isBusy(): boolean;
+  /** Whether somebody listens to what happens in it. */
+  isFollowed(): boolean;
+  /** Ends answers that would go on for ever. */
+  drain(): void;
+  /**
+   * Waits so many milliseconds for requests under way, and closes the storage.
+   * @returns whether it has something to do when it is opened again
+   */
+  close(maxMs: number): Promise<boolean>;
+}
+
+/** Opens one storage, and installs the components on it. @throws as `prepareServer` */
+export async function prepareStorage(
+  settings: Settings,
+  installed: readonly Component[],
+  { process, deployment, home, ownersChange }: Surroundings,
+): Promise<PreparedStorage> {
+  const core = settings.of(coreSettings);
+  const components = home ? installed.filter(({ isOfProcess }) => !isOfProcess) : installed;
+  const { log, progress } = process;
+  const { storage: iri } = readBaseUri(core);
+  const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
+  const store = await openStore(core.dataDir, iri, {
+    database: databaseAddress(core),
+    blobPlace: blobPlaceOf(settings, components),
+    onTrouble: (message, error) => log.error({ err: error }, message),
+    onRecovery: (message) => log.warn(message),
+    onMigration: (message) => log.warn(message),
+    onProgress: migrating(progress),
+    quotaBytes: core.quotaBytes,
+    isOneOfMany: home !== undefined,
+  });
+  try {
+    await ensureRoot(store, iri, Date.now());
+    const owners = mintedOwner ? [await ownOwner(store, mintedOwner)] : core.owners;
+    const installations: Installation[] = [];
+    const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
+    const method = await verificationMethodOf(webhookKey, iri);
+    const signingKey = { keyId: method.id, key: createPrivateKey({ key: { ...webhookKey }, format: 'jwk' }) };
+    const read: AssemblyContext['read'] = ({ req, access }, resource) =>
+      readResource({
+        storage,
+        description: appContext.description,
+        req,
+        access,
+        target: { iri: resource, query: undefined },
+      });
+    const formats = formatsOf(settings, components);
+    const assembly = { settings, process, deployment, home, ownersChange, signingKey, read, formats, installations };
+    const assembled = await assembleStorage(core, iri, store, owners, assembly);
+    const { storage } = assembled;
+    const platform = assemblePlatform(core, assembled, assembly);
+    await installAll(components, settings, platform, installations);
+    // What one storage has loaded, all have.
+    if (!home) process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
+    const { storageLinks } = storage.profile ?? {};
+    storage.links = [
+      ...(storageLinks ? [{ target: iri, relation: storageLinks.relation }] : []),
+      ...installations.flatMap(({ links = [] }) => links),
+    ];
+    const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
+    const verificationMethods = [method, ...(oldMethod ? [oldMethod] : [])];
+    const all = { ...assembly, verificationMethods };
+    const appContext: AppContext = assembleAppContext(core, { storage, platform }, all);
+    const close = (): Promise<void> => store.close();
+    return { core, storage, platform, owners, appContext, installations, mintedOwner, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Nothing is said of migrations that do not take place. */
+function migrating(progress: Platform['progress']): (done: number) => void {
+  let told: ReturnType<typeof progress> | undefined;
+  return (done) => {
+    told ??= progress('Migrating the storage');
+    told(done, Number.POSITIVE_INFINITY, `${done} records`);
+  };
+}
+
+/** Opens a storage, and begins what it does by itself. @throws as `prepareServer` */
+export async function openStorage(
+  settings: Settings,
+  components: readonly Component[],
+  surroundings: Surroundings,
+): Promise<OpenStorage> {
+  const prepared = await prepareStorage(settings, components, surroundings);
+  const { appContext, installations, storage } = prepared;
+  const app = createApp(appContext);
+  const stop = async (): Promise<void> => {
+    try {
+      for (const installation of [...installations].reverse()) await installation.stop?.();
+    } finally {
+      await prepared.close();
+    }
+  };
+  const drain = (): void => {
+    for (const installation of installations) installation.drain?.();
+  };
+  const isBusy = (): boolean => installations.some((installation) => installation.isBusy?.());
+  try {
+    await storage.store.shared?.serve();
+    for (const { start } of installations) await start?.();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    ...prepared,
+    app,
+    listener: app.koa.callback(),
+    upgrade: upgradeListener(installations),
+    isBusy,
+    isFollowed: () => installations.some((installation) => installation.isFollowed?.()),
+    drain,
+    async close(maxMs) {
+      const wasBusy = isBusy();
+      drain();
+      await app.close(maxMs);
+      const owes = wasBusy || isBusy();
+      await stop();
+      return owes;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/** Opening the storage of a data directory, with messages that an operator can act on. */
+import { existsSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Component } from '../../component/contract.js';
+import { writeLinksetGraphs } from '../../resources/linkset.js';
+import { type Settings, SettingsError } from '../../settings.js';
+import type { BlobPlace } from '../../storage/blobs/blobs.js';
+import { type Level, openLevel, StoreUnavailableError } from '../../storage/level/durable-level.js';
+import { Store, type StoreOptions } from '../../storage/transactions/store.js';
+import { makeFolder } from '../../storage/level/synced-files.js';
+import { Cluster, type ClusterOptions } from '../../storage/shared/cluster.js';
+import type { DatabaseAddress } from '../../storage/shared/connection.js';
+import { assertNoCopy } from '../../storage/shared/copy.js';
+import { rememberAddress } from '../settings/stored-base-uri.js';
+
+/** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */
+const whyNotMade = (error: unknown): string =>
+  (error as NodeJS.ErrnoException).code === 'ENOENT'
+    ? 'the disk is read-only, or no folder can be made there'
+    : (error as Error).message;
+
+/** LevelDB would let threads of one process share a database (queries run in threads), and so two servers. */
+const inUse = new Set<string>();
+
+/** For commands that work on what is there. @throws SettingsError when a folder has no storage; nothing is made */
+export function assertStorage(dataDir: string): void {
+  const folder = resolve(dataDir);
+  if (existsSync(join(folder, 'level'))) return;
+  if (existsSync(join(folder, 'blobs')))
+    throw new SettingsError(
+      `The data directory ${folder} has a blobs/ folder, and its database (level/) is missing. Restore level/ from a backup.`,
+    );
+  throw new SettingsError(
+    `There is no storage in ${folder}, which lws.data-dir names. Say where it is: --data-dir FOLDER.`,
+  );
+}
+
+/** The place of blobs that a component gives; none: the folder `blobs/`. @throws SettingsError where its settings cannot work */
+export const blobPlaceOf = (settings: Settings, components: readonly Component[]): BlobPlace | undefined =>
+  components.map((component) => component.blobs?.(settings.of(component.settings))).find(Boolean);
+
+/** The modules of exchange formats that components give, see `Platform.formats`. */
+export const formatsOf = (settings: Settings, components: readonly Component[]): readonly string[] =>
+  components.flatMap((component) => component.formats?.(settings.of(component.settings)) ?? []);
+
+export interface OpeningOptions extends Omit<StoreOptions, 'cluster'> {
+  /** Where the journal is, when several servers serve the storage. */
+  readonly database?: DatabaseAddress | undefined;
+  /** It is one of the storages of a deployment. */
+  readonly isOneOfMany?: boolean;
+}
+
+/** Private keys that all servers of a storage have to have. */
+const secrets = ['owner.key', 'webhook.key', 'webhook-old.key', 'oauth-keys.json'];
+
+/**
+ * Opens (or creates) the storage in a folder.
+ * @throws StoreUnavailableError
+ */
+export async function openStore(dataDir: string, storage: string, options: OpeningOptions): Promise<Store> {
+  const folder = resolve(dataDir);
+  try {
+    await makeFolder(folder);
+  } catch (error) {
+    throw new StoreUnavailableError(
+      `The data directory ${folder} cannot be made (${whyNotMade(error)}). Choose another lws.data-dir.`,
+      error,
+    );
+  }
+  const place = realpathSync(folder);
+  if (inUse.has(place))
+    throw new StoreUnavailableError(
+      `The storage in ${folder} is in use by another server of this process. Close that one first, or choose another lws.data-dir.`,
+    );
+  inUse.add(place);
+  const release = (): void => void inUse.delete(place);
+  const level = await openLevel(join(folder, 'level'), options.isOneOfMany).catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  let cluster: Cluster | undefined;
+  try {
+    cluster = await joined(level, { folder, storage, address: options.database }, options);
+    const store = await Store.open(level, folder, storage, {
+      ...options,
+      cluster,
+      deriveGraphs: writeLinksetGraphs,
+      onClose: release,
+    });
+    rememberAddress(folder, storage);
+    return store;
+  } catch (error) {
+    await cluster?.close();
+    await level.close();
+    release();
+    if (error instanceof StoreUnavailableError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new StoreUnavailableError(
+      code === undefined ? message : `The data directory ${folder} cannot be used: ${message}.`,
+      error,
+    );
+  }
+}
+
+async function joined(
+  level: Level,
+  { address, ...place }: Pick<ClusterOptions, 'folder' | 'storage'> & { readonly address: DatabaseAddress | undefined },
+  { blobPlace, onTrouble = () => {}, onMigration: told = () => {}, onProgress = () => {} }: StoreOptions,
+): Promise<Cluster | undefined> {
+  const blobs = { dataDir: place.folder, place: blobPlace };
+  if (address) return Cluster.join(level, { ...place, blobs, address, secrets, told, onTrouble, onProgress });
+  await assertNoCopy(level);
+  return undefined;
+}

@@ -1,0 +1,54 @@
+/** Owners that need no identity provider: a did:key identity and bearer credentials of it (rule 5.3). */
+import { randomUUID } from 'node:crypto';
+import { importJWK, SignJWT } from 'jose';
+import { signInType } from '../../authentication/jwt.js';
+import { didKeyOf, expandDidKey } from '../../authorization/did.js';
+import { algorithmOf } from '../../authorization/multikey.js';
+import { keptKey, makeKey, type PrivateJwk, readKey } from './key-file.js';
+
+export interface Identity {
+  readonly did: string;
+  readonly key: PrivateJwk;
+}
+
+const identityOf = (key: PrivateJwk): Identity => ({ did: didKeyOf(key), key });
+
+export const makeIdentity = (): Identity => identityOf(makeKey());
+
+/** The identity of the key in a file, which is made when there is none. @throws SettingsError as `keptKey` */
+export const keptIdentity = (file: string): Identity => identityOf(keptKey(file));
+
+/** The identity of the key in a file. @throws SettingsError as `readKey` */
+export const readIdentity = (file: string): Identity => identityOf(readKey(file));
+
+/**
+ * A self-signed credential of an identity, to be sent as a bearer token.
+ * @param audience the base URI of the storage that it is for
+ * @param ttlSeconds how long it is valid
+ */
+export const signCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
+  signed('JWT', identity, { audience, ttlSeconds });
+
+/** The same for a sign-in link: no bearer token, it belongs to the first browser that exchanges it. */
+export const signLinkCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
+  signed(signInType, identity, { audience, ttlSeconds });
+
+async function signed(
+  typ: string,
+  { did, key }: Identity,
+  { audience, ttlSeconds }: { readonly audience: string; readonly ttlSeconds: number },
+): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  const { method } = expandDidKey(did)!;
+  return new SignJWT({
+    sub: did,
+    iss: did,
+    client_id: did,
+    aud: audience,
+    iat: now,
+    exp: now + ttlSeconds,
+    jti: randomUUID(),
+  })
+    .setProtectedHeader({ alg: algorithmOf(key), kid: method, typ })
+    .sign(await importJWK({ ...key }, algorithmOf(key)));
+}

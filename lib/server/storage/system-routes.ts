@@ -1,0 +1,36 @@
+/** The fixed routes of the house itself. */
+
+import type { Reply } from '../../http/reply.js';
+import { type Route, route } from '../../http/route.js';
+import { chooseDescription, descriptionReply, type StorageDescription } from '../../http/storage-description.js';
+import type { Storage } from '../../resources/storage.js';
+import type { Store } from '../../storage/transactions/store.js';
+
+export const systemRoutes = (storage: Storage, description: StorageDescription): readonly Route[] => [
+  route('public', 'GET HEAD {prefix}/storage-description', ({ req }) =>
+    descriptionReply(req, storage, description, chooseDescription(req.headers.accept)),
+  ),
+  route('public', 'GET HEAD {prefix}/health/live', () => answer(true)),
+  // There is no ready server while an index is rebuilt: it listens after that.
+  route('public', 'GET HEAD {prefix}/health/ready', async () => answer(await isWritable(storage.store))),
+];
+
+/** LevelDB is open and took the last batch, the disk has room, and blobs are taken. */
+async function isWritable(store: Store): Promise<boolean> {
+  if (!store.isOpen || store.commits.hasFailed) return false;
+  return store.blobs.assertReady().then(
+    () => true,
+    () => false,
+  );
+}
+
+const fields = {
+  'Content-Type': 'text/plain; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+const answer = (isWell: boolean): Reply =>
+  isWell
+    ? { status: 200, fields, body: Buffer.from('ok\n') }
+    : { status: 503, fields: { ...fields, 'Retry-After': '10' }, body: Buffer.from('not ready\n') };

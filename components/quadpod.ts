@@ -3,9 +3,9 @@
  * the process: no signals, no output, no exit, no environment.
  */
 import { createLog } from '../lib/log.js';
+import { createServer as createStorageServer, type Server } from '../lib/server/server.js';
 import { coreSettings } from '../lib/server/settings/core-settings.js';
 import { effectiveSettings } from '../lib/server/settings/effective-settings.js';
-import { createServer as createStorageServer, type Server } from '../lib/server/server.js';
 import { standardComponents } from './index.js';
 
 export type { Component, Installation, Platform } from '../lib/component/contract.js';

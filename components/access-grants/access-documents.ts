@@ -2,10 +2,14 @@
  * Access requests and grants as documents (rule 17.2): read strictly where access depends on it, kept as they are
  * otherwise. Pure; it must not know who may do what.
  */
-import { type Access, isIdentity, noIdentity } from '../../lib/component/access.js';
-import { LwsError } from '../../lib/component/basics.js';
-import { isObject, parseDateTime, valuesOf } from '../../lib/component/fields.js';
-import { isAbsoluteIri, lwsContext } from '../../lib/component/vocabulary.js';
+
+import { isIdentity, noIdentity } from '../../lib/authorization/did.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import { LwsError } from '../../lib/errors.js';
+import { parseDateTime } from '../../lib/fields/date.js';
+import { isObject, valuesOf } from '../../lib/json/exact-json.js';
+import { lwsContext } from '../../lib/rdf/contexts.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 
 export type DocumentType = 'AccessRequest' | 'AccessGrant';
 export type Action = 'read' | 'modify' | 'create' | 'delete';

@@ -2,22 +2,23 @@
  * The grants in force, by assignee and target, so that a decision looks only at those that could match however many there are; and what
  * they allow beyond the base model (rule 17.4).
  */
+
 import {
-  type Access,
   ancestorsOf,
   type BaseModel,
   type Decision,
-  type Mode,
   type PermissionSource,
   type Question,
-} from '../../lib/component/access.js';
-import type { Platform } from '../../lib/component/basics.js';
-import type { ResourceRecord } from '../../lib/component/entries.js';
-import { parseMediaType } from '../../lib/component/fields.js';
-import { ownStatements } from '../../lib/component/graphs.js';
-import { type IriRange, only, subtree } from '../../lib/component/level.js';
-import { structuralType } from '../../lib/component/resources.js';
-import { foaf, rdf } from '../../lib/component/vocabulary.js';
+} from '../../lib/authorization/authorizer.js';
+import type { Mode } from '../../lib/authorization/mode.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { parseMediaType } from '../../lib/fields/media-type.js';
+import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
+import { structuralType } from '../../lib/resources/types.js';
+import { type IriRange, only, subtree } from '../../lib/storage/keys/iri-ranges.js';
+import { ownStatements } from '../../lib/storage/keys/own-statements.js';
+import type { ResourceRecord } from '../../lib/storage/keys/records.js';
 import {
   type Action,
   isOfRequest,

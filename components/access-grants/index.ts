@@ -1,6 +1,7 @@
 /** Access requests, and grants that widen what the base model allows (rule 17.4). */
-import { defineComponent, flag, integer, optional, type Platform, setting, text } from '../../lib/component/basics.js';
-import { FollowedEntries } from '../../lib/component/store.js';
+import { defineComponent, type Platform } from '../../lib/component/contract.js';
+import { flag, integer, optional, setting, text } from '../../lib/settings.js';
+import { FollowedEntries } from '../../lib/storage/transactions/followed-entries.js';
 import { GrantIndex } from './grant-index.js';
 import { foreignDocument, KeptIndex, readKept, type Space } from './kept-index.js';
 import { type DocumentsEndpoint, documentRoutes, documentsUrl } from './routes.js';

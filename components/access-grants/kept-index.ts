@@ -2,14 +2,18 @@
  * What is kept of a space, in memory: enough for listings and for the bounds on strangers, so that neither reads the documents. It follows
  * every commit.
  */
-import type { Access } from '../../lib/component/access.js';
-import { inAllStorages, type Tally } from '../../lib/component/authentication.js';
-import { type ForeignState, LwsError, type Platform } from '../../lib/component/basics.js';
-import { entryKey } from '../../lib/component/entries.js';
-import { isObject, isTime } from '../../lib/component/fields.js';
-import { type ListedMember, lwsJson } from '../../lib/component/http.js';
-import { FollowedEntries } from '../../lib/component/store.js';
-import { foaf } from '../../lib/component/vocabulary.js';
+
+import { inAllStorages, type Tally } from '../../lib/authentication/tally.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { ForeignState, Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { isTime } from '../../lib/fields/date.js';
+import { lwsJson } from '../../lib/http/negotiate.js';
+import { isObject } from '../../lib/json/exact-json.js';
+import { foaf } from '../../lib/rdf/vocabulary.js';
+import type { ListedMember } from '../../lib/resources/listing-documents.js';
+import { entryKey } from '../../lib/storage/keys/records.js';
+import { FollowedEntries } from '../../lib/storage/transactions/followed-entries.js';
 import {
   type AccessDocument,
   acceptDocument,

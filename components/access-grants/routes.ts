@@ -1,22 +1,23 @@
 /** The endpoints of access requests and access grants (rule 17.1). */
 import { randomUUID } from 'node:crypto';
-import { controls, notFound, type View } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { decodeUtf8, digestOfClient, parseJson } from '../../lib/component/fields.js';
+import type { View } from '../../lib/authorization/authorizer.js';
+import { controls, notFound } from '../../lib/authorization/guard.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { digestOfClient } from '../../lib/fields/client-address.js';
+import { lwsJson } from '../../lib/http/negotiate.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { preconditions } from '../../lib/http/request.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
 import {
   assertMemberState,
-  lwsJson,
   memberFields,
-  preconditions,
-  type Reply,
-  type Route,
-  type RouteRequest,
-  readBody,
-  route,
   type SystemMember,
   systemMemberReply,
-} from '../../lib/component/http.js';
-import type { Transaction } from '../../lib/component/store.js';
+} from '../../lib/http/system-container.js';
+import { decodeUtf8, parseJson } from '../../lib/json/json.js';
+import { readBody } from '../../lib/resources/body.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { type AccessDocument, acceptDocument, type DocumentType } from './access-documents.js';
 import {
   bytesOfKept,

@@ -3,22 +3,13 @@
  * Who else names a provider does not count.
  */
 
-import {
-  assertAudience,
-  boundKey,
-  clockSkew,
-  type IssuerKeys,
-  issuerKeys,
-  readJwt,
-  refusedCredential,
-  type Suite,
-  type UnverifiedJwt,
-  type VerifiedCredential,
-  verifyJwt,
-} from '../../lib/component/authentication.js';
-import { defineComponent, type Platform } from '../../lib/component/basics.js';
-import { countedCache } from '../../lib/component/memory.js';
-import { isSecureUrl } from '../../lib/component/outbound.js';
+import { assertAudience, clockSkew } from '../../lib/authentication/audience.js';
+import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
+import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
+import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
+import { countedCache } from '../../lib/caches.js';
+import { defineComponent, type Platform } from '../../lib/component/contract.js';
+import { isSecureUrl } from '../../lib/outbound/address-policy.js';
 
 export default defineComponent({
   name: 'authn-openid',

@@ -3,22 +3,13 @@
  * HTTPS URL, a did:web or a did:key (rule 15.11).
  */
 import type { CryptoKey, JWK, JWTPayload } from 'jose';
-import {
-  type AuthenticationMethod,
-  assertAudience,
-  assertLifetime,
-  boundKey,
-  fits,
-  importPublicKey,
-  readJwt,
-  refusedCredential,
-  type Suite,
-  signInType,
-  type UnverifiedJwt,
-  type VerifiedCredential,
-  verifyJwt,
-} from '../../lib/component/authentication.js';
-import { defineComponent, integer, type Platform, setting } from '../../lib/component/basics.js';
+import { assertAudience, assertLifetime } from '../../lib/authentication/audience.js';
+import type { AuthenticationMethod } from '../../lib/authentication/cid-document.js';
+import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
+import { boundKey, readJwt, signInType, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
+import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
+import { defineComponent, type Platform } from '../../lib/component/contract.js';
+import { integer, setting } from '../../lib/settings.js';
 
 const settings = {
   maxLifetime: setting(

@@ -3,7 +3,8 @@
  * Nothing else of OAuth: no authorization codes, no refresh tokens, no client registration.
  */
 import { join } from 'node:path';
-import { defineComponent, flag, integer, setting } from '../../lib/component/basics.js';
+import { defineComponent } from '../../lib/component/contract.js';
+import { flag, integer, setting } from '../../lib/settings.js';
 import { tokenRoutes } from './routes.js';
 import { SignInLinks } from './sign-in-links.js';
 import { SigningKeys } from './signing-keys.js';

@@ -1,5 +1,5 @@
 /** Refusals of the token endpoint, in the form of RFC 6749 section 5.2. */
-import type { Reply } from '../../lib/component/http.js';
+import type { Reply } from '../../lib/http/reply.js';
 
 export type OAuthErrorCode =
   | 'invalid_request'

@@ -2,17 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { SignJWT } from 'jose';
-import { controls } from '../../lib/component/access.js';
-import {
-  type DpopProof,
-  signatureAlgorithms,
-  type Throttle,
-  type VerifiedCredential,
-  wellKnownOf,
-} from '../../lib/component/authentication.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { field, type Reply, type Route, type RouteRequest, readBody, route } from '../../lib/component/http.js';
-import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
+import type { DpopProof } from '../../lib/authentication/dpop.js';
+import { wellKnownOf } from '../../lib/authentication/issuer-keys.js';
+import { signatureAlgorithms } from '../../lib/authentication/jwt.js';
+import type { VerifiedCredential } from '../../lib/authentication/suite.js';
+import type { Throttle } from '../../lib/authentication/throttle.js';
+import { controls } from '../../lib/authorization/guard.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { field } from '../../lib/http/request.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { readBody } from '../../lib/resources/body.js';
 import { OAuthError, oauthErrorReply, uncached } from './oauth-error.js';
 import type { SignInLinks } from './sign-in-links.js';
 import type { SigningKeys } from './signing-keys.js';

@@ -1,6 +1,8 @@
 /** Which browser each sign-in link was opened in. */
-import { asTyped, type Platform } from '../../lib/component/basics.js';
-import { entryKey, entryRange } from '../../lib/component/entries.js';
+
+import type { Platform } from '../../lib/component/contract.js';
+import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
+import { asTyped } from '../../lib/threads/package-root.js';
 import { OAuthError } from './oauth-error.js';
 
 /** Links that are remembered; of owners and of others apart, since everybody may sign links of their own. */

@@ -5,8 +5,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
-import { SettingsError } from '../../lib/component/basics.js';
-import { writeWhole } from '../../lib/component/level.js';
+import { SettingsError } from '../../lib/settings.js';
+import { writeWhole } from '../../lib/storage/level/synced-files.js';
 
 /** A private key, and when it stopped signing (seconds since the epoch). */
 interface KeptKey {

@@ -7,12 +7,18 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CommandContext, LwsError } from '../../lib/component/basics.js';
-import { type BlobFacts, type Blobs, blobsAt, DamagedBlobError } from '../../lib/component/blobs.js';
 import { askServer, RefusedCommand } from '../../lib/component/commands.js';
-import { allBlobs, allRecords, blobFacts } from '../../lib/component/entries.js';
-import { atOnce, type Level, makeFolder, openLevel, StoreUnavailableError } from '../../lib/component/level.js';
-import { copyIn, storeFormat } from '../../lib/component/store.js';
+import type { CommandContext } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Blobs } from '../../lib/storage/blobs/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
+import { storeFormat } from '../../lib/storage/graphs/format.js';
+import { type BlobFacts, DamagedBlobError } from '../../lib/storage/keys/blob-integrity.js';
+import { allBlobs, allRecords, blobFacts } from '../../lib/storage/keys/records.js';
+import { atOnce } from '../../lib/storage/level/at-once.js';
+import { type Level, openLevel, StoreUnavailableError } from '../../lib/storage/level/durable-level.js';
+import { makeFolder } from '../../lib/storage/level/synced-files.js';
+import { copyIn } from '../../lib/storage/shared/copy.js';
 import { BackupError, graphKeys, isOf, recordOf } from './entries.js';
 import {
   backupBlobFile,

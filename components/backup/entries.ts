@@ -1,15 +1,16 @@
 /** What stands around the entries of a back-up, and which of them are of what kind. */
 import { createHash } from 'node:crypto';
-import { CommandError } from '../../lib/component/commands.js';
+import { CommandError } from '../../lib/errors.js';
+import { allLinks } from '../../lib/resources/linkset.js';
+import { linksetOf } from '../../lib/resources/names.js';
+import { type Entry, sectionLine } from '../../lib/storage/graphs/state-blocks.js';
 import {
   allRecords,
   iriOfRecordKey,
   partsOfEntry,
   type ResourceRecord,
   readRecord,
-} from '../../lib/component/entries.js';
-import { type Entry, sectionLine } from '../../lib/component/level.js';
-import { allLinks, linksetOf } from '../../lib/component/resources.js';
+} from '../../lib/storage/keys/records.js';
 
 /** A back-up is cut off, changed, or none; the message is for people. */
 export class BackupError extends CommandError {}

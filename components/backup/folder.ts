@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../../lib/component/level.js';
+import { syncPath } from '../../lib/storage/level/synced-files.js';
 import { BackupError } from './entries.js';
 import { digestOfFile, readState, type StateReader } from './state-file.js';
 

@@ -3,7 +3,7 @@
  * hash; of ten million graphs a new state is taken for a known one with a probability of 10^-12.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Entry } from '../../lib/component/level.js';
+import type { Entry } from '../../lib/storage/graphs/state-blocks.js';
 import { type CountedGraph, graphState } from './entries.js';
 
 const saltBytes = 16;

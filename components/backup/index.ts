@@ -1,5 +1,6 @@
 /** Back-ups: of a running server as well as of one that is stopped, verified and restored. */
-import { defineComponent, flag, setting } from '../../lib/component/basics.js';
+import { defineComponent } from '../../lib/component/contract.js';
+import { flag, setting } from '../../lib/settings.js';
 
 const settings = {
   enabled: setting(

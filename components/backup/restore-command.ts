@@ -1,9 +1,18 @@
 /** `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. */
 import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type CommandContext, LwsError } from '../../lib/component/basics.js';
-import { type Blobs, blobsAt } from '../../lib/component/blobs.js';
-import { tasks } from '../../lib/component/documents.js';
+import type { CommandContext } from '../../lib/component/contract.js';
+import { tasks } from '../../lib/documents/document-tasks.js';
+import { LwsError } from '../../lib/errors.js';
+import { mostQuads } from '../../lib/query/memory/memory-index.js';
+import { writeLinksetGraphs } from '../../lib/resources/linkset.js';
+import type { Blobs } from '../../lib/storage/blobs/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
+import { countQuads, migrate } from '../../lib/storage/graphs/format.js';
+import { type Entry, putEntry } from '../../lib/storage/graphs/state-blocks.js';
+import { IriRewriting, isQuad } from '../../lib/storage/keys/iri-rewriting.js';
+import { Orders } from '../../lib/storage/keys/orders.js';
+import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
 import {
   iriOfRecordKey,
   metaKey,
@@ -13,28 +22,18 @@ import {
   readRecord,
   recordKey,
   writeRecord,
-} from '../../lib/component/entries.js';
-import { graphPrefix } from '../../lib/component/graphs.js';
+} from '../../lib/storage/keys/records.js';
+import { atOnce } from '../../lib/storage/level/at-once.js';
 import {
-  atOnce,
   type BatchWriter,
-  type Entry,
-  IriRewriting,
-  indexStateKey,
-  isQuad,
   keyBlocks,
   type Level,
-  makeFolder,
-  Orders,
   openLevel,
-  ownedSpace,
-  putEntry,
   putSynced,
   writeBatch,
-} from '../../lib/component/level.js';
-import { mostQuads } from '../../lib/component/memory.js';
-import { writeLinksetGraphs } from '../../lib/component/resources.js';
-import { countQuads, migrate } from '../../lib/component/store.js';
+} from '../../lib/storage/level/durable-level.js';
+import { indexStateKey, ownedSpace } from '../../lib/storage/level/owned-entries.js';
+import { makeFolder } from '../../lib/storage/level/synced-files.js';
 import { BackupError, type CountedGraph, graphKeys, isOf } from './entries.js';
 import { backupBlobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
 import { GraphSet } from './graph-set.js';

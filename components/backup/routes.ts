@@ -4,8 +4,11 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { checkedChunks, jsonReply, type Route, route, uncached } from '../../lib/component/http.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { jsonReply, uncached } from '../../lib/http/json-reply.js';
+import { type Route, route } from '../../lib/http/route.js';
+import { checkedChunks } from '../../lib/resources/body.js';
 import type { BackupJob, BackupJobs } from './jobs.js';
 
 export const backupPath = '{prefix}/backups';

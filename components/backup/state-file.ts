@@ -3,19 +3,12 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { allRecords, metaKey } from '../../lib/component/entries.js';
-import { GraphCursor } from '../../lib/component/graphs.js';
-import {
-  type Entry,
-  entryBlocks,
-  entryOf,
-  isSection,
-  type Level,
-  type LevelSnapshot,
-  stateLines,
-} from '../../lib/component/level.js';
-import { allLinks } from '../../lib/component/resources.js';
-import { storeFormat } from '../../lib/component/store.js';
+import { allLinks } from '../../lib/resources/linkset.js';
+import { storeFormat } from '../../lib/storage/graphs/format.js';
+import { GraphCursor } from '../../lib/storage/graphs/graph-cursor.js';
+import { type Entry, entryOf, isSection, stateLines } from '../../lib/storage/graphs/state-blocks.js';
+import { allRecords, metaKey } from '../../lib/storage/keys/records.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/level/durable-level.js';
 import {
   BackupError,
   type CountedGraph,

@@ -1,7 +1,7 @@
 /** The thread that writes the state of a running server: it reads through the same LevelDB, and the HTTP thread answers meanwhile. */
 import { readFileSync } from 'node:fs';
-import { openLevel } from '../../lib/component/level.js';
-import { assertWanted, type Caller, hold, serve } from '../../lib/component/serve.js';
+import { openLevel } from '../../lib/storage/level/durable-level.js';
+import { assertWanted, type Caller, hold, serve } from '../../lib/threads/serve.js';
 import { GraphSet } from './graph-set.js';
 import { type StateFiles, writeState } from './state-file.js';
 

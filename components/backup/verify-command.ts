@@ -1,9 +1,9 @@
 /** `quadpod verify DIR`: whether a back-up is whole, without restoring it. */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext } from '../../lib/component/basics.js';
-import type { ResourceRecord } from '../../lib/component/entries.js';
-import { isQuad } from '../../lib/component/level.js';
+import type { CommandContext } from '../../lib/component/contract.js';
+import { isQuad } from '../../lib/storage/keys/iri-rewriting.js';
+import type { ResourceRecord } from '../../lib/storage/keys/records.js';
 import { BackupError, type CountedGraph, graphKeys, graphState, isOf, recordOf } from './entries.js';
 import { backupBlobFile, type Manifest, readManifest } from './folder.js';
 import { GraphSet } from './graph-set.js';

@@ -1,12 +1,15 @@
 /** The stream of events for those who control the storage (rule 16.11): what was committed after a position, then what is. */
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
-import { controls } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { formatLink, parseDateTime } from '../../lib/component/fields.js';
-import { type Reply, type Route, type RouteRequest, route } from '../../lib/component/http.js';
-import { positionBefore } from '../../lib/component/store.js';
-import { lws } from '../../lib/component/vocabulary.js';
+import { controls } from '../../lib/authorization/guard.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { parseDateTime } from '../../lib/fields/date.js';
+import { formatLink } from '../../lib/fields/link.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import { positionBefore } from '../../lib/storage/transactions/change-log.js';
 import type { Activity } from './delivery/events.js';
 import { PastEvents } from './delivery/past-events.js';
 import type { Follower } from './delivery/readers.js';

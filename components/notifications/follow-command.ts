@@ -1,5 +1,6 @@
 /** `quadpod events`: the running server's events on the standard output, for a pipe. */
-import { type CommandContext, SettingsError } from '../../lib/component/basics.js';
+import type { CommandContext } from '../../lib/component/contract.js';
+import { SettingsError } from '../../lib/settings.js';
 
 /**
  * Connects to the server at its base URI with the owner's credential, and prints until either ends; with --since and without --follow what

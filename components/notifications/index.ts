@@ -1,24 +1,18 @@
 /** Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (rule 16.8). */
-import {
-  defineComponent,
-  flag,
-  type Installation,
-  integer,
-  type Platform,
-  type SettingsOf,
-  setting,
-} from '../../lib/component/basics.js';
-import { createAdmission, hostList } from '../../lib/component/outbound.js';
+import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
+import { hostList } from '../../lib/outbound/address-policy.js';
+import { createAdmission } from '../../lib/outbound/admission.js';
+import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
 import { Deliveries, outboxMeasures } from './delivery/delivery.js';
 import { Distribution, type DistributionOptions, type Distributions } from './delivery/distribution.js';
-import { eventsRoute } from './events-route.js';
-import { printEvents } from './follow-command.js';
 import { Outbox } from './delivery/outbox.js';
 import type { Follower } from './delivery/readers.js';
-import { assertInbox, subscriptionRoutes, subscriptionsUrl } from './routes.js';
-import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
 import { foreignSubscription } from './delivery/subscription.js';
 import { Subscriptions, subscriptionSpace } from './delivery/subscriptions.js';
+import { eventsRoute } from './events-route.js';
+import { printEvents } from './follow-command.js';
+import { assertInbox, subscriptionRoutes, subscriptionsUrl } from './routes.js';
+import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
 
 const settings = {
   enabled: setting(

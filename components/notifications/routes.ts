@@ -1,24 +1,25 @@
 /** The endpoints of subscriptions (rules 16.1, 16.3). */
 import { randomUUID } from 'node:crypto';
-import { controls, notFound, requireAccess } from '../../lib/component/access.js';
-import { inAllStorages } from '../../lib/component/authentication.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { decodeUtf8, digestOfClient, parseJson } from '../../lib/component/fields.js';
+import { inAllStorages } from '../../lib/authentication/tally.js';
+import { controls, notFound, requireAccess } from '../../lib/authorization/guard.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { digestOfClient } from '../../lib/fields/client-address.js';
+import { lwsJson } from '../../lib/http/negotiate.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { preconditions } from '../../lib/http/request.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
 import {
   assertMemberState,
-  type ListedMember,
-  lwsJson,
   memberFields,
-  preconditions,
-  type Reply,
-  type Route,
-  type RouteRequest,
-  readBody,
-  route,
   type SystemMember,
   systemMemberReply,
-} from '../../lib/component/http.js';
-import { type Admission, OutboundError } from '../../lib/component/outbound.js';
+} from '../../lib/http/system-container.js';
+import { decodeUtf8, parseJson } from '../../lib/json/json.js';
+import type { Admission } from '../../lib/outbound/admission.js';
+import { OutboundError } from '../../lib/outbound/outbound-error.js';
+import { readBody } from '../../lib/resources/body.js';
+import type { ListedMember } from '../../lib/resources/listing-documents.js';
 import { readSubscription, type Subscription, standingOf, subscriptionDocument } from './delivery/subscription.js';
 import { type Subscriptions, subscriptionKey } from './delivery/subscriptions.js';
 

@@ -2,10 +2,12 @@
 
 import type { Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import type { Algebra, AlgebraFactory } from '../../lib/component/query.js';
-import { registered, searchedRelation } from '../../lib/component/resources.js';
-import { isAbsoluteIri, rdf } from '../../lib/component/vocabulary.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Algebra, AlgebraFactory } from '../../lib/query/algebra.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { rdf } from '../../lib/rdf/vocabulary.js';
+import { registered, searchedRelation } from '../../lib/resources/linkset.js';
 import { typeRelation } from './postings.js';
 
 /** Resources that have the relation to any of the values. */

@@ -1,6 +1,7 @@
 /** The search index: which types there are, and which resources have them, over what the asking client may read. */
-import { defineComponent, flag, integer, setting } from '../../lib/component/basics.js';
-import { loadQueryEngine } from '../../lib/component/query.js';
+import { defineComponent } from '../../lib/component/contract.js';
+import { loadQueryEngine } from '../../lib/query/query-engine.js';
+import { flag, integer, setting } from '../../lib/settings.js';
 import { abandon, faultsOf, indexChanges, isComplete, rebuild } from './indexer.js';
 import { PostingLists } from './posting-lists.js';
 import { indexEndpoint, searchEndpoint, searchRoutes } from './routes.js';

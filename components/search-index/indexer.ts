@@ -1,19 +1,16 @@
 /** Keeps the index: in every transaction for what it changes, and anew from all records and graphs. */
-import { LwsError } from '../../lib/component/basics.js';
-import { entryKey, entryRange, type ResourceRecord } from '../../lib/component/entries.js';
-import {
-  type GraphChange,
-  type IriStatement,
-  isLargeGraph,
-  type KeySource,
-  laidOver,
-  PackedKeys,
-  statementReader,
-  subjectRange,
-} from '../../lib/component/graphs.js';
-import { breathe, countRecords, recordBlocks } from '../../lib/component/level.js';
-import { changesLinks, clientLinks } from '../../lib/component/resources.js';
-import type { Store, Transaction } from '../../lib/component/store.js';
+import { LwsError } from '../../lib/errors.js';
+import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
+import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
+import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { type GraphChange, laidOver } from '../../lib/storage/keys/graph-changes.js';
+import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
+import { type IriStatement, type KeySource, statementReader } from '../../lib/storage/keys/own-statements.js';
+import { entryKey, entryRange, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import { countRecords, recordBlocks } from '../../lib/storage/level/all-records.js';
+import { breathe } from '../../lib/storage/transactions/batch-filling.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { currentState, entriesOf, ownedSpace, postingSpace, relationOf, stateKey, typeRelation } from './postings.js';
 
 /** A posting, and a statement that it comes of. */

@@ -1,5 +1,5 @@
 /** The filter tree as a merge of ordered postings: AND is an intersection that leaps, OR a union. */
-import type { SortedStream } from '../../lib/component/level.js';
+import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
 
 /** All texts that are in every stream, in order, in blocks of at most so many. */
 export async function* intersection(

@@ -3,10 +3,12 @@
  * current with every commit, so that they are never older than what was acknowledged. It must not know who asks.
  */
 import { LRUCache } from 'lru-cache';
-import { entryKey, entryRange } from '../../lib/component/entries.js';
-import { ListStream, type SortedStream } from '../../lib/component/level.js';
-import { countedCache } from '../../lib/component/memory.js';
-import type { Store, StoreSnapshot, Transaction } from '../../lib/component/store.js';
+import { countedCache } from '../../lib/caches.js';
+import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
+import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
+import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { postingSpace } from './postings.js';
 
 /** A longer list stays on the disk and is walked there. */

@@ -3,22 +3,26 @@
  * its owner that lists its types. Pure.
  */
 
-import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';
-import { type IriStatement, type KeySource, ofShortGraph, ownStatements } from '../../lib/component/graphs.js';
-import { ownedSpace } from '../../lib/component/level.js';
+import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
+import { type ClientLinks, declaredTypes, relationTargets, searchedRelation } from '../../lib/resources/linkset.js';
+import { structuralType } from '../../lib/resources/types.js';
 import {
-  type ClientLinks,
-  declaredTypes,
-  relationTargets,
-  searchedRelation,
-  structuralType,
-} from '../../lib/component/resources.js';
-import { ldp, lws, rdf } from '../../lib/component/vocabulary.js';
+  type IriStatement,
+  type KeySource,
+  ofShortGraph,
+  ownStatements,
+} from '../../lib/storage/keys/own-statements.js';
+import { entryKey, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
 
 /** `index`, relation, value, resource. */
 export const postingSpace = 'index';
 /** In its entries (`owned`, owner, resource) the value is the JSON of the resource's types. */
-export { completeIndex as currentState, indexStateKey as stateKey, ownedSpace } from '../../lib/component/level.js';
+export {
+  completeIndex as currentState,
+  indexStateKey as stateKey,
+  ownedSpace,
+} from '../../lib/storage/level/owned-entries.js';
 
 /** The relation of types; no relation name of a link can be it, as `type` is the types' own. */
 export const typeRelation = 'type';

@@ -1,9 +1,12 @@
 /** What the caller may read now: resources, and which types there are. */
-import type { Access, ReadScope } from '../../lib/component/access.js';
-import type { Platform } from '../../lib/component/basics.js';
-import { entryRange } from '../../lib/component/entries.js';
-import { RangeStream, type SortedStream } from '../../lib/component/level.js';
-import { StoreSnapshot } from '../../lib/component/store.js';
+
+import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
+import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
+import { entryRange } from '../../lib/storage/keys/records.js';
+import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { intersection } from './merge.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
 

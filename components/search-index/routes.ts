@@ -1,19 +1,19 @@
 /** The endpoints of the type index and the type search (rules 13.1, 13.3). */
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { decodeUtf8, formatLink, parseAccept, parseJson, qualityOf } from '../../lib/component/fields.js';
-import {
-  chooseListing,
-  item,
-  lwsJson,
-  pageLinks,
-  type Reply,
-  type Route,
-  type RouteRequest,
-  readBody,
-  route,
-} from '../../lib/component/http.js';
-import { seenItem } from '../../lib/component/resources.js';
-import { lws, lwsContext } from '../../lib/component/vocabulary.js';
+
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { parseAccept, qualityOf } from '../../lib/fields/accept.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { chooseListing, lwsJson } from '../../lib/http/negotiate.js';
+import { pageLinks } from '../../lib/http/paging.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { decodeUtf8, parseJson } from '../../lib/json/json.js';
+import { lwsContext } from '../../lib/rdf/contexts.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import { readBody } from '../../lib/resources/body.js';
+import { item } from '../../lib/resources/listing-documents.js';
+import { seenItem } from '../../lib/resources/seen-state.js';
 import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
 import type { PostingLists } from './posting-lists.js';
 import { typesOf } from './readable-types.js';

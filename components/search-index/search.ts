@@ -3,23 +3,21 @@
  * patterns by ordered postings, and their joins and unions by merges.
  */
 import { DataFactory } from 'rdf-data-factory';
-import type { Access, ReadScope } from '../../lib/component/access.js';
-import type { Platform } from '../../lib/component/basics.js';
-import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';
-import { ownStatements, subjectRange } from '../../lib/component/graphs.js';
-import { RangeStream, type SortedStream } from '../../lib/component/level.js';
-import {
-  type Algebra,
-  BlockStream,
-  contextOf,
-  loadAlgebraFactory,
-  loadQueryEngine,
-  makeBindings,
-  querySource,
-} from '../../lib/component/query.js';
-import { structuralType } from '../../lib/component/resources.js';
-import { StoreSnapshot } from '../../lib/component/store.js';
-import { lws } from '../../lib/component/vocabulary.js';
+import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { type Algebra, loadAlgebraFactory } from '../../lib/query/algebra.js';
+import { BlockStream } from '../../lib/query/block-stream.js';
+import { contextOf, loadQueryEngine } from '../../lib/query/query-engine.js';
+import { makeBindings, querySource } from '../../lib/query/query-source.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import { structuralType } from '../../lib/resources/types.js';
+import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
+import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
+import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
+import { ownStatements } from '../../lib/storage/keys/own-statements.js';
+import { entryKey, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { algebraOfFilter, type Filter, indexGraph, relationOfPattern, resourceVariable } from './filter.js';
 import { intersection, union } from './merge.js';
 import type { PostingLists } from './posting-lists.js';

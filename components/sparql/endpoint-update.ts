@@ -2,12 +2,17 @@
  * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and computed again where a graph
  * has changed in between.
  */
-import { LwsError } from '../../lib/component/basics.js';
-import { formatEntityTag, formatLink, parseStates } from '../../lib/component/fields.js';
-import type { Reply } from '../../lib/component/http.js';
-import type { GraphUpdate } from '../../lib/component/query.js';
-import { type UpdatedGraph, untilCurrent, variantOf } from '../../lib/component/resources.js';
-import { lws, turtle } from '../../lib/component/vocabulary.js';
+import { LwsError } from '../../lib/errors.js';
+import { formatEntityTag } from '../../lib/fields/etag.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { parseStates } from '../../lib/fields/states.js';
+import type { Reply } from '../../lib/http/reply.js';
+import type { GraphUpdate } from '../../lib/query/change-set.js';
+import { turtle } from '../../lib/rdf/formats.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import { untilCurrent } from '../../lib/resources/turns.js';
+import type { UpdatedGraph } from '../../lib/resources/update-graphs.js';
+import { variantOf } from '../../lib/resources/variants.js';
 import type { QueryAnswer } from './pool/asked-query.js';
 import type { QueryTask } from './pool/messages.js';
 import type { UpdateLine } from './pool/run-update.js';

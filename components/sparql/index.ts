@@ -1,9 +1,10 @@
 /** The SPARQL Query Service: queries over exactly what the asking client may read (rule 14.2). */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { defineComponent, flag, integer, optional, setting } from '../../lib/component/basics.js';
-import { MemoryIndex, quadsInMemory } from '../../lib/component/memory.js';
-import { hostList, parseAllowedHost } from '../../lib/component/outbound.js';
+import { defineComponent } from '../../lib/component/contract.js';
+import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
+import { MemoryIndex, quadsInMemory } from '../../lib/query/memory/memory-index.js';
+import { flag, integer, optional, setting } from '../../lib/settings.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol/protocol.js';
 import { askResource, runStored, sparqlRoutes } from './routes.js';

@@ -1,7 +1,9 @@
 /** A task for the query threads, with the rights of who asks. */
-import { clientFor, type Mode } from '../../lib/component/access.js';
-import { parentOf } from '../../lib/component/entries.js';
-import { type RouteRequest, whenGone } from '../../lib/component/http.js';
+import { clientFor } from '../../lib/authorization/client.js';
+import type { Mode } from '../../lib/authorization/mode.js';
+import { whenGone } from '../../lib/http/request.js';
+import type { RouteRequest } from '../../lib/http/route.js';
+import { parentOf } from '../../lib/storage/keys/records.js';
 import type { QueryAnswer } from './pool/asked-query.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
 import type { SparqlEndpoint } from './service-endpoint.js';

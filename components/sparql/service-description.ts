@@ -1,6 +1,7 @@
 /** The SPARQL 1.1 Service Description of the endpoint. */
-import { chooseRdfFormat, type Reply } from '../../lib/component/http.js';
-import { type RdfFormat, rdfFormats, turtle } from '../../lib/component/vocabulary.js';
+import { chooseRdfFormat } from '../../lib/http/negotiate.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { type RdfFormat, rdfFormats, turtle } from '../../lib/rdf/formats.js';
 import { resultFormats } from './protocol/protocol.js';
 import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';
 import type { Statistics } from './statistics.js';

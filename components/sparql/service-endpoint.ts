@@ -1,5 +1,5 @@
 /** What answers at the endpoint, and where it is. */
-import type { Platform } from '../../lib/component/basics.js';
+import type { Platform } from '../../lib/component/contract.js';
 import type { QueryPool } from './pool/query-pool.js';
 import type { ServiceCallsOptions } from './services/service-calls.js';
 import type { CountedStatistics } from './statistics.js';

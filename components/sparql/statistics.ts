@@ -4,10 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Access, Client } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { countedCache } from '../../lib/component/memory.js';
-import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
+import type { Client } from '../../lib/authorization/client.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import { countedCache } from '../../lib/caches.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import type { QueryPool } from './pool/query-pool.js';
 import { resultFormats } from './protocol/protocol.js';
 

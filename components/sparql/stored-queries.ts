@@ -6,12 +6,13 @@
 import type { Quad, Source, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { decodeUtf8 } from '../../lib/component/fields.js';
-import { quadsOf } from '../../lib/component/graphs.js';
-import type { StoredQuestion } from '../../lib/component/http.js';
-import type { Parameters, ParameterTerm } from '../../lib/component/query.js';
-import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import type { StoredQuestion } from '../../lib/http/route.js';
+import { decodeUtf8 } from '../../lib/json/json.js';
+import type { Parameters, ParameterTerm } from '../../lib/query/parse/parameters.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { quadsOf } from '../../lib/storage/transactions/quads.js';
 import { sparqlQuery } from './protocol/protocol.js';
 
 const sh = 'http://www.w3.org/ns/shacl#';

@@ -1,5 +1,6 @@
 /** Many storages in one deployment: the operator's endpoint and command (`lws.storages.*`). */
-import { defineComponent, integer, issuerList, SettingsError, setting } from '../../lib/component/basics.js';
+import { defineComponent } from '../../lib/component/contract.js';
+import { integer, issuerList, SettingsError, setting } from '../../lib/settings.js';
 
 export default defineComponent({
   name: 'storages',

@@ -1,28 +1,18 @@
 /** The storages of a deployment over HTTP: `{prefix}/storages` of the storage of `lws.base-uri`, whose controllers are the operators. */
-import { type Access, controls } from '../../lib/component/access.js';
-import {
-  type Deployment,
-  LwsError,
-  type Platform,
-  type StorageChange,
-  type StorageRecord,
-  type Storages,
-} from '../../lib/component/basics.js';
-import { isObject } from '../../lib/component/fields.js';
-import {
-  assertPreconditions,
-  formatEntityTag,
-  jsonReply,
-  pageLinks,
-  pageOf,
-  preconditions,
-  type Reply,
-  type Route,
-  type RouteRequest,
-  readJsonObject,
-  route,
-  undated,
-} from '../../lib/component/http.js';
+
+import { controls } from '../../lib/authorization/guard.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import type { Deployment, StorageChange, StorageRecord, Storages } from '../../lib/component/deployment.js';
+import { LwsError } from '../../lib/errors.js';
+import { formatEntityTag } from '../../lib/fields/etag.js';
+import { jsonReply, readJsonObject } from '../../lib/http/json-reply.js';
+import { pageLinks, pageOf } from '../../lib/http/paging.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { preconditions } from '../../lib/http/request.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { isObject } from '../../lib/json/exact-json.js';
+import { assertPreconditions, undated } from '../../lib/resources/preconditions.js';
 import { nameOf, SignUp, type SignUpSettings } from './sign-up.js';
 
 const pageSize = 100;

@@ -4,16 +4,16 @@
  */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import type { Throttle } from '../../lib/component/authentication.js';
+import type { Throttle } from '../../lib/authentication/throttle.js';
+import type { Platform } from '../../lib/component/contract.js';
 import {
   invitationDays,
-  LwsError,
-  type Platform,
   type StorageChange,
   type StorageRecord,
   type Storages,
-} from '../../lib/component/basics.js';
-import type { RouteRequest } from '../../lib/component/http.js';
+} from '../../lib/component/deployment.js';
+import { LwsError } from '../../lib/errors.js';
+import type { RouteRequest } from '../../lib/http/route.js';
 
 const type = 'invitation+jwt';
 

@@ -1,6 +1,9 @@
 /** `quadpod storage`: the records of storages, which a running server takes up by itself. */
-import type { CommandContext, StorageChange, StorageRecord } from '../../lib/component/basics.js';
-import { askServer, CommandError } from '../../lib/component/commands.js';
+
+import { askServer } from '../../lib/component/commands.js';
+import type { CommandContext } from '../../lib/component/contract.js';
+import type { StorageChange, StorageRecord } from '../../lib/component/deployment.js';
+import { CommandError } from '../../lib/errors.js';
 
 const change: Readonly<Record<string, StorageChange>> = {
   add: { revision: null },

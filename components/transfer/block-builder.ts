@@ -3,29 +3,24 @@
 import { createHash, hash } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { type Acl, aclOfGraph } from '../../lib/component/access.js';
-import { LwsError } from '../../lib/component/basics.js';
-import type { Blobs, BlobWriter } from '../../lib/component/blobs.js';
-import {
-  type AccessList,
-  type BytesMember,
-  type GraphMember,
-  lengthOfRun,
-  type Member,
-  type ReadStep,
-  type ResourceMember,
-} from '../../lib/component/exchange.js';
-import { decodeUtf8, parseJson } from '../../lib/component/fields.js';
-import {
-  decodeGraph,
-  defaultTurtle,
-  encodeQuads,
-  graphPrefix,
-  layoutOf,
-  separator,
-} from '../../lib/component/graphs.js';
-import { contentKind } from '../../lib/component/resources.js';
-import { boundedPrefixes } from '../../lib/component/writers.js';
+import { type Acl, aclOfGraph } from '../../lib/authorization/acl.js';
+import { LwsError } from '../../lib/errors.js';
+import { lengthOfRun } from '../../lib/exchange/graph-runs.js';
+import type {
+  AccessList,
+  BytesMember,
+  GraphMember,
+  Member,
+  ReadStep,
+  ResourceMember,
+} from '../../lib/exchange/member.js';
+import { decodeUtf8, parseJson } from '../../lib/json/json.js';
+import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
+import { contentKind } from '../../lib/resources/types.js';
+import type { Blobs, BlobWriter } from '../../lib/storage/blobs/blobs.js';
+import { defaultTurtle } from '../../lib/storage/graphs/graph-lines.js';
+import { decodeGraph } from '../../lib/storage/keys/quad-decoding.js';
+import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/keys/quad-keys.js';
 import type { BlockItem, BlockState, ImportBlock, ImportTask, Told } from './blocks.js';
 import { maxTold } from './import-state.js';
 

@@ -1,8 +1,8 @@
 /** The messages between the thread that reads an import and the HTTP thread, which decides what is stored. */
 
-import type { BlobLocation } from '../../lib/component/blobs.js';
-import type { LeftOut, Member } from '../../lib/component/exchange.js';
-import type { BulkItem } from '../../lib/component/resources.js';
+import type { LeftOut, Member } from '../../lib/exchange/member.js';
+import type { BulkItem } from '../../lib/resources/bulk.js';
+import type { BlobLocation } from '../../lib/storage/blobs/blobs.js';
 
 /** Some resources that are stored in one transaction. */
 export interface ImportBlock {

@@ -1,10 +1,13 @@
 /** Exports over HTTP: any caller gets the resources that it may read. */
 import { once } from 'node:events';
-import { type Client, clientFor } from '../../lib/component/access.js';
-import { LwsError, type Platform, tooBusy } from '../../lib/component/basics.js';
-import { isContainerIri } from '../../lib/component/entries.js';
-import type { Format } from '../../lib/component/exchange.js';
-import { type Reply, type Route, type RouteRequest, route, uncached } from '../../lib/component/http.js';
+import { type Client, clientFor } from '../../lib/authorization/client.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError, tooBusy } from '../../lib/errors.js';
+import type { Format } from '../../lib/exchange/format.js';
+import { uncached } from '../../lib/http/json-reply.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { isContainerIri } from '../../lib/storage/keys/records.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 

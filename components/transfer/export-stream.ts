@@ -1,11 +1,13 @@
 /** An export as a stream of bytes: a thread writes it, and asks here what the caller may read. */
 import { resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
-import type { Access } from '../../lib/component/access.js';
-import { LwsError, type Platform, tooBusy } from '../../lib/component/basics.js';
-import { entryRange, partsOfEntry } from '../../lib/component/entries.js';
-import { stateSpaces, TransferError } from '../../lib/component/exchange.js';
-import { Thread, ThreadOutput } from '../../lib/component/threads.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError, tooBusy } from '../../lib/errors.js';
+import { stateSpaces, TransferError } from '../../lib/exchange/member.js';
+import { entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
+import { Thread } from '../../lib/threads/thread.js';
+import { ThreadOutput } from '../../lib/threads/thread-output.js';
 import type { ExportFunctions } from './export-worker.js';
 import type { AskedMode, ExportedState, ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';

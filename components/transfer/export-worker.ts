@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { blobsAt } from '../../lib/component/blobs.js';
-import { openLevel } from '../../lib/component/level.js';
-import { assertWanted, type Caller, hold, serve } from '../../lib/component/serve.js';
+import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
+import { openLevel } from '../../lib/storage/level/durable-level.js';
+import { assertWanted, type Caller, hold, serve } from '../../lib/threads/serve.js';
 import { ExportedMembers, type ExportQuestions, type ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';
 

@@ -1,7 +1,19 @@
 /** The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. */
 import type { Quad } from '@rdfjs/types';
-import { aclKey, type ReadScope, readAclDocument } from '../../lib/component/access.js';
-import type { BlobLocation, Blobs } from '../../lib/component/blobs.js';
+import { aclKey, readAclDocument } from '../../lib/authorization/acl.js';
+import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import {
+  type AccessList,
+  type ContainerMember,
+  type GraphMember,
+  type Member,
+  stateSpaces,
+} from '../../lib/exchange/member.js';
+import { clientLinks } from '../../lib/resources/metadata.js';
+import type { BlobLocation, Blobs } from '../../lib/storage/blobs/blobs.js';
+import { GraphCursor } from '../../lib/storage/graphs/graph-cursor.js';
+import { type IriRange, only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
+import { decodeGraph } from '../../lib/storage/keys/quad-decoding.js';
 import {
   blobFacts,
   entryRange,
@@ -10,26 +22,9 @@ import {
   type ResourceRecord,
   readRecord,
   recordKey,
-} from '../../lib/component/entries.js';
-import {
-  type AccessList,
-  type ContainerMember,
-  type GraphMember,
-  type Member,
-  stateSpaces,
-} from '../../lib/component/exchange.js';
-import { decodeGraph, GraphCursor } from '../../lib/component/graphs.js';
-import {
-  entryBlocks,
-  type IriRange,
-  type Level,
-  type LevelSnapshot,
-  only,
-  ownedBy,
-  subtree,
-  unionOfRanges,
-} from '../../lib/component/level.js';
-import { clientLinks } from '../../lib/component/resources.js';
+} from '../../lib/storage/keys/records.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/level/durable-level.js';
+import { ownedBy } from '../../lib/storage/level/owned-entries.js';
 
 export interface ExportedStore {
   readonly level: Level;

@@ -7,11 +7,12 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
-import type { CommandContext, Platform } from '../../lib/component/basics.js';
 import { askServer } from '../../lib/component/commands.js';
-import { isContainerIri } from '../../lib/component/entries.js';
-import { type RefusedFile, TransferError } from '../../lib/component/exchange.js';
-import { StoreUnavailableError } from '../../lib/component/level.js';
+import type { CommandContext, Platform } from '../../lib/component/contract.js';
+import type { RefusedFile } from '../../lib/exchange/file-tree.js';
+import { TransferError } from '../../lib/exchange/member.js';
+import { isContainerIri } from '../../lib/storage/keys/records.js';
+import { StoreUnavailableError } from '../../lib/storage/level/durable-level.js';
 import { Formats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
 import {

@@ -3,13 +3,16 @@
  * import.
  */
 import { join, resolve } from 'node:path';
-import { type Access, attribute } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
-import { stateSpaces, TransferError } from '../../lib/component/exchange.js';
-import { breathe, CommitInDoubtError } from '../../lib/component/level.js';
-import type { BulkVerdict } from '../../lib/component/resources.js';
-import type { Transaction } from '../../lib/component/store.js';
+import { attribute } from '../../lib/authorization/audit.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { stateSpaces, TransferError } from '../../lib/exchange/member.js';
+import type { BulkVerdict } from '../../lib/resources/bulk.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
+import { CommitInDoubtError } from '../../lib/storage/level/commit-in-doubt.js';
+import { breathe } from '../../lib/storage/transactions/batch-filling.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import type { BlockItem, ImportBlock, Told } from './blocks.js';
 import {
   behind,

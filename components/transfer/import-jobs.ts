@@ -4,12 +4,14 @@ import { createWriteStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Access } from '../../lib/component/access.js';
-import { LwsError, type Measure, measure, type Platform } from '../../lib/component/basics.js';
-import { entryKey } from '../../lib/component/entries.js';
-import { TransferError } from '../../lib/component/exchange.js';
-import { makeFolder, syncPath } from '../../lib/component/level.js';
-import { Slots } from '../../lib/component/threads.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { TransferError } from '../../lib/exchange/member.js';
+import { type Measure, measure } from '../../lib/measures.js';
+import { entryKey } from '../../lib/storage/keys/records.js';
+import { makeFolder, syncPath } from '../../lib/storage/level/synced-files.js';
+import { Slots } from '../../lib/threads/slots.js';
 import { ImportJob } from './import-job.js';
 import {
   forgetState,

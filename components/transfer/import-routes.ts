@@ -5,19 +5,15 @@
 
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireAccess } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { isContainerIri, parentOf } from '../../lib/component/entries.js';
-import {
-  checkedChunks,
-  jsonReply,
-  type Reply,
-  type Route,
-  type RouteRequest,
-  route,
-  uncached,
-} from '../../lib/component/http.js';
-import { assertName } from '../../lib/component/resources.js';
+import { requireAccess } from '../../lib/authorization/guard.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { jsonReply, uncached } from '../../lib/http/json-reply.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { checkedChunks } from '../../lib/resources/body.js';
+import { assertName } from '../../lib/resources/bulk.js';
+import { isContainerIri, parentOf } from '../../lib/storage/keys/records.js';
 import { Formats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
 import { type Conflict, conflicts, type ImportState, readRewrite } from './import-state.js';

@@ -1,12 +1,13 @@
 /** The progress of an import, as the store keeps it and reports show it. */
 
-import { LwsError } from '../../lib/component/basics.js';
 import { plain } from '../../lib/component/commands.js';
-import { entryKey, entryRange } from '../../lib/component/entries.js';
-import { TransferError } from '../../lib/component/exchange.js';
-import type { Rewrite } from '../../lib/component/level.js';
-import type { BulkVerdict } from '../../lib/component/resources.js';
-import type { Store, Transaction } from '../../lib/component/store.js';
+import { LwsError } from '../../lib/errors.js';
+import { TransferError } from '../../lib/exchange/member.js';
+import type { BulkVerdict } from '../../lib/resources/bulk.js';
+import type { Rewrite } from '../../lib/storage/keys/iri-rewriting.js';
+import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import type { BlockItem, ImportBlock, Told } from './blocks.js';
 
 export const importSpace = 'import';

@@ -1,8 +1,9 @@
 /** The thread that reads an import and writes its batches, as the thread that decides sees it. */
-import { LwsError } from '../../lib/component/basics.js';
-import { TransferError } from '../../lib/component/exchange.js';
-import { breathe } from '../../lib/component/level.js';
-import { Thread, ThreadEnded } from '../../lib/component/threads.js';
+import { LwsError } from '../../lib/errors.js';
+import { TransferError } from '../../lib/exchange/member.js';
+import { breathe } from '../../lib/storage/transactions/batch-filling.js';
+import { ThreadEnded } from '../../lib/threads/line.js';
+import { Thread } from '../../lib/threads/thread.js';
 import type { BlockItem, BlockWrite, ImportBlock, ImportTask, Operation, ReadPart } from './blocks.js';
 import type { ImportFunctions } from './import-worker.js';
 

@@ -2,9 +2,12 @@
  * The thread of an import: it reads and encodes, and writes the batches, of which it has most of the content. The HTTP thread decides
  * what is stored.
  */
-import { type Blobs, blobsAt } from '../../lib/component/blobs.js';
-import { breathe, type Level, Orders, openLevel, PreparedBatch } from '../../lib/component/level.js';
-import { type Caller, hold, isEnding, serve, threadData } from '../../lib/component/serve.js';
+import type { Blobs } from '../../lib/storage/blobs/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
+import { Orders } from '../../lib/storage/keys/orders.js';
+import { type Level, openLevel, PreparedBatch } from '../../lib/storage/level/durable-level.js';
+import { breathe } from '../../lib/storage/transactions/batch-filling.js';
+import { type Caller, hold, isEnding, serve, threadData } from '../../lib/threads/serve.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';
 import { Formats } from './formats/index.js';

@@ -1,5 +1,6 @@
 /** Import and export: over HTTP while the server runs, and on its data directory while it is stopped. */
-import { defineComponent, flag, setting } from '../../lib/component/basics.js';
+import { defineComponent } from '../../lib/component/contract.js';
+import { flag, setting } from '../../lib/settings.js';
 
 const settings = {
   enabled: setting(

@@ -1,6 +1,6 @@
 /** `quadpod import SOURCE --to URL`: a file or a folder into a storage of any server, over the Linked Web Storage protocol. */
-import type { CommandContext } from '../../lib/component/basics.js';
-import { type GraphMember, TransferError } from '../../lib/component/exchange.js';
+import type { CommandContext } from '../../lib/component/contract.js';
+import { type GraphMember, TransferError } from '../../lib/exchange/member.js';
 import { Formats } from './formats/index.js';
 import { type ImportState, newState, type Show, type WantedImport, withTold } from './import-state.js';
 import { StorageClient } from './storage-client.js';

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
-import { TransferError } from '../../lib/component/exchange.js';
+import { TransferError } from '../../lib/exchange/member.js';
 
 /** The most bytes of a file with a token. */
 const longestToken = 64 << 10;

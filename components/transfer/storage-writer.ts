@@ -2,19 +2,18 @@
  * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at once.
  */
 import { Readable } from 'node:stream';
+import { bytesOfFile, type TreeSink } from '../../lib/exchange/file-tree.js';
 import {
   type BytesMember,
-  bytesOfFile,
   type GraphMember,
   type Member,
   type ResourceMember,
   TransferError,
-  type TreeSink,
-  TurtleFiles,
   type Writer,
-} from '../../lib/component/exchange.js';
-import { formatLink } from '../../lib/component/fields.js';
-import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/component/resources.js';
+} from '../../lib/exchange/member.js';
+import { TurtleFiles } from '../../lib/exchange/text-files.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/resources/linkset.js';
 import { type ImportState, type WantedImport, withTold } from './import-state.js';
 import { NameSet, nameInSet } from './name-set.js';
 import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';

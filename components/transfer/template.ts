@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Platform, templateFolder } from '../../lib/component/basics.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { templateFolder } from '../../lib/component/deployment.js';
 import { ImportJob } from './import-job.js';
 import type { ImportJobs } from './import-jobs.js';
 import { newState } from './import-state.js';

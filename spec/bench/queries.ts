@@ -12,8 +12,8 @@ import { answersOf } from '../../lib/query/answers.js';
 import type { BuilderFunctions } from '../../lib/query/memory/memory-index-builder.js';
 import { MemoryLayers } from '../../lib/query/memory/memory-layers.js';
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
-import { openLevel, writeBatch } from '../../lib/storage/level/durable-level.js';
 import { encodeGraph, otherKeys } from '../../lib/storage/keys/quad-keys.js';
+import { openLevel, writeBatch } from '../../lib/storage/level/durable-level.js';
 import { Thread } from '../../lib/threads/thread.js';
 import { graphsOf, shapeQueries } from './query-shapes.js';
 

@@ -14,8 +14,8 @@ import { bytesOf } from '../../lib/query/memory/index-data.js';
 import type { BuilderFunctions } from '../../lib/query/memory/memory-index-builder.js';
 import { MemoryLayers, type MemoryView } from '../../lib/query/memory/memory-layers.js';
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
-import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/level/durable-level.js';
 import { encodeGraph, otherKeys } from '../../lib/storage/keys/quad-keys.js';
+import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/level/durable-level.js';
 import { Thread } from '../../lib/threads/thread.js';
 
 const quads = Number(process.argv[2] ?? 100_000);

@@ -1,7 +1,7 @@
 /** Rule 1.12: a graph below the bound and one above it answer every request alike, but for text, labels of blank nodes and JSON-LD's length. */
 import { expect } from 'chai';
-import { checkStore } from '../../lib/storage/transactions/check.js';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import { StorageUnderTest } from '../support/conformance.js';
 import type { Answer } from '../support/http.js';
 import { rdfTypes } from '../support/rdf.js';

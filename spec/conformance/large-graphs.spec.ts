@@ -1,8 +1,8 @@
 /** Graphs of more than 20 000 triples (rule 1.12): one triple a line in key order, whose length is the size. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { checkStore } from '../../lib/storage/transactions/check.js';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import { StorageUnderTest } from '../support/conformance.js';
 import { startRequest } from '../support/http.js';
 import { graphOf, rdfTypes } from '../support/rdf.js';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readIdentity, signLinkCredential } from '../../lib/server/storage/owner-credential.js';
-import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { entryRange } from '../../lib/storage/keys/records.js';
+import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { signingKey } from '../support/jwt.js';
 import { expectOauthError, form, requestToken } from '../support/oauth.js';
 import { proof } from '../support/proofs.js';

@@ -7,10 +7,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { checkStore } from '../../lib/storage/transactions/check.js';
-import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { storeFormat } from '../../lib/storage/graphs/format.js';
 import { metaKey } from '../../lib/storage/keys/records.js';
+import { openLevel } from '../../lib/storage/level/durable-level.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import { type Ended, runProcess } from '../support/process.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { SmallDisk } from './small-disk.js';

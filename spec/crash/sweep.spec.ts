@@ -9,8 +9,8 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { checkStore } from '../../lib/storage/transactions/check.js';
 import { blobFacts, blobKey, garbageKey, newRevision } from '../../lib/storage/keys/records.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import { runProcess, startProcess } from '../support/process.js';
 import { type DiskStore, diskStore, root } from './failing-level.js';
 

@@ -5,7 +5,6 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openFolderSink, openFolderTree } from '../../components/transfer/trees/folder-tree.js';
 import {
   headBytes,
   headFile,
@@ -13,6 +12,7 @@ import {
   trailerBytes,
   trailerFile,
 } from '../../components/transfer/formats/archive-format.js';
+import { openFolderSink, openFolderTree } from '../../components/transfer/trees/folder-tree.js';
 import { openZipTree } from '../../components/transfer/trees/zip-tree.js';
 import type { FileTree } from '../../lib/exchange/file-tree.js';
 import { by, startOwned } from '../support/attack.js';

@@ -1,7 +1,7 @@
 /** JSON-LD whose terms are no strings after `jsonld` expanded it: their keys would be read with other terms, even in another graph. */
 import { expect } from 'chai';
-import { checkStore } from '../../lib/storage/transactions/check.js';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { ed25519Identity } from '../support/identity.js';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { standardComponents } from '../../components/index.js';
 import { banner } from '../../lib/server/banner.js';
+import type { Server } from '../../lib/server/server.js';
 import { coreSettings } from '../../lib/server/settings/core-settings.js';
 import { blobPlaceOf } from '../../lib/server/storage/open-store.js';
-import type { Server } from '../../lib/server/server.js';
 import { assertUsable } from '../../lib/server/storage/usable-settings.js';
 import {
   describeSettings,

@@ -19,9 +19,9 @@ import { stageAcl } from '../../lib/resources/acl-resource.js';
 import { stageLinks } from '../../lib/resources/metadata.js';
 import { Representations } from '../../lib/resources/representations.js';
 import type { Storage } from '../../lib/resources/storage.js';
+import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import type { Level } from '../../lib/storage/level/durable-level.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
-import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { memoryStore } from '../support/memory-store.js';
 import { everybody, formatOf, parentOf, type Resource, type Rule, root, type World } from './authorization-model.js';
 

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { faultsOf } from '../../components/search-index/indexer.js';
-import { checkStore } from '../../lib/storage/transactions/check.js';
 import { isLargeGraph, largeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 import { request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { runs } from '../support/speed.js';

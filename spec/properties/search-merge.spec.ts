@@ -6,10 +6,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryLevel } from 'memory-level';
 import { intersection, union } from '../../components/search-index/merge.js';
-import type { Level } from '../../lib/storage/level/durable-level.js';
-import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { entryKey } from '../../lib/storage/keys/records.js';
+import type { Level } from '../../lib/storage/level/durable-level.js';
+import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { runs } from '../support/speed.js';
 
 /** Some texts of a range of numbers, at random, or one after the other. */

@@ -2,10 +2,10 @@
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { applied, difference } from '../../lib/storage/keys/graph-changes.js';
 import { defaultTurtle } from '../../lib/storage/graphs/graph-lines.js';
-import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { changedSize } from '../../lib/storage/graphs/turtle-size.js';
+import { applied, difference } from '../../lib/storage/keys/graph-changes.js';
+import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { runs } from '../support/speed.js';
 import { documents, factory } from './rdf-documents.js';
 

@@ -1,12 +1,12 @@
 /** Checkpoints that several servers make at once: the last one is complete, whoever was held up. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { Store } from '../../lib/storage/transactions/store.js';
+import { entryKey } from '../../lib/storage/keys/records.js';
 import { lastCheckpoint, writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
 import { Checkpoints } from '../../lib/storage/shared/checkpoints.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
 import { Journal } from '../../lib/storage/shared/journal.js';
-import { entryKey } from '../../lib/storage/keys/records.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
 import { type Postgres, postgresFor } from '../support/postgres.js';
 import { Cluster } from './cluster.js';
 

@@ -3,11 +3,11 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readdirSync, readFileSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { metaKey } from '../../lib/storage/keys/records.js';
 import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
 import { copyIn } from '../../lib/storage/shared/copy.js';
-import { metaKey } from '../../lib/storage/keys/records.js';
 import { request } from '../support/http.js';
 import { type Postgres, postgresFor } from '../support/postgres.js';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';

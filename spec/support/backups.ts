@@ -6,9 +6,9 @@ import { standardComponents } from '../../components/index.js';
 import { commandContext, onStore } from '../../lib/server/command-context.js';
 import { coreSettings } from '../../lib/server/settings/core-settings.js';
 import { loadSettings } from '../../lib/settings.js';
-import { checkStore } from '../../lib/storage/transactions/check.js';
-import type { Level } from '../../lib/storage/level/durable-level.js';
 import { type Entry, stateBlocks } from '../../lib/storage/graphs/state-blocks.js';
+import type { Level } from '../../lib/storage/level/durable-level.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
 
 const commands = { backup: backUp, restore, verify };
 

@@ -4,10 +4,11 @@
  * must not know who may be told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Standing } from '../../../lib/component/access.js';
-import type { Log } from '../../../lib/component/basics.js';
-import { entryKey, entryRange, partsOfEntry } from '../../../lib/component/entries.js';
-import type { Store, Transaction } from '../../../lib/component/store.js';
+import type { Standing } from '../../../lib/authorization/authorizer.js';
+import type { Log } from '../../../lib/log.js';
+import { entryKey, entryRange, partsOfEntry } from '../../../lib/storage/keys/records.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import type { Activity } from './events.js';
 
 /** Entries of the events that wait, by whom they are owed to. */

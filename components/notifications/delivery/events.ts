@@ -1,8 +1,9 @@
 /** What happened, as it is told (rule 16.5; Activity Streams 2.0). Pure; it must not know who is told. */
 
-import { parentOf } from '../../../lib/component/entries.js';
-import type { Announcement, ChangedResource, EventStamp, LoggedChange } from '../../../lib/component/store.js';
-import { lwsContext } from '../../../lib/component/vocabulary.js';
+import { lwsContext } from '../../../lib/rdf/contexts.js';
+import { parentOf } from '../../../lib/storage/keys/records.js';
+import type { ChangedResource, LoggedChange } from '../../../lib/storage/log/change-entry.js';
+import type { Announcement, EventStamp } from '../../../lib/storage/log/changes.js';
 
 export interface Activity {
   readonly id: string;

@@ -3,10 +3,13 @@
  * was committed is delivered, after a crash too.
  */
 import { createHash } from 'node:crypto';
-import { type Access, type Authorizer, ancestorsOf, type Standing, type View } from '../../../lib/component/access.js';
-import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../../lib/component/entries.js';
-import { formatTraceparent } from '../../../lib/component/fields.js';
-import type { EventStamp, ResourceChange, Store, Transaction } from '../../../lib/component/store.js';
+import { type Authorizer, ancestorsOf, type Standing, type View } from '../../../lib/authorization/authorizer.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import { formatTraceparent } from '../../../lib/fields/traceparent.js';
+import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../../lib/storage/keys/records.js';
+import type { EventStamp, ResourceChange } from '../../../lib/storage/log/changes.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import { type Distributions, type Owed, waitingSpaces } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import { type Follower, type Reader, Subscribers } from './readers.js';

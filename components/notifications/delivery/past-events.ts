@@ -3,9 +3,10 @@
  * happens.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Access } from '../../../lib/component/access.js';
-import { LwsError, type Platform } from '../../../lib/component/basics.js';
-import type { LoggedEvent } from '../../../lib/component/store.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import type { Platform } from '../../../lib/component/contract.js';
+import { LwsError } from '../../../lib/errors.js';
+import type { LoggedEvent } from '../../../lib/storage/log/change-entry.js';
 import { type Activity, activityOf, announcementOf } from './events.js';
 
 export interface PastOptions {

@@ -1,5 +1,5 @@
 /** Those who are told of events, as decisions know them. */
-import type { Access } from '../../../lib/component/access.js';
+import type { Access } from '../../../lib/authorization/principal.js';
 import type { Activity } from './events.js';
 import { subscriberOf } from './subscriptions.js';
 

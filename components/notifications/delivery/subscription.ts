@@ -2,10 +2,13 @@
  * Subscriptions as documents (rules 16.1, 16.2): read strictly, kept with how their deliveries went. Pure; it must not know who
  * may read what, nor how anything is delivered.
  */
-import type { Standing } from '../../../lib/component/access.js';
-import { type ForeignState, LwsError } from '../../../lib/component/basics.js';
-import { isObject, isTime, parseDateTime, valuesOf } from '../../../lib/component/fields.js';
-import { isAbsoluteIri, lwsContext } from '../../../lib/component/vocabulary.js';
+import type { Standing } from '../../../lib/authorization/authorizer.js';
+import type { ForeignState } from '../../../lib/component/contract.js';
+import { LwsError } from '../../../lib/errors.js';
+import { isTime, parseDateTime } from '../../../lib/fields/date.js';
+import { isObject, valuesOf } from '../../../lib/json/exact-json.js';
+import { lwsContext } from '../../../lib/rdf/contexts.js';
+import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
 
 export interface Subscription {
   readonly id: string;

@@ -1,11 +1,13 @@
 /**
  * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow every commit.
  */
-import type { Standing } from '../../../lib/component/access.js';
-import type { Tally } from '../../../lib/component/authentication.js';
-import type { Platform } from '../../../lib/component/basics.js';
-import { entryKey } from '../../../lib/component/entries.js';
-import { FollowedEntries, type Store } from '../../../lib/component/store.js';
+
+import type { Tally } from '../../../lib/authentication/tally.js';
+import type { Standing } from '../../../lib/authorization/authorizer.js';
+import type { Platform } from '../../../lib/component/contract.js';
+import { entryKey } from '../../../lib/storage/keys/records.js';
+import { FollowedEntries } from '../../../lib/storage/transactions/followed-entries.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Owed, Page, PageLimits } from './distribution.js';
 import { type Subscription, standingOf } from './subscription.js';
 

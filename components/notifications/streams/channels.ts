@@ -3,8 +3,11 @@
  * can no longer be read.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Access, ancestorsOf, requireAccess } from '../../../lib/component/access.js';
-import { LwsError, type Platform } from '../../../lib/component/basics.js';
+import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
+import { requireAccess } from '../../../lib/authorization/guard.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import type { Platform } from '../../../lib/component/contract.js';
+import { LwsError } from '../../../lib/errors.js';
 import type { Activity } from '../delivery/events.js';
 import type { Reader } from '../delivery/readers.js';
 

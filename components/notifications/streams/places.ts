@@ -1,8 +1,11 @@
 /** How many streams there may be, of whom: identities are free, and so addresses and strangers have bounds as well. */
-import { type Access, type Client, clientFor } from '../../../lib/component/access.js';
-import { inAllStorages, type Tally } from '../../../lib/component/authentication.js';
-import { LwsError, type Platform } from '../../../lib/component/basics.js';
-import { clientOf } from '../../../lib/component/fields.js';
+
+import { inAllStorages, type Tally } from '../../../lib/authentication/tally.js';
+import { type Client, clientFor } from '../../../lib/authorization/client.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import type { Platform } from '../../../lib/component/contract.js';
+import { LwsError } from '../../../lib/errors.js';
+import { clientOf } from '../../../lib/fields/client-address.js';
 
 type StreamLimits = Readonly<Record<'perSubject' | 'perAddress' | 'ofStrangers' | 'inAll', number>>;
 

@@ -1,14 +1,8 @@
 /** Live updates as a part of the component: its settings, its routes, and what the storage description says of them. */
-import {
-  type Installation,
-  integer,
-  type Measure,
-  measure,
-  type Platform,
-  type SettingsOf,
-  setting,
-} from '../../../lib/component/basics.js';
-import { lws } from '../../../lib/component/vocabulary.js';
+import type { Installation, Platform } from '../../../lib/component/contract.js';
+import { type Measure, measure } from '../../../lib/measures.js';
+import { lws } from '../../../lib/rdf/vocabulary.js';
+import { integer, type SettingsOf, setting } from '../../../lib/settings.js';
 import { Channels } from './channels.js';
 import { streamRoutes } from './event-stream.js';
 import { Places } from './places.js';

@@ -7,29 +7,25 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Access, requireAccess } from '../../../lib/component/access.js';
-import { type Installation, LwsError } from '../../../lib/component/basics.js';
-import {
-  chooseMediaType,
-  decodeUtf8,
-  formatLink,
-  isObject,
-  parseDateTime,
-  parseJson,
-} from '../../../lib/component/fields.js';
-import { decodeGraph } from '../../../lib/component/graphs.js';
-import {
-  acceptedRanges,
-  chooseRdfFormat,
-  endUpgrade,
-  type Reply,
-  type Route,
-  type RouteRequest,
-  readBody,
-  route,
-  statusOf,
-} from '../../../lib/component/http.js';
-import { isAbsoluteIri, lws, rdf, turtle, xsd } from '../../../lib/component/vocabulary.js';
+import { requireAccess } from '../../../lib/authorization/guard.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import type { Installation } from '../../../lib/component/contract.js';
+import { LwsError } from '../../../lib/errors.js';
+import { chooseMediaType } from '../../../lib/fields/accept.js';
+import { parseDateTime } from '../../../lib/fields/date.js';
+import { formatLink } from '../../../lib/fields/link.js';
+import { acceptedRanges, chooseRdfFormat } from '../../../lib/http/negotiate.js';
+import { statusOf } from '../../../lib/http/problem.js';
+import type { Reply } from '../../../lib/http/reply.js';
+import { type Route, type RouteRequest, route } from '../../../lib/http/route.js';
+import { endUpgrade } from '../../../lib/http/upgrade.js';
+import { isObject } from '../../../lib/json/exact-json.js';
+import { decodeUtf8, parseJson } from '../../../lib/json/json.js';
+import { turtle } from '../../../lib/rdf/formats.js';
+import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
+import { lws, rdf, xsd } from '../../../lib/rdf/vocabulary.js';
+import { readBody } from '../../../lib/resources/body.js';
+import { decodeGraph } from '../../../lib/storage/keys/quad-decoding.js';
 import type { Activity } from '../delivery/events.js';
 import type { Channel, Listener } from './channels.js';
 import { type Streams, whenExpired } from './event-stream.js';

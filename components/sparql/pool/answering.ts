@@ -2,11 +2,16 @@
  * How a query is answered over one snapshot: by whom is left to the host, which is a thread of queries, or the HTTP thread for short ones.
  * It must not know who asks.
  */
-import { hiddenGraphs, type RememberedHidden } from '../../../lib/component/graphs.js';
-import { type Level, type LevelSnapshot, ownedBy } from '../../../lib/component/level.js';
-import type { MemoryLayers, ServiceCall } from '../../../lib/component/memory.js';
-import { type AskOptions, readableGraphs } from '../../../lib/component/query.js';
-import type { Caller } from '../../../lib/component/serve.js';
+
+import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
+import type { ServiceCall } from '../../../lib/query/access/service-call.js';
+import type { AskOptions } from '../../../lib/query/answers.js';
+import type { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
+import { hiddenGraphs } from '../../../lib/storage/graphs/hidden-keys.js';
+import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
+import { ownedBy } from '../../../lib/storage/level/owned-entries.js';
+import type { RememberedHidden } from '../../../lib/storage/transactions/remembered-hidden.js';
+import type { Caller } from '../../../lib/threads/serve.js';
 import type { AnswerPart, AskedTask, Purpose, QueryQuestions, TimeLimit } from './messages.js';
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';

@@ -1,10 +1,12 @@
 /** One query in one thread, from its task to the end of its answer: limits, what the thread asks for, and how fast its answer is taken. */
 import type { Readable } from 'node:stream';
-import type { Standing } from '../../../lib/component/access.js';
-import { LwsError } from '../../../lib/component/basics.js';
-import type { MemoryIndex, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
-import type { GraphScope } from '../../../lib/component/query.js';
-import { type Thread, ThreadOutput } from '../../../lib/component/threads.js';
+import type { Standing } from '../../../lib/authorization/authorizer.js';
+import { LwsError } from '../../../lib/errors.js';
+import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
+import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
+import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
+import type { Thread } from '../../../lib/threads/thread.js';
+import { ThreadOutput } from '../../../lib/threads/thread-output.js';
 import type { AnswerPart, Purpose, QueryTask, TimeLimit } from './messages.js';
 import { interrupted, refusalOf } from './query-errors.js';
 import type { QueryFunctions } from './query-worker.js';

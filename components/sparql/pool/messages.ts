@@ -1,8 +1,9 @@
 /** What the HTTP thread and a query thread say to each other. */
 
-import type { GraphChanges, MemoryAsked, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
-import type { AllowedHost } from '../../../lib/component/outbound.js';
-import type { GraphScope } from '../../../lib/component/query.js';
+import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
+import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
+import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
+import type { GraphChanges, MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
 import type { AcceptedFormats, SparqlRequest } from '../protocol/protocol.js';
 
 /** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */

@@ -1,6 +1,6 @@
 /** Why a query got no answer. */
-import { LwsError, tooBusy } from '../../../lib/component/basics.js';
-import { ThreadEnded } from '../../../lib/component/threads.js';
+import { LwsError, tooBusy } from '../../../lib/errors.js';
+import { ThreadEnded } from '../../../lib/threads/line.js';
 import type { TimeLimit } from './messages.js';
 
 /** What a client is told of it. */

@@ -1,17 +1,12 @@
 /** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker, which is killed if it must be. */
 import type { Quad } from '@rdfjs/types';
-import { LwsError } from '../../../lib/component/basics.js';
-import {
-  type AskOptions,
-  answersOf,
-  keysFor,
-  Observed,
-  parseQuery,
-  type QueryAnswers,
-  type ReadQuery,
-  unknownFunctions,
-} from '../../../lib/component/query.js';
-import { boundedPrefixes } from '../../../lib/component/writers.js';
+import { LwsError } from '../../../lib/errors.js';
+import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
+import { keysFor } from '../../../lib/query/dataset.js';
+import { Observed } from '../../../lib/query/operators/explain.js';
+import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
+import { unknownFunctions } from '../../../lib/query/plan/compile-expression.js';
+import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { graphChunks } from '../results/graph-writer.js';
 import { type ResultRow, resultWriter } from '../results/result-writers.js';
 import type { QueryTask } from './messages.js';

@@ -1,10 +1,10 @@
 /** Queries in worker threads that are shared between clients. */
-import { rankOf } from '../../../lib/component/access.js';
-import { type Measure, measure } from '../../../lib/component/basics.js';
-import { RememberedHidden } from '../../../lib/component/graphs.js';
-import type { MemoryIndex } from '../../../lib/component/memory.js';
-import type { Store } from '../../../lib/component/store.js';
-import { Places, spares, WorkerPool } from '../../../lib/component/threads.js';
+import { rankOf } from '../../../lib/authorization/client.js';
+import { type Measure, measure } from '../../../lib/measures.js';
+import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
+import { RememberedHidden } from '../../../lib/storage/transactions/remembered-hidden.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import { Places, spares, WorkerPool } from '../../../lib/threads/worker-pool.js';
 import { AskedQuery, type QueryAnswer, type QueryJob } from './asked-query.js';
 import type { QueryThreadData, TimeLimit } from './messages.js';
 import { refusalOf } from './query-errors.js';

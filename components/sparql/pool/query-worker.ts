@@ -2,10 +2,14 @@
  * The thread that queries run in: it opens the server's LevelDB for itself, answers one query at a time, and may be ended
  * at any moment. It must not know who asks.
  */
-import { openLevel } from '../../../lib/component/level.js';
-import { type MemoryBase, MemoryLayers } from '../../../lib/component/memory.js';
-import { checkOf, loadParser, loadStockEngine, NeedsIndexError } from '../../../lib/component/query.js';
-import { assertWanted, type Caller, hold, release, serve, threadData } from '../../../lib/component/serve.js';
+
+import { NeedsIndexError } from '../../../lib/query/dataset.js';
+import { checkOf } from '../../../lib/query/limits.js';
+import { type MemoryBase, MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
+import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
+import { loadStockEngine } from '../../../lib/query/query-engine.js';
+import { openLevel } from '../../../lib/storage/level/durable-level.js';
+import { assertWanted, type Caller, hold, release, serve, threadData } from '../../../lib/threads/serve.js';
 import { answered } from './answering.js';
 import type { AnswerPart, AskedTask, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';

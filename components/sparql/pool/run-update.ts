@@ -2,18 +2,14 @@
  * What an update would change, as lines of JSON: it is computed in a worker, which writes nothing, and written by the thread that has
  * the store. It must not know who asks.
  */
-import { LwsError } from '../../../lib/component/basics.js';
-import { isContainerIri } from '../../../lib/component/entries.js';
-import {
-  type AskOptions,
-  computeUpdate,
-  type GraphUpdate,
-  graphUpdates,
-  readGraphsUpdate,
-  snapshotState,
-  type UpdateOptions,
-} from '../../../lib/component/query.js';
-import { assertName } from '../../../lib/component/resources.js';
+import { LwsError } from '../../../lib/errors.js';
+import type { AskOptions } from '../../../lib/query/answers.js';
+import { type GraphUpdate, graphUpdates } from '../../../lib/query/change-set.js';
+import { computeUpdate, type UpdateOptions } from '../../../lib/query/graphs-update.js';
+import { readGraphsUpdate } from '../../../lib/query/parse/read-update.js';
+import { snapshotState } from '../../../lib/query/state-before.js';
+import { assertName } from '../../../lib/resources/bulk.js';
+import { isContainerIri } from '../../../lib/storage/keys/records.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
 import type { QueryRun } from './query-execution.js';

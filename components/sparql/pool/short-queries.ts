@@ -3,17 +3,16 @@
  * one is short is a matter of its form and of what it takes, and it is begun anew in a thread when it is not. It must not know who asks.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { RememberedHidden } from '../../../lib/component/graphs.js';
-import type { Level } from '../../../lib/component/level.js';
-import { countedCache, MemoryLayers } from '../../../lib/component/memory.js';
-import {
-  type Algebra,
-  loadParser,
-  loadQueryEngine,
-  NeedsIndexError,
-  nodesOf,
-  parseQuery,
-} from '../../../lib/component/query.js';
+import { countedCache } from '../../../lib/caches.js';
+import type { Algebra } from '../../../lib/query/algebra.js';
+import { NeedsIndexError } from '../../../lib/query/dataset.js';
+import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
+import { parseQuery } from '../../../lib/query/parse/parse-query.js';
+import { nodesOf } from '../../../lib/query/parse/query-scopes.js';
+import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
+import { loadQueryEngine } from '../../../lib/query/query-engine.js';
+import type { Level } from '../../../lib/storage/level/durable-level.js';
+import type { RememberedHidden } from '../../../lib/storage/transactions/remembered-hidden.js';
 import { type Asking, answered } from './answering.js';
 import { type Answerer, AskedQuery, type QueryAnswer, type QueryJob, type QueryRules } from './asked-query.js';
 import type { AnswerPart, AskedTask, QueryTask } from './messages.js';

@@ -1,9 +1,11 @@
 /** The request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): what is asked, of which graphs, in which formats. */
-import { LwsError } from '../../../lib/component/basics.js';
-import { chooseMediaType, decodeUtf8 } from '../../../lib/component/fields.js';
-import { acceptedRanges, type RequestBody, readBody } from '../../../lib/component/http.js';
-import type { Parameters } from '../../../lib/component/query.js';
-import { type RdfFormat, rdfFormats } from '../../../lib/component/vocabulary.js';
+import { LwsError } from '../../../lib/errors.js';
+import { chooseMediaType } from '../../../lib/fields/accept.js';
+import { acceptedRanges } from '../../../lib/http/negotiate.js';
+import { decodeUtf8 } from '../../../lib/json/json.js';
+import type { Parameters } from '../../../lib/query/parse/parameters.js';
+import { type RdfFormat, rdfFormats } from '../../../lib/rdf/formats.js';
+import { type RequestBody, readBody } from '../../../lib/resources/body.js';
 
 export const sparqlQuery = 'application/sparql-query';
 export const sparqlUpdate = 'application/sparql-update';

@@ -3,9 +3,12 @@
  * are more.
  */
 import type { Quad } from '@rdfjs/types';
-import { LwsError } from '../../../lib/component/basics.js';
-import type { RdfFormat } from '../../../lib/component/vocabulary.js';
-import { nTriplesWriter, serializeRdf, UnwritableError, type WriterOptions } from '../../../lib/component/writers.js';
+import { LwsError } from '../../../lib/errors.js';
+import type { RdfFormat } from '../../../lib/rdf/formats.js';
+import { serializeRdf } from '../../../lib/rdf/serialize.js';
+import { nTriplesWriter } from '../../../lib/rdf/turtle-writer.js';
+import { UnwritableError } from '../../../lib/rdf/unwritable.js';
+import type { WriterOptions } from '../../../lib/rdf/writer-options.js';
 
 /** Triples that are made into a document for people. */
 const maxReadable = 20_000;

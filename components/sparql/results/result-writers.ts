@@ -1,6 +1,6 @@
 /** Query results as text, row by row (SPARQL 1.1 Query Results JSON, XML, CSV and TSV). Pure. */
 import type { Term } from '@rdfjs/types';
-import { xsd } from '../../../lib/component/vocabulary.js';
+import { xsd } from '../../../lib/rdf/vocabulary.js';
 import type { ResultFormat } from '../protocol/protocol.js';
 
 export type ResultRow = readonly (Term | undefined)[];

@@ -2,9 +2,12 @@
  * Other endpoints asked for the worker threads, which open no sockets: through the outbound guard, within bounds, and with nothing of the
  * client but the text of its query.
  */
-import type { Log } from '../../../lib/component/basics.js';
-import { assertAllowed, maxServices, type ServiceAnswer, type ServiceCall } from '../../../lib/component/memory.js';
-import { type AllowedHost, type GuardedFetch, OutboundError } from '../../../lib/component/outbound.js';
+import type { Log } from '../../../lib/log.js';
+import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
+import type { GuardedFetch } from '../../../lib/outbound/guarded-fetch.js';
+import { OutboundError } from '../../../lib/outbound/outbound-error.js';
+import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
+import { assertAllowed, maxServices } from '../../../lib/query/parse/service-clauses.js';
 
 export interface ServiceCallsOptions {
   /** Its policy exempts the allowed hosts. */

@@ -5,26 +5,23 @@
 
 import type { Quad } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
+import { type FileTree, objectOfFile, requiredFile } from '../../../lib/exchange/file-tree.js';
 import {
   type AccessList,
   type BytesMember,
   type ContainerMember,
-  type FileTree,
   type GraphMember,
   type Member,
-  objectOfFile,
-  quadLine,
-  quadLines,
   type ResourceMember,
-  readQuadLines,
-  requiredFile,
   TransferError,
-} from '../../../lib/component/exchange.js';
-import { isObject, parseMediaType } from '../../../lib/component/fields.js';
-import { IriRewriting, type Rewrite } from '../../../lib/component/level.js';
-import { readContextObject } from '../../../lib/component/resources.js';
-import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
-import { boundedPrefixes } from '../../../lib/component/writers.js';
+} from '../../../lib/exchange/member.js';
+import { quadLine, quadLines, readQuadLines } from '../../../lib/exchange/text-files.js';
+import { parseMediaType } from '../../../lib/fields/media-type.js';
+import { isObject } from '../../../lib/json/exact-json.js';
+import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
+import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
+import { readContextObject } from '../../../lib/resources/linkset.js';
+import { IriRewriting, type Rewrite } from '../../../lib/storage/keys/iri-rewriting.js';
 
 /** The first file of an archive. */
 export interface ArchiveHead {

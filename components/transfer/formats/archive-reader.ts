@@ -3,19 +3,11 @@
  * imported of an archive that is cut off.
  */
 import { createHash, hash } from 'node:crypto';
-import {
-  bytesOfFile,
-  DocumentFactory,
-  documentKey,
-  type FileTree,
-  type Member,
-  type MemberOptions,
-  type ReadStep,
-  requiredFile,
-  TransferError,
-  treeReader,
-} from '../../../lib/component/exchange.js';
-import { isObject, parseJson } from '../../../lib/component/fields.js';
+import { DocumentFactory, documentKey } from '../../../lib/exchange/document-factory.js';
+import { bytesOfFile, type FileTree, requiredFile, treeReader } from '../../../lib/exchange/file-tree.js';
+import { type Member, type MemberOptions, type ReadStep, TransferError } from '../../../lib/exchange/member.js';
+import { isObject } from '../../../lib/json/exact-json.js';
+import { parseJson } from '../../../lib/json/json.js';
 import {
   type ArchivedContent,
   type ArchiveHead,

@@ -5,13 +5,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';
-import {
-  type BytesMember,
-  type Member,
-  TransferError,
-  type TreeSink,
-  type Writer,
-} from '../../../lib/component/exchange.js';
+import type { TreeSink } from '../../../lib/exchange/file-tree.js';
+import { type BytesMember, type Member, TransferError, type Writer } from '../../../lib/exchange/member.js';
 import {
   type ArchivedContent,
   type ArchiveHead,

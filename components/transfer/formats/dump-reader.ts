@@ -6,28 +6,20 @@
  * other belongs to its document, in all graphs and parts of it (`DocumentFactory`).
  */
 import type { Quad } from '@rdfjs/types';
+import { type ByteSource, type FilePiece, textOf, withStart } from '../../../lib/exchange/byte-source.js';
+import { DocumentFactory, documentKey } from '../../../lib/exchange/document-factory.js';
+import { GraphRun, LeftOuts, lengthOfRun } from '../../../lib/exchange/graph-runs.js';
+import { type Known, KnownQuads, KnownText } from '../../../lib/exchange/known-part.js';
 import {
-  type ByteSource,
-  DocumentFactory,
-  documentKey,
-  type FilePiece,
-  GraphRun,
-  type Known,
-  KnownQuads,
-  KnownText,
   type LeftOut,
-  LeftOuts,
-  lengthOfRun,
   type Member,
   type MemberOptions,
   type MemberReader,
-  nquadsBlocks,
   type ReadStep,
-  streamedQuads,
   TransferError,
-  textOf,
-  withStart,
-} from '../../../lib/component/exchange.js';
+} from '../../../lib/exchange/member.js';
+import { nquadsBlocks } from '../../../lib/exchange/nquads-blocks.js';
+import { streamedQuads } from '../../../lib/exchange/streamed-quads.js';
 
 /** Bytes of a quad in a dump, about. */
 const [longQuad, packedQuad] = [150, 15];

@@ -2,9 +2,11 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { type Member, TextOutput, type Writer } from '../../../lib/component/exchange.js';
-import { encodeGraph, lineWriter } from '../../../lib/component/graphs.js';
-import { bracketed } from '../../../lib/component/writers.js';
+import type { Member, Writer } from '../../../lib/exchange/member.js';
+import { TextOutput } from '../../../lib/exchange/text-files.js';
+import { bracketed } from '../../../lib/rdf/turtle-terms.js';
+import { lineWriter } from '../../../lib/storage/graphs/graph-lines.js';
+import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 
 const linesAtATime = 100;
 

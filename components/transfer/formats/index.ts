@@ -3,23 +3,11 @@ import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
-import {
-  type FileSource,
-  type FileTree,
-  type Format,
-  type FormatModule,
-  isPage,
-  type MemberOptions,
-  type MemberReader,
-  mediaTypeOf,
-  type ParseDocument,
-  rdfTypeOf,
-  TransferError,
-  type TreeSink,
-  typeWithout,
-  type WriteOptions,
-  type Writer,
-} from '../../../lib/component/exchange.js';
+import type { FileSource } from '../../../lib/exchange/byte-source.js';
+import type { FileTree, TreeSink } from '../../../lib/exchange/file-tree.js';
+import type { Format, FormatModule, ParseDocument, WriteOptions } from '../../../lib/exchange/format.js';
+import { isPage, mediaTypeOf, rdfTypeOf, typeWithout } from '../../../lib/exchange/media-types.js';
+import { type MemberOptions, type MemberReader, TransferError, type Writer } from '../../../lib/exchange/member.js';
 import { openFolderSink, openFolderTree } from '../trees/folder-tree.js';
 import { openZipTree, ZipSink } from '../trees/zip-tree.js';
 

@@ -1,6 +1,7 @@
 /** The formats of this component: dumps, files as they are, and our own archive. */
 import { basename } from 'node:path';
-import { FolderWriter, type Format, folderReader } from '../../../lib/component/exchange.js';
+import { FolderWriter, folderReader } from '../../../lib/exchange/folder.js';
+import type { Format } from '../../../lib/exchange/format.js';
 import { openFileTree } from '../trees/folder-tree.js';
 import { archiveReader, isArchive } from './archive-reader.js';
 import { ArchiveWriter } from './archive-writer.js';

@@ -5,14 +5,9 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, utimes } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import {
-  type FileTree,
-  type RefusedFile,
-  TransferError,
-  type TreeFile,
-  type TreeSink,
-} from '../../../lib/component/exchange.js';
-import { makeFolder } from '../../../lib/component/level.js';
+import type { FileTree, RefusedFile, TreeFile, TreeSink } from '../../../lib/exchange/file-tree.js';
+import { TransferError } from '../../../lib/exchange/member.js';
+import { makeFolder } from '../../../lib/storage/level/synced-files.js';
 import { faultOfPath, nameOfBytes, shownName, unwritablePath } from './tree-names.js';
 
 /** `O_NONBLOCK`, since a file may have been replaced by a pipe: opening that would wait for a writer forever. */

@@ -7,13 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { ZipFile as NewZip } from 'yazl';
-import {
-  type FileTree,
-  type RefusedFile,
-  TransferError,
-  type TreeFile,
-  type TreeSink,
-} from '../../../lib/component/exchange.js';
+import type { FileTree, RefusedFile, TreeFile, TreeSink } from '../../../lib/exchange/file-tree.js';
+import { TransferError } from '../../../lib/exchange/member.js';
 import { openFolderSink, openFolderTree } from './folder-tree.js';
 import { faultOfPath, longestTreePath, nameOfBytes, shownName } from './tree-names.js';
 

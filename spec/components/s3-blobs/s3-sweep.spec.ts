@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { MemoryLevel } from 'memory-level';
 import { S3Blobs } from '../../../components/s3-blobs/s3-blobs.js';
 import type { S3Upload } from '../../../components/s3-blobs/s3-upload.js';
-import { BlobSweeper } from '../../../lib/storage/transactions/settled-blobs.js';
-import type { Level } from '../../../lib/storage/level/durable-level.js';
 import { blobKey, garbageKey } from '../../../lib/storage/keys/records.js';
+import type { Level } from '../../../lib/storage/level/durable-level.js';
+import { BlobSweeper } from '../../../lib/storage/transactions/settled-blobs.js';
 import { SpecS3 } from '../../support/s3-server.js';
 
 describe('The sweep of an S3 store', () => {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openLevel } from '../../../lib/storage/level/durable-level.js';
 import { metaKey } from '../../../lib/storage/keys/records.js';
+import { openLevel } from '../../../lib/storage/level/durable-level.js';
 import { runProcess } from '../../support/process.js';
 import { isSharedRun } from '../../support/shared-storage.js';
 

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { aclKey } from '../../../lib/authorization/acl.js';
 import { AclIndex } from '../../../lib/authorization/acl-index.js';
 import { stageAcl } from '../../../lib/resources/acl-resource.js';
-import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
+import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const document = { revision: 'r', modified: 0, prefixes: {}, keys: [] };

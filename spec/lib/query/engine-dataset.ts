@@ -10,9 +10,9 @@ import type { DatasetOptions } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { anyGraph } from '../../../lib/query/parse/graph-names.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
-import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/level/durable-level.js';
 import { encodeGraph, otherKeys } from '../../../lib/storage/keys/quad-keys.js';
 import { type ResourceRecord, recordKey, writeRecord } from '../../../lib/storage/keys/records.js';
+import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/level/durable-level.js';
 import { loadStockEngine } from '../../support/stock-engine.js';
 
 const factory = new DataFactory<Quad>();

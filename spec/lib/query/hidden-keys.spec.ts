@@ -8,8 +8,8 @@ import { DataFactory } from 'rdf-data-factory';
 import { type GraphScope, readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import { answersOf } from '../../../lib/query/answers.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
-import type { Level } from '../../../lib/storage/level/durable-level.js';
 import { only } from '../../../lib/storage/keys/iri-ranges.js';
+import type { Level } from '../../../lib/storage/level/durable-level.js';
 import { base, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
 
 const factory = new DataFactory<Quad>();

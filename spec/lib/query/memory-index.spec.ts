@@ -9,8 +9,8 @@ import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
 import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
 import { openStore } from '../../../lib/server/storage/open-store.js';
-import type { Store } from '../../../lib/storage/transactions/store.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
 
 const factory = new DataFactory<Quad>();
 const root = 'http://example.org/';

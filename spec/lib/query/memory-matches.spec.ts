@@ -9,8 +9,8 @@ import { matchesOf } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { MemoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import { TermTable } from '../../../lib/query/memory/term-table.js';
-import type { LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { sortKeys } from '../../../lib/storage/keys/key-order.js';
+import type { LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { runs } from '../../support/speed.js';
 import {
   base,

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { LevelKeys } from '../../../lib/query/access/key-iterators.js';
 import { graphState } from '../../../lib/query/state-before.js';
-import type { LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { encodeGraph, indexNames, otherKeys, separator } from '../../../lib/storage/keys/quad-keys.js';
+import type { LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { graphNames, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
 
 const f = new DataFactory<Quad>();

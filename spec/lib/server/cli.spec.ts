@@ -7,7 +7,12 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { expandDidKey } from '../../../lib/authorization/did.js';
 import { multikeyOf, readMultikey } from '../../../lib/authorization/multikey.js';
 import { readCommandLine } from '../../../lib/server/cli.js';
-import { keptIdentity, makeIdentity, readIdentity, signCredential } from '../../../lib/server/storage/owner-credential.js';
+import {
+  keptIdentity,
+  makeIdentity,
+  readIdentity,
+  signCredential,
+} from '../../../lib/server/storage/owner-credential.js';
 import { SettingsError } from '../../../lib/settings.js';
 import { startSpecServer } from '../../support/server.js';
 

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { keptKey, readKey } from '../../../lib/server/storage/key-file.js';
-import { oldVerificationMethod, rotateKey, verificationMethodOf } from '../../../lib/server/storage/verification-method.js';
+import {
+  oldVerificationMethod,
+  rotateKey,
+  verificationMethodOf,
+} from '../../../lib/server/storage/verification-method.js';
 
 describe('server/verification-method', () => {
   const storage = 'https://storage.example/';

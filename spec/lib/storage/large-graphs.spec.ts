@@ -5,16 +5,16 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Parser } from 'n3';
 import { isWellFormed } from '../../../lib/rdf/iri.js';
-import { checkStore } from '../../../lib/storage/transactions/check.js';
-import { blockDifference, difference, laidOver } from '../../../lib/storage/keys/graph-changes.js';
-import { allOf, blocksOf, packKeys } from '../../../lib/storage/keys/graph-keys.js';
 import { largeGraph, sizeOfLines } from '../../../lib/storage/graphs/graph-lines.js';
 import { hiddenKey } from '../../../lib/storage/graphs/hidden-keys.js';
+import { blockDifference, difference, laidOver } from '../../../lib/storage/keys/graph-changes.js';
+import { allOf, blocksOf, packKeys } from '../../../lib/storage/keys/graph-keys.js';
 import { sortKeys } from '../../../lib/storage/keys/key-order.js';
 import { KeyRuns } from '../../../lib/storage/keys/key-runs.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
-import { QuadReader } from '../../../lib/storage/transactions/quad-reader.js';
 import { metaKey, newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
+import { checkStore } from '../../../lib/storage/transactions/check.js';
+import { QuadReader } from '../../../lib/storage/transactions/quad-reader.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const key = fc.oneof(

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { type Level, openLevel, writeBatch } from '../../../../lib/storage/level/durable-level.js';
 import { GraphCursor } from '../../../../lib/storage/graphs/graph-cursor.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
+import { type Level, openLevel, writeBatch } from '../../../../lib/storage/level/durable-level.js';
 
 const f = new DataFactory<Quad>();
 const root = 'http://spec.example/';

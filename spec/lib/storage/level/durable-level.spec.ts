@@ -6,6 +6,7 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { ensureRoot } from '../../../../lib/resources/storage-root.js';
+import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import {
   entryBlocks,
   keyBlocks,
@@ -14,7 +15,6 @@ import {
   writeBatch,
 } from '../../../../lib/storage/level/durable-level.js';
 import { Store } from '../../../../lib/storage/transactions/store.js';
-import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import { root } from '../../../support/memory-store.js';
 
 const f = new DataFactory<Quad>();

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MemoryLevel } from 'memory-level';
+import { StoreSnapshot } from '../../../../lib/storage/graphs/snapshot.js';
+import { entryKey, entryRange } from '../../../../lib/storage/keys/records.js';
 import { type Level, openLevel } from '../../../../lib/storage/level/durable-level.js';
 import type { EntryCursor } from '../../../../lib/storage/level/entry-cursor.js';
 import { ListStream } from '../../../../lib/storage/level/entry-cursor.js';
-import { StoreSnapshot } from '../../../../lib/storage/graphs/snapshot.js';
-import { entryKey, entryRange } from '../../../../lib/storage/keys/records.js';
 
 const numbered = (number: number): string => `http://e.example/${String(number).padStart(5, '0')}`;
 const many = Array.from({ length: 2500 }, (_, number) => numbered(number));

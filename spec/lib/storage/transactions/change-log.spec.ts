@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { MemoryLevel } from 'memory-level';
-import { checkStore } from '../../../../lib/storage/transactions/check.js';
+import { metaKey, newRevision, type ResourceRecord } from '../../../../lib/storage/keys/records.js';
 import type { Level } from '../../../../lib/storage/level/durable-level.js';
-import { Transaction, type TransactionBase } from '../../../../lib/storage/transactions/transaction.js';
 import { allChanges, type LoggedEvent, positionOfKey } from '../../../../lib/storage/log/change-entry.js';
 import { ChangeLog, positionBefore } from '../../../../lib/storage/transactions/change-log.js';
-import { metaKey, newRevision, type ResourceRecord } from '../../../../lib/storage/keys/records.js';
+import { checkStore } from '../../../../lib/storage/transactions/check.js';
+import { Transaction, type TransactionBase } from '../../../../lib/storage/transactions/transaction.js';
 import { type MemoryStore, memoryStore, root } from '../../../support/memory-store.js';
 
 const record = (name: string): ResourceRecord => ({

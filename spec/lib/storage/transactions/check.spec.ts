@@ -3,9 +3,9 @@
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { checkStore } from '../../../../lib/storage/transactions/check.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import { newRevision, type ResourceRecord } from '../../../../lib/storage/keys/records.js';
+import { checkStore } from '../../../../lib/storage/transactions/check.js';
 import { memoryStore, root } from '../../../support/memory-store.js';
 
 const f = new DataFactory<Quad>();

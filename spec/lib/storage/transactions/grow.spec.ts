@@ -8,12 +8,12 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { ensureRoot } from '../../../../lib/resources/storage-root.js';
 import { openStore } from '../../../../lib/server/storage/open-store.js';
-import { checkStore } from '../../../../lib/storage/transactions/check.js';
-import type { Store } from '../../../../lib/storage/transactions/store.js';
-import type { Transaction } from '../../../../lib/storage/transactions/transaction.js';
 import { Orders } from '../../../../lib/storage/keys/orders.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
 import { metaKey, newRevision, recordKey } from '../../../../lib/storage/keys/records.js';
+import { checkStore } from '../../../../lib/storage/transactions/check.js';
+import type { Store } from '../../../../lib/storage/transactions/store.js';
+import type { Transaction } from '../../../../lib/storage/transactions/transaction.js';
 
 const f = new DataFactory<Quad>();
 const root = 'http://spec.example/';

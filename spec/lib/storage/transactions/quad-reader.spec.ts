@@ -8,9 +8,9 @@ import { ClassicLevel } from 'classic-level';
 import { Parser } from 'n3';
 import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
-import { type BatchWriter, type Level, openLevel, writeBatch } from '../../../../lib/storage/level/durable-level.js';
 import { Orders } from '../../../../lib/storage/keys/orders.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
+import { type BatchWriter, type Level, openLevel, writeBatch } from '../../../../lib/storage/level/durable-level.js';
 import { QuadReader } from '../../../../lib/storage/transactions/quad-reader.js';
 import { runProcess, startProcess } from '../../../support/process.js';
 

@@ -6,10 +6,10 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../../lib/errors.js';
-import { checkStore } from '../../../../lib/storage/transactions/check.js';
-import type { Transaction } from '../../../../lib/storage/transactions/transaction.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import { blobFacts, newRevision, type ResourceRecord } from '../../../../lib/storage/keys/records.js';
+import { checkStore } from '../../../../lib/storage/transactions/check.js';
+import type { Transaction } from '../../../../lib/storage/transactions/transaction.js';
 import { type MemoryStore, memoryStore, root } from '../../../support/memory-store.js';
 
 const f = new DataFactory<Quad>();

@@ -110,4 +110,4 @@ async function bundle(script, plugins) {
 }
 
 await bundle(join(root, 'dist/components/sparql/pool/query-worker.js'), [packages, lazyRequire]);
-await bundle(join(root, 'dist/components/formats/foreign-document-worker.js'), [parser, lazyRequire]);
+await bundle(join(root, 'dist/components/transfer/documents/foreign-document-worker.js'), [parser, lazyRequire]);

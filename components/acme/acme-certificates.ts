@@ -13,8 +13,8 @@ import {
   type ChallengeAnswers,
   type KeyPair,
   keyPair,
-} from '../../lib/component/certificates.js';
-import { writeWhole } from '../../lib/component/level.js';
+  writeWhole,
+} from '../../lib/plugin/certificates.js';
 
 /** One certificate of an ACME authority (RFC 8555), by http-01. */
 export interface Authority extends Pick<CertificateEquipment, 'authorities'> {

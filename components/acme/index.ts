@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import type { TlsFacts } from '../../lib/plugin/certificates.js';
 import {
   defineComponent,
   flag,
@@ -13,8 +14,7 @@ import {
   type SettingsOf,
   setting,
   text,
-} from '../../lib/component/basics.js';
-import type { TlsFacts } from '../../lib/component/certificates.js';
+} from '../../lib/plugin/component.js';
 import { acmeCertificates } from './acme-certificates.js';
 
 const httpsUrl: SettingParser<string> = {

@@ -2,7 +2,7 @@
  * The claims of an assertion, read from the direct children of what was signed (SAML 2.0 Core 2.3 to 2.7). It must not
  * know signatures, nor what this server accepts.
  */
-import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
+import { isAbsoluteIri } from '../../lib/plugin/formats.js';
 import { attributeOf, childrenOf, isNamed, onlyChild, textContentOf, type XmlElement } from './document.js';
 import { assertionNamespace as saml } from './identifiers.js';
 import { refuse, shownName } from './refusal.js';

@@ -1,7 +1,7 @@
 /** The certificates of the trusted identity providers, from the files of `lws.saml.idp-certificates`. It is the only source of keys. */
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { SettingsError } from '../../lib/component/basics.js';
+import { SettingsError } from '../../lib/plugin/component.js';
 
 export interface TrustedCertificate {
   /** The file that it came from. */

@@ -2,7 +2,7 @@
  * The authentication suite of SAML 2.0 assertions: signed by an identity provider whose certificate is configured, for
  * who bears them (rule 15.12). It fetches nothing, and no key comes from an assertion.
  */
-import { defineComponent, flag, list, optional, type Platform, setting, text } from '../../lib/component/basics.js';
+import { defineComponent, flag, list, optional, type Platform, setting, text } from '../../lib/plugin/component.js';
 import { isValidAt, readCertificates, type TrustedCertificate } from './idp-certificates.js';
 
 const settings = {

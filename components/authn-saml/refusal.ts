@@ -2,7 +2,7 @@
  * How this suite words its refusals: a short description for the client, expected and found values for the log. It must
  * never put more of a credential into the log than one bounded value.
  */
-import { refusedCredential } from '../../lib/component/authentication.js';
+import { refusedCredential } from '../../lib/plugin/credentials.js';
 
 const shownLength = 200;
 

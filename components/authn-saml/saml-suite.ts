@@ -5,7 +5,7 @@ import {
   clockSkew,
   type Suite,
   type VerifiedCredential,
-} from '../../lib/component/authentication.js';
+} from '../../lib/plugin/credentials.js';
 import type { Algorithms } from './algorithms.js';
 import { type Bound, type Claims, readClaims } from './claims.js';
 import { parseDocument } from './document.js';

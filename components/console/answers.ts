@@ -2,17 +2,19 @@
 
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { type Access, type Mode, requireAccess } from '../../lib/component/access.js';
-import { LwsError, type Platform, packageVersion } from '../../lib/component/basics.js';
-import { nameOf } from '../../lib/component/entries.js';
+import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import {
+  type Access,
   jsonReply,
+  type Mode,
   type Reply,
   type Route,
   type RouteRequest,
   readJsonObject,
+  requireAccess,
   route,
-} from '../../lib/component/http.js';
+} from '../../lib/plugin/requests.js';
+import { nameOf } from '../../lib/plugin/state.js';
 
 /** Why somebody may do something, or may not: the command `explain`, for the console. */
 export const explainRoute = ({ explain }: Platform): Route =>
@@ -37,8 +39,7 @@ export const rightsRoute = (platform: Platform): Route =>
   });
 
 /** How the storage is: versions, room, and the settings in force. */
-export function statusRoute({ store, clock, describeSettings }: Platform): Route {
-  const version = packageVersion();
+export function statusRoute({ store, clock, describeSettings, version }: Platform): Route {
   const started = clock();
   const settings = describeSettings();
   const quota = settings.find(({ name }) => name === 'lws.quota.max-bytes')?.value;

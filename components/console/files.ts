@@ -1,8 +1,9 @@
 /** The built pages and their files, read once. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { asTyped, type Platform, packageRoot, SettingsError } from '../../lib/component/basics.js';
-import { type Fields, type Reply, type Route, route } from '../../lib/component/http.js';
+import { fileURLToPath } from 'node:url';
+import { type Platform, SettingsError } from '../../lib/plugin/component.js';
+import { type Reply, type Route, route } from '../../lib/plugin/requests.js';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -37,8 +38,8 @@ function namesOf(rootIri: string, host = ''): readonly string[] {
   return /^[\w.-]+(:\d+)?$/.test(host) ? [...new Set([rootIri, `${host}${pathname}`])] : [rootIri];
 }
 
-const common: Fields = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
-const pageFields: Fields = {
+const common: Reply['fields'] = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+const pageFields: Reply['fields'] = {
   ...common,
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-cache',
@@ -46,17 +47,17 @@ const pageFields: Fields = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-const folder = join(packageRoot, 'dist/console');
+const folder = fileURLToPath(new URL('../../console', import.meta.url));
 const bodies = new Map<string, Buffer>();
 
-/** The bytes of a file, read once for all storages of a deployment. @param home for a page, the root IRI of the storage of its operators */
-function bodyOf(name: string, home?: string): Buffer {
-  const key = `${name} ${home}`;
+/** Returns a file's content, cached for all storages of a deployment. @param values replace {NAME} in a page */
+function bodyOf(name: string, values?: Readonly<Record<string, string>>): Buffer {
+  const key = `${name} ${JSON.stringify(values)}`;
   let body = bodies.get(key);
   if (!body) {
     body = readFileSync(join(folder, name));
-    if (home !== undefined)
-      body = Buffer.from(body.toString('utf8').replace('{COMMAND}', asTyped()).replace('{HOME}', home));
+    for (const [placeholder, value] of Object.entries(values ?? {}))
+      body = Buffer.from(body.toString('utf8').replace(`{${placeholder}}`, value));
     bodies.set(key, body);
   }
   return body;
@@ -66,11 +67,11 @@ function bodyOf(name: string, home?: string): Buffer {
  * Routes of the two pages and what they load.
  * @throws SettingsError when the console was not built
  */
-export function fileRoutes({ rootIri, home = '' }: Pick<Platform, 'rootIri' | 'home'>): readonly Route[] {
+export function fileRoutes({ rootIri, home = '', executable }: Platform): readonly Route[] {
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
   const page = (path: string, name: string): Route => {
-    const body = bodyOf(name, home);
+    const body = bodyOf(name, { COMMAND: executable, HOME: home });
     const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host)) });
     return route('public', `GET HEAD ${path}`, ({ req }) => ({
       status: 200,

@@ -1,6 +1,6 @@
 /** The console: the storage for people, in a browser (rule 1.3; `lws.console.*`, `lws.oidc.*`). */
-import { defineComponent, flag, optional, type SettingParser, setting, text } from '../../lib/component/basics.js';
-import { isSecureUrl } from '../../lib/component/outbound.js';
+import { defineComponent, flag, optional, type SettingParser, setting, text } from '../../lib/plugin/component.js';
+import { isSecureUrl } from '../../lib/plugin/requests.js';
 
 const configuration: SettingParser<string> = {
   expectation: 'the https URL of an OpenID configuration (http on this machine alone)',

@@ -3,17 +3,19 @@
  * redeemed for an ID token, which the page then exchanges as any client would. It must not decide who somebody is.
  */
 import { decodeJwt } from 'jose';
-import type { Throttle } from '../../lib/component/authentication.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import {
+  type GuardedFetch,
+  isSecureUrl,
   jsonReply,
+  OutboundError,
   type Reply,
   type Route,
   type RouteRequest,
   readJsonObject,
   route,
-} from '../../lib/component/http.js';
-import { type GuardedFetch, isSecureUrl, OutboundError, type OutboundResponse } from '../../lib/component/outbound.js';
+  type Throttle,
+} from '../../lib/plugin/requests.js';
 
 export interface OpenIdSettings {
   readonly discoveryUri: string | null;
@@ -158,7 +160,7 @@ function claimsOf(token: string): Readonly<Record<string, unknown>> {
   }
 }
 
-async function answered(ask: () => Promise<OutboundResponse>): Promise<OutboundResponse> {
+async function answered(ask: () => ReturnType<GuardedFetch>): ReturnType<GuardedFetch> {
   try {
     return await ask();
   } catch (error) {

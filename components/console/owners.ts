@@ -1,15 +1,19 @@
 /** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
-import { type AddedOwner, type AddedOwners, controls, isIdentity } from '../../lib/component/access.js';
-import { LwsError, type Platform } from '../../lib/component/basics.js';
+
+import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import {
+  type AddedOwner,
+  type AddedOwners,
+  controls,
+  isIdentity,
   jsonReply,
   type Reply,
   type Route,
   type RouteRequest,
   readJsonObject,
   route,
-} from '../../lib/component/http.js';
-import type { Transaction } from '../../lib/component/store.js';
+} from '../../lib/plugin/requests.js';
+import type { Transaction } from '../../lib/plugin/state.js';
 
 const maxOwners = 100;
 const [longestId, longestName] = [2_000, 200];

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import {
   bytesOfFile,
   type FileTree,
-  folderReader,
+  type FormatTools,
   type MemberOptions,
   type ReadStep,
   type RefusedFile,
   TransferError,
   type TreeFile,
   treeReader,
-} from '../../lib/component/exchange.js';
+} from '../../lib/plugin/formats.js';
 import { crateReader, isCrate } from './ro-crate-reader.js';
 
 export const payload = 'data/';
@@ -37,7 +37,7 @@ export const isBag = async (tree: FileTree): Promise<boolean> => (await tree.fil
  */
 export const bagReader = treeReader(readBag);
 
-async function* readBag(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
+async function* readBag(tree: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
   const { isPercentEncoded } = await readDeclaration(tree);
   const fetched = await tree.file('fetch.txt');
   if (fetched && fetched.size > 0)
@@ -55,7 +55,7 @@ async function* readBag(tree: FileTree, options: MemberOptions): AsyncGenerator<
   const total = await assertComplete(tree, manifests);
   const files = payloadTree(tree, total, manifest);
   // A crate may be what is in the bag.
-  yield* ((await isCrate(files)) ? crateReader(files) : folderReader(files)).read(options);
+  yield* ((await isCrate(files)) ? crateReader(files, tools) : tools.readFolder(files)).read(options);
 }
 
 /** @throws TransferError for a tag file that is missing, or is another */

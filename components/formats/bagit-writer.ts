@@ -1,25 +1,31 @@
 /** Writes bags (RFC 8493): the payload as a folder of files, and the digests of all files. */
 import { createHash, type Hash } from 'node:crypto';
-import { FolderWriter, type Member, type TreeSink, type Writer } from '../../lib/component/exchange.js';
+import type { FormatTools, Member, TreeSink, Writer } from '../../lib/plugin/formats.js';
 import { encodedPath, payload } from './bagit-reader.js';
 
+export interface WriterOptions {
+  /** IRI of the exported container. */
+  readonly of: string;
+  /** Time of the export. */
+  readonly made: Date;
+  readonly tools: FormatTools;
+}
+
 export class BagWriter implements Writer {
-  private readonly files: FolderWriter;
+  private readonly files: Writer;
   private readonly payload: DigestSink;
   private readonly tags: DigestSink;
   private isBegun = false;
 
-  /** @param of the IRI of the container that is exported; @param made when */
   constructor(
     private readonly sink: TreeSink,
-    private readonly of: string,
-    private readonly made: Date,
+    private readonly options: WriterOptions,
   ) {
     this.payload = new DigestSink(sink);
     this.tags = new DigestSink(sink);
-    this.files = new FolderWriter(
+    this.files = options.tools.folderWriter(
       { add: (path, ...rest) => this.payload.add(payload + path, ...rest), end: async () => {} },
-      of,
+      options.of,
     );
   }
 
@@ -39,9 +45,10 @@ export class BagWriter implements Writer {
     await this.begin();
     await this.files.end();
     const { bytes, count } = this.payload;
+    const { of, made } = this.options;
     const facts = [
-      `Bagging-Date: ${this.made.toISOString().slice(0, 10)}`,
-      `External-Identifier: ${this.of}`,
+      `Bagging-Date: ${made.toISOString().slice(0, 10)}`,
+      `External-Identifier: ${of}`,
       `Payload-Oxum: ${bytes}.${count}`,
       'Bag-Software-Agent: Quadpod',
     ];

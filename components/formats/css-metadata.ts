@@ -1,11 +1,14 @@
 /** The description of a resource in the data folder of a Community Solid Server 7, `X.meta`: links, declared types and the media type. */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../lib/component/basics.js';
-import { parseMediaType } from '../../lib/component/fields.js';
-import { type ClientLinks, linksetQuads, readContextObject, registered } from '../../lib/component/resources.js';
-import { ldp, rdf, xsd } from '../../lib/component/vocabulary.js';
+import { type FormatTools, type Links, parseMediaType, TransferError } from '../../lib/plugin/formats.js';
 import { canonicalIri } from './css-names.js';
+
+const ldp = 'http://www.w3.org/ns/ldp#';
+const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+const xsdString = 'http://www.w3.org/2001/XMLSchema#string';
+/** Namespace of registered link relations. */
+const registered = 'http://www.iana.org/assignments/relation/';
 
 const factory = new DataFactory<Quad>();
 
@@ -14,13 +17,12 @@ const [parameter, parameterValue] = [`${server}meta:contentTypeParameter`, `${se
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 const format = 'http://www.w3.org/ns/ma-ont#format';
 /** What the server says itself of everything. */
-const ownPredicates: ReadonlySet<string> = new Set([`${ldp.namespace}contains`, 'http://purl.org/dc/terms/modified']);
+const ownPredicates: ReadonlySet<string> = new Set([`${ldp}contains`, 'http://purl.org/dc/terms/modified']);
 const posix = 'http://www.w3.org/ns/posix/stat#';
-const isOwnType = (type: string): boolean =>
-  type.startsWith(ldp.namespace) || type === 'http://www.w3.org/ns/pim/space#Storage';
+const isOwnType = (type: string): boolean => type.startsWith(ldp) || type === 'http://www.w3.org/ns/pim/space#Storage';
 
 export interface CssMetadata {
-  readonly links: ClientLinks;
+  readonly links: Links;
   /** Without parameters, where it says one. */
   readonly mediaType?: string;
   /** Of the media type: `; charset=utf-8`. */
@@ -30,7 +32,7 @@ export interface CssMetadata {
 }
 
 /** What the triples say of the resource with this IRI. */
-export function readMetadata(quads: readonly Quad[], iri: string): CssMetadata {
+export function readMetadata(quads: readonly Quad[], iri: string, tools: FormatTools): CssMetadata {
   const known = canonicalIri(iri);
   const relations = new Map<string, unknown[]>();
   const [lost, parameters] = [new Map<string, number>(), new Map<string, string>()];
@@ -46,11 +48,11 @@ export function readMetadata(quads: readonly Quad[], iri: string): CssMetadata {
     else if (isOwn(name, object) || relationOf(name) === 'anchor') continue;
     else if (object.termType === 'BlankNode') lose('with a blank node');
     else if (object.termType === 'NamedNode') push(relations, relationOf(name), { href: object.value });
-    else if (object.termType === 'Literal' && object.datatype.value === xsd.string && name !== rdf.type)
+    else if (object.termType === 'Literal' && object.datatype.value === xsdString && name !== rdfType)
       push(relations, relationOf(name), object.value);
     else lose('with a text in a language, or a value of a datatype');
   }
-  const found = linksOf(relations, iri, lose);
+  const found = linksOf(relations, (object) => tools.links.read(object, iri), lose);
   return {
     links: found,
     ...(mediaType !== undefined && parseMediaType(mediaType) ? { mediaType } : {}),
@@ -63,10 +65,10 @@ const isOwn = (predicate: string, object: Term): boolean =>
   ownPredicates.has(predicate) ||
   predicate.startsWith(posix) ||
   predicate.startsWith(server) ||
-  (predicate === rdf.type && isOwnType(object.value));
+  (predicate === rdfType && isOwnType(object.value));
 
 const relationOf = (predicate: string): string => {
-  if (predicate === rdf.type) return 'type';
+  if (predicate === rdfType) return 'type';
   return predicate.startsWith(registered) ? predicate.slice(registered.length) : predicate;
 };
 
@@ -76,15 +78,19 @@ function push<Value>(map: Map<string, Value[]>, name: string, value: Value): voi
   else map.set(name, [value]);
 }
 
-function linksOf(relations: ReadonlyMap<string, unknown[]>, iri: string, lose: (why: string) => unknown): ClientLinks {
+function linksOf(
+  relations: ReadonlyMap<string, unknown[]>,
+  read: (object: unknown) => Links,
+  lose: (why: string) => unknown,
+): Links {
   const members = [...relations].map(([name, values]) => {
     const [first] = values;
     return [name, values.length === 1 && typeof first === 'string' ? first : values];
   });
   try {
-    return readContextObject(Object.fromEntries(members), iri);
+    return read(Object.fromEntries(members));
   } catch (cause) {
-    if (!(cause instanceof LwsError)) throw cause;
+    if (!(cause instanceof TransferError)) throw cause;
     for (const values of relations.values())
       for (const _ of values) lose(`in a description that cannot be a linkset (${cause.message})`);
     return {};
@@ -121,10 +127,9 @@ const quoted = (value: string): string =>
 const sentence = (lost: ReadonlyMap<string, number>): string =>
   `Links cannot say: ${[...lost].map(([why, count]) => `${count} ${count === 1 ? 'triple' : 'triples'} ${why}`).join(', ')}.`;
 
-/** The triples of a description. @param mediaType where the name of the file does not say it, or the parameters matter */
-export function metadataQuads(iri: string, links: ClientLinks, mediaType?: string): Quad[] {
+/** Adds the media type to the triples of the links. @param mediaType only if the file name does not imply it, or it has parameters */
+export function metadataQuads(iri: string, quads: Quad[], mediaType?: string): Quad[] {
   const subject = factory.namedNode(iri);
-  const quads = linksetQuads(links, iri);
   const { essence, parameters } = (mediaType === undefined ? undefined : parseMediaType(mediaType)) ?? {};
   if (essence !== undefined) quads.push(factory.quad(subject, factory.namedNode(format), factory.literal(essence)));
   let count = 0;

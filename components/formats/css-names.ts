@@ -4,7 +4,7 @@
  * A file is named as its resource, decoded. Where the extension does not say the media type, one that does stands after `$.`.
  */
 import { extension, lookup } from 'mime-types';
-import { TransferError } from '../../lib/component/exchange.js';
+import { TransferError } from '../../lib/plugin/formats.js';
 
 /** Media types of the server's table (mime-db 1.52) that are others in ours (1.54); those that ours alone has are none there. */
 const itsTypes: Readonly<Record<string, string>> = {

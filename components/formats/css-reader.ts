@@ -4,25 +4,20 @@
  */
 import {
   type AccessList,
-  type BytesMember,
-  type ContainerMember,
   type FileTree,
-  type LeftOut,
-  type Member,
+  type FormatTools,
+  isAbsoluteIri,
+  type MemberOf,
   type MemberOptions,
   objectOfFile,
-  type RdfPart,
   type ReadStep,
   type RefusedFile,
-  rdfParts,
   rdfTypeOf,
   SyntaxFault,
   TransferError,
   type TreeFile,
   treeReader,
-} from '../../lib/component/exchange.js';
-import type { Rewrite } from '../../lib/component/level.js';
-import { isAbsoluteIri, acl as vocabulary } from '../../lib/component/vocabulary.js';
+} from '../../lib/plugin/formats.js';
 import { type CssMetadata, readMetadata } from './css-metadata.js';
 import { cssPathOf, cssTypeOf, FolderNames, withoutMark } from './css-names.js';
 
@@ -42,11 +37,11 @@ export const isCss = async (tree: FileTree): Promise<boolean> => (await tree.fil
  */
 export const cssReader = treeReader(readCss);
 
-async function* readCss(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
+async function* readCss(tree: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
   const { into, rewrite } = options;
   // What somebody says of the folder's own address counts as much as what it says itself.
   const base = (await baseOf(tree)) ?? rewrite.find(({ to }) => to === into)?.from ?? into;
-  const place = { base, into, rewrite: base === into ? rewrite : [...rewrite, { from: base, to: into }] };
+  const place = { base, into, tools, rewrite: base === into ? rewrite : [...rewrite, { from: base, to: into }] };
   const lists = new CssLists(tree, place);
   for await (const found of tree.files()) lists.note(found.path, 'refused' in found);
   yield* new CssReading(tree, lists, place).steps(options.cursor);
@@ -146,7 +141,7 @@ class CssReading {
     const source = file.path;
     const { size } = file;
     const open = (): AsyncIterable<Uint8Array> => file.open();
-    const bytes: BytesMember = {
+    const bytes: MemberOf<'bytes'> = {
       kind: 'bytes',
       ...common,
       source,
@@ -162,9 +157,9 @@ class CssReading {
       return;
     }
     let isBegun = known !== '';
-    const { base, rewrite } = this.place;
+    const { base, rewrite, tools } = this.place;
     try {
-      for await (const part of rdfParts({ file, type, base: base + path, rewrite }, known)) {
+      for await (const part of tools.rdfParts({ file, type, base: base + path, rewrite }, known)) {
         const { quads, prefixes, hasMore, known: soFar } = part;
         if (!hasMore) this.bytes += size;
         const member = { kind: 'rdf', ...common, source, quads, prefixes, ...(hasMore ? { hasMore } : {}) } as const;
@@ -183,7 +178,7 @@ class CssReading {
   }
 
   /** @param path of the folder */
-  private async container(path: string): Promise<ContainerMember> {
+  private async container(path: string): Promise<MemberOf<'container'>> {
     const resource = cssPathOf(path);
     const metadata = await this.lists.metadataOf(path, resource);
     return { kind: 'container', ...(await this.common(path, resource, metadata)), source: path || 'The folder' };
@@ -193,13 +188,13 @@ class CssReading {
     plain: string,
     path: string,
     metadata: CssMetadata | undefined,
-  ): Promise<Pick<ContainerMember, 'path' | 'links' | 'acl'>> {
+  ): Promise<Pick<MemberOf<'container'>, 'path' | 'links' | 'acl'>> {
     const acl = await this.lists.listOf(plain);
     const hasLinks = metadata !== undefined && Object.keys(metadata.links).length > 0;
     return { path, ...(hasLinks ? { links: metadata.links } : {}), ...(acl ? { acl } : {}) };
   }
 
-  private step(member: Member | LeftOut, path: string, known?: string): ReadStep {
+  private step(member: ReadStep['member'], path: string, known?: string): ReadStep {
     return { member, cursor: `${this.bytes} ${this.policies} ${known ?? '-'} ${path}`, bytes: this.bytes };
   }
 
@@ -222,7 +217,8 @@ export interface CssPlace {
   readonly base: string;
   /** The IRI that it gets. */
   readonly into: string;
-  readonly rewrite: readonly Rewrite[];
+  readonly rewrite: MemberOptions['rewrite'];
+  readonly tools: FormatTools;
 }
 
 export class CssLists {
@@ -269,15 +265,17 @@ export class CssLists {
   /** What a file says of a resource; the fault where it cannot be read. */
   async metadataIn(file: TreeFile, resource: string): Promise<CssMetadata | SyntaxFault> {
     const found = await this.graphIn(file, resource);
-    return found instanceof SyntaxFault ? found : readMetadata(found.quads, this.place.into + resource);
+    return found instanceof SyntaxFault
+      ? found
+      : readMetadata(found.quads, this.place.into + resource, this.place.tools);
   }
 
-  private async graphIn(file: TreeFile, path: string): Promise<Pick<RdfPart, 'quads' | 'prefixes'> | SyntaxFault> {
-    const { base, rewrite } = this.place;
+  private async graphIn(file: TreeFile, path: string): Promise<AccessList | SyntaxFault> {
+    const { base, rewrite, tools } = this.place;
     const type = rdfTypeOf(cssTypeOf(file.path));
     if (type === undefined) return new SyntaxFault(`${file.path}: It is in no syntax of RDF that can be read.`);
     try {
-      for await (const part of rdfParts({ file, type, base: base + path, rewrite }))
+      for await (const part of tools.rdfParts({ file, type, base: base + path, rewrite }))
         return part.hasMore ? new SyntaxFault(`${file.path}: It has more than ${part.count} triples.`) : part;
     } catch (error) {
       if (error instanceof SyntaxFault) return error;
@@ -290,7 +288,7 @@ export class CssLists {
 /** What a list says that does not mean the same on both servers, as sentences; `undefined` where it says no such thing. */
 export function listNotice({ quads }: AccessList): string | undefined {
   const says = (name: string): boolean =>
-    quads.some(({ predicate }) => predicate.value === vocabulary.namespace + name);
+    quads.some(({ predicate }) => predicate.value === `http://www.w3.org/ns/auth/acl#${name}`);
   const notices = [
     says('defaultForNew') ? 'Its acl:defaultForNew has no effect, as it had none there; acl:default has.' : '',
     says('origin')

@@ -1,16 +1,14 @@
 /** Writes members as the data folder of a Community Solid Server 7 has them. */
 
 import {
-  type BytesMember,
+  type FormatTools,
   type Member,
-  type ResourceMember,
+  type MemberOf,
+  parseMediaType,
   TransferError,
   type TreeSink,
-  TurtleFiles,
   type Writer,
-} from '../../lib/component/exchange.js';
-import { parseMediaType } from '../../lib/component/fields.js';
-import { writeTurtle } from '../../lib/component/writers.js';
+} from '../../lib/plugin/formats.js';
 import { metadataQuads } from './css-metadata.js';
 import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
 
@@ -22,10 +20,10 @@ const maxTold = 500;
  * as they were. Links become triples of descriptions; owners, attributes of links and the state of components have no place there.
  */
 export class CssWriter implements Writer {
-  private readonly graphs: TurtleFiles;
+  private readonly graphs: ReturnType<FormatTools['turtleFiles']>;
   private readonly names = new FolderNames();
   /** The graph whose parts come, and whether it is left out. */
-  private graph: ResourceMember | undefined;
+  private graph: MemberOf<'container' | 'rdf' | 'bytes'> | undefined;
   private isLeftOut = false;
   private leftContainer: string | undefined;
   private readonly leftOut: string[] = [];
@@ -34,8 +32,9 @@ export class CssWriter implements Writer {
   constructor(
     private readonly sink: TreeSink,
     private readonly of: string,
+    private readonly tools: FormatTools,
   ) {
-    this.graphs = new TurtleFiles(sink, of);
+    this.graphs = tools.turtleFiles(sink, of);
   }
 
   async write(member: Member): Promise<void> {
@@ -55,7 +54,7 @@ export class CssWriter implements Writer {
     await this.writeLists(member);
   }
 
-  private async writeBytes(member: BytesMember): Promise<void> {
+  private async writeBytes(member: MemberOf<'bytes'>): Promise<void> {
     const { path, mediaType, modified } = member;
     const parsed = parseMediaType(mediaType);
     const { name, isUnknown } = cssFileName(fileOf(path), parsed?.essence ?? anyType);
@@ -64,14 +63,17 @@ export class CssWriter implements Writer {
   }
 
   /** @param mediaType where only the description says it */
-  private async writeLists({ path, links = {}, acl }: ResourceMember, mediaType?: string): Promise<void> {
+  private async writeLists(
+    { path, links = {}, acl }: MemberOf<'container' | 'rdf' | 'bytes'>,
+    mediaType?: string,
+  ): Promise<void> {
     const file = fileOf(path);
     const iri = this.of + path;
-    const quads = metadataQuads(iri, links, mediaType);
+    const quads = metadataQuads(iri, this.tools.links.quads(links, iri), mediaType);
     if (quads.length > 0)
-      await this.sink.add(`${file}.meta`, Buffer.from(writeTurtle(quads, { base: iri, prefixes: {} })));
+      await this.sink.add(`${file}.meta`, Buffer.from(this.tools.writeTurtle(quads, { base: iri, prefixes: {} })));
     if (!acl) return;
-    const text = writeTurtle(acl.quads, { base: `${iri}.acl`, prefixes: acl.prefixes });
+    const text = this.tools.writeTurtle(acl.quads, { base: `${iri}.acl`, prefixes: acl.prefixes });
     await this.sink.add(`${file}.acl`, Buffer.from(text));
   }
 

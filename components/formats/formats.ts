@@ -1,10 +1,9 @@
 /** Exchange formats of others. */
-import type { Format } from '../../lib/component/exchange.js';
+import type { Format } from '../../lib/plugin/formats.js';
 import { bagReader, isBag } from './bagit-reader.js';
 import { BagWriter } from './bagit-writer.js';
 import { cssReader, isCss } from './css-reader.js';
 import { CssWriter } from './css-writer.js';
-import { documentQuads } from './foreign-documents.js';
 import { crateReader, isCrate } from './ro-crate-reader.js';
 import { CrateWriter } from './ro-crate-writer.js';
 
@@ -14,21 +13,14 @@ const mediaType = 'application/zip';
 export const formats: Readonly<Record<string, Format>> = {
   bagit: {
     ...{ about: 'a bag (RFC 8493)', mediaType, fits: isBag, read: bagReader },
-    write: (sink, { of }) => new BagWriter(sink, of, new Date()),
+    write: (sink, { of }, tools) => new BagWriter(sink, { of, made: new Date(), tools }),
   },
   css: {
     ...{ about: 'the data folder of a Community Solid Server', mediaType, fits: isCss, read: cssReader },
-    write: (sink, { of }) => new CssWriter(sink, of),
+    write: (sink, { of }, tools) => new CssWriter(sink, of, tools),
   },
   'ro-crate': {
     ...{ about: 'a research object crate (RO-Crate 1.1)', mediaType, fits: isCrate, read: crateReader },
-    write: (sink, { of }) => new CrateWriter(sink, of, new Date()),
-  },
-  page: {
-    about: 'web pages with RDF in them, and shapes in the compact syntax of SHACL',
-    documents: {
-      types: ['text/html', 'application/xhtml+xml', 'text/shaclc', 'text/shaclc-ext'],
-      parse: (document) => documentQuads(document),
-    },
+    write: (sink, { of }, tools) => new CrateWriter(sink, { of, made: new Date(), tools }),
   },
 };

@@ -1,5 +1,5 @@
-/** Exchange formats of others: BagIt, Community Solid Server, RO-Crate, web pages. */
-import { defineComponent } from '../../lib/component/basics.js';
+/** Exchange formats of others: BagIt, Community Solid Server, RO-Crate. */
+import { defineComponent } from '../../lib/plugin/component.js';
 
 export default defineComponent({
   name: 'formats',

@@ -3,26 +3,24 @@
  * themselves are a resource too, with the bytes that they have, so that nothing that they say is lost.
  */
 import { hash } from 'node:crypto';
-import { LwsError } from '../../lib/component/basics.js';
 import {
   bytesOfFile,
-  type ContainerMember,
   type FileTree,
-  folderReader,
+  type FormatTools,
+  isAbsoluteIri,
+  isObject,
+  type Links,
   type Member,
+  type MemberOf,
   type MemberOptions,
   objectOfFile,
+  parseMediaType,
   type ReadStep,
   rdfTypeOf,
   requiredFile,
   TransferError,
   treeReader,
-} from '../../lib/component/exchange.js';
-import { isObject, parseMediaType } from '../../lib/component/fields.js';
-import { IriRewriting } from '../../lib/component/level.js';
-import { type ClientLinks, readContextObject } from '../../lib/component/resources.js';
-import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
-import { resolveIri } from '../../lib/component/writers.js';
+} from '../../lib/plugin/formats.js';
 import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
 
 export const metadataFile = 'ro-crate-metadata.json';
@@ -39,7 +37,7 @@ export const crateReader = treeReader(readCrate);
 
 /** What the metadata say of a file or a folder. */
 interface Described {
-  readonly links: ClientLinks;
+  readonly links: Links;
   readonly mediaType?: string;
 }
 
@@ -55,20 +53,20 @@ async function isSealed(tree: FileTree): Promise<boolean> {
   return bytes.subarray(text.length).toString() === sealed(hash('sha256', text, 'hex'));
 }
 
-async function* readCrate(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
+async function* readCrate(tree: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
   if (await isSealed(tree)) {
-    for await (const step of folderReader(tree).read(options)) if (step.member.source !== metadataFile) yield step;
+    for await (const step of tools.readFolder(tree).read(options)) if (step.member.source !== metadataFile) yield step;
     return;
   }
-  const described = await describedFiles(tree, options);
+  const described = await describedFiles(tree, options, tools);
   const { cursor, ...others } = options;
   if (cursor === undefined) {
     const links = described.get('')?.links ?? {};
-    const root: ContainerMember = { kind: 'container', path: '', source: metadataFile, links };
+    const root: MemberOf<'container'> = { kind: 'container', path: '', source: metadataFile, links };
     if (Object.keys(links).length > 0) yield { member: root, cursor: '-', bytes: 0 };
   }
   const behind = cursor === undefined || cursor === '-' ? others : options;
-  for await (const step of folderReader(tree).read(behind)) {
+  for await (const step of tools.readFolder(tree).read(behind)) {
     const { member } = step;
     const isResource = member.kind !== 'left-out' && member.kind !== 'state';
     const found = isResource ? described.get(member.path === '' ? '' : member.source) : undefined;
@@ -86,16 +84,20 @@ function merged(member: Member, { links, mediaType }: Described): Member {
 }
 
 /** The descriptions of files and folders, by their paths, which are empty for the crate. @throws TransferError for what are no such metadata */
-async function describedFiles(tree: FileTree, options: MemberOptions): Promise<Map<string, Described>> {
+async function describedFiles(
+  tree: FileTree,
+  options: MemberOptions,
+  tools: FormatTools,
+): Promise<Map<string, Described>> {
   const file = await requiredFile(tree, metadataFile, 'this is no RO-Crate');
   const { context, graph } = await readCrateMetadata(file);
   const terms = new CrateTerms(context);
   const described = new Map<string, Described>();
   for (const entity of graph) {
     const id = isObject(entity) ? entity['@id'] : undefined;
-    const path = typeof id === 'string' ? pathOfId(id, options.into) : undefined;
+    const path = typeof id === 'string' ? pathOfId(id, options.into, tools) : undefined;
     if (path !== undefined && path !== metadataFile)
-      described.set(path, describedBy(entity as Entity, { path, terms, options }));
+      described.set(path, describedBy(entity as Entity, { path, terms, options, tools }));
   }
   return described;
 }
@@ -115,8 +117,8 @@ export async function readCrateMetadata(file: Parameters<typeof objectOfFile>[0]
 }
 
 /** The path of the file that an identifier names; `undefined` where it is of nothing in the crate. */
-function pathOfId(id: string, into: string): string | undefined {
-  const iri = resolved(id, into, (absolute) => absolute);
+function pathOfId(id: string, into: string, tools: FormatTools): string | undefined {
+  const iri = absoluteIri(id, { into, tools });
   if (iri === undefined || !iri.startsWith(into) || /[?#]/.test(iri)) return undefined;
   try {
     return decodeURIComponent(iri.slice(into.length));
@@ -125,11 +127,14 @@ function pathOfId(id: string, into: string): string | undefined {
   }
 }
 
-/** Identifiers are relative to the metadata; people write blanks into them. */
-function resolved(id: string, into: string, move: (iri: string) => string): string | undefined {
+/** Identifiers are relative to the metadata file. Published crates contain unescaped spaces and brackets. */
+function absoluteIri(
+  id: string,
+  { into, tools, move = (iri) => iri }: { into: string; tools: FormatTools; move?: (iri: string) => string },
+): string | undefined {
   const reference = id.replace(/[ "<>\\^`{|}]/g, encodeURIComponent);
   if (isAbsoluteIri(reference)) return move(reference);
-  const iri = resolveIri(reference, into + metadataFile);
+  const iri = tools.resolveIri(reference, into + metadataFile);
   return isAbsoluteIri(iri) ? iri : undefined;
 }
 
@@ -137,11 +142,12 @@ interface Place {
   readonly path: string;
   readonly terms: CrateTerms;
   readonly options: MemberOptions;
+  readonly tools: FormatTools;
 }
 
-function describedBy(entity: Entity, { path, terms, options }: Place): Described {
+function describedBy(entity: Entity, { path, terms, options, tools }: Place): Described {
   const { into } = options;
-  const move = new IriRewriting(options.rewrite).iri;
+  const move = tools.rewriter(options.rewrite);
   // That it is a file or a folder the resource says itself; of the crate as a whole it says more.
   const structural = path === '' ? [fileType] : [fileType, datasetType];
   const types = [entity['@type']].flat().flatMap((name) => {
@@ -155,7 +161,7 @@ function describedBy(entity: Entity, { path, terms, options }: Place): Described
     if (relation === undefined || relation === `${schema}hasPart`) continue;
     const targets = [value].flat().flatMap((each) => {
       const id = isObject(each) ? each['@id'] : undefined;
-      const href = typeof id === 'string' && !id.startsWith('_:') ? resolved(id, into, move) : undefined;
+      const href = typeof id === 'string' && !id.startsWith('_:') ? absoluteIri(id, { into, tools, move }) : undefined;
       return href === undefined ? [] : [{ href }];
     });
     const key = move(relation).replace(/^http:\/\/www\.iana\.org\/assignments\/relation\//, '');
@@ -163,15 +169,18 @@ function describedBy(entity: Entity, { path, terms, options }: Place): Described
   }
   const format = [entity['encodingFormat']].flat().find((each) => typeof each === 'string' && parseMediaType(each));
   const isKept = typeof format === 'string' && rdfTypeOf(format) === undefined;
-  return { links: linksOf(relations, into), ...(isKept ? { mediaType: format } : {}) };
+  return {
+    links: linksOf(relations, (object) => tools.links.read(object, into)),
+    ...(isKept ? { mediaType: format } : {}),
+  };
 }
 
 /** Without those that links cannot say, which the metadata keep. */
-function linksOf(relations: ReadonlyMap<string, unknown[]>, into: string): ClientLinks {
+function linksOf(relations: ReadonlyMap<string, unknown[]>, read: (object: unknown) => Links): Links {
   try {
-    return readContextObject(Object.fromEntries(relations), into);
+    return read(Object.fromEntries(relations));
   } catch (cause) {
-    if (!(cause instanceof LwsError)) throw cause;
+    if (!(cause instanceof TransferError)) throw cause;
     return {};
   }
 }

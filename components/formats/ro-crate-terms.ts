@@ -1,6 +1,5 @@
 /** Names in the metadata of research object crates (RO-Crate 1.1), and the IRIs that they stand for. Pure; no context is fetched. */
-import { isObject } from '../../lib/component/fields.js';
-import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
+import { isAbsoluteIri, isObject } from '../../lib/plugin/formats.js';
 
 export const schema = 'http://schema.org/';
 export const [fileType, datasetType] = [`${schema}MediaObject`, `${schema}Dataset`];

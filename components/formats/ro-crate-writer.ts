@@ -1,14 +1,15 @@
 /** Writes research object crates (RO-Crate 1.1): a folder of files, and metadata which say their types and links. */
 import { createHash } from 'node:crypto';
 import {
-  FolderWriter,
+  type FormatTools,
+  isObject,
+  type Links,
   type Member,
-  type ResourceMember,
+  type MemberOf,
   type TreeSink,
   type Writer,
-} from '../../lib/component/exchange.js';
-import { isObject } from '../../lib/component/fields.js';
-import { type ClientLinks, declaredTypes, linkedValues, registered } from '../../lib/component/resources.js';
+} from '../../lib/plugin/formats.js';
+import type { WriterOptions } from './bagit-writer.js';
 import { type Entity, metadataFile, readCrateMetadata, sealed } from './ro-crate-reader.js';
 import { crateName } from './ro-crate-terms.js';
 
@@ -20,25 +21,28 @@ interface Described {
 
 /** Metadata that are among what is exported, since it was a crate before, are kept, and have what the storage knows beside. */
 export class CrateWriter implements Writer {
-  private readonly files: FolderWriter;
+  private readonly files: Writer;
   private readonly described = new Map<string, Described>();
   private before: { readonly context: unknown; readonly graph: readonly unknown[] } | undefined;
-  private member: ResourceMember | undefined;
+  private member: MemberOf<'container' | 'rdf' | 'bytes'> | undefined;
   /** Of the last member. */
   private file = '';
-  private links: ClientLinks | undefined;
+  private links: Links | undefined;
 
-  /** @param of the IRI of the container that is exported; @param made when */
+  private readonly of: string;
+  private readonly made: Date;
+  private readonly tools: FormatTools;
+
   constructor(
     private readonly sink: TreeSink,
-    private readonly of: string,
-    private readonly made: Date,
+    { of, made, tools }: WriterOptions,
   ) {
+    [this.of, this.made, this.tools] = [of, made, tools];
     const add: TreeSink['add'] = (path, content, facts) => {
       this.describe(path);
       return sink.add(path, content, facts);
     };
-    this.files = new FolderWriter({ add, end: async () => {} }, of);
+    this.files = tools.folderWriter({ add, end: async () => {} }, of);
   }
 
   /** @throws TransferError for older metadata that cannot be read */
@@ -76,9 +80,9 @@ export class CrateWriter implements Writer {
     if (this.member) this.described.get(folder)?.parts.push(file);
   }
 
-  private descriptionOf(file: string, member: ResourceMember): Described {
+  private descriptionOf(file: string, member: MemberOf<'container' | 'rdf' | 'bytes'>): Described {
     const { kind, modified, links = {} } = member;
-    const types = [kind === 'container' ? 'Dataset' : 'File', ...declaredTypes(links).map(crateName)];
+    const types = [kind === 'container' ? 'Dataset' : 'File', ...this.tools.links.types(links).map(crateName)];
     const entity: Record<string, unknown> = { '@id': idOf(file), '@type': types.length > 1 ? types : types[0] };
     if (kind === 'bytes') entity['encodingFormat'] = member.mediaType;
     if (kind === 'rdf') entity['encodingFormat'] = 'text/turtle';
@@ -87,9 +91,11 @@ export class CrateWriter implements Writer {
     return { entity, parts: [] };
   }
 
-  private addLinks(entity: Record<string, unknown>, links: ClientLinks, iri: string): void {
-    for (const [relation, { href, literal }] of linkedValues(links, iri)) {
-      const name = relation.includes(':') ? crateName(relation) : registered + relation;
+  private addLinks(entity: Record<string, unknown>, links: Links, iri: string): void {
+    for (const [relation, { href, literal }] of this.tools.links.values(links, iri)) {
+      const name = relation.includes(':')
+        ? crateName(relation)
+        : `http://www.iana.org/assignments/relation/${relation}`;
       const value =
         href === undefined ? literal : { '@id': href.startsWith(this.of) ? referenceOf(href, this.of) : href };
       entity[name] = entity[name] === undefined ? value : [entity[name], value].flat();

@@ -1,8 +1,8 @@
 /** Metrics for Prometheus: to controllers at `{prefix}/metrics`, and without a credential on a port of loopback. */
 
 import type { Server } from 'node:http';
-import { defineComponent, flag, integer, optional, setting } from '../../lib/component/basics.js';
-import { route } from '../../lib/component/http.js';
+import { defineComponent, flag, integer, optional, setting } from '../../lib/plugin/component.js';
+import { route } from '../../lib/plugin/requests.js';
 
 const settings = {
   enabled: setting(

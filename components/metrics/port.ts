@@ -1,6 +1,6 @@
 /** A port of its own for metrics, on loopback alone: whoever is on this machine may ask, without a credential. */
 import { createServer, type Server } from 'node:http';
-import { SettingsError } from '../../lib/component/basics.js';
+import { SettingsError } from '../../lib/plugin/component.js';
 import type { Metrics } from './registry.js';
 
 /** @throws SettingsError when the port cannot be had */

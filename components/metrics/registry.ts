@@ -1,6 +1,6 @@
 /** What is observed as it happens, the numbers that the house and its components tell when asked, and those of the process by prom-client. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Answered, Measure, WrittenBatch } from '../../lib/component/basics.js';
+import type { Answered, Measure, WrittenBatch } from '../../lib/plugin/component.js';
 import { Distribution, type Sample } from './distribution.js';
 
 const prefix = 'quadpod_';

@@ -7,7 +7,7 @@ import {
   type SettingsOf,
   setting,
   text,
-} from '../../lib/component/basics.js';
+} from '../../lib/plugin/component.js';
 import type { S3Address } from './s3-client.js';
 
 /** Buckets and prefixes of characters that need no escape in a URL or in XML. */

@@ -6,7 +6,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { LwsError } from '../../lib/component/basics.js';
 import {
   assertDigest,
   type BlobFacts,
@@ -16,9 +15,10 @@ import {
   DamagedBlobError,
   DiskSpace,
   HeldBlobs,
+  StoreUnavailableError,
   verified,
-} from '../../lib/component/blobs.js';
-import { StoreUnavailableError } from '../../lib/component/level.js';
+} from '../../lib/plugin/blobs.js';
+import { LwsError } from '../../lib/plugin/component.js';
 import { elementsOf, firstValue, isMissing, type S3Address, S3Client, S3Refusal } from './s3-client.js';
 import { S3Read } from './s3-read.js';
 import { blobKeyOf, markKeyOf, PartBuffers, partBytes, S3Upload } from './s3-upload.js';

@@ -1,8 +1,9 @@
 /** Signed requests to an S3 store, tried again while that helps. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { type LwsError, tooBusy } from '../../lib/component/basics.js';
-import { Endpoint, type EndpointAnswer, OutboundError } from '../../lib/component/outbound.js';
+import { Endpoint, type EndpointAnswer } from '../../lib/plugin/blobs.js';
+import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
+import { OutboundError } from '../../lib/plugin/requests.js';
 
 /** An S3 store and the credentials for it. Plain data, for threads too; the secret is never printed or logged. */
 export interface S3Address {

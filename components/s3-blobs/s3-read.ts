@@ -3,8 +3,9 @@
  * slow clients must not take the connections of all others.
  */
 import { Readable } from 'node:stream';
-import { LwsError } from '../../lib/component/basics.js';
-import { discard, OutboundError } from '../../lib/component/outbound.js';
+import { discard } from '../../lib/plugin/blobs.js';
+import { LwsError } from '../../lib/plugin/component.js';
+import { OutboundError } from '../../lib/plugin/requests.js';
 import { away, type S3Client } from './s3-client.js';
 
 const defaultPauseMs = 5_000;

@@ -1,7 +1,7 @@
 /** One upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them on their way. */
 import { createHash } from 'node:crypto';
-import { LwsError, tooBusy } from '../../lib/component/basics.js';
-import type { BlobWriter } from '../../lib/component/blobs.js';
+import type { BlobWriter } from '../../lib/plugin/blobs.js';
+import { LwsError, tooBusy } from '../../lib/plugin/component.js';
 import { away, firstValue, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
 
 export const partBytes = 8 << 20;

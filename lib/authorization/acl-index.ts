@@ -3,8 +3,8 @@
  * name one that is gone, never miss one.
  */
 
-import type { Store } from '../storage/transactions/store.js';
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
+import type { Store } from '../storage/transactions/store.js';
 import { aclKey, aclSpace } from './acl.js';
 
 export class AclIndex {

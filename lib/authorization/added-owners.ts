@@ -3,10 +3,10 @@
  * are committed. It must not know who may add one.
  */
 
+import { entryKey } from '../storage/keys/records.js';
 import { FollowedEntries } from '../storage/transactions/followed-entries.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
-import { entryKey } from '../storage/keys/records.js';
 
 const space = 'owners';
 

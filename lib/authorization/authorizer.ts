@@ -4,8 +4,8 @@
  */
 
 import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/keys/iri-ranges.js';
-import type { Transaction } from '../storage/transactions/transaction.js';
 import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 

@@ -11,8 +11,8 @@ import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import { vcard } from '../rdf/vocabulary.js';
-import type { Store } from '../storage/transactions/store.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
+import type { Store } from '../storage/transactions/store.js';
 
 export interface GroupOptions {
   readonly storage: string;

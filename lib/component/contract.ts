@@ -108,6 +108,10 @@ export interface Platform {
   readonly home?: string | undefined;
   /** The other storages that the process serves; absent: there are none, or this is one of them. */
   readonly deployment?: Deployment | undefined;
+  /** Version of Quadpod. */
+  readonly version: string;
+  /** How users call the executable: `npx quadpod`, `npm start --` or `quadpod`. */
+  readonly executable: string;
   /** All settings in force, for controllers; the values of secret ones are left out. Of a storage of a deployment, its own. */
   readonly describeSettings: () => readonly DescribedSetting[];
 }

@@ -90,9 +90,9 @@ export async function requiredFile(tree: FileTree, path: string, why: string): P
 
 /** Makes the reader of a tree from a function that gives its steps. */
 export const treeReader =
-  (read: (tree: FileTree, options: MemberOptions) => AsyncIterable<ReadStep>) =>
-  (tree: FileTree): MemberReader => ({
+  <Tools = void>(read: (tree: FileTree, options: MemberOptions, tools: Tools) => AsyncIterable<ReadStep>) =>
+  (tree: FileTree, tools: Tools): MemberReader => ({
     total: tree.total,
-    read: (options) => read(tree, options),
+    read: (options) => read(tree, options, tools),
     close: () => tree.close(),
   });

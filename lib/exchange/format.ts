@@ -1,8 +1,70 @@
 /** The interface of an exchange format. It reads and writes members, and does not know the storage. */
 import type { Writable } from 'node:stream';
+import type { Quad } from '@rdfjs/types';
+import type { Rewrite } from '../storage/keys/iri-rewriting.js';
 import type { FileSource } from './byte-source.js';
-import type { FileTree, TreeSink } from './file-tree.js';
-import type { GraphMember, MemberReader, Writer } from './member.js';
+import type { FileTree, TreeFile, TreeSink } from './file-tree.js';
+import type { GraphMember, MemberReader, ResourceMember, Writer } from './member.js';
+
+/** Links of a resource: the members of its link context object (RFC 9264 4.2) that clients manage. */
+export type Links = NonNullable<ResourceMember['links']>;
+
+/** One part of the graphs of a file: at most some ten thousand triples. */
+export interface FilePart extends Pick<GraphMember, 'quads' | 'prefixes'> {
+  /** The file has further parts. */
+  readonly hasMore: boolean;
+  /** The next part belongs to the same graph. */
+  readonly isOpen: boolean;
+  /** Number of triples of this part and of all earlier parts. */
+  readonly count: number;
+  /** Continues after this part when it is passed to `rdfParts`. */
+  readonly known: string;
+}
+
+/** Functions of the server that formats share. They are passed in, so that a format module loads nothing of the server. */
+export interface FormatTools {
+  /** Reads a directory or a ZIP: RDF files as graphs, everything else as bytes. */
+  readFolder(tree: FileTree): MemberReader;
+  /** Writes the files that `readFolder` reads. @param of the IRI of the exported container */
+  folderWriter(sink: TreeSink, of: string): Writer;
+  /**
+   * Parses an RDF file in parts and rewrites its IRIs.
+   * @param known the `known` of an earlier part to continue after
+   * @throws SyntaxFault with the file and the line, TransferError if the earlier parts have changed
+   */
+  rdfParts(
+    file: {
+      readonly file: TreeFile;
+      readonly type: string;
+      readonly base: string;
+      readonly rewrite: readonly Rewrite[];
+    },
+    known?: string,
+  ): AsyncIterable<FilePart>;
+  /** Writes graphs as Turtle files; parts of a graph become one file. @param of the IRI of the exported container */
+  turtleFiles(
+    sink: TreeSink,
+    of: string,
+  ): { write(member: GraphMember, fileOf: (first: GraphMember) => string): Promise<void> };
+  writeTurtle(
+    quads: readonly Quad[],
+    options: { readonly base: string; readonly prefixes: GraphMember['prefixes'] },
+  ): string;
+  /** Returns a function that applies the first matching rewrite rule to an IRI. */
+  rewriter(rules: readonly Rewrite[]): (iri: string) => string;
+  /** Resolves an IRI reference (RFC 3986 5.2). */
+  resolveIri(reference: string, base: string): string;
+  readonly links: {
+    /** Validates a link context object. Drops relations that the server manages. @throws Error if it is not valid */
+    read(object: unknown, iri: string): Links;
+    types(links: Links): readonly string[];
+    values(
+      links: Links,
+      iri: string,
+    ): readonly (readonly [relation: string, value: { readonly href?: string; readonly literal?: string }])[];
+    quads(links: Links, iri: string): Quad[];
+  };
+}
 
 export interface WriteOptions {
   /** The IRI of the container that is exported, with a slash at its end. */
@@ -35,11 +97,11 @@ export interface Format {
   /** Whether a folder or a ZIP is certainly of this format. */
   fits?(tree: FileTree): Promise<boolean>;
   /** Reads a folder or a ZIP. */
-  read?(tree: FileTree): MemberReader;
+  read?(tree: FileTree, tools: FormatTools): MemberReader;
   /** Reads a single file. @param parserOf of other formats, see `documents` */
   readFile?(file: FileSource, parserOf: (type: string) => ParseDocument | undefined): Promise<MemberReader>;
   /** Writes files into a folder, or a ZIP that is sent. */
-  write?(sink: TreeSink, options: WriteOptions): Writer;
+  write?(sink: TreeSink, options: WriteOptions, tools: FormatTools): Writer;
   /** Writes a single text, and ends the stream. */
   writeText?(out: Writable, options: WriteOptions): Writer;
   /** Types of documents that are read as RDF when a single one is imported. */

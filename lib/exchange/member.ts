@@ -80,6 +80,9 @@ export const stateSpaces = ['access-grants', 'access-requests', 'subscriptions']
 export type ResourceMember = ContainerMember | GraphMember | BytesMember;
 export type Member = ResourceMember | StateMember;
 
+/** Members of the given kinds. */
+export type MemberOf<Kind extends Member['kind']> = Extract<Member, { readonly kind: Kind }>;
+
 /** A member with the cursor after it, by which an import continues after a crash; only the reader understands cursors. */
 export interface ReadStep {
   readonly member: Member | LeftOut;

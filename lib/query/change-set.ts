@@ -2,8 +2,8 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { joinedPrefixes } from '../rdf/prefixes.js';
-import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
+import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { sortKeys } from '../storage/keys/key-order.js';
 import { tokenOf } from './access/terms.js';
 import type { ChangedGraph, ChangedGraphs, GraphNeeds } from './changed-graphs.js';

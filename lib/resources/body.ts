@@ -8,10 +8,10 @@ import { LwsError } from '../errors.js';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';
-import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
-import { quotaExceeded } from '../storage/level/quota.js';
 import type { GraphKeys } from '../storage/keys/graph-keys.js';
 import type { ResourceKind } from '../storage/keys/records.js';
+import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
+import { quotaExceeded } from '../storage/level/quota.js';
 import type { Storage } from './storage.js';
 
 /** A request's body, as the HTTP floor hands it down. */

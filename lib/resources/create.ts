@@ -2,9 +2,9 @@
 import { attribute } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
+import { isContainerIri, type ResourceRecord } from '../storage/keys/records.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
-import { isContainerIri, type ResourceRecord } from '../storage/keys/records.js';
 import {
   assertNoBody,
   type Content,

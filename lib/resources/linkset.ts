@@ -10,10 +10,10 @@ import type { Link } from '../fields/link.js';
 import { isObject } from '../json/exact-json.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf } from '../rdf/vocabulary.js';
-import { entryBlocks, type Level, writeBatch } from '../storage/level/durable-level.js';
-import { keptOrders } from '../storage/transactions/growth.js';
 import { encodeGraph } from '../storage/keys/quad-keys.js';
 import { entryRange, parentOf, partsOfEntry, type ResourceRecord } from '../storage/keys/records.js';
+import { entryBlocks, type Level, writeBatch } from '../storage/level/durable-level.js';
+import { keptOrders } from '../storage/transactions/growth.js';
 import { linksetOf } from './names.js';
 import { structuralType } from './types.js';
 

@@ -2,11 +2,11 @@
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { parseJson } from '../json/json.js';
+import { graphPrefix } from '../storage/keys/quad-keys.js';
+import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
+import { recordBlocks } from '../storage/level/all-records.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
-import { graphPrefix } from '../storage/keys/quad-keys.js';
-import { recordBlocks } from '../storage/level/all-records.js';
-import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
 import { allLinks, type ClientLinks, declaredTypes, linksetGraph, linksOfHeader, mergeLinks } from './linkset.js';
 import { linksetOf } from './names.js';
 import { dateAfter } from './preconditions.js';

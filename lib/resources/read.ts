@@ -1,8 +1,8 @@
 /** Reading data resources: the rendered graph of an RDF resource, the bytes of any other. */
 import type { Readable } from 'node:stream';
 import { type RdfFormat, rdfXml } from '../rdf/formats.js';
-import { DamagedBlobError } from '../storage/keys/blob-integrity.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
+import { DamagedBlobError } from '../storage/keys/blob-integrity.js';
 import { blobFacts, type ResourceRecord } from '../storage/keys/records.js';
 import type { Obtained, Representation } from './representations.js';
 import type { Storage } from './storage.js';

@@ -1,7 +1,7 @@
 /** Rendered bytes, kept within a bound: a GET of a known representation costs no read of the graph. */
 import { LRUCache } from 'lru-cache';
-import type { Store } from '../storage/transactions/store.js';
 import { parentOf } from '../storage/keys/records.js';
+import type { Store } from '../storage/transactions/store.js';
 
 export interface Representation {
   /** The state that this is a rendering of. */

@@ -2,10 +2,10 @@
 
 import { type Settings, setByProfile } from '../settings.js';
 import { asTyped } from '../threads/package-root.js';
-import { coreSettings } from './settings/core-settings.js';
-import { readIdentity, signCredential, signLinkCredential } from './storage/owner-credential.js';
 import type { Server } from './server.js';
+import { coreSettings } from './settings/core-settings.js';
 import { signInLink } from './sign-in-link.js';
+import { readIdentity, signCredential, signLinkCredential } from './storage/owner-credential.js';
 
 const validSeconds = 3600;
 

@@ -9,8 +9,8 @@ import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';
 import { effectiveSettings } from './settings/effective-settings.js';
 import { withRemembered } from './settings/stored-base-uri.js';
-import { settingsOfStorage } from './storages/storage-registry.js';
 import { sourcesOf } from './storage/usable-settings.js';
+import { settingsOfStorage } from './storages/storage-registry.js';
 
 interface CommandLine {
   readonly command: string;

@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path';
 import type { CommandContext, Component, Platform, Progress } from '../component/contract.js';
 import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
-import type { Store } from '../storage/transactions/store.js';
 import { databaseAddress } from '../storage/shared/address.js';
+import type { Store } from '../storage/transactions/store.js';
+import { prepareServer } from './server.js';
 import { coreSettings, readBaseUri } from './settings/core-settings.js';
 import { assertStorage, blobPlaceOf, formatsOf, openStore } from './storage/open-store.js';
 import { readIdentity, signCredential } from './storage/owner-credential.js';
-import { prepareServer } from './server.js';
 import { StorageRegistry } from './storages/storage-registry.js';
 
 /** What a command works with. */

@@ -8,14 +8,16 @@ import { type ExplainedRequest, explainDecision } from '../resources/explanation
 import { linksetFaults } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
 import { describeSettings, SettingsError } from '../settings.js';
-import { checkStore } from '../storage/transactions/check.js';
-import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
-import type { Store } from '../storage/transactions/store.js';
 import { Orders } from '../storage/keys/orders.js';
+import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
+import { checkStore } from '../storage/transactions/check.js';
+import type { Store } from '../storage/transactions/store.js';
 import { giveBackAtRest } from '../threads/idle-memory.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
+import { createServer, prepareServer, type Server } from './server.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './settings/core-settings.js';
+import { consolePageOf, signInLink } from './sign-in-link.js';
 import { assertStorage } from './storage/open-store.js';
 import {
   type Identity,
@@ -25,8 +27,6 @@ import {
   signCredential,
   signLinkCredential,
 } from './storage/owner-credential.js';
-import { createServer, prepareServer, type Server } from './server.js';
-import { consolePageOf, signInLink } from './sign-in-link.js';
 import { rotateKey } from './storage/verification-method.js';
 
 /** Exit code of `check` for a storage that is damaged. */

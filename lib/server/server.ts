@@ -8,15 +8,15 @@ import type { Log } from '../log.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/transactions/store.js';
 import { certificatesOf } from './listeners/certificates.js';
-import { coreSettings } from './settings/core-settings.js';
 import { createDoor, type Door } from './listeners/listeners.js';
+import { coreSettings } from './settings/core-settings.js';
+import { rememberAddress } from './settings/stored-base-uri.js';
 import { openStorage, type PreparedStorage, prepareStorage } from './storage/open-storage.js';
 import { makeProcess } from './storage/process.js';
-import { rememberAddress } from './settings/stored-base-uri.js';
-import { StorageDeployment } from './storages/deployment.js';
-import { StorageRegistry } from './storages/storage-registry.js';
 import { acceptUpgrades, takesUpgrades, type Upgrade } from './storage/upgrades.js';
 import { assertUsable } from './storage/usable-settings.js';
+import { StorageDeployment } from './storages/deployment.js';
+import { StorageRegistry } from './storages/storage-registry.js';
 
 /** What a server is made with, beside its settings. */
 export interface Equipment {

@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream';
 import type { FileSource } from '../../../lib/exchange/byte-source.js';
 import type { FileTree, TreeSink } from '../../../lib/exchange/file-tree.js';
 import type { Format, FormatModule, ParseDocument, WriteOptions } from '../../../lib/exchange/format.js';
+import { formatTools } from '../../../lib/exchange/format-tools.js';
 import { isPage, mediaTypeOf, rdfTypeOf, typeWithout } from '../../../lib/exchange/media-types.js';
 import { type MemberOptions, type MemberReader, TransferError, type Writer } from '../../../lib/exchange/member.js';
 import { openFolderSink, openFolderTree } from '../trees/folder-tree.js';
@@ -73,7 +74,7 @@ export class Formats {
   async openReader(source: Source, format?: string): Promise<MemberReader> {
     const name = format ?? (await this.detect(source));
     const found = this.all.get(name);
-    if (found?.read) return found.read(await treeOf(source));
+    if (found?.read) return found.read(await treeOf(source), formatTools);
     if (found?.readFile) return found.readFile(await fileOf(source), (type) => this.parserOf(type));
     throw new TransferError(`"${name}" is no format that can be read; there are ${this.read.join(', ')}.`);
   }
@@ -82,7 +83,7 @@ export class Formats {
   async openWriter(name: string, target: WrittenTo, options: Partial<WriteOptions> & { of: string }): Promise<Writer> {
     const all = { storage: options.of, isGzip: false, ...options };
     const found = this.all.get(name);
-    if (found?.write) return found.write(await sinkOf(target), all);
+    if (found?.write) return found.write(await sinkOf(target), all, formatTools);
     if (!found?.writeText)
       throw new TransferError(`"${name}" is no format that can be written; there are ${this.written.join(', ')}.`);
     if ('stream' in target) return found.writeText(target.stream, all);

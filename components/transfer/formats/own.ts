@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { FolderWriter, folderReader } from '../../../lib/exchange/folder.js';
 import type { Format } from '../../../lib/exchange/format.js';
+import { documentQuads } from '../documents/foreign-documents.js';
 import { openFileTree } from '../trees/folder-tree.js';
 import { archiveReader, isArchive } from './archive-reader.js';
 import { ArchiveWriter } from './archive-writer.js';
@@ -35,12 +36,19 @@ export const formats: Readonly<Record<string, Format>> = {
     about: 'everything of a Quadpod storage: links, dates, owners, lists of access, grants',
     mediaType: 'application/zip',
     fits: isArchive,
-    read: archiveReader,
+    read: (tree) => archiveReader(tree),
     write: (sink, { of, storage }) =>
       new ArchiveWriter(sink, { storage, container: of, made: new Date().toISOString() }),
   },
   file: {
     about: 'a single file of RDF',
     readFile: async ({ path, name }, parserOf) => folderReader(await openFileTree(path, basename(name)), parserOf),
+  },
+  page: {
+    about: 'web pages with RDF in them, and shapes in the compact syntax of SHACL',
+    documents: {
+      types: ['text/html', 'application/xhtml+xml', 'text/shaclc', 'text/shaclc-ext'],
+      parse: (document) => documentQuads(document),
+    },
   },
 };

@@ -2,7 +2,7 @@
  * The graphs without a quad: those of RDF resources that have no triple. No key of a quad shows them, only the records of the resources. It
  * must not know queries.
  */
-import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
+
 import { only } from '../../storage/keys/iri-ranges.js';
 import {
   allRecords,
@@ -12,6 +12,7 @@ import {
   recordKey,
   recordsIn,
 } from '../../storage/keys/records.js';
+import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { type DatasetGraphs, type GraphGate, graphGate, nameOfNone } from './graph-gate.js';
 import type { TermKey } from './terms.js';
 

@@ -2,9 +2,10 @@
  * LevelDB's iterators for one query: blocks of a range, read ahead while the query works on the last one, and iterators that are kept open
  * for lookups, since making one costs more than a lookup.
  */
-import { block, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
+
 import { type IndexName, separator } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
+import { block, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 
 /** An iterator over one order. */
 export interface Seekable {

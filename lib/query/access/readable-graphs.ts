@@ -3,9 +3,9 @@
  * is limited to, if any. Each is decided once per query, when the query first reads a key of it.
  */
 
-import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { type IriRange, only, subtree, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 import { readRecord, recordKey } from '../../storage/keys/records.js';
+import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { clipped, isInRanges, linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
 /** Which resources the caller may read: those in the ranges and those of the owner. `decide`: the authorizer is asked for each. */

@@ -1,7 +1,8 @@
 /** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
-import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
+
 import { allQuads, graphPrefix } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
+import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { graphAt, KeyReader } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';
 import { type SortedQuadsData, shareQuads, sortQuads } from './sorted-quads.js';

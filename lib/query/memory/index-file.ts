@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { hiddenGraphs } from '../../storage/graphs/hidden-keys.js';
 import { entryBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { writeWhole } from '../../storage/level/synced-files.js';
-import { hiddenGraphs } from '../../storage/graphs/hidden-keys.js';
 import { allChanges, changeKey, positionOfKey, readEntry } from '../../storage/log/change-entry.js';
 import { linksetEnd } from '../access/graph-ranges.js';
 import { buffersOf, type IndexData } from './index-data.js';

@@ -4,9 +4,9 @@ import type { Component } from '../../component/contract.js';
 import type { Log } from '../../log.js';
 import type { Settings } from '../../settings.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';
+import { assertUsable, certificateMaker } from '../storage/usable-settings.js';
 import { certificateFiles } from './certificate-files.js';
 import { Challenges } from './challenges.js';
-import { assertUsable, certificateMaker } from '../storage/usable-settings.js';
 
 export interface Certificates {
   /** Absent: the server speaks plain HTTP, and only answers the challenges of a client outside. */

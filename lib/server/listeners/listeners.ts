@@ -1,9 +1,9 @@
 /** Where clients come in: the ports, what is spoken on them, and how many connections they take. */
 import type { RequestListener, Server } from 'node:http';
 import type { ChallengePolicy } from '../../authentication/challenge.js';
+import { type CoreSettings, readBaseUri } from '../settings/core-settings.js';
 import type { Certificates } from './certificates.js';
 import { limitConnections } from './connections.js';
-import { type CoreSettings, readBaseUri } from '../settings/core-settings.js';
 import { createHttpServer } from './http-server.js';
 import { createRedirectingServer } from './redirecting-server.js';
 import { createSecureWebServer } from './secure-server.js';

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { hostOf } from '../../http/request-log.js';
 import { originForm } from '../../resources/names.js';
-import type { WebServer } from './web-server.js';
 import type { Challenges } from './challenges.js';
+import type { WebServer } from './web-server.js';
 
 /** Milliseconds for a whole request, which has nothing to say but its target. */
 const requestMs = 10_000;

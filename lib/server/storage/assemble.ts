@@ -28,9 +28,10 @@ import { ensureRootAcl } from '../../resources/storage-root.js';
 import { updateGraphs } from '../../resources/update-graphs.js';
 import { describeSettings, type Settings } from '../../settings.js';
 import { openSnapshots } from '../../storage/graphs/snapshot.js';
-import type { Store } from '../../storage/transactions/store.js';
-import { quadsOf } from '../../storage/transactions/quads.js';
 import { ownsAny } from '../../storage/level/owned-entries.js';
+import { quadsOf } from '../../storage/transactions/quads.js';
+import type { Store } from '../../storage/transactions/store.js';
+import { asTyped, packageVersion } from '../../threads/package-root.js';
 import type { CoreSettings } from '../settings/core-settings.js';
 import type { ServerProcess } from './process.js';
 import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
@@ -166,6 +167,8 @@ export function assemblePlatform(
       ...(await Promise.all(installations.map((installation) => installation.measures?.() ?? []))).flat(),
     ],
     // What the operator decided for all is nobody else's business.
+    version: packageVersion(),
+    executable: asTyped(),
     describeSettings: () => describeSettings(settings, home !== undefined),
   };
 }

@@ -1,8 +1,8 @@
 /** The owner that a storage without configured owners makes for itself, and keeps the key of beside the database. */
 import { existsSync } from 'node:fs';
 import { SettingsError } from '../../settings.js';
-import type { Store } from '../../storage/transactions/store.js';
 import { entryKey } from '../../storage/keys/records.js';
+import type { Store } from '../../storage/transactions/store.js';
 import { keptIdentity } from './owner-credential.js';
 
 const entry = entryKey('own-owner', 'did');

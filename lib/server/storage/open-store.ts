@@ -6,11 +6,11 @@ import { writeLinksetGraphs } from '../../resources/linkset.js';
 import { type Settings, SettingsError } from '../../settings.js';
 import type { BlobPlace } from '../../storage/blobs/blobs.js';
 import { type Level, openLevel, StoreUnavailableError } from '../../storage/level/durable-level.js';
-import { Store, type StoreOptions } from '../../storage/transactions/store.js';
 import { makeFolder } from '../../storage/level/synced-files.js';
 import { Cluster, type ClusterOptions } from '../../storage/shared/cluster.js';
 import type { DatabaseAddress } from '../../storage/shared/connection.js';
 import { assertNoCopy } from '../../storage/shared/copy.js';
+import { Store, type StoreOptions } from '../../storage/transactions/store.js';
 import { rememberAddress } from '../settings/stored-base-uri.js';
 
 /** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */

@@ -3,8 +3,8 @@
  * component gives. It must not know resources; the store says which blobs are referred to.
  */
 import type { Readable } from 'node:stream';
-import type { DiskSpace } from '../level/disk-space.js';
 import type { BlobFacts } from '../keys/blob-integrity.js';
+import type { DiskSpace } from '../level/disk-space.js';
 
 /** A place of blobs that a component gives. Plain data, for threads too. */
 export interface BlobPlace {

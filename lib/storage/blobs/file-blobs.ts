@@ -10,9 +10,9 @@ import { constants, createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { assertDigest, type BlobFacts, DamagedBlobError, verified } from '../keys/blob-integrity.js';
 import { DiskSpace, storageFull } from '../level/disk-space.js';
 import { syncPath } from '../level/synced-files.js';
-import { assertDigest, type BlobFacts, DamagedBlobError, verified } from '../keys/blob-integrity.js';
 import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs } from './blobs.js';
 
 const coalescedBytes = 256 << 10;

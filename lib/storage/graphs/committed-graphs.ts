@@ -1,10 +1,10 @@
 /** Reads graphs from the disk, with a cache of small ones: of those that were read, and of those that were written last. */
 import { LRUCache } from 'lru-cache';
-import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
-import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../keys/records.js';
 import { charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { decodeKeys } from '../keys/quad-decoding.js';
 import { encodeGraph, graphPrefix, separator } from '../keys/quad-keys.js';
+import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../keys/records.js';
+import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
 /** To prefetch larger graphs is not worth the memory. */
 const prefetchedTriples = 2_000;

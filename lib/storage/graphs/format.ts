@@ -3,7 +3,6 @@
  * start continues it.
  */
 
-import { isLargeGraph, lineCounter } from './graph-lines.js';
 import { endDigits, separator, suffixOfKey, suffixStart, termLengths } from '../keys/key-layout.js';
 import { Orders } from '../keys/orders.js';
 import { allQuads, graphPrefix, indexNames } from '../keys/quad-keys.js';
@@ -20,6 +19,7 @@ import {
 } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, keyBlocks, type Level, writeBatch } from '../level/durable-level.js';
 import { countEarlierEntries } from '../level/quota.js';
+import { isLargeGraph, lineCounter } from './graph-lines.js';
 
 /** The format of a new store. A server refuses to open a store whose format it does not know. */
 export const storeFormat = '3';

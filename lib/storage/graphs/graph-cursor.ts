@@ -2,10 +2,11 @@
  * Reads graphs one after the other through one iterator, without a seek where the next graph follows the last one: to open an iterator
  * takes as long as to read a small graph.
  */
-import { block as blockOptions, type Level, type LevelSnapshot } from '../level/durable-level.js';
+
 import { firstAt } from '../keys/graph-keys.js';
 import { compareKeys } from '../keys/key-order.js';
 import { allQuads, graphPrefix } from '../keys/quad-keys.js';
+import { block as blockOptions, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
 /** Keys that are read at a time: fewest after a leap, then twice as many with each block, up to most. */
 const [fewest, most] = [32, 1000];

@@ -1,8 +1,8 @@
 /** The entries that mark hidden graphs (see `hidden-graphs`). */
 import { randomUUID } from 'node:crypto';
-import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
-import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
+import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
+import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
 const space = 'hidden-graphs';
 /** The entry that hides a graph. Its value is `dropped`, or a name of the upload that writes the graph (`loadingName`). */

@@ -2,12 +2,13 @@
  * Reads all entries of one state of LevelDB, and turns each into a line of JSON and back. Of the four keys of a quad only that of GSPO is
  * read, since the others follow from it.
  */
-import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
+
+import { isQuad } from '../keys/iri-rewriting.js';
 import type { Orders } from '../keys/orders.js';
 import { graphPrefix } from '../keys/quad-keys.js';
-import { allChanges } from '../log/change-entry.js';
-import { isQuad } from '../keys/iri-rewriting.js';
 import { rangeOf } from '../keys/records.js';
+import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
+import { allChanges } from '../log/change-entry.js';
 
 export type Entry = readonly [key: string, value: string];
 

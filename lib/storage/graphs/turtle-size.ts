@@ -4,9 +4,9 @@ import { turtleSizes } from '../../rdf/turtle-writer.js';
 import type { WriterOptions } from '../../rdf/writer-options.js';
 import type { ChangedKeys } from '../keys/graph-changes.js';
 import { firstAt } from '../keys/graph-keys.js';
-import { isLargeGraph } from './graph-lines.js';
 import { separator, type TermSpan } from '../keys/key-layout.js';
 import { spansOfKey, termOfKey } from '../keys/quad-decoding.js';
+import { isLargeGraph } from './graph-lines.js';
 
 /** A larger part of a graph that changes is not worth the look-ups. */
 const smallestShare = 1 / 4;

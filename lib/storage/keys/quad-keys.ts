@@ -10,9 +10,9 @@ import { LwsError } from '../../errors.js';
 import { assertIriLength } from '../../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
-import { rangeOf } from './records.js';
 import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
 import { orderOf } from './key-order.js';
+import { rangeOf } from './records.js';
 
 /** The first digit of an encoded number: negative infinity, below -1, below 0, 0, below 1, above, infinity, not a number. */
 const cases = {

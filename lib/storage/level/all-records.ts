@@ -1,6 +1,7 @@
 /** Reads all records, for work on the whole storage. */
-import { entryBlocks, keyBlocks, type Level } from './durable-level.js';
+
 import { allRecords, iriOfRecordKey, type ResourceRecord, readRecord } from '../keys/records.js';
+import { entryBlocks, keyBlocks, type Level } from './durable-level.js';
 
 /** All records in blocks, in the order of their keys, of one committed state. */
 export async function* recordBlocks({ level }: { readonly level: Level }): AsyncGenerator<ResourceRecord[]> {

@@ -1,6 +1,7 @@
 /** Which resources an identity owns, from the entries of the search index: for code that must not depend on that feature (it may be off). */
-import { keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
+
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
+import { keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 
 /** The space of the entries; the parts are the owner and the resource. */
 export const ownedSpace = 'owned';

@@ -5,10 +5,10 @@
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { type Level, writeUnsynced } from '../level/durable-level.js';
+import { entryOf, putEntry, stateLines } from '../graphs/state-blocks.js';
 import { Orders } from '../keys/orders.js';
 import { metaKey } from '../keys/records.js';
-import { entryOf, putEntry, stateLines } from '../graphs/state-blocks.js';
+import { type Level, writeUnsynced } from '../level/durable-level.js';
 import type { Connection } from './connection.js';
 import { readPlace } from './journal.js';
 

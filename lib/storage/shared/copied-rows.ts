@@ -2,9 +2,10 @@
  * Notes which rows of the journal a copy has. They are written without a sync; each leaves its number, so that a gap shows when a power cut
  * has taken one of them.
  */
+
+import { metaKey, rangeOf } from '../keys/records.js';
 import { type BatchWriter, type Level, syncLevel, writeBatch } from '../level/durable-level.js';
 import { lastEnd, noteOpened } from '../level/last-end.js';
-import { metaKey, rangeOf } from '../keys/records.js';
 import { type JournalPlace, readPlace, writePlace } from './journal.js';
 
 /** LevelDB is synced after so many rows. */

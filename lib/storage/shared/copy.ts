@@ -3,10 +3,10 @@
  * again from the last checkpoint and the rows after it.
  */
 import { assertRestored } from '../graphs/adopt.js';
-import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } from '../level/durable-level.js';
 import { newFacts, storeFormat } from '../graphs/format.js';
 import { Orders } from '../keys/orders.js';
 import { metaKey } from '../keys/records.js';
+import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } from '../level/durable-level.js';
 import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
 import { isWhole } from './copied-rows.js';
 import { contradict, type Journal, readPlace } from './journal.js';

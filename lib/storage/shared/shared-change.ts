@@ -3,8 +3,8 @@
  * GSPO is written, since the others follow from it.
  */
 import type { Trace } from '../../fields/traceparent.js';
-import { Transaction, type TransactionBase } from '../transactions/transaction.js';
 import type { ResourceRecord } from '../keys/records.js';
+import { Transaction, type TransactionBase } from '../transactions/transaction.js';
 
 interface SharedGraph {
   readonly iri: string;

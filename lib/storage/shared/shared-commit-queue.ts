@@ -4,6 +4,7 @@
  */
 
 import { type LwsError, tooBusy } from '../../errors.js';
+import { metaKey } from '../keys/records.js';
 import {
   CommitQueue,
   type CommitQueueOptions,
@@ -11,7 +12,6 @@ import {
   type PendingCommit,
   type TransactionListener,
 } from '../transactions/commit-queue.js';
-import { metaKey } from '../keys/records.js';
 import { databaseAway } from './connection.js';
 import { CopiedRows } from './copied-rows.js';
 import { AppendInDoubtError, type Journal, type JournalPlace, type JournalRow, readPlace } from './journal.js';

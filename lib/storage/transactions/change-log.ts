@@ -6,9 +6,8 @@
 
 import { setImmediate as breathe } from 'node:timers/promises';
 import { LwsError } from '../../errors.js';
-import { type BatchWriter, entryBlocks, type Level } from '../level/durable-level.js';
-import type { Transaction } from './transaction.js';
 import { metaKey, recordKey } from '../keys/records.js';
+import { type BatchWriter, entryBlocks, type Level } from '../level/durable-level.js';
 import {
   allChanges,
   changeKey,
@@ -20,6 +19,7 @@ import {
   writeEntry,
   writtenBefore,
 } from '../log/change-entry.js';
+import type { Transaction } from './transaction.js';
 
 const keptMs = 24 * 3600_000;
 /** Characters that all kept entries may have together. */

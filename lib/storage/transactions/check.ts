@@ -5,13 +5,12 @@
 import { finished } from 'node:stream/promises';
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
-import { DamagedBlobError } from '../keys/blob-integrity.js';
 import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
 import { hiddenGraphs } from '../graphs/hidden-keys.js';
+import { DamagedBlobError } from '../keys/blob-integrity.js';
 import { Orders } from '../keys/orders.js';
 import { decodeKeys } from '../keys/quad-decoding.js';
 import { allQuads, indexNames, keyEncoder, separator } from '../keys/quad-keys.js';
-import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import {
   allBlobs,
   allGarbage,
@@ -28,6 +27,7 @@ import {
 import { atOnce } from '../level/at-once.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from '../level/durable-level.js';
 import { countEntries } from '../level/quota.js';
+import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import type { Store } from './store.js';
 
 export interface CheckReport {

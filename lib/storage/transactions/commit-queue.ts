@@ -6,16 +6,16 @@
 import { randomUUID } from 'node:crypto';
 import type { WrittenBatch } from '../../measures.js';
 import type { Orders } from '../keys/orders.js';
-import { type ChangeLog, loggedBatch } from './change-log.js';
 import { metaKey } from '../keys/records.js';
-import { breathe, fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
-import { writeWithPartner } from './batch-partner.js';
 import { commitInDoubt } from '../level/commit-in-doubt.js';
 import { storageFull } from '../level/disk-space.js';
 import { type BatchWriter, type Level, putSynced, writeBatch, writeUnsynced } from '../level/durable-level.js';
+import { quotaExceeded } from '../level/quota.js';
+import { breathe, fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
+import { writeWithPartner } from './batch-partner.js';
+import { type ChangeLog, loggedBatch } from './change-log.js';
 import { Growth, type KeptQuads } from './growth.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
-import { quotaExceeded } from '../level/quota.js';
 import { Transaction } from './transaction.js';
 
 /** The work of a transaction: reads, checks, and stages changes. */

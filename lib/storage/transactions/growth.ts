@@ -5,8 +5,8 @@
 import { Orders } from '../keys/orders.js';
 import { allQuads, otherKeys } from '../keys/quad-keys.js';
 import { metaKey } from '../keys/records.js';
-import { breathe } from './batch-filling.js';
 import type { BatchWriter, Level, LevelSnapshot } from '../level/durable-level.js';
+import { breathe } from './batch-filling.js';
 
 /** Quads of a step, those of one that transactions wait for, at least, and bytes of their GSPO keys, about. */
 const [quadsOfStep, leastQuads, bytesOfStep] = [500, 80, { highWaterMarkBytes: 128 << 10 }];

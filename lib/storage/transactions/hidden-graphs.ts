@@ -4,12 +4,12 @@
  * large PUT nor a large DELETE is one huge batch, and both are still atomic.
  */
 import { tooBusy } from '../../errors.js';
+import { dropped, hiddenKey, hiddenRange, loadingName, mayBeLoading } from '../graphs/hidden-keys.js';
+import { blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
+import { graphPrefix } from '../keys/quad-keys.js';
+import { partsOfEntry, rangeOf } from '../keys/records.js';
 import { entryBlocks, keyBlocks, type Level } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
-import { partsOfEntry, rangeOf } from '../keys/records.js';
-import { blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
-import { dropped, hiddenKey, hiddenRange, loadingName, mayBeLoading } from '../graphs/hidden-keys.js';
-import { graphPrefix } from '../keys/quad-keys.js';
 
 /** Quads of one transaction: few enough that others hardly wait for it, and that its batch fits into the disk space that is kept free. */
 const quadsAtATime = 2_000;

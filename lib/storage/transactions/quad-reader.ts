@@ -8,10 +8,10 @@ import type { Quad, Source, Term } from '@rdfjs/types';
 import { wrap } from 'asynciterator';
 import { type Pattern, Quadstore, type TermName } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
-import type { Level, LevelSnapshot } from '../level/durable-level.js';
-import { keptOrders } from './growth.js';
 import { hiddenGraphs } from '../graphs/hidden-keys.js';
 import { quadstoreIndexes } from '../keys/orders.js';
+import type { Level, LevelSnapshot } from '../level/durable-level.js';
+import { keptOrders } from './growth.js';
 
 const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
 

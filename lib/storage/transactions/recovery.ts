@@ -3,8 +3,8 @@
  * since nothing can be written after half a record of its log. It must not know what is stored, nor who reads.
  */
 import type { Blobs } from '../blobs/blobs.js';
-import type { CommitQueue } from './commit-queue.js';
 import { type Level, reopenLevel, sizeOfLog } from '../level/durable-level.js';
+import type { CommitQueue } from './commit-queue.js';
 
 /** Closes LevelDB in another thread, and returns a function that lets the thread open it again. */
 export type Pause = () => Promise<() => void>;

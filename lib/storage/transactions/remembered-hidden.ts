@@ -1,8 +1,9 @@
 /** Which graphs are hidden in a snapshot, without a look at the disk where none has come or gone. It is for the thread that the store is in. */
+
+import { hiddenGraphs, hiddenKey } from '../graphs/hidden-keys.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
-import { hiddenGraphs, hiddenKey } from '../graphs/hidden-keys.js';
 
 const prefix = hiddenKey('');
 

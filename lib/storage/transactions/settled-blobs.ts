@@ -1,11 +1,11 @@
 /** Keeps or removes blobs when it is known whether their transaction was stored. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Blobs } from '../blobs/blobs.js';
+import { allGarbage, blobKey, garbageKey } from '../keys/records.js';
 import { atOnce } from '../level/at-once.js';
 import { keyBlocks, type Level } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
-import { allGarbage, blobKey, garbageKey } from '../keys/records.js';
-import type { Blobs } from '../blobs/blobs.js';
 
 /** The time between two sweeps for blobs that a crash left. */
 const sweepMs = 3_600_000;

@@ -6,15 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { countedCache } from '../../caches.js';
 import type { WrittenBatch } from '../../measures.js';
 import type { BlobPlace, Blobs } from '../blobs/blobs.js';
-import { SettledBlobs } from './settled-blobs.js';
+import { adoptBlobs } from '../graphs/adopt.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';
-import type { GraphKeys } from '../keys/graph-keys.js';
-import { HiddenGraphs } from './hidden-graphs.js';
+import { type MigrationOptions, migrate } from '../graphs/format.js';
 import { GraphInTheWay, hiddenKey } from '../graphs/hidden-keys.js';
+import type { GraphKeys } from '../keys/graph-keys.js';
 import { Orders } from '../keys/orders.js';
-import { ChangeLog } from './change-log.js';
-import type { Cluster } from '../shared/cluster.js';
-import { commitQueueOf, type SharedStore } from '../shared/shared-store.js';
 import {
   iriOfRecordKey,
   type KeyRange,
@@ -23,15 +20,25 @@ import {
   readRecord,
   recordKey,
 } from '../keys/records.js';
-import { adoptBlobs } from '../graphs/adopt.js';
-import type { CommitQueue, TransactionListener, TransactOptions, Work } from './commit-queue.js';
-import { beingOpened, entryBlocks, givenValue, keyBlocks, type Level, type PageOptions } from '../level/durable-level.js';
-import { type MigrationOptions, migrate } from '../graphs/format.js';
-import type { KeptQuads } from './growth.js';
+import {
+  beingOpened,
+  entryBlocks,
+  givenValue,
+  keyBlocks,
+  type Level,
+  type PageOptions,
+} from '../level/durable-level.js';
 import { lastEnd, noteClosed, noteOpened } from '../level/last-end.js';
 import { noteIndexes } from '../level/quadstore-file.js';
 import { readCounter } from '../level/quota.js';
+import type { Cluster } from '../shared/cluster.js';
+import { commitQueueOf, type SharedStore } from '../shared/shared-store.js';
+import { ChangeLog } from './change-log.js';
+import type { CommitQueue, TransactionListener, TransactOptions, Work } from './commit-queue.js';
+import type { KeptQuads } from './growth.js';
+import { HiddenGraphs } from './hidden-graphs.js';
 import { type Pause, Recovery } from './recovery.js';
+import { SettledBlobs } from './settled-blobs.js';
 import type { Transaction } from './transaction.js';
 
 /** Called back for transactions; `StoreListeners` says when. */

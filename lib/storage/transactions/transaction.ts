@@ -3,6 +3,7 @@
  * the committed state. The caller decides whether a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
+import { dropped, GraphInTheWay, hiddenKey, loadingName } from '../graphs/hidden-keys.js';
 import {
   blockDifference,
   type ChangedKeys,
@@ -11,11 +12,10 @@ import {
   type KeyDifference,
 } from '../keys/graph-changes.js';
 import { blocksOf, type GraphKeys } from '../keys/graph-keys.js';
-import { dropped, GraphInTheWay, hiddenKey, loadingName } from '../graphs/hidden-keys.js';
-import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../keys/records.js';
-import type { BatchPartner } from './batch-partner.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
+import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
+import type { BatchPartner } from './batch-partner.js';
 
 /** The state before the transaction, as it reads it: with the changes of batches that are still being written. */
 export interface TransactionBase {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { bagReader, isBag } from '../../../components/formats/bagit-reader.js';
 import { BagWriter } from '../../../components/formats/bagit-writer.js';
+import { formatTools } from '../../../lib/exchange/format-tools.js';
 import type { Member } from '../../../lib/exchange/member.js';
 import {
   arbitraryResources,
@@ -20,7 +21,10 @@ import { runs } from '../../support/speed.js';
 
 async function bagOf(members: readonly Member[]): Promise<Files> {
   const { sink, files } = memorySink();
-  await writeAll(new BagWriter(sink, base, new Date('2026-01-02T03:04:05Z')), members);
+  await writeAll(
+    new BagWriter(sink, { of: base, made: new Date('2026-01-02T03:04:05Z'), tools: formatTools }),
+    members,
+  );
   return files;
 }
 
@@ -43,7 +47,7 @@ describe('A bag', () => {
       fc.asyncProperty(arbitraryResources({ blank: false, acl: false }), async (members) => {
         const tree = memoryTree(await bagOf(members), 7_000);
         expect(await isBag(tree)).to.equal(true);
-        const found = await readAll(bagReader(tree));
+        const found = await readAll(bagReader(tree, formatTools));
         expect(found.error).to.equal(undefined);
         expect(comparable(found.members, found.contents)).to.deep.equal(comparable(members, await contentsOf(members)));
       }),
@@ -62,7 +66,7 @@ describe('A bag', () => {
   });
 
   it('of an older version and another program is read', async () => {
-    const { contents, error } = await readAll(bagReader(memoryTree(foreign())));
+    const { contents, error } = await readAll(bagReader(memoryTree(foreign()), formatTools));
     expect(error).to.equal(undefined);
     expect([...contents].map(([path, bytes]) => `${path} ${bytes}`)).to.have.members(['a.txt a', '50%2525%0A.txt b']);
   });
@@ -105,7 +109,7 @@ describe('A bag', () => {
     for (const [change, message] of faults) {
       const files = foreign();
       change(files);
-      const { error, steps } = await readAll(bagReader(memoryTree(files)));
+      const { error, steps } = await readAll(bagReader(memoryTree(files), formatTools));
       expect(error).to.match(message);
       expect(steps).to.deep.equal([]);
     }
@@ -114,13 +118,13 @@ describe('A bag', () => {
   it('whose files have other contents ends where they are read', async () => {
     const files = foreign();
     files.set('data/a.txt', Buffer.from('c'));
-    const { error, contents } = await readAll(bagReader(memoryTree(files)));
+    const { error, contents } = await readAll(bagReader(memoryTree(files), formatTools));
     expect(error).to.equal('data/a.txt is damaged: it has not the digest that manifest-sha1.txt says.');
     expect(contents.has('a.txt')).to.equal(false);
     const graph = foreign();
     graph.set('manifest-sha1.txt', Buffer.from(`${sha1('')} data/a.ttl`));
     for (const path of ['data/a.txt', 'data/50%25\n.txt']) graph.delete(path);
     graph.set('data/a.ttl', Buffer.from('<urn:a> <urn:b> <urn:c>.'));
-    expect((await readAll(bagReader(memoryTree(graph)))).error).to.match(/^data\/a\.ttl is damaged/);
+    expect((await readAll(bagReader(memoryTree(graph), formatTools))).error).to.match(/^data\/a\.ttl is damaged/);
   });
 });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { cssReader, isCss } from '../../../components/formats/css-reader.js';
 import { CssWriter } from '../../../components/formats/css-writer.js';
 import type { FileTree } from '../../../lib/exchange/file-tree.js';
+import { formatTools } from '../../../lib/exchange/format-tools.js';
 import type { BytesMember, Member, ResourceMember } from '../../../lib/exchange/member.js';
 import { packageRoot } from '../../../lib/threads/package-root.js';
 import {
@@ -43,7 +44,7 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
   let all: ReadAll;
   before(async () => {
     expect(await isCss(memoryTree(written()))).to.equal(true);
-    all = await readAll(cssReader(memoryTree(written())));
+    all = await readAll(cssReader(memoryTree(written()), formatTools));
   });
 
   it('has the resources of that server, with their media types', () => {
@@ -108,7 +109,7 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
 
   it('keeps its own address where the target is below it', async () => {
     const into = 'http://localhost:3055/moved/';
-    const moved = await readAll(cssReader(memoryTree(written())), { into });
+    const moved = await readAll(cssReader(memoryTree(written()), formatTools), { into });
     const text = triplesOf(resourceAt(moved, 'notes/hello.ttl')).join('\n');
     expect(text).to.contain(`<${into}people/ann>`).and.contain(`<${into}people/ann#me>`);
     expect(text).not.to.contain('moved/moved').and.not.contain('3055/people');
@@ -149,7 +150,7 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
 
   it('is read on behind any member', async () => {
     for (const [index, { cursor }] of all.steps.entries()) {
-      const { steps } = await readAll(cssReader(memoryTree(written())), { cursor });
+      const { steps } = await readAll(cssReader(memoryTree(written()), formatTools), { cursor });
       // What is notified of a file has the cursor of its member.
       const next = all.steps.findIndex((step, at) => at > index && step.cursor !== cursor);
       const rest = next < 0 ? [] : all.steps.slice(next);
@@ -169,7 +170,7 @@ describe('A folder in the manner of Community Solid Server', () => {
         yield { path: 'b.txt.acl', refused: 'It is a symbolic link, which is not followed.' };
       },
     };
-    const all = await readAll(cssReader(withLink));
+    const all = await readAll(cssReader(withLink, formatTools));
     for (const path of ['a.txt', 'b.txt']) expect(resourceAt(all, path).acl).to.deep.equal({ quads: [], prefixes: {} });
     expect(leftOutOf(all)[0]).to.match(
       /^a\.txt\.acl: It cannot be read\. a\.txt\.acl:1: .* Nobody but owners has access/,
@@ -186,7 +187,7 @@ describe('A folder in the manner of Community Solid Server', () => {
       'c/.acl': list('acl:default <./>'),
     });
     for (const folder of ['a/', 'b/', 'c/']) files.set(folder, Buffer.alloc(0));
-    const all = await readAll(cssReader(memoryTree(files)));
+    const all = await readAll(cssReader(memoryTree(files), formatTools));
     const inherited = all.members.filter(
       (member) => 'acl' in member && member.acl?.quads.some(({ predicate }) => predicate.value.endsWith('#default')),
     );
@@ -208,7 +209,7 @@ describe('A folder in the manner of Community Solid Server', () => {
       'hundred%': 'hundred%25',
     };
     const files = filesOf(Object.fromEntries(Object.keys(names).map((name) => [name, ''])));
-    const all = await readAll(cssReader(memoryTree(files)));
+    const all = await readAll(cssReader(memoryTree(files), formatTools));
     const paths = all.members.map((member) => (member.kind === 'state' ? '' : member.path));
     expect(paths.sort()).to.deep.equal(Object.values(names).sort());
   });
@@ -224,7 +225,7 @@ describe('A folder in the manner of Community Solid Server', () => {
       'x.meta': '<',
       x: 'x',
     });
-    const all = await readAll(cssReader(memoryTree(files)));
+    const all = await readAll(cssReader(memoryTree(files), formatTools));
     expect(leftOutOf(all)).to.deep.equal([
       'gone.acl: There is no such resource.',
       'gone.meta: There is no such resource.',
@@ -242,7 +243,7 @@ describe('A folder in the manner of Community Solid Server', () => {
       'b.txt': '',
     });
     const rewrite = [{ from: 'http://old.example/pod/', to: base }];
-    const all = await readAll(cssReader(memoryTree(files)), { rewrite });
+    const all = await readAll(cssReader(memoryTree(files), formatTools), { rewrite });
     expect(triplesOf(resourceAt(all, 'a.ttl'))).to.deep.equal([`<${base}a.ttl> <${base}p> <${base}b> .`]);
     expect((resourceAt(all, 'b.txt') as BytesMember).links).to.deep.equal({ type: [{ href: 'urn:T' }] });
   });
@@ -250,7 +251,7 @@ describe('A folder in the manner of Community Solid Server', () => {
 
 async function folderOf(members: readonly Member[]): Promise<Files> {
   const { sink, files } = memorySink();
-  await writeAll(new CssWriter(sink, base), members);
+  await writeAll(new CssWriter(sink, base, formatTools), members);
   return files;
 }
 
@@ -258,7 +259,7 @@ describe('A folder that is written for a Community Solid Server', () => {
   it('gives back what was written', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryResources({ blank: false }), async (members) => {
-        const found = await readAll(cssReader(memoryTree(await folderOf(members))));
+        const found = await readAll(cssReader(memoryTree(await folderOf(members)), formatTools));
         expect(found.error).to.equal(undefined);
         expect(leftOutOf(found)).to.deep.equal([]);
         const shown = comparable(found.members, found.contents);
@@ -323,7 +324,7 @@ describe('A folder that is written for a Community Solid Server', () => {
     const lines = String(files.get(report)).trim().split('\n');
     expect(lines).to.have.length(faults.length + 1);
     for (const [index, [, line]] of faults.entries()) expect(lines[index]).to.match(line);
-    const found = await readAll(cssReader(memoryTree(files)));
+    const found = await readAll(cssReader(memoryTree(files), formatTools));
     expect(found.error).to.equal(undefined);
     expect(found.members.filter(({ kind }) => kind === 'bytes')).to.have.length(3);
   });

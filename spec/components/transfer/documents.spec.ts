@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { DocumentFault, documentQuads } from '../../../components/formats/foreign-documents.js';
+import { DocumentFault, documentQuads } from '../../../components/transfer/documents/foreign-documents.js';
 import type { LeftOut, Member } from '../../../lib/exchange/member.js';
 import { openReader } from '../../support/formats.js';
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { crateReader, isCrate } from '../../../components/formats/ro-crate-reader.js';
 import { CrateWriter } from '../../../components/formats/ro-crate-writer.js';
+import { formatTools } from '../../../lib/exchange/format-tools.js';
 import type { Member, ResourceMember } from '../../../lib/exchange/member.js';
 import {
   arbitraryResources,
@@ -22,7 +23,10 @@ const metadata = 'ro-crate-metadata.json';
 
 async function crateOf(members: readonly Member[]): Promise<Files> {
   const { sink, files } = memorySink();
-  await writeAll(new CrateWriter(sink, base, new Date('2026-01-02T03:04:05Z')), members);
+  await writeAll(
+    new CrateWriter(sink, { of: base, made: new Date('2026-01-02T03:04:05Z'), tools: formatTools }),
+    members,
+  );
   return files;
 }
 
@@ -75,7 +79,7 @@ describe('A research object crate', () => {
     );
     expect(await isCrate(memoryTree(files))).to.equal(true);
     const rewrite = [{ from: 'http://old.example/', to: 'http://new.example/' }];
-    const all = await readAll(crateReader(memoryTree(files)), { rewrite });
+    const all = await readAll(crateReader(memoryTree(files), formatTools), { rewrite });
     expect(all.error).to.equal(undefined);
     expect(at(all, '').links).to.deep.equal({
       type: [{ href: 'http://schema.org/Dataset' }],
@@ -99,9 +103,9 @@ describe('A research object crate', () => {
 
   it('is read on behind any member', async () => {
     const tree = memoryTree(foreign(context, [{ '@id': './', '@type': 'Dataset' }]));
-    const whole = await readAll(crateReader(tree));
+    const whole = await readAll(crateReader(tree, formatTools));
     for (const [index, { cursor }] of whole.steps.entries()) {
-      const { steps } = await readAll(crateReader(tree), { cursor });
+      const { steps } = await readAll(crateReader(tree, formatTools), { cursor });
       const rest = whole.steps.slice(index + 1).map(({ member }) => member.source);
       expect(steps.map(({ member }) => member.source)).to.deep.equal(rest);
     }
@@ -117,7 +121,7 @@ describe('A research object crate', () => {
     for (const [text, message] of faults) {
       const files = foreign(context, []);
       files.set(metadata, Buffer.from(text));
-      expect((await readAll(crateReader(memoryTree(files)))).error).to.match(message);
+      expect((await readAll(crateReader(memoryTree(files), formatTools))).error).to.match(message);
     }
     const odd = [
       { '@id': 'w.ttl', '@type': 7, x: { '@id': 'a b' }, 'a b': { '@id': 'c' }, __proto__: [null] },
@@ -127,7 +131,7 @@ describe('A research object crate', () => {
     ];
     const contexts = [null, { a: { '@id': 7 }, b: 'b', c: 'd', d: 'c' }, ['x', 7, [[]]]];
     for (const each of contexts) {
-      const all = await readAll(crateReader(memoryTree(foreign(each, odd))));
+      const all = await readAll(crateReader(memoryTree(foreign(each, odd)), formatTools));
       expect(all.error).to.equal(undefined);
       expect(at(all, 'w.ttl').links).to.deep.equal({ 'http://schema.org/x': [{ href: `${base}a%20b` }] });
       expect(at(all, 'data/raw').links).to.equal(undefined);
@@ -137,7 +141,7 @@ describe('A research object crate', () => {
   it('gives back what was written, and nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryResources({ blank: false, acl: false }), async (members) => {
-        const found = await readAll(crateReader(memoryTree(await crateOf(members))));
+        const found = await readAll(crateReader(memoryTree(await crateOf(members)), formatTools));
         expect(found.error).to.equal(undefined);
         expect(comparable(found.members, found.contents)).to.deep.equal(comparable(members, await contentsOf(members)));
       }),
@@ -148,7 +152,9 @@ describe('A research object crate', () => {
   it('has its metadata as a resource where somebody has changed them, or where they were one', async () => {
     const files = await crateOf([bytesMember('a', 'text/csv', 'x')]);
     const isThere = async (text: string): Promise<boolean> => {
-      const all = await readAll(crateReader(memoryTree(new Map([...files, [metadata, Buffer.from(text)]]))));
+      const all = await readAll(
+        crateReader(memoryTree(new Map([...files, [metadata, Buffer.from(text)]])), formatTools),
+      );
       expect(all.error).to.equal(undefined);
       return at(all, metadata) !== undefined;
     };

@@ -7,8 +7,12 @@
  */
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { type Document, readQuadLines, TransferError } from '../../lib/component/exchange.js';
-import { Thread, ThreadEnded, threadLimits } from '../../lib/component/threads.js';
+import type { Document } from '../../../lib/exchange/format.js';
+import { TransferError } from '../../../lib/exchange/member.js';
+import { readQuadLines } from '../../../lib/exchange/text-files.js';
+import { ThreadEnded } from '../../../lib/threads/line.js';
+import { Thread } from '../../../lib/threads/thread.js';
+import { threadLimits } from '../../../lib/threads/thread-limits.js';
 import type { ForeignDocumentFunctions } from './foreign-document-worker.js';
 
 const script = new URL('./foreign-document-worker.js', import.meta.url);

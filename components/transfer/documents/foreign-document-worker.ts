@@ -2,10 +2,11 @@
 import { Readable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { type ParseOptions, rdfParser } from 'rdf-parse';
-import { type Document, quadLine } from '../../lib/component/exchange.js';
-import { type Caller, serve } from '../../lib/component/serve.js';
-import { contextLoader } from '../../lib/component/vocabulary.js';
-import { Expansion, usualBounds } from '../../lib/component/writers.js';
+import type { Document } from '../../../lib/exchange/format.js';
+import { quadLine } from '../../../lib/exchange/text-files.js';
+import { Expansion, usualBounds } from '../../../lib/rdf/bounds.js';
+import { contextLoader } from '../../../lib/rdf/contexts.js';
+import { type Caller, serve } from '../../../lib/threads/serve.js';
 
 const linesAtATime = 4000;
 const load = contextLoader({});

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../lib/component/contract.js';
 import { tasks } from '../../lib/documents/document-tasks.js';
 import { LwsError } from '../../lib/errors.js';
 import { mostQuads } from '../../lib/query/memory/memory-index.js';
-import { writeLinksetGraphs } from '../../lib/resources/linkset.js';
+import { writeLinksetGraphs } from '../../lib/resources/linkset-migration.js';
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
 import { countQuads, migrate } from '../../lib/storage/graphs/format.js';

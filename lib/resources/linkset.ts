@@ -11,9 +11,7 @@ import { isObject } from '../json/exact-json.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf } from '../rdf/vocabulary.js';
 import { encodeGraph } from '../storage/keys/quad-keys.js';
-import { entryRange, parentOf, partsOfEntry, type ResourceRecord } from '../storage/keys/records.js';
-import { entryBlocks, type Level, writeBatch } from '../storage/level/durable-level.js';
-import { keptOrders } from '../storage/transactions/growth.js';
+import { entryRange, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { linksetOf } from './names.js';
 import { structuralType } from './types.js';
 
@@ -293,18 +291,4 @@ export function linksetQuads(links: ClientLinks, iri: string): Quad[] {
     quads.push(factory.quad(subject, factory.namedNode(predicate), object));
   }
   return quads;
-}
-
-/** Writes the graphs of linksets that have none: those of servers that did not keep them. It may be broken off and begun again. */
-export async function writeLinksetGraphs(level: Level): Promise<void> {
-  const orders = keptOrders(level);
-  for await (const entries of entryBlocks(level, allLinks))
-    for (const [entry, value] of entries) {
-      const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);
-      if (keys.length === 0 || (await level.hasMany(keys)).every(Boolean)) continue;
-      const fill = (batch: { put(key: string, value: string): unknown }): void => {
-        for (const key of keys) orders.put(batch, key);
-      };
-      await writeBatch(level, fill, () => [entry, value]);
-    }
 }

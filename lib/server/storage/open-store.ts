@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Component } from '../../component/contract.js';
-import { writeLinksetGraphs } from '../../resources/linkset.js';
+import { writeLinksetGraphs } from '../../resources/linkset-migration.js';
 import { type Settings, SettingsError } from '../../settings.js';
 import type { BlobPlace } from '../../storage/blobs/blobs.js';
 import { type Level, openLevel, StoreUnavailableError } from '../../storage/level/durable-level.js';

@@ -3,8 +3,8 @@
  * depends on its own key alone, so a change of some triples can adjust the length of the text without reading the others.
  */
 import type { Quad } from '@rdfjs/types';
-import { serializeRdf } from '../../rdf/serialize.js';
 import { bracketed, shortString } from '../../rdf/turtle-terms.js';
+import { writeTurtle } from '../../rdf/turtle-writer.js';
 import type { TermSpan } from '../keys/key-layout.js';
 import { decodeGraph, spansOfKey } from '../keys/quad-decoding.js';
 
@@ -99,6 +99,6 @@ export function defaultTurtle(
   prefixes: Readonly<Record<string, string>>,
 ): DefaultTurtle {
   if (isLargeGraph(keys.length)) return { size: sizeOfLines(keys) };
-  const turtle = Buffer.from(serializeRdf(quads ?? decodeGraph(keys), 'text/turtle', { base: graph, prefixes }));
+  const turtle = Buffer.from(writeTurtle(quads ?? decodeGraph(keys), { base: graph, prefixes }));
   return { size: turtle.length, turtle };
 }

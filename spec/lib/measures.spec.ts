@@ -1,0 +1,81 @@
+/**
+ * Measures of structure and size. Each limit is today's value: lower it when the code gets better, raise it only in a commit that says why.
+ * A value more than `slack` below its limit fails too, so that the limits follow the code.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../lib/threads/package-root.js';
+import { type Import, importedFiles, importsOf, pathOf, reachOf, sourceFiles } from './source-tree.js';
+
+const slack = 150;
+
+const linesOf = (file: string): number => readFileSync(file, 'utf8').split('\n').length - 1;
+const linesIn = (files: readonly string[]): number => files.map(linesOf).reduce((sum, count) => sum + count, 0);
+
+/** Areas by folder; everything else is the core. */
+const areas: Readonly<Record<string, readonly string[]>> = {
+  query: ['lib/query'],
+  console: ['console/src', 'components/console'],
+  data: ['lib/exchange', 'components/transfer', 'components/backup', 'components/formats'],
+  extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'lib/storage/shared'],
+};
+
+const limitsOfAreas = { core: 36_050, query: 13081, console: 9203, data: 9913, extras: 4399 };
+
+/** Lines of source that an entry point loads, by static and dynamic imports. */
+const limitsOfReach = {
+  'lib/resources/patch': 18_900,
+  'lib/resources/replace': 4_450,
+  'components/formats/formats': 2_400,
+  'components/transfer/import-worker': 8_650,
+};
+
+const maxApiNames = 100;
+
+const expectWithin = (what: string, value: number, limit: number): void =>
+  void expect(value, `${what} has ${value}`).to.be.within(limit - slack, limit);
+
+/** Imports that load a module: types are erased. */
+const isLoading = ({ isType }: Import): boolean => !isType;
+
+/** Returns the names that the modules of a folder export by re-export lists. */
+function exportedNames(folder: string): string[] {
+  const names = sourceFiles(folder).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^export (?:type )?\{([^}]*)\}|^export const (\w+)/gm)].flatMap(
+      ([, list, constant]) =>
+        constant === undefined ? list!.split(',').map((name) => name.trim().replace(/^type /, '')) : [constant],
+    ),
+  );
+  return [...new Set(names.filter((name) => name !== ''))].sort();
+}
+
+describe('Measures', () => {
+  const files = sourceFiles('lib', 'components', 'console/src');
+
+  it('keeps the lines of each area below its limit', () => {
+    const areaOf = (file: string): string =>
+      Object.entries(areas).find(([, folders]) =>
+        folders.some((folder) => pathOf(file).startsWith(`${folder}/`)),
+      )?.[0] ?? 'core';
+    for (const [area, limit] of Object.entries(limitsOfAreas))
+      expectWithin(area, linesIn(files.filter((file) => areaOf(file) === area)), limit);
+  });
+
+  it('keeps the lines that an entry point loads below their limit', () => {
+    const graph = importedFiles(importsOf(sourceFiles('lib', 'components')).filter(isLoading));
+    for (const [entry, limit] of Object.entries(limitsOfReach)) {
+      const loaded = new Set(reachOf(graph, `${entry}.ts`)).add(`${entry}.ts`);
+      expectWithin(entry, linesIn([...loaded].map((path) => join(packageRoot, path))), limit);
+    }
+  });
+
+  it('exports at most 100 names to plug-ins, each documented in docs/component.md', () => {
+    const names = exportedNames('lib/plugin');
+    expect(names.length).to.be.at.most(maxApiNames);
+    const page = readFileSync(join(packageRoot, 'docs/component.md'), 'utf8');
+    const [, reference = ''] = /\n## Reference\n([\s\S]*)/.exec(page) ?? [];
+    const documented = [...reference.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
+    expect([...documented].sort()).to.deep.equal(names);
+  });
+});

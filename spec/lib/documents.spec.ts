@@ -131,12 +131,12 @@ describe('Documents', () => {
     const imported = await run('import', file('poem.lines', 'one\ntwo\n'), '--into', `${root}poem/`);
     expect(imported.stdout, imported.stderr).to.match(/2 resources created/);
     const bad = await run('import', file('bad.lines', 'a\0'));
-    expect([bad.code, bad.stderr.includes('bad.lines is no text.')], bad.stderr).to.deep.equal([1, true]);
+    expect([bad.code, bad.stderr.includes('bad.lines is not a text file.')], bad.stderr).to.deep.equal([1, true]);
     const exported = await run('export', 'poem/', '--format', 'lines');
     expect(exported.stdout, exported.stderr).to.equal(`${root}poem/line-1\n${root}poem/line-2\n`);
     const unknown = await run('export', '--format', 'none');
     expect([unknown.code, unknown.stderr]).to.satisfy(
-      ([code, text]: [number, string]) => code === 2 && /lines +a text, each line of which is a resource/.test(text),
+      ([code, text]: [number, string]) => code === 2 && /lines +a text file with one resource per line/.test(text),
     );
   }).timeout(60_000);
 });

@@ -27,7 +27,7 @@ const limitsOfAreas = { core: 36_050, query: 13081, console: 9203, data: 9913, e
 const limitsOfReach = {
   'lib/resources/patch': 18_900,
   'lib/resources/replace': 4_450,
-  'components/formats/formats': 2_400,
+  'components/formats/formats': 2_450,
   'components/transfer/import-worker': 8_650,
 };
 

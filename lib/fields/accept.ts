@@ -1,8 +1,8 @@
-/** The codec of `Accept` and the choice among offered media types (RFC 9110 12.5.1). */
+/** `Accept` field: parser and choice among offered media types (RFC 9110 12.5.1). */
 import { parseMediaType } from './media-type.js';
 import { noParameters, splitList, without } from './syntax.js';
 
-/** One media range: type and subtype lower-case or `*`, parameters without `q`, and `q` from 0 to 1. */
+/** A media range: lower-case type and subtype or `*`, parameters without `q`, and `q` from 0 to 1. */
 export interface MediaRange {
   readonly type: string;
   readonly subtype: string;
@@ -20,8 +20,8 @@ const anything: readonly MediaRange[] = [{ type: '*', subtype: '*', parameters: 
 const weightPattern = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /**
- * The media ranges of `Accept`, in the order of the field; malformed members are skipped, and undefined says that
- * none was usable. `q` counts wherever it stands among the parameters (RFC 9110 12.4.2, 12.5.1).
+ * Parses `Accept` into media ranges, in the order of the field. Skips malformed members. Returns undefined if none is valid. `q`
+ * is accepted at any position among the parameters (RFC 9110 12.4.2, 12.5.1).
  */
 export function parseAccept(field: string): readonly MediaRange[] | undefined {
   if (field === '*/*') return anything;
@@ -34,16 +34,16 @@ export function parseAccept(field: string): readonly MediaRange[] | undefined {
 }
 
 /**
- * The quality, from 0 to 1, of an offered media type, which may carry parameters: that of the most specific range
- * that matches, 0 when none does. Of equally specific ranges the highest counts (RFC 9110 12.5.1).
+ * Returns the quality (0 to 1) of an offered media type: that of the most specific matching range, or 0 if none matches. Among
+ * equally specific ranges the highest quality counts (RFC 9110 12.5.1).
  */
 export function qualityOf(ranges: readonly MediaRange[], offer: string): number {
   return decidingRange(ranges, offer)?.q ?? 0;
 }
 
 /**
- * The offer with the highest quality; among equals the one whose range is the most specific, then the first. It is
- * undefined when no offer is acceptable (RFC 9110 12.5.1).
+ * Returns the offer with the highest quality. Ties are resolved by the most specific range, then by order. Returns undefined if
+ * no offer is acceptable (RFC 9110 12.5.1).
  */
 export function chooseMediaType(ranges: readonly MediaRange[], offers: readonly string[]): string | undefined {
   let chosen: string | undefined;
@@ -98,13 +98,13 @@ function matches(range: MediaRange, offer: Offer): boolean {
   if (range.type !== '*' && range.type !== offer.type) return false;
   if (range.subtype !== '*' && range.subtype !== offer.subtype) return false;
   for (const [name, value] of range.parameters) {
-    // The house writes UTF-8 whatever is asked: a charset neither excludes an offer nor makes a range more specific.
+    // The server always writes UTF-8: a charset neither excludes an offer nor makes a range more specific.
     if (name !== 'charset' && offer.parameters.get(name) !== value) return false;
   }
   return true;
 }
 
-/** How much a range says: any parameter outweighs the type, and the type the wildcard. */
+/** Specificity of a range: parameters outweigh the type, and the type outweighs the wildcard. */
 function specificityOf(range: MediaRange): number {
   const { size } = range.parameters;
   const counted = size > 0 && range.parameters.has('charset') ? size - 1 : size;

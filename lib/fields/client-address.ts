@@ -1,11 +1,11 @@
-/** Addresses of clients as what is bounded for each. */
+/** Client addresses as keys of limits. */
 import { createHash } from 'node:crypto';
 
-/** Whose address it is, for counting: an IPv6 network is one client, since whoever has one address has 2^64 of them. */
+/** Returns the key that counts an address. An IPv6 /64 network is one client, since each host has 2^64 addresses. */
 export const clientOf = (address: string): string =>
   address.includes(':') && !address.includes('.') ? expand(address).slice(0, 4).join(':') : address;
 
-/** The same, for what is kept: enough to count by, and no address to read. */
+/** Returns a digest of the key for storage, so that no address is stored. */
 export const digestOfClient = (address: string): string =>
   createHash('sha256').update(clientOf(address)).digest('base64url').slice(0, 16);
 

@@ -1,4 +1,4 @@
-/** The codec of HTTP dates, as in `Last-Modified` and `If-Modified-Since` (RFC 9110 5.6.7). */
+/** HTTP dates, as in `Last-Modified` and `If-Modified-Since` (RFC 9110 5.6.7). */
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const shortDay = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
@@ -6,7 +6,7 @@ const longDay = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
 const month = `(?<month>${months.join('|')})`;
 const time = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
 
-// Fixed lengths and no open repetition: each of them gives up within thirty-odd characters.
+// Bounded patterns: matching ends after about 35 characters.
 const patterns = [
   new RegExp(`^${shortDay}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT$`),
   new RegExp(`^${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT$`),
@@ -14,9 +14,9 @@ const patterns = [
 ];
 
 /**
- * The time in milliseconds since the epoch, from any of the three formats; undefined for all else. The name of the
- * day is not held against the date: who refused it would drop an `If-Unmodified-Since`, and with it the protection.
- * `now`, in milliseconds, places a year of two digits (RFC 9110 5.6.7).
+ * Parses any of the three date formats into milliseconds since the epoch, or returns undefined. Ignores the day name: rejecting a
+ * wrong one would drop an `If-Unmodified-Since` and its protection.
+ * @param now in milliseconds; resolves two-digit years (RFC 9110 5.6.7)
  */
 export function parseHttpDate(field: string, now: number = Date.now()): number | undefined {
   for (const pattern of patterns) {
@@ -29,23 +29,23 @@ export function parseHttpDate(field: string, now: number = Date.now()): number |
   return undefined;
 }
 
-/** The date in IMF-fixdate, floored to whole seconds; for milliseconds of the years 0 to 9999 (RFC 9110 5.6.7). */
+/** Formats a time as IMF-fixdate, rounded down to seconds, for the years 0 to 9999 (RFC 9110 5.6.7). */
 export function formatHttpDate(milliseconds: number): string {
   return new Date(Math.floor(milliseconds / 1000) * 1000).toUTCString();
 }
 
-/** The milliseconds of the parts in a full year; undefined when the month has no such day. */
+/** Returns the time in milliseconds, or undefined if the month has no such day. */
 function timeOf(parts: Readonly<Record<string, string>>, year: number): number | undefined {
   const index = months.indexOf(parts.month!);
   const day = Number(parts.day);
-  // Not Date.UTC, which takes the years 0 to 99 for those of the twentieth century.
+  // Date.UTC maps the years 0 to 99 to the twentieth century.
   const date = new Date(0);
   date.setUTCFullYear(year, index, day);
   if (date.getUTCMonth() !== index || date.getUTCDate() !== day) return undefined;
   return date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second));
 }
 
-/** The year of two digits in this century, or in the last one when that lies more than fifty years ahead. */
+/** Resolves a two-digit year to this century, or to the last one if it would be more than 50 years ahead. */
 function fullYear(parts: Readonly<Record<string, string>>, digits: number, now: number): number {
   const limit = new Date(now);
   const year = limit.getUTCFullYear() - (limit.getUTCFullYear() % 100) + digits;
@@ -55,8 +55,8 @@ function fullYear(parts: Readonly<Record<string, string>>, digits: number, now: 
 }
 
 /**
- * An xsd:dateTime with a zone, in milliseconds since the epoch; NaN for anything else. (Date.parse takes much more, some of
- * it in the server's zone, and carries the 31st of February over.)
+ * Parses an xsd:dateTime with a time zone into milliseconds since the epoch, or returns NaN. Date.parse also accepts other
+ * formats, local time zones, and 31 February.
  */
 export function parseDateTime(text: string): number {
   const match = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.exec(text);
@@ -66,6 +66,6 @@ export function parseDateTime(text: string): number {
   return isDay ? Date.parse(text) : Number.NaN;
 }
 
-/** Whether a value is a time, in milliseconds since the epoch, that can be written as a date. */
+/** True for a time in milliseconds since the epoch that can be formatted as a date. */
 export const isTime = (value: unknown): value is number =>
   Number.isSafeInteger(value) && !Number.isNaN(new Date(value as number).getTime());

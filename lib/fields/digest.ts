@@ -1,17 +1,17 @@
-/** The codec of digest fields: `Content-Digest`, `Repr-Digest` and their `Want-` counterparts (RFC 9530). */
+/** Digest fields: `Content-Digest`, `Repr-Digest` and their `Want-` counterparts (RFC 9530). */
 import { type Dictionary, parseDictionary } from 'structured-headers';
 
-/** A supported algorithm, by its key in the registry (RFC 9530 5). */
+/** Registered key of a supported algorithm (RFC 9530 5). */
 export type DigestAlgorithm = 'sha-256' | 'sha-512';
 
-/** The supported algorithms, the strongest first. */
+/** Supported algorithms, strongest first. */
 export const digestAlgorithms: readonly DigestAlgorithm[] = ['sha-512', 'sha-256'];
 
 const byteLengths: Readonly<Record<DigestAlgorithm, number>> = { 'sha-256': 32, 'sha-512': 64 };
 
 /**
- * The digests of `Content-Digest` or `Repr-Digest` by supported algorithm. Undefined when the dictionary is
- * malformed, or a supported member is no byte sequence of 32 or 64 bytes (RFC 9530 2, 3; RFC 9651 3.2, 3.3.5).
+ * Parses `Content-Digest` or `Repr-Digest` into digests by supported algorithm. Returns undefined if the dictionary is malformed
+ * or a digest does not have 32 or 64 bytes (RFC 9530 2, 3; RFC 9651 3.2, 3.3.5).
  */
 export function parseDigests(field: string): ReadonlyMap<DigestAlgorithm, Uint8Array> | undefined {
   const dictionary = parse(field);
@@ -28,8 +28,8 @@ export function parseDigests(field: string): ReadonlyMap<DigestAlgorithm, Uint8A
 }
 
 /**
- * The supported algorithm that `Want-Repr-Digest` or `Want-Content-Digest` weighs highest, from 1 to 10; 0 refuses,
- * other weights are ignored, and sha-512 wins a tie. Undefined when there is none (RFC 9530 4).
+ * Returns the supported algorithm with the highest weight (1 to 10) in `Want-Repr-Digest` or `Want-Content-Digest`, or undefined.
+ * Weight 0 excludes an algorithm, other weights are ignored, sha-512 wins a tie (RFC 9530 4).
  */
 export function chooseDigest(field: string): DigestAlgorithm | undefined {
   const dictionary = parse(field);
@@ -44,7 +44,7 @@ export function chooseDigest(field: string): DigestAlgorithm | undefined {
   return chosen;
 }
 
-/** One member of `Content-Digest` or `Repr-Digest`, as in `sha-256=:BASE64:` (RFC 9530 2, RFC 9651 4.1.8). */
+/** Formats a member of `Content-Digest` or `Repr-Digest`, such as `sha-256=:BASE64:` (RFC 9530 2, RFC 9651 4.1.8). */
 export function formatDigest(algorithm: DigestAlgorithm, digest: Uint8Array): string {
   return `${algorithm}=:${Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('base64')}:`;
 }
@@ -53,7 +53,7 @@ function parse(field: string): Dictionary | undefined {
   try {
     return parseDictionary(field);
   } catch {
-    // The library throws on whatever is malformed; on this floor that is an ordinary outcome.
+    // The library throws for malformed fields; here they are an ordinary result.
     return undefined;
   }
 }

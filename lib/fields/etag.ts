@@ -1,7 +1,7 @@
-/** The codec of entity tags: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 8.8.3, 13.1). */
+/** Entity tags: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 8.8.3, 13.1). */
 import { skipSpace } from './syntax.js';
 
-/** One entity tag; `opaque` is what stands between the quotes. */
+/** An entity tag. `opaque` is the text between the quotes. */
 export interface EntityTag {
   readonly weak: boolean;
   readonly opaque: string;
@@ -11,14 +11,14 @@ const quote = 0x22;
 const asterisk = 0x2a;
 const comma = 0x2c;
 
-/** The strong entity tag of `opaque`, which must consist of etagc: no white space, quote or control (RFC 9110 8.8.3). */
+/** Formats a strong entity tag. `opaque` must consist of etagc: no white space, quotes or control characters (RFC 9110 8.8.3). */
 export function formatEntityTag(opaque: string): string {
   return `"${opaque}"`;
 }
 
 /**
- * The tags of `If-Match` or `If-None-Match`, or `*`; undefined when malformed or without any tag. Empty list
- * elements are skipped (RFC 9110 5.6.1.2, 8.8.3, 13.1.1).
+ * Parses `If-Match` or `If-None-Match` into tags or `*`. Returns undefined if the field is malformed or empty. Skips empty list
+ * elements (RFC 9110 5.6.1.2, 8.8.3, 13.1.1).
  */
 export function parseEntityTags(field: string): '*' | readonly EntityTag[] | undefined {
   let at = skipSpace(field, 0);
@@ -39,12 +39,12 @@ export function parseEntityTags(field: string): '*' | readonly EntityTag[] | und
   return tags.length === 0 ? undefined : tags;
 }
 
-/** The index of the quote that closes the tag, -1 when a character is no etagc or the quote is missing. */
+/** Returns the index of the closing quote, or -1 if it is missing or a character is not etagc. */
 function opaqueEnd(field: string, start: number): number {
   for (let at = start; at < field.length; at++) {
     const code = field.charCodeAt(at);
     if (code === quote) return at;
-    // A backslash is an ordinary etagc: entity tags know no escapes.
+    // A backslash is an ordinary etagc: entity tags have no escapes.
     if (code <= 0x20 || code === 0x7f || code > 0xff) return -1;
   }
   return -1;

@@ -1,7 +1,7 @@
-/** The codec of `Link` (RFC 8288 3). */
+/** `Link` field (RFC 8288 3). */
 import { type PairRules, readParameters, skipSpace, without } from './syntax.js';
 
-/** One link: the target as it was written, its relations, and its other attributes (`anchor` among them). */
+/** A link: its target as written, relations, and other attributes (including `anchor`). */
 export interface Link {
   readonly target: string;
   readonly relations: readonly string[];
@@ -17,17 +17,16 @@ const notInRelation = /[^\x20-\x7e]+/g;
 const notInExtended = /[^\w!#$&+\-.^`|~]+/g;
 const printable = /^[\x20-\x7e]*$/;
 
-// RFC 8288 3.4: once in a link; `hreflang` and extensions may be repeated.
+// RFC 8288 3.4: at most once in a link. `hreflang` and extensions can be repeated.
 const single: ReadonlySet<string> = new Set(['rel', 'anchor', 'rev', 'media', 'title', 'title*', 'type']);
 
-// RFC 5988 let `type=text/turtle` and `rel=http://...` stand unquoted, and clients still write them so.
+// RFC 5988 allowed unquoted `type=text/turtle` and `rel=http://...`, and clients still send them.
 const linkPairs: PairRules = { loose: true, valueEnd: unquotedEnd, repeats: (name) => !single.has(name) };
 
 /**
- * The links of a field; undefined when malformed, none when empty. Registered relations and attribute names are
- * lower-cased, the values of a repeated attribute are joined by line feeds (of those that may not be repeated the first
- * wins), a link without `rel` has no relations, and extended
- * attributes (`title*`) are kept undecoded (RFC 8288 3, 3.3, 3.4).
+ * Parses the links of a field. Returns undefined if it is malformed. Registered relations and attribute names become lower case.
+ * Values of a repeated attribute are joined by line feeds; of attributes that must not be repeated, the first counts. A link
+ * without `rel` has no relations. Extended attributes (`title*`) stay encoded (RFC 8288 3, 3.3, 3.4).
  */
 export function parseLinks(field: string): readonly Link[] | undefined {
   const links: Link[] = [];
@@ -46,9 +45,9 @@ export function parseLinks(field: string): readonly Link[] | undefined {
 }
 
 /**
- * One link, with its attributes in the order given; attribute names must be tokens. What a URI cannot hold is
- * percent-encoded in the target and the relation; a value that is not printable ASCII becomes an extended
- * attribute such as `title*` (RFC 8288 3, 3.4; RFC 8187 3.2).
+ * Formats a link with its attributes in the given order. Attribute names must be tokens. Percent-encodes invalid characters in
+ * the target and the relation. Values outside printable ASCII become extended attributes such as `title*` (RFC 8288 3, 3.4; RFC
+ * 8187 3.2).
  */
 export function formatLink(
   target: string,
@@ -67,7 +66,7 @@ function toLink(target: string, parameters: ReadonlyMap<string, string>): Link {
   return { target, relations, attributes: without(parameters, 'rel') };
 }
 
-/** The relations of `rel`: a name with a colon is an IRI and keeps its case (RFC 8288 2.1). */
+/** Splits `rel`: a name with a colon is an IRI and keeps its case (RFC 8288 2.1). */
 function relationsOf(value: string): readonly string[] {
   const relations: string[] = [];
   for (const name of value.split(/[ \t]+/)) {
@@ -76,7 +75,7 @@ function relationsOf(value: string): readonly string[] {
   return relations;
 }
 
-/** The index of the `>` that closes the target, -1 when a character cannot stand in a URI or it is missing. */
+/** Returns the index of the closing `>`, or -1 if it is missing or a character is not allowed in a URI. */
 function targetEnd(field: string, start: number): number {
   for (let at = start; at < field.length; at++) {
     const code = field.charCodeAt(at);
@@ -86,7 +85,7 @@ function targetEnd(field: string, start: number): number {
   return -1;
 }
 
-/** The end of an unquoted value: visible ASCII without quote, comma, semicolon and backslash (RFC 5988 5, ptoken). */
+/** Returns the end of an unquoted value: visible ASCII without quote, comma, semicolon and backslash (RFC 5988 5, ptoken). */
 function unquotedEnd(field: string, start: number): number {
   let at = start;
   for (; at < field.length; at++) {
@@ -101,13 +100,13 @@ function quoted(value: string): string {
   return `"${value.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** A value in the extended notation, always in UTF-8 and without a language (RFC 8187 3.2.1). */
+/** Formats a value in extended notation: UTF-8, no language (RFC 8187 3.2.1). */
 function extended(value: string): string {
   return `UTF-8''${percentEncode(value, notInExtended)}`;
 }
 
-/** `text` with the octets of all that `pattern` matches percent-encoded (RFC 3986 2.1). */
+/** Percent-encodes the octets of all matches of `pattern` (RFC 3986 2.1). */
 function percentEncode(text: string, pattern: RegExp): string {
-  // By octets: encodeURIComponent throws on a lone surrogate, and leaves some of the characters to be encoded.
+  // encodeURIComponent throws on lone surrogates and leaves some of these characters unencoded.
   return text.replace(pattern, (part) => Buffer.from(part).toString('hex').toUpperCase().replace(/../g, '%$&'));
 }

@@ -1,7 +1,7 @@
-/** The codec of media types, as in `Content-Type` (RFC 9110 8.3.1). */
+/** Media types, as in `Content-Type` (RFC 9110 8.3.1). */
 import { noParameters, readParameters, skipSpace, strictPairs, tokenEnd } from './syntax.js';
 
-/** A media type: `essence` is the lower-case `type/subtype`; parameter names are lower-case, values as they came. */
+/** A media type: `essence` is the lower-case `type/subtype`. Parameter names are lower case, values unchanged. */
 export interface MediaType {
   readonly essence: string;
   readonly parameters: ReadonlyMap<string, string>;
@@ -9,16 +9,16 @@ export interface MediaType {
 
 const slash = 0x2f;
 
-/** Characters of a field that comes back in answers: HTTP clients refuse 16 KiB of fields. */
+/** Maximum length of a media type that is sent in responses, in characters: HTTP clients reject 16 KiB of fields. */
 export const longestEcho = 8 << 10;
 
-/** Whether a media type can be the field of an answer, as it is. */
+/** True if a media type can be sent in a response unchanged. */
 export const isSendableType = (field: string): boolean =>
   field.length <= longestEcho &&
   /^[\t -~\u0080-\u00ff]*$/.test(field) &&
   parseMediaType(field)?.essence.includes('*') === false;
 
-/** The media type of a field, strictly; undefined when malformed. The first of a repeated parameter wins (RFC 9110 8.3.1). */
+/** Parses a media type strictly. Returns undefined if it is malformed. The first of repeated parameters counts (RFC 9110 8.3.1). */
 export function parseMediaType(field: string): MediaType | undefined {
   const start = skipSpace(field, 0);
   const middle = tokenEnd(field, start);

@@ -1,7 +1,7 @@
-/** The codec of `Prefer` (RFC 7240 2). */
+/** `Prefer` field (RFC 7240 2). */
 import { type PairRules, readPair, readParameters, skipSpace, splitList, tokenEnd } from './syntax.js';
 
-/** What a preference says: its value, empty when it has none, and its parameters with lower-case names. */
+/** A preference: its value (empty if absent) and its parameters with lower-case names. */
 export interface Preference {
   readonly value: string;
   readonly parameters: ReadonlyMap<string, string>;
@@ -9,10 +9,7 @@ export interface Preference {
 
 const preferPairs: PairRules = { loose: true, valueEnd: tokenEnd };
 
-/**
- * The preferences of a field by their lower-case names; the first of a repeated one wins, malformed members are
- * skipped (RFC 7240 2).
- */
+/** Parses preferences by lower-case name. The first of repeated preferences counts, malformed members are skipped (RFC 7240 2). */
 export function parsePrefer(field: string): ReadonlyMap<string, Preference> {
   const preferences = new Map<string, Preference>();
   for (const member of splitList(field)) {

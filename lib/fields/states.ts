@@ -1,10 +1,10 @@
-/** The codec of `LWS-If-Match`: `<iri> "tag", <iri2> "tag2"`, the states that several resources must have. */
+/** `LWS-If-Match` field: `<iri> "tag", <iri2> "tag2"`, the expected states of several resources. */
 import { type EntityTag, parseEntityTags } from './etag.js';
 import { skipSpace } from './syntax.js';
 
 const comma = 0x2c;
 
-/** Tags by IRI; `undefined` when malformed, or with more than so many members. */
+/** Parses tags by IRI. Returns undefined if the field is malformed or has more than `most` members. */
 export function parseStates(field: string, most: number): ReadonlyMap<string, readonly EntityTag[]> | undefined {
   const states = new Map<string, EntityTag[]>();
   let at = skipSpace(field, 0);

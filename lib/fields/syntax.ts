@@ -1,7 +1,4 @@
-/**
- * The lexical rules that HTTP fields share: tokens, quoted strings, parameters and lists (RFC 9110 5.6).
- * It must not know what any field means, nor who asks.
- */
+/** Lexical rules shared by HTTP fields: tokens, quoted strings, parameters and lists (RFC 9110 5.6). */
 
 /** A piece of text read from a field, and the index after it. */
 export interface Piece {
@@ -9,20 +6,23 @@ export interface Piece {
   readonly end: number;
 }
 
-/** A `name` or `name=value` read from a field, and the index after it; the name is lower-case. */
+/** A `name` or `name=value` with lower-case name, and the index after it. */
 export interface Pair {
   readonly name: string;
   readonly value: string;
   readonly end: number;
 }
 
-/** In what a field departs from the parameters of RFC 9110 5.6.6. */
+/** Differences of a field from the parameters of RFC 9110 5.6.6. */
 export interface PairRules {
-  /** Whether a name may stand without a value, and white space around the `=`. */
+  /** Allows names without a value, and white space around `=`. */
   readonly loose: boolean;
-  /** The index after the unquoted value that starts at `start`. */
+  /** Returns the index after the unquoted value that starts at `start`. */
   readonly valueEnd: (field: string, start: number) => number;
-  /** Names that may be repeated: their values are joined by line feeds, which no value has. Of others the first wins. */
+  /**
+   * Returns true for names that may be repeated. Their values are joined by line feeds, which values cannot contain. Otherwise
+   * the first counts.
+   */
   readonly repeats?: (name: string) => boolean;
 }
 
@@ -34,25 +34,25 @@ const semicolon = 0x3b;
 const equals = 0x3d;
 const backslash = 0x5c;
 
-/** What a value without parameters carries; shared, so that the common case allocates nothing. */
+/** Shared empty map, so that values without parameters allocate nothing. */
 export const noParameters: ReadonlyMap<string, string> = new Map();
 
-/** The parameters of RFC 9110 5.6.6 as they are: a value is required, white space around `=` is an error. */
+/** Parameters as in RFC 9110 5.6.6: a value is required, white space around `=` is an error. */
 export const strictPairs: PairRules = { loose: false, valueEnd: tokenEnd };
 
-// A table is read some times faster than a regular expression starts, and cannot backtrack.
+// A table lookup is faster than a regular expression and cannot backtrack.
 const tokenCodes = new Uint8Array(128);
 for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   tokenCodes[character.charCodeAt(0)] = 1;
 
-/** The index after the token that starts at `start`; `start` itself when there is none (RFC 9110 5.6.2). */
+/** Returns the index after the token at `start`, or `start` if there is none (RFC 9110 5.6.2). */
 export function tokenEnd(field: string, start: number): number {
   let at = start;
   while (at < field.length && tokenCodes[field.charCodeAt(at)] === 1) at++;
   return at;
 }
 
-/** The index after the optional white space at `start` (RFC 9110 5.6.3). */
+/** Returns the index after optional white space at `start` (RFC 9110 5.6.3). */
 export function skipSpace(field: string, start: number): number {
   let at = start;
   for (; at < field.length; at++) {
@@ -62,7 +62,7 @@ export function skipSpace(field: string, start: number): number {
   return at;
 }
 
-/** The quoted string whose opening quote is at `start`, unescaped; undefined when malformed (RFC 9110 5.6.4). */
+/** Reads and unescapes the quoted string at `start`. Returns undefined if it is malformed (RFC 9110 5.6.4). */
 export function readQuoted(field: string, start: number): Piece | undefined {
   let text = '';
   let from = start + 1;
@@ -79,7 +79,7 @@ export function readQuoted(field: string, start: number): Piece | undefined {
   return undefined;
 }
 
-/** The `name=value` at `start`, with a token or a quoted string as its value; undefined when malformed (RFC 9110 5.6.6). */
+/** Reads `name=value` at `start`; the value is a token or a quoted string. Returns undefined if it is malformed (RFC 9110 5.6.6). */
 export function readPair(field: string, start: number, rules: PairRules): Pair | undefined {
   const nameEnd = tokenEnd(field, start);
   if (nameEnd === start) return undefined;
@@ -96,8 +96,8 @@ export function readPair(field: string, start: number, rules: PairRules): Pair |
 }
 
 /**
- * All `; name=value` from `start` on, and the index after them and the white space that follows; undefined when
- * malformed. Empty parameters are skipped; the first of a repeated name wins (RFC 9110 5.6.6).
+ * Reads all `; name=value` from `start`. Returns them with the index after them and trailing white space, or undefined if
+ * malformed. Skips empty parameters. The first of repeated names counts (RFC 9110 5.6.6).
  */
 export function readParameters(
   field: string,
@@ -120,7 +120,7 @@ export function readParameters(
   return { parameters, end: at };
 }
 
-/** The parameters but for the one of that lower-case name, which has a meaning of its own in the field. */
+/** Returns the parameters without the one of this lower-case name. */
 export function without(parameters: ReadonlyMap<string, string>, name: string): ReadonlyMap<string, string> {
   if (!parameters.has(name)) return parameters;
   if (parameters.size === 1) return noParameters;
@@ -130,8 +130,8 @@ export function without(parameters: ReadonlyMap<string, string>, name: string): 
 }
 
 /**
- * The members of a list, cut at the commas outside of quoted strings; empty and untrimmed members are kept for
- * the caller to judge (RFC 9110 5.6.1). A quoted string without an end swallows the rest of the field.
+ * Splits a list at commas outside quoted strings. Empty and untrimmed members are kept. An unterminated quoted string extends to
+ * the end of the field (RFC 9110 5.6.1).
  */
 export function splitList(field: string): readonly string[] {
   if (!field.includes('"')) return field.includes(',') ? field.split(',') : [field];
@@ -151,7 +151,7 @@ export function splitList(field: string): readonly string[] {
   return members;
 }
 
-/** Whether a character may stand in a quoted string, escaped if need be; a field holds octets, so none is above 0xFF. */
+/** True if a character is allowed in a quoted string, if necessary escaped. Fields contain octets, so characters above 0xFF are not allowed. */
 function isText(code: number): boolean {
   return code === tab || (code >= space && code <= 0xff && code !== 0x7f);
 }

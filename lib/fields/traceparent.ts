@@ -1,10 +1,10 @@
-/** The field `traceparent` (W3C Trace Context, Level 1). Pure. */
+/** `traceparent` field (W3C Trace Context, Level 1). */
 
 export interface Trace {
   readonly traceId: string;
-  /** Of this server's part of the trace. */
+  /** Span of this server. */
   readonly spanId: string;
-  /** Of the part that asked. */
+  /** Span of the caller. */
   readonly parentId: string;
   /** Two hexadecimal digits. */
   readonly flags: string;
@@ -13,9 +13,8 @@ export interface Trace {
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /**
- * Reads the field.
- * @param spanId 16 hexadecimal digits for this server's part
- * @returns undefined for a field that is malformed, which is ignored (section 3.2.2.3)
+ * Parses the field. Returns undefined if it is malformed; it is then ignored (section 3.2.2.3).
+ * @param spanId 16 hexadecimal digits for this server's span
  */
 export function readTraceparent(field: string | undefined, spanId: string): Trace | undefined {
   const parts = field === undefined || field.length > 512 ? null : form.exec(field);
@@ -33,5 +32,5 @@ export function readTraceparent(field: string | undefined, spanId: string): Trac
   return { traceId, spanId, parentId, flags };
 }
 
-/** For a request that this one causes. */
+/** Formats the field for a request caused by this one. */
 export const formatTraceparent = ({ traceId, spanId, flags }: Trace): string => `00-${traceId}-${spanId}-${flags}`;

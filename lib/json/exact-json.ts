@@ -1,14 +1,14 @@
 /**
- * JSON as values that keep what `JSON.parse` loses: the digits and the form of numbers, and the order of members.
+ * JSON values that keep what `JSON.parse` loses: the digits and format of numbers, and the order of members.
  *
- * Numbers that JavaScript would write in another way are `ExactNumber`s. Names that a JavaScript object treats in a way of its own carry a
- * mark: `__proto__` would be its prototype, and digits alone would come before all other names.
+ * Numbers that JavaScript would write differently are `ExactNumber`s. Names that JavaScript objects treat specially carry a mark:
+ * `__proto__` would set the prototype, and names of digits would come first.
  */
 import { parse } from 'json-custom-numbers';
 import { ExactNumber, isKept, readNumber } from './exact-number.js';
 import { endOfString, tooDeep } from './json.js';
 
-/** A value, and whether it has neither marks nor exact numbers: then the engine's own reader and writer do, which are fast. */
+/** A value. `isPlain` if it has neither marks nor exact numbers: the engine's fast parser and writer suffice. */
 export interface ExactJson {
   readonly value: unknown;
   readonly plain: boolean;
@@ -17,20 +17,20 @@ export interface ExactJson {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 
-/** The values of a member that may have one, none or a list of them. */
+/** Returns the values of a member that may be absent, single or a list. */
 export const valuesOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
 const mark = '#';
 const special = /^#*(?:__proto__|\d+)$/;
 
-/** The name under which a member is found in a value. */
+/** Returns the marked name of a member. */
 export const markedName = (name: string): string => (special.test(name) ? mark + name : name);
-/** Whether a name of a value has a mark. */
+/** True if a name carries a mark. */
 export const isMarked = (name: string): boolean => name.startsWith(mark) && special.test(name);
 const plainName = (name: string): string => (isMarked(name) ? name.slice(mark.length) : name);
 
-/** Reads a string that is known to be JSON and not to be nested deeply, as `parseJson` finds out. */
+/** Parses a string that `parseJson` has checked for validity and depth. */
 export function readExact(text: string): ExactJson {
   const { exact, marks } = examine(text);
   const marked = withMarks(text, marks);
@@ -38,7 +38,7 @@ export function readExact(text: string): ExactJson {
   return { value, plain: !exact && marks.length === 0 };
 }
 
-/** Whether a string has numbers that only the slow reader keeps, and where names begin that need a mark. */
+/** True if a string has numbers that only the slow parser keeps; also returns the positions of names that need a mark. */
 function examine(text: string): { readonly exact: boolean; readonly marks: readonly number[] } {
   const marks: number[] = [];
   let exact = false;
@@ -58,13 +58,13 @@ function examine(text: string): { readonly exact: boolean; readonly marks: reado
   return { exact, marks };
 }
 
-/** By its first character, which costs no copy: a digit, `_`, the mark, or an escape that may stand for one. */
+/** Decides by the first character, without a copy: a digit, `_`, the mark, or an escape. */
 const maybeSpecial = (code: number): boolean => isDigit(code) || code === 0x5f || code === 0x23 || code === 0x5c;
 
 const unescaped = (text: string, start: number, end: number): string =>
   JSON.parse(text.slice(start, end + 1)) as string;
 
-/** Whether the string that ends there is the name of a member. */
+/** True if the string that ends at this position is a member name. */
 function isName(text: string, end: number): boolean {
   let i = end + 1;
   while (isBlank(text.charCodeAt(i))) i++;
@@ -75,7 +75,7 @@ function endOfNumber(text: string, start: number): number {
   let i = start + 1;
   for (; ; i++) {
     const code = text.charCodeAt(i);
-    // A fraction and an exponent are made of `.`, `e`, `E`, `+` and `-`.
+    // Fractions and exponents contain `.`, `e`, `E`, `+` or `-`.
     if (!isDigit(code) && code !== 0x2e && code !== 0x65 && code !== 0x45 && code !== 0x2b && code !== 0x2d) return i;
   }
 }
@@ -90,8 +90,8 @@ function withMarks(text: string, marks: readonly number[]): string {
 }
 
 /**
- * Writes a value in the form of `JSON.stringify`, with exact numbers as they were read and names without their marks.
- * @throws LwsError `malformed-body` when it is nested so deeply that the stack does not suffice
+ * Writes a value like `JSON.stringify`, with exact numbers unchanged and names without marks.
+ * @throws LwsError `malformed-body` if the nesting exceeds the stack
  */
 export function writeExact({ value, plain }: ExactJson): string {
   try {

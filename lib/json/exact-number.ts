@@ -1,32 +1,32 @@
-/** Numbers of JSON texts that a JavaScript number would not keep as they are written. */
+/** JSON numbers that a JavaScript number would not keep as written. */
 
-/** A number as it is written; it is never changed, and so may be part of several documents. */
+/** A number as written. Immutable, so several documents can share it. */
 export class ExactNumber {
   private known?: string;
 
   constructor(readonly text: string) {}
 
-  /** Kept, because a patch may ask for it as often as it has operations, and the number may be a megabyte long. */
+  /** Cached, because a patch may compare it once per operation, and the number may be a megabyte long. */
   get canonical(): string {
     this.known ??= canonicalNumber(this.text);
     return this.known;
   }
 }
 
-/** A number of a JSON text: a JavaScript number if that is written as the text is, `1.5` but not `1.50`. */
+/** Returns a JavaScript number if it is written the same way, `1.5` but not `1.50`; otherwise an `ExactNumber`. */
 export function readNumber(text: string): number | ExactNumber {
   return isKept(text) ? Number(text) : new ExactNumber(text);
 }
 
-/** Whether `JSON.parse` and `JSON.stringify` give the same digits in the same form. */
+/** True if `JSON.parse` and `JSON.stringify` preserve the digits and the format. */
 export function isKept(text: string): boolean {
   return shortInteger.test(text) || String(Number(text)) === text;
 }
 const shortInteger = /^(?:0|-?[1-9]\d{0,14})$/;
 
-/** Whether two numbers are numerically equal, to the last digit (RFC 6902 section 4.6). */
+/** Compares two numbers exactly (RFC 6902 section 4.6). */
 export function sameNumber(a: number | ExactNumber, b: number | ExactNumber): boolean {
-  // Two JavaScript numbers came from texts that they keep, so they are as exact as these.
+  // Both are plain JavaScript numbers and therefore exact.
   if (typeof a === 'number' && typeof b === 'number') return a === b;
   return canonical(a) === canonical(b);
 }
@@ -35,8 +35,8 @@ const canonical = (value: number | ExactNumber): string =>
   typeof value === 'number' ? canonicalNumber(String(value)) : value.canonical;
 
 /**
- * One text for all ways to write a number, found without computing: 1e999999999 has a billion digits. To add to an
- * exponent of more than fifteen digits would need such a computation; so that is equal only to what is written alike.
+ * Returns a canonical text of a number without computing it: 1e999999999 has a billion digits. Exponents of more than fifteen
+ * digits are not normalized, so such numbers are equal only if written alike.
  */
 function canonicalNumber(text: string): string {
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?$/.exec(text)!;

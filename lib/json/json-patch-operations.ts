@@ -1,9 +1,9 @@
 /**
- * The operations of a JSON Patch (RFC 6902): what they ask for is checked here, and fast-json-patch does it.
+ * JSON Patch operations (RFC 6902): validated here, applied by fast-json-patch.
  *
- * The library takes more than the RFC allows (`/01`, `~2`, a move into its own child, names that every object inherits), looks into exact
- * numbers, and never ends a patch that multiplies. So it is only given `add`, `remove` and `replace` of places that are known to be there;
- * RFC 6902 defines `move` and `copy` by these, and `test` changes nothing.
+ * The library accepts more than the RFC (`/01`, `~2`, moves into a child, inherited names), modifies exact numbers, and does not
+ * bound patches that multiply values. It is therefore called only for `add`, `remove` and `replace` at existing locations. RFC
+ * 6902 defines `move` and `copy` by these, and `test` changes nothing.
  */
 import fastJsonPatch from 'fast-json-patch';
 import { LwsError } from '../errors.js';
@@ -11,18 +11,18 @@ import { type ExactJson, isMarked, isObject, markedName } from './exact-json.js'
 import { ExactNumber, sameNumber } from './exact-number.js';
 import { tooDeep, tooManyValues } from './json.js';
 
-/** What bounds the work. */
+/** Limits of the work. */
 interface PatchBounds {
-  /** Bytes of the document and the patch. */
+  /** Size of the document and the patch, in bytes. */
   readonly size: number;
-  /** Values that the result may have. */
+  /** Maximum number of values in the result. */
   readonly most: number;
 }
 
 /**
- * Applies a JSON Patch to a document, whose value is changed in place.
- * @throws LwsError `malformed-body` for what is no patch or too much work, `patch-conflict` for what does not apply,
- *   `too-large` for copies of too many values
+ * Applies a JSON Patch to a document in place.
+ * @throws LwsError `malformed-body` for an invalid patch or too much work, `patch-conflict` if it does not apply, `too-large` for
+ * copies of too many values
  */
 export function applyOperations(document: ExactJson, patch: unknown, bounds: PatchBounds): ExactJson {
   if (!Array.isArray(patch)) throw new LwsError('malformed-body', 'A JSON Patch is an array of operations (RFC 6902).');
@@ -32,7 +32,7 @@ export function applyOperations(document: ExactJson, patch: unknown, bounds: Pat
     try {
       apply(target, operation);
     } catch (error) {
-      // A stack that is full: operations can nest a value in itself as often as there are operations.
+      // Stack overflow: operations can nest a value in itself repeatedly.
       if (error instanceof RangeError) throw tooDeep();
       if (!(error instanceof Conflict)) throw error;
       throw new LwsError(
@@ -75,15 +75,15 @@ function apply(target: Target, { op, path, from = '', value }: Operation): void 
   }
 }
 
-/** The document while operations change it, and how much more they may do. */
+/** The document during the patch, and the remaining work. */
 class Target {
   private document: unknown;
   private plain: boolean;
-  /** Characters of JSON: thirty copies that each double a value would fill any memory. */
+  /** Characters of copied JSON: thirty copies that double a value would fill any memory. */
   private copies: number;
-  /** Elements of arrays that make room for others or close a gap: the engine moves each of them. */
+  /** Array elements that the engine moves for insertions and removals. */
   private shifts: number;
-  /** Values that were copied. */
+  /** Number of copied values. */
   private values = 0;
   private readonly most: number;
 
@@ -124,7 +124,7 @@ class Target {
     this.change({ op: 'remove', path });
   }
 
-  /** A copy that later operations change without changing the original. */
+  /** Returns a deep copy, so that later operations do not change the original. */
   cloned(value: unknown): unknown {
     this.copies -= typeof value === 'string' ? value.length + 3 : value instanceof ExactNumber ? value.text.length : 3;
     if (this.copies < 0) throw tooMuch('copy too much');
@@ -154,20 +154,20 @@ class Target {
     return pointer.split('/').slice(1).reduce(within, root);
   }
 
-  /** Not validated again, nor cloned before; and the names that it bans as dangerous are marked, or own members. */
+  /** No validation and no cloning here. The names that the library bans are marked or own members. */
   private change(operation: Change): void {
     this.document = applyOperation(this.document, operation, false, true, false).newDocument;
   }
 }
 
-/** What a pointer leads to. */
+/** Target of a pointer. */
 interface Place {
-  /** An object or an array; the document itself is in none. */
+  /** Object or array that contains the target; undefined for the document itself. */
   readonly parent: unknown;
   readonly name: string;
-  /** The pointer for the library: names are marked. */
+  /** The pointer with marked names, for the library. */
   readonly path: string;
-  /** `undefined` when nothing is there. */
+  /** Undefined if the target does not exist. */
   readonly value: unknown;
 }
 
@@ -186,7 +186,7 @@ const nowhere = (): Conflict => new Conflict('its pointer leads to nothing');
 const tooMuch = (what: string): LwsError =>
   new LwsError('malformed-body', `The operations of the JSON Patch ${what}. Send the whole document with PUT instead.`);
 
-/** Whether two values are equal as RFC 6902 section 4.6 says: numbers by their value, members in any order. */
+/** Compares two values as in RFC 6902 section 4.6: numbers by value, members in any order. */
 function sameJson(a: unknown, b: unknown): boolean {
   if (isNumber(a)) return isNumber(b) && sameNumber(a, b);
   if (Array.isArray(a))
@@ -220,6 +220,6 @@ function faultOf(operation: unknown): string | undefined {
   return /^(add|replace|test)$/.test(op) && !Object.hasOwn(operation, 'value') ? 'has no "value"' : undefined;
 }
 
-/** RFC 6901 section 3: empty, or it begins with a slash; and each `~` is that of an escape. */
+/** RFC 6901 section 3: empty or beginning with a slash, and every `~` is part of an escape. */
 const isPointer = (value: unknown): boolean =>
   typeof value === 'string' && /^(?:$|\/)/.test(value) && !/~(?![01])/.test(value);

@@ -6,17 +6,17 @@ import { applyOperations } from './json-patch-operations.js';
 export interface JsonPatch {
   readonly bytes: Uint8Array;
   readonly patch: Uint8Array;
-  /** It is a merge patch. */
+  /** True for a merge patch. */
   readonly merge: boolean;
-  /** Values that the document, the patch and the result may have each. */
+  /** Maximum number of values in the document, the patch and the result, each. */
   readonly most?: number | undefined;
 }
 
 /**
- * Applies a patch to a document, whose numbers and members stay as they were written and ordered where the patch does
- * not touch them. A result that equals the document comes back as the very same bytes.
- * @throws LwsError `malformed-body` for a patch that is none, `patch-conflict` for a failed `test` or a pointer that
- *   leads nowhere (rule 6.17), `too-large` for too many values
+ * Applies a patch to a document. Numbers and members that the patch does not touch keep their format and order. If the result
+ * equals the document, the same bytes are returned.
+ * @throws LwsError `malformed-body` for an invalid patch, `patch-conflict` for a failed `test` or a pointer to a missing location
+ * (rule 6.17), `too-large` for too many values
  */
 export function patchJson({ bytes: document, patch, merge, most = usualValues }: JsonPatch): Uint8Array {
   const change = readPatch(decodeUtf8(patch), most);
@@ -35,7 +35,7 @@ export function patchJson({ bytes: document, patch, merge, most = usualValues }:
 }
 
 function readPatch(text: string, most: number): ExactJson {
-  // It says what is wrong, and where.
+  // Names the fault and its position.
   parseJson(text, most);
   return readExact(text);
 }

@@ -1,14 +1,15 @@
-/** Reading JSON from strangers: bounded in depth and in values, with an error that says where. */
+/** JSON parser for untrusted input: limits depth and number of values, and reports positions. */
 import { LwsError } from '../errors.js';
 
 const maximumDepth = 64;
-/** Values of a document where no setting says how many; one of them takes some eighty bytes of memory, and two of its text. */
+/** Default maximum number of values: each takes about 80 bytes of memory for two bytes of text. */
 export const usualValues = 2_000_000;
 
 /**
  * Parses a JSON text.
- * @param most values that it may have
- * @throws LwsError `malformed-body` when it is not JSON or nested deeper than 64 (rule 1.9), `too-large` for more values
+ * @param most maximum number of values
+ * @throws LwsError `malformed-body` if it is not JSON or is nested deeper than 64 levels (rule 1.9), `too-large` for too many
+ * values
  */
 export function parseJson(text: string, most = usualValues): unknown {
   assertBounded(text, most);
@@ -20,11 +21,11 @@ export function parseJson(text: string, most = usualValues): unknown {
   }
 }
 
-/** The refusal of what is nested deeper than 64. */
+/** Creates the error for nesting deeper than 64 levels. */
 export const tooDeep = (): LwsError =>
   new LwsError('malformed-body', `The JSON is nested deeper than ${maximumDepth} levels.`);
 
-/** V8 says at which character; people look for a line. */
+/** V8 reports a character offset; users need a line. */
 function withLine(text: string, message: string): string {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   if (position === undefined) return message;
@@ -32,7 +33,7 @@ function withLine(text: string, message: string): string {
   return `${message.replace(/ \(line[^()]*\)$/, '')}, that is line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
 }
 
-/** The refusal of more values than a document may have. */
+/** Creates the error for too many values. */
 export const tooManyValues = (most: number): LwsError =>
   new LwsError(
     'too-large',
@@ -40,9 +41,9 @@ export const tooManyValues = (most: number): LwsError =>
   );
 
 /**
- * Looks at brackets and commas outside of strings alone, before a parser builds anything: a value follows each comma, and each bracket that
- * opens, but for empty arrays and objects.
- * @throws LwsError `malformed-body` when they are nested deeper than 64, `too-large` for more values
+ * Counts brackets and commas outside strings before a parser allocates anything: a value follows each comma and each opening
+ * bracket, except in empty arrays and objects.
+ * @throws LwsError `malformed-body` for nesting deeper than 64 levels, `too-large` for too many values
  */
 export function assertBounded(text: string, most = usualValues): void {
   let depth = 0;
@@ -59,14 +60,14 @@ export function assertBounded(text: string, most = usualValues): void {
       depth--;
       if (isEmpty) values--;
     } else if (code === 0x2c) values++;
-    // One more may be taken back by the next bracket.
+    // A closing bracket may take this one back.
     if (values > most + 1) throw tooManyValues(most);
     isEmpty = code === 0x5b || code === 0x7b;
   }
   if (values > most) throw tooManyValues(most);
 }
 
-/** Where a string ends that begins with the quotation mark at `start`: at the other one, or at the end of the text. */
+/** Returns the index of the closing quote of the string at `start`, or the length of the text. */
 export function endOfString(text: string, start: number): number {
   let end = start;
   do end = text.indexOf('"', end + 1);
@@ -74,14 +75,14 @@ export function endOfString(text: string, start: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Whether there is an odd number of backslashes before it. */
+/** True after an odd number of backslashes. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === 0x5c) first--;
   return (at - first) % 2 === 1;
 }
 
-/** Decodes UTF-8. @throws LwsError `malformed-body` when the bytes are not UTF-8 */
+/** Decodes UTF-8. @throws LwsError `malformed-body` for invalid bytes */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);

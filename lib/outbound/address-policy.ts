@@ -1,7 +1,4 @@
-/**
- * The address policy: which addresses the server may connect to on the word of a stranger, and which hosts are exempt.
- * It is pure and must not know how names are resolved, nor open any connection.
- */
+/** Address policy: addresses to which the server may connect for untrusted URLs, and exempt hosts. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { list, type SettingParser } from '../settings.js';
@@ -9,17 +6,17 @@ import { list, type SettingParser } from '../settings.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Block = readonly [Address, number];
 
-/** An entry of `lws.fetch.allowed-hosts`, `lws.webhook.allowed-hosts` or `lws.sparql.endpoint.allowed-services`. */
+/** Entry of `lws.fetch.allowed-hosts`, `lws.webhook.allowed-hosts` or `lws.sparql.endpoint.allowed-services`. */
 export interface AllowedHost {
-  /** As `URL.hostname` has it, without a trailing dot. */
+  /** In the form of `URL.hostname`, without a trailing dot. */
   readonly host: string;
-  /** Undefined stands for every port. */
+  /** Undefined matches every port. */
   readonly port: string | undefined;
 }
 
 const blocks = (...ranges: readonly string[]): readonly Block[] => ranges.map((range) => ipaddr.parseCIDR(range));
 
-/** The IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast and the reserved rest. */
+/** IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast and reserved ranges. */
 const closedV4 = blocks(
   '0.0.0.0/8', // "this network" and the wildcard, RFC 791
   '10.0.0.0/8', // private, RFC 1918
@@ -42,10 +39,10 @@ const closedV4 = blocks(
   '240.0.0.0/4', // reserved, RFC 1112, and the broadcast address
 );
 
-/** All that is allotted as global unicast so far (RFC 4291 2.4); whatever lies outside is refused. */
+/** Allocated global unicast addresses (RFC 4291 2.4); all others are rejected. */
 const globalV6 = blocks('2000::/3');
 
-/** The IANA IPv6 Special-Purpose Address Registry (RFC 6890), as far as it lies within 2000::/3. */
+/** IANA IPv6 Special-Purpose Address Registry (RFC 6890), within 2000::/3. */
 const closedV6 = blocks(
   '2001::/23', // protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID
   '2001:db8::/32', // documentation, RFC 3849
@@ -53,7 +50,7 @@ const closedV6 = blocks(
   '3fff::/20', // documentation, RFC 9637
 );
 
-/** Prefixes of IPv6 addresses that stand for an IPv4 address, and the byte where that begins. */
+/** IPv6 prefixes that embed an IPv4 address, and the byte offset of that address. */
 const embeddings: readonly (readonly [Block, number])[] = [
   [ipaddr.parseCIDR('::/96'), 12], // IPv4-compatible, RFC 4291 2.5.5.1; `::` and `::1` become 0.0.0.0 and 0.0.0.1
   [ipaddr.parseCIDR('::ffff:0:0/96'), 12], // IPv4-mapped, RFC 4291 2.5.5.2
@@ -62,11 +59,11 @@ const embeddings: readonly (readonly [Block, number])[] = [
 ];
 
 /**
- * Whether an address is global unicast, seen through the ways to write an IPv4 address as an IPv6 one. Everything else
- * is refused: special-purpose ranges, zone identifiers, and text that is no address in its usual spelling.
+ * True for a global unicast address; IPv4 addresses embedded in IPv6 are checked as IPv4. Rejects special-purpose ranges, zone
+ * identifiers, and anything that is not an address in canonical form.
  */
 export function isGlobalUnicast(address: string): boolean {
-  // A zone (RFC 4007 11) only makes sense for an address that is not global.
+  // A zone (RFC 4007 11) is meaningful only for non-global addresses.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   const embedded = embeddings.find(([block]) => isWithin(parsed, [block]));
@@ -76,9 +73,8 @@ export function isGlobalUnicast(address: string): boolean {
 }
 
 /**
- * Reads an entry `host` or `host:port`; an IPv6 literal stands in brackets. Case and a trailing dot do not matter, and
- * every spelling that URLs allow for an IPv4 address is the same address. Undefined when malformed; there are no
- * wildcards.
+ * Parses an entry `host` or `host:port`, with IPv6 literals in brackets. Ignores case and a trailing dot, and accepts every URL
+ * notation of an IPv4 address. Returns undefined if it is malformed. There are no wildcards.
  */
 export function parseAllowedHost(entry: string): AllowedHost | undefined {
   const match = /^(\[[\da-f:.]+\]|[^\s:/?#@[\]\\%]+)(?::(\d{1,5}))?$/i.exec(entry);
@@ -90,7 +86,7 @@ export function parseAllowedHost(entry: string): AllowedHost | undefined {
   return port === 0 || (port ?? 0) > 65_535 ? undefined : { host, port: port?.toString() };
 }
 
-/** For the settings that list allowed hosts: a malformed entry is found at the start and not when it is missed. */
+/** Parser for settings with lists of allowed hosts: malformed entries are reported at startup. */
 export const hostList: SettingParser<readonly string[]> = {
   expectation: 'a list of host or host:port',
   parse: (raw) => {
@@ -99,7 +95,7 @@ export const hostList: SettingParser<readonly string[]> = {
   },
 };
 
-/** Whether the host of a URL is listed, with its port if the entry has one; 80 and 443 are the default ports. */
+/** True if the host of a URL is listed, with its port if the entry has one. The default ports are 80 and 443. */
 export function isAllowedHost(url: URL, entries: readonly AllowedHost[]): boolean {
   const host = hostOf(url);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
@@ -110,13 +106,13 @@ export function isAllowedHost(url: URL, entries: readonly AllowedHost[]): boolea
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 
-/** Whether a text is an https URL, or an http URL on this machine. */
+/** True for an https URL, and for an http URL on a loopback address. */
 export function isSecureUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
 }
 
-/** The host of a URL without the dot that only says that a name is complete (RFC 1034 3.1). */
+/** Returns the host of a URL without a trailing dot (RFC 1034 3.1). */
 const hostOf = (url: URL): string => url.hostname.replace(/\.$/, '');
 
 const isOpen = (address: Address): boolean =>

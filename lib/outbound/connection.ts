@@ -1,6 +1,6 @@
 /**
- * One exchange: a connection to given addresses, one request, one answer, and the connection is gone. It has no resolver, no proxy, no
- * cookies and no cache.
+ * One exchange: connects to given addresses, sends one request, reads one response, closes the connection. No resolver, proxy,
+ * cookies or cache.
  */
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -9,24 +9,24 @@ import { errorCode, OutboundError } from './outbound-error.js';
 import type { Hop } from './redirect.js';
 
 interface ExchangeOptions {
-  /** The addresses that may be connected to, tried in turn. */
+  /** Addresses to connect to, tried in order. */
   readonly addresses: readonly string[];
-  /** For TCP and TLS together. */
+  /** Covers TCP and TLS. */
   readonly connectTimeoutMs: number;
-  /** Ends everything; its reason is what is thrown. */
+  /** Aborts the exchange. Its reason is thrown. */
   readonly signal: AbortSignal;
-  /** Whom to trust; absent: the system's authorities. */
+  /** Trusted authorities. Default: those of the system. */
   readonly secureContext: SecureContext | undefined;
 }
 
-/** Bytes of status line and fields, trailers too; also the default of Node. */
+/** Maximum bytes of status line and fields, including trailers; also Node's default. */
 const maxHeaderSize = 16_384;
-/** Interim answers (1xx) that a final one may have before it. */
+/** Maximum number of interim responses (1xx). */
 const maxInterim = 16;
-/** How long one of several addresses is tried before the next one, in milliseconds. */
+/** Time per address before the next one is tried, in milliseconds. */
 const attemptTimeout = 1000;
 
-// Fields that belong to the connection or to the client, not to the caller.
+// Fields of the connection or the client, never of the caller.
 const ownFields: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -44,7 +44,7 @@ const ownFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Sends one request and waits for the fields of the answer; the caller closes the answer.
+ * Sends a request and waits for the response header. The caller closes the response.
  * @throws OutboundError `connect`, `timeout`, `protocol`, and `too-large` for fields above 16 KiB
  */
 export async function exchange(hop: Hop, options: ExchangeOptions): Promise<Answer> {
@@ -81,7 +81,7 @@ function openClient(url: URL, { addresses, connectTimeoutMs, signal, secureConte
     const socket = open(target, done);
     const late = new OutboundError('timeout', `Connecting to ${url.host} took longer than ${connectTimeoutMs} ms.`);
     const timer = setTimeout(() => socket.destroy(late), connectTimeoutMs);
-    // A client that is destroyed leaves a socket alone that is still connecting.
+    // A destroyed client does not close a socket that is still connecting.
     const abort = (): void => void socket.destroy(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(timer));
@@ -90,11 +90,11 @@ function openClient(url: URL, { addresses, connectTimeoutMs, signal, secureConte
       signal.removeEventListener('abort', abort);
     });
   };
-  // No pipelining means `Connection: close`: what was checked for one request serves no other one.
+  // No pipelining means `Connection: close`: the admission check of one request must not serve another.
   return new Client(url.origin, { connect, pipelining: 0, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 });
 }
 
-/** A resolver for the socket that knows only what has been checked. */
+/** Creates a resolver that returns the checked addresses only. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) =>
@@ -107,7 +107,7 @@ function requestOf(hop: Hop, signal: AbortSignal, place: string): Dispatcher.Req
   return {
     method: hop.method,
     path: hop.url.pathname + hop.url.search,
-    // Nothing is ever decoded, so the cap on bytes cannot be passed by a small body that unpacks to a large one.
+    // Responses are never decoded, so a small body cannot expand beyond the byte limit.
     headers: {
       'user-agent': 'Quadpod',
       ...Object.fromEntries(given),
@@ -117,12 +117,12 @@ function requestOf(hop: Hop, signal: AbortSignal, place: string): Dispatcher.Req
     body: hop.body ?? null,
     signal,
     onInfo: () => {
-      if (++interim > maxInterim) throw new OutboundError('protocol', `${place} sends interim answers without end.`);
+      if (++interim > maxInterim) throw new OutboundError('protocol', `${place} sends too many interim responses.`);
     },
   };
 }
 
-/** The package's error as one of ours; a mistake of the caller (a header field with a line break) stays what it is. */
+/** Converts an undici error to an `OutboundError`. A programming error (a field with a line break) is returned unchanged. */
 function refusal(error: unknown, place: string, connected: boolean): unknown {
   if (error instanceof OutboundError) return error;
   const code = errorCode(error);
@@ -130,31 +130,28 @@ function refusal(error: unknown, place: string, connected: boolean): unknown {
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new OutboundError('too-large', `The fields of ${place} are larger than ${maxHeaderSize} bytes.`);
   return connected
-    ? new OutboundError('protocol', `${place} does not answer in HTTP, or breaks off (${code}).`)
-    : new OutboundError('connect', `${place} cannot be connected to (${code}).`);
+    ? new OutboundError('protocol', `${place} does not respond in HTTP or closed the connection (${code}).`)
+    : new OutboundError('connect', `Cannot connect to ${place} (${code}).`);
 }
 
-/** An answer whose body is still on its way. */
+/** A response with an unread body. */
 export interface Answer {
   readonly status: number;
-  /** By lower-case name; what is repeated is joined by commas (RFC 9110 5.3). */
+  /** By lower-case name. Repeated fields are joined by commas (RFC 9110 5.3). */
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * The whole body.
-   * @throws OutboundError `too-large`, `timeout`, and `protocol` when it is broken off or encoded
-   */
+  /** Reads the whole body. @throws OutboundError `too-large`, `timeout`, and `protocol` if it is incomplete or encoded */
   read(maxBytes: number): Promise<Buffer>;
-  /** Reads up to so many bytes and forgets them; never throws. */
+  /** Reads and discards up to `maxBytes`. Never throws. */
   discard(maxBytes: number): Promise<void>;
-  /** Drops the connection, whatever is still to come. */
+  /** Closes the connection at once. */
   close(): void;
 }
 
-/** What an answer has from its connection. */
+/** Connection facts that a response needs. */
 interface AnswerSource {
-  /** The host and its addresses, for messages. */
+  /** Host and addresses, for messages. */
   readonly place: string;
-  /** Turns the package's errors into ours. */
+  /** Converts undici's errors. */
   readonly refuse: (error: unknown) => unknown;
   readonly close: () => void;
 }
@@ -162,7 +159,7 @@ interface AnswerSource {
 function answerOf(data: Dispatcher.ResponseData, { place, refuse, close }: AnswerSource): Answer {
   const headers = fieldsOf(data);
   const body: AsyncIterable<Buffer> = data.body;
-  // A body that nobody reads may fail too, and nobody would catch that.
+  // Errors of an unread body would otherwise be uncaught.
   data.body.on('error', () => undefined);
   return {
     status: data.statusCode,
@@ -182,17 +179,18 @@ function answerOf(data: Dispatcher.ResponseData, { place, refuse, close }: Answe
 }
 
 function fieldsOf({ headers }: Dispatcher.ResponseData): Record<string, string> {
-  // Without a prototype: the names are the other side's choice, `__proto__` among them.
+  // No prototype: the other server chooses the names, for example `__proto__`.
   const fields: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) fields[name] = Array.isArray(value) ? value.join(', ') : value;
   return fields;
 }
 
-/** RFC 9110 12.5.3: we accept `identity` alone, so a coding is a mistake, or a small body that unpacks to a large one. */
+/** RFC 9110 12.5.3: only `identity` is accepted. A content coding is an error, or a small body that expands. */
 function requireIdentity(headers: Readonly<Record<string, string>>, place: string): void {
   const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
-  if (coding !== 'identity') throw new OutboundError('protocol', `${place} encodes its answer though asked not to.`);
+  if (coding !== 'identity')
+    throw new OutboundError('protocol', `${place} sent an encoded response although only identity is accepted.`);
 }
 
 async function collect(body: AsyncIterable<Buffer>, maxBytes: number, place: string): Promise<Buffer> {
@@ -214,9 +212,9 @@ async function forget(body: AsyncIterable<Buffer>, maxBytes: number): Promise<vo
       if (size >= maxBytes) break;
     }
   } catch {
-    // The status has been given; how the body ends does not matter.
+    // The status is known; errors of the body do not matter.
   }
 }
 
 const tooLarge = (place: string, maxBytes: number): OutboundError =>
-  new OutboundError('too-large', `The answer of ${place} is larger than ${maxBytes} bytes.`);
+  new OutboundError('too-large', `The response of ${place} has more than ${maxBytes} bytes.`);

@@ -1,16 +1,16 @@
 /**
- * Requests to one service that the operator has named in a setting, over connections that stay open. Unlike what others name it is not
- * judged by the address policy, so nobody else's URL may come here.
+ * Requests to one service that the operator configured, over persistent connections. They bypass the address policy, so URLs from
+ * callers must never reach this module.
  */
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { errorCode, OutboundError } from './outbound-error.js';
 
 export interface EndpointOptions {
-  /** Connections at once; further requests wait. */
+  /** Maximum concurrent connections. Further requests wait. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
-  /** Milliseconds that an answer may pause, while it is read. */
+  /** Maximum pause while a response is read, in milliseconds. */
   readonly idleMs: number;
 }
 
@@ -20,21 +20,21 @@ export interface EndpointRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: readonly Uint8Array[] | undefined;
-  /** Milliseconds until the fields of the answer have to be there; waiting for a connection and sending the body included. */
+  /** Maximum time until the response header, in milliseconds, including the wait for a connection and sending the body. */
   readonly answerMs: number;
 }
 
 export interface EndpointAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** To be read to its end, or discarded. */
+  /** Must be read to its end or discarded. */
   readonly body: Readable;
 }
 
 export class Endpoint {
   private readonly pool: Pool;
 
-  /** @param origin such as `https://s3.example`, without a path */
+  /** @param origin for example `https://s3.example`, without a path */
   constructor(
     private readonly origin: string,
     { connections, connectTimeoutMs, idleMs }: EndpointOptions,
@@ -49,7 +49,7 @@ export class Endpoint {
 
   /** Sends one request, once. @throws OutboundError `connect`, `timeout`, `protocol` */
   async send({ method, path, headers, body, answerMs }: EndpointRequest): Promise<EndpointAnswer> {
-    const late = new OutboundError('timeout', `${this.origin} did not answer within ${answerMs} ms.`);
+    const late = new OutboundError('timeout', `${this.origin} did not respond within ${answerMs} ms.`);
     const ending = new AbortController();
     const timer = setTimeout(() => ending.abort(late), answerMs);
     try {
@@ -66,25 +66,25 @@ export class Endpoint {
     }
   }
 
-  /** The error of a request, or of a body that broke off, as one of ours. */
+  /** Converts the error of a request or of an incomplete body to an `OutboundError`. */
   refusal(error: unknown): unknown {
     if (error instanceof OutboundError) return error;
     const code = errorCode(error);
     if (code === 'UND_ERR_INVALID_ARG') return error;
     return /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(code)
-      ? new OutboundError('connect', `${this.origin} cannot be connected to (${code}).`)
+      ? new OutboundError('connect', `Cannot connect to ${this.origin} (${code}).`)
       : new OutboundError('protocol', `${this.origin} breaks off (${code}).`);
   }
 
-  /** Ends all connections, and what is under way on them. */
+  /** Closes all connections and aborts their requests. */
   close(): void {
     this.pool.destroy().catch(() => undefined);
   }
 }
 
-/** Lets go of an answer that nobody reads, and of its connection. */
+/** Closes an unread response and its connection. */
 export const discard = ({ body }: EndpointAnswer): void => void body.on('error', () => {}).destroy();
 
-/** Chunks as they are, without a copy. */
+/** Returns chunks without copying them. */
 const sent = (chunks: readonly Uint8Array[]): Uint8Array | Readable =>
   chunks.length === 1 ? chunks[0]! : Readable.from(chunks);

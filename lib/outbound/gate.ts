@@ -1,21 +1,21 @@
 /**
- * How many requests go out at once: in all, to one host, and for one client. Who waits for a turn is served in the order of arrival,
- * clients in turns.
+ * Limits concurrent outbound requests: in total, per host and per client. Waiting requests are served in order of arrival, round
+ * robin between clients.
  */
 import { OutboundError } from './outbound-error.js';
 
 export interface GateLimits {
   readonly inAll: number;
   readonly perHost: number;
-  /** Absent: as many as in all. */
+  /** Default: the total limit. */
   readonly perClient?: number;
-  /** Those of one client, and of all together, that may wait; absent: any number. */
+  /** Maximum number of waiting requests, per client and in total. Default: unlimited. */
   readonly waiting?: { readonly perClient: number; readonly inAll: number };
 }
 
 export interface Turn {
   readonly host: string;
-  /** On whose word; absent: the server's own. */
+  /** Client the request is queued for (round robin between clients). Absent for requests of the server itself. */
   readonly client?: string | undefined;
 }
 
@@ -32,9 +32,9 @@ export class Gate {
   constructor(private readonly limits: GateLimits) {}
 
   /**
-   * Waits for a turn.
-   * @returns what ends it, to be called once
-   * @throws OutboundError `busy` when too many wait; the signal's reason
+   * Waits for a slot.
+   * @returns a function that releases it, to be called once
+   * @throws OutboundError `busy` if too many requests wait; the signal's reason
    */
   async enter(turn: Turn, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
@@ -59,7 +59,7 @@ export class Gate {
     const { waiting } = this.limits;
     const own = this.waiting.filter(({ client }) => client === turn.client).length;
     if (waiting && (own >= waiting.perClient || this.waiting.length >= waiting.inAll))
-      throw new OutboundError('busy', `Too many requests to other hosts wait for their turn, ${turn.host} among them.`);
+      throw new OutboundError('busy', `Too many outbound requests are waiting, one of them to ${turn.host}.`);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.waiting = this.waiting.filter((each) => each !== entry);
@@ -77,7 +77,7 @@ export class Gate {
     });
   }
 
-  /** Of those that may begin, the one whose client has the fewest under way. */
+  /** Among the requests that may start, selects one of the client with the fewest active requests. */
   private next(): void {
     let best: Waiting | undefined;
     const load = ({ client = '' }: Turn): number => this.clients.get(client) ?? 0;
@@ -85,7 +85,7 @@ export class Gate {
     if (!best) return;
     const begun = best;
     this.waiting = this.waiting.filter((each) => each !== begun);
-    // Counted here, so that its place is never free in between.
+    // Counted here, so that no other request takes the slot in between.
     this.count(begun, 1);
     begun.begin();
   }

@@ -1,7 +1,4 @@
-/**
- * The guarded fetch: how the server asks for a URL that somebody else chose. Every hop passes admission and then connects to exactly what
- * was admitted.
- */
+/** Guarded fetch for untrusted URLs. Every hop passes the admission check and then connects to the admitted addresses only. */
 import { setMaxListeners } from 'node:events';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.js';
@@ -11,69 +8,66 @@ import { OutboundError } from './outbound-error.js';
 import { type Hop, nextHop } from './redirect.js';
 
 export interface GuardedFetchOptions extends AdmissionOptions {
-  /** Certificates to trust in place of the system's, as PEM. */
+  /** Trusted certificates (PEM) instead of the system's. */
   readonly ca?: string;
-  /** Bounds what is under way at once; absent: nothing does. */
+  /** Limits concurrent requests. Default: no limit. */
   readonly gate?: Gate;
 }
 
 export interface OutboundRequest {
-  /** GET when absent. */
+  /** Default: GET. */
   readonly method?: 'GET' | 'POST';
-  /** For the first origin only. Those that belong to the connection (Host, Content-Length, Cookie ...) are left out. */
+  /** Sent to the first origin only. Fields of the connection (Host, Content-Length, Cookie …) are dropped. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Only with POST. */
   readonly body?: Buffer;
-  /** The Accept field; unlike the others it goes along across origins. Any type when absent. */
+  /** `Accept` field; unlike the others it is sent to other origins too. Default: any type. */
   readonly accept?: string;
-  /** The cap on the body of the answer. */
+  /** Maximum size of the response body, in bytes. */
   readonly maxBytes: number;
-  /** For everything together: all hops, from resolving the first name to the last byte of the last body. */
+  /** Time limit for all hops together, from the first name lookup to the last byte. */
   readonly timeoutMs: number;
-  /** For TCP and TLS of one hop, within the time for everything; that alone when absent. */
+  /** Time limit for TCP and TLS of one hop. Default: `timeoutMs`. */
   readonly connectTimeoutMs?: number;
-  /** With 0, redirects are not followed but returned. */
+  /** 0 returns redirects instead of following them. */
   readonly maxRedirects: number;
-  /** Ends the exchange early, as the time for everything does. */
+  /** Aborts the exchange. */
   readonly signal?: AbortSignal;
-  /** The status is all that matters: at most `maxBytes` are read, nothing is kept, and no body is an error. */
+  /** Only the status matters: at most `maxBytes` are read and dropped, and no body is an error. */
   readonly discardBody?: boolean;
-  /** On whose word it is made; clients take turns. */
+  /** Client the request is queued for (round robin between clients). */
   readonly client?: string | undefined;
 }
 
 export interface OutboundResponse {
-  /** Any final status; none is an error. */
+  /** Any final status. None is an error. */
   readonly status: number;
-  /** By lower-case name; what is repeated is joined by commas. */
+  /** By lower-case name. Repeated fields are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the last hop, without a fragment. */
+  /** URL of the last hop, without fragment. */
   readonly url: string;
-  /** As sent; empty with `discardBody`. */
+  /** As received. Empty with `discardBody`. */
   readonly body: Buffer;
 }
 
-/** @throws OutboundError whatever keeps the exchange from an answer */
+/** @throws OutboundError for every failure */
 export type GuardedFetch = (url: string | URL, request: OutboundRequest) => Promise<OutboundResponse>;
 
-/**
- * Makes the fetch for one policy. It holds no connections.
- * @throws TypeError for an entry of `allowedHosts` that is malformed
- */
+/** Creates a fetch function for one policy. It holds no connections. @throws TypeError for a malformed entry of `allowedHosts` */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const admit = createAdmission(options);
-  // Reading all certificates takes some milliseconds.
+  // Parsing all certificates takes some milliseconds.
   const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: options.ca });
   const means: Means = { admit, secureContext, gate: options.gate };
   return async (url, request) => {
     const hop = firstHop(url, request);
     const deadline = new AbortController();
-    // Each hop listens until its socket is closed, which may be some hops later.
+    // Each hop listens until its socket is closed, possibly some hops later.
     setMaxListeners(0, deadline.signal);
-    const late = new OutboundError('timeout', `${hop.url.host} took longer than ${request.timeoutMs} ms.`);
+    const late = new OutboundError('timeout', `${hop.url.host} did not finish within ${request.timeoutMs} ms.`);
     const timer = setTimeout(() => deadline.abort(late), request.timeoutMs);
     const end = (): void =>
-      deadline.abort(new OutboundError('timeout', `The request to ${hop.url.host} was called off.`));
+      deadline.abort(new OutboundError('timeout', `The request to ${hop.url.host} was cancelled.`));
     request.signal?.addEventListener('abort', end, { once: true });
     if (request.signal?.aborted) end();
     try {
@@ -86,7 +80,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 }
 
 function firstHop(given: string | URL, request: OutboundRequest): Hop {
-  if (!URL.canParse(String(given))) throw new OutboundError('scheme', 'What is to be fetched is no absolute URL.');
+  if (!URL.canParse(String(given))) throw new OutboundError('scheme', 'The URL is not absolute.');
   const fields = Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   const headers: Record<string, string> = Object.fromEntries(fields);
   return {
@@ -122,7 +116,7 @@ async function follow(
       const next = request.maxRedirects === 0 ? undefined : nextHop(hop, answer.status, answer.headers['location']);
       if (!next) return await responseOf(answer, hop.url, request);
       if (left === 0)
-        throw new OutboundError('redirects', `${first.url.host} redirects more than ${request.maxRedirects} times.`);
+        throw new OutboundError('redirects', `${first.url.host} redirected more than ${request.maxRedirects} times.`);
       hop = next;
     } finally {
       answer?.close();

@@ -1,21 +1,21 @@
 /**
- * The refusals and failures of outbound requests, each with a stable code.
- * They must not carry a path, a query, a header field or a body: those may hold secrets, and messages go to the log.
+ * Errors of outbound requests, each with a stable code. Messages go to the log and must not contain a path, query, header field
+ * or body, since these may hold secrets.
  */
 
 /**
- * Why an outbound request ended without an answer:
- * - `scheme`: no absolute http or https URL
- * - `credentials-in-url`: the URL holds a user name or a password
- * - `address`: the host is, or resolves to, an address that the policy refuses
+ * Reason of a failed outbound request:
+ * - `scheme`: not an absolute http or https URL
+ * - `credentials-in-url`: the URL contains a user name or password
+ * - `address`: the host is, or resolves to, a rejected address
  * - `resolve`: the name has no address
- * - `connect`: no connection, or no trusted one
- * - `timeout`: the whole exchange, or making a connection, took too long
- * - `too-large`: the body or the fields of the answer exceed their cap
- * - `redirects`: too many of them, or one that would hand a body to another origin
+ * - `connect`: no connection, or an untrusted certificate
+ * - `timeout`: the exchange or the connection took too long
+ * - `too-large`: body or fields exceed their limit
+ * - `redirects`: too many redirects, or one that would send a body to another origin
  * - `downgrade`: a redirect from https to http
- * - `busy`: too many others wait for their turn
- * - `protocol`: the answer is not HTTP, is broken off or is encoded
+ * - `busy`: too many requests are waiting
+ * - `protocol`: the response is not HTTP, is incomplete or is encoded
  */
 export type OutboundErrorCode =
   | 'scheme'
@@ -31,9 +31,8 @@ export type OutboundErrorCode =
   | 'protocol';
 
 /**
- * A request to another host that did not come to an answer. The message names host and address and is meant for
- * the log: it tells who listens inside the network, so strangers may be shown the code at most. There is no `cause`:
- * errors of the HTTP parser hold what the other side sent, which may repeat what it was sent.
+ * A failed outbound request. The message names host and address for the log. It reveals the internal network, so callers get at
+ * most the code. It has no `cause`: parser errors contain data of the other server.
  */
 export class OutboundError extends Error {
   readonly code: OutboundErrorCode;
@@ -45,7 +44,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** The code of a system's or a package's error; its message might say more than belongs into the log. */
+/** Returns the code of a system or package error; its message may contain too much for the log. */
 export function errorCode(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : 'no code';

@@ -50,7 +50,7 @@ describe('An OpenID provider over http on loopback', function () {
   it('is not fetched where it is not listed (rule 15.10)', async () => {
     const [status, told] = await asked(`http://${host}`, remote.authority);
     expect(status).to.equal(401);
-    expect(told).to.match(/no public address/);
+    expect(told).to.match(/which is not public/);
   });
 
   for (const issuer of [

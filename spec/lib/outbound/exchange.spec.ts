@@ -124,7 +124,7 @@ describe('outbound/exchange', () => {
     it('ends when nobody speaks', async () => {
       const port = await serveRaw(() => undefined);
       const { code, message } = await timed(300, refusalOf(guarded(at(port), hasty)));
-      expect([code, message]).to.deep.equal(['timeout', `guard.example:${port} took longer than 300 ms.`]);
+      expect([code, message]).to.deep.equal(['timeout', `guard.example:${port} did not finish within 300 ms.`]);
     });
 
     it('ends with fields that drip', async () => {
@@ -204,7 +204,7 @@ describe('outbound/exchange', () => {
       const { code, message } = await refusalOf(guarded(at(port), request));
       expect([code, message]).to.deep.equal([
         'connect',
-        `guard.example:${port} (127.0.0.1) cannot be connected to (ECONNREFUSED).`,
+        `Cannot connect to guard.example:${port} (127.0.0.1) (ECONNREFUSED).`,
       ]);
     });
 

@@ -185,7 +185,7 @@ describe('outbound/guarded-fetch', () => {
           headers: { authorization: 's3cret' },
         }),
       );
-      expect(message).to.equal('internal.example:8080 is at 10.1.2.3, which is no public address.');
+      expect(message).to.equal('internal.example:8080 has the address 10.1.2.3, which is not public.');
     });
 
     it('starts with a malformed list of allowed hosts', () => {

@@ -1,20 +1,20 @@
-/** Access tokens of RFC 9068: of the embedded authorization server, and of those that are trusted (rule 15.7). */
+/** RFC 9068 access tokens of the embedded authorization server and of trusted ones (rule 15.7). */
 import type { CryptoKey, JWTPayload } from 'jose';
 import { isSameIssuer } from './issuer-keys.js';
 import { boundKey, readJwt, verifyJwt } from './jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
 
-/** An authorization server whose tokens are accepted. */
+/** An authorization server with accepted tokens. */
 export interface TrustedIssuer {
-  /** As the `iss` claim has it. */
+  /** Value of the `iss` claim. */
   readonly issuer: string;
-  /** The verification key of that id; `undefined` when the issuer has none. @throws LwsError when it cannot be asked */
+  /** Returns the verification key with this id, or `undefined`. @throws LwsError if the issuer cannot be reached */
   key(kid: string | undefined, algorithm: string): Promise<CryptoKey | undefined>;
 }
 
 export interface AccessTokenOptions {
   readonly issuers: () => readonly TrustedIssuer[];
-  /** The storage, with and without the slash at its end. */
+  /** The storage URI, with and without a trailing slash. */
   readonly audiences: ReadonlySet<string>;
 }
 
@@ -33,14 +33,14 @@ export function accessTokenSuite({ issuers, audiences }: AccessTokenOptions): Su
       const issuer = trusted.find((candidate) => isSameIssuer(candidate.issuer, payload['iss']));
       if (!issuer)
         throw refusedCredential(
-          'The access token is of an authorization server that is not trusted here.',
+          'The access token is from an authorization server that this server does not trust.',
           `iss is ${String(payload['iss']).slice(0, 300)}, trusted (lws.oauth.trusted-issuers) are ${trusted.map((each) => each.issuer).join(' ')}`,
         );
       assertAudience(payload['aud'], audiences);
       const key = await issuer.key(header['kid'] as string | undefined, String(header['alg']));
       if (!key)
         throw refusedCredential(
-          'The access token is signed with a key that its issuer does not have.',
+          'The access token is signed with an unknown key of its issuer.',
           `kid is ${String(header['kid']).slice(0, 200)}, alg ${String(header['alg']).slice(0, 20)}`,
         );
       const claims = await verifyJwt(credential, key, {
@@ -51,12 +51,12 @@ export function accessTokenSuite({ issuers, audiences }: AccessTokenOptions): Su
   };
 }
 
-/** Exactly one value, this storage. */
+/** Exactly one value: this storage. */
 function assertAudience(aud: unknown, audiences: ReadonlySet<string>): void {
   const values: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (values.length !== 1 || !audiences.has(values[0] as string))
     throw refusedCredential(
-      'The access token is not for this storage alone.',
+      'The access token must be for this storage only.',
       `aud is ${String(JSON.stringify(aud)).slice(0, 300)}, expected ${[...audiences][0]}`,
     );
 }
@@ -66,7 +66,7 @@ function verifiedBy(claims: JWTPayload): VerifiedCredential {
   return {
     principal: { subject: sub!, client: client as string, issuer: iss! },
     expires: exp! * 1000,
-    // Keys rotate, and a token should not outlive its key by more than this.
+    // Keys rotate. A token should not outlive its key by more than this.
     verifyAgain: Date.now() + 300_000,
     ...boundKey(claims),
   };

@@ -1,32 +1,32 @@
-/** Audience binding and lifetime of credentials (rules 15.4, 15.8). Pure checks. */
+/** Checks audience and lifetime of credentials (rules 15.4, 15.8). */
 import { refusedCredential } from './suite.js';
 
-/** Seconds by which the clocks of client and server may differ (rule 15.7). */
+/** Allowed difference of client and server clocks, in seconds (rule 15.7). */
 export const clockSkew = 60;
 
 export interface AudiencePolicy {
-  /** What a credential may name: the storage with and without its slash, and the values of `lws.audience`. */
+  /** Accepted audiences: the storage with and without a trailing slash, and the values of `lws.audience`. */
   readonly accepted: ReadonlySet<string>;
-  /** `lws.audience.require`: refuse a credential without `aud`. */
+  /** `lws.audience.require`: reject credentials without `aud`. */
   readonly required: boolean;
 }
 
-/** A credential must name us; other values beside us are allowed. @throws LwsError `invalid-token` */
+/** Checks that the audience includes this server; other values are allowed in addition. @throws LwsError `invalid-token` */
 export function assertAudience(aud: unknown, policy: AudiencePolicy): void {
   if (aud === undefined) {
     if (policy.required)
-      throw refusedCredential('The credential names no audience.', 'no aud, and lws.audience.require is true');
+      throw refusedCredential('The credential has no audience.', 'no aud, and lws.audience.require is true');
     return;
   }
   const values: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!values.some((value) => typeof value === 'string' && policy.accepted.has(value)))
     throw refusedCredential(
-      'The credential is meant for another audience.',
+      'The credential is for another audience.',
       `aud is ${JSON.stringify(values).slice(0, 300)}, accepted are ${[...policy.accepted].join(' ')}`,
     );
 }
 
-/** A self-signed credential lives for a bounded time, since nobody else limits it. @throws LwsError `invalid-token` */
+/** Checks the lifetime of a self-signed credential, since no issuer limits it. @throws LwsError `invalid-token` */
 export function assertLifetime(iat: number, exp: number, maximumSeconds: number): void {
   if (exp - iat > maximumSeconds)
     throw refusedCredential(

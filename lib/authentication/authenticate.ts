@@ -1,7 +1,4 @@
-/**
- * From an `Authorization` field to a principal. It routes a credential to the suite that recognises its shape; it must
- * not know any suite, nor resources.
- */
+/** Authenticates a request: passes the credential of the `Authorization` field to the suite that recognizes its form. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
@@ -13,23 +10,23 @@ import type { DpopVerifier } from './dpop.js';
 import { isBusy, refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
 import type { Throttle } from './throttle.js';
 
-/** What authentication looks at of a request. */
+/** Parts of a request that authentication reads. */
 export interface PresentedRequest {
-  /** The field `Authorization`. */
+  /** `Authorization` field. */
   readonly authorization: string | undefined;
-  /** The field `DPoP`; a list when it was repeated. */
+  /** `DPoP` field, or a list if it was repeated. */
   readonly proof: string | undefined;
   readonly method: string;
-  /** The target's IRI, from `lws.base-uri`. */
+  /** IRI of the target, based on `lws.base-uri`. */
   readonly url: string;
-  /** The client's address. */
+  /** Client address. */
   readonly address: string;
 }
 
 export interface Authenticator {
   /**
-   * @throws LwsError `invalid-token` for a refused credential, also where none is needed; `invalid-request` for an
-   *   unknown or malformed scheme (rule 4.6); `use-dpop-nonce`; `too-many-requests`
+   * @throws LwsError `invalid-token` for a rejected credential, even if none is required; `invalid-request` for an unknown or
+   * malformed scheme (rule 4.6); `use-dpop-nonce`; `too-many-requests`
    */
   authenticate(request: PresentedRequest): Access | Promise<Access>;
 }
@@ -39,15 +36,15 @@ export interface AuthenticatorOptions {
   readonly dpop: DpopVerifier;
   /** `lws.dpop.require` */
   readonly dpopOnly: boolean;
-  /** Of failed attempts. */
+  /** Rate limit of failed attempts. */
   readonly failures: Throttle;
 }
 
 const anonymous: Access = {};
 
-/** Characters of credentials that are remembered together. */
+/** Maximum total length of cached credentials, in characters. */
 const maxVerifiedLength = 16 << 20;
-/** What a remembered one takes beside them, about. */
+/** Approximate overhead of a cached credential. */
 const ownLength = 500;
 
 interface Known extends VerifiedCredential {
@@ -55,12 +52,12 @@ interface Known extends VerifiedCredential {
   readonly suite: Suite;
 }
 
-/** An authenticator that remembers what it was shown. */
+/** Authenticator with a cache. */
 export class RememberingAuthenticator implements Authenticator {
-  /** Verified credentials until they expire, so that a signature is checked once and not per request. */
+  /** Verified credentials until they expire, so that signatures are not checked for every request. */
   private readonly verified = new LRUCache<string, Known>({
     maxSize: maxVerifiedLength,
-    // The access holds what the credential said of its subject, at any length.
+    // The cached access contains data of any length from the credential.
     sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length + ownLength,
   });
   private readonly verifying = new Map<string, Promise<Known>>();
@@ -71,7 +68,7 @@ export class RememberingAuthenticator implements Authenticator {
   authenticate(request: PresentedRequest): Access | Promise<Access> {
     const { authorization } = request;
     if (authorization === undefined) return anonymous;
-    // Most requests bring a bearer token that was verified before, and need no promise.
+    // Fast path without a promise: most requests have a bearer token that was verified before.
     const known = authorization.startsWith('Bearer ')
       ? this.verified.get(`bearer ${authorization.slice(7)}`)
       : undefined;
@@ -80,15 +77,15 @@ export class RememberingAuthenticator implements Authenticator {
       : this.check(request);
   }
 
-  /** Everything but a bearer token that was verified before. */
+  /** All other requests. */
   private async check(request: PresentedRequest): Promise<Access> {
     const { scheme, token } = requireScheme(request.authorization!);
     if (scheme === 'dpop') return this.checkBound(request, token);
     if (this.options.dpopOnly)
-      throw refusedCredential('This server takes tokens with a DPoP proof only.', `${scheme} with lws.dpop.require`);
+      throw refusedCredential('This server accepts tokens only with a DPoP proof.', `${scheme} with lws.dpop.require`);
     const known = await this.verifyOnce(token, scheme, request.address);
     if (known.boundTo !== undefined)
-      throw refusedCredential('The token is bound to a key and needs a DPoP proof.', 'a DPoP-bound token as Bearer');
+      throw refusedCredential('The token is bound to a key and requires a DPoP proof.', 'a DPoP-bound token as Bearer');
     return known.access;
   }
 
@@ -104,24 +101,24 @@ export class RememberingAuthenticator implements Authenticator {
           'The token is not bound to the key of the proof.',
           `cnf.jkt is ${known.boundTo}, the proof's key ${proof.thumbprint}`,
         ).with({ scheme: 'DPoP' });
-      // Rule 15.14: consumed only after the token validated and matched the proof's key.
+      // Rule 15.14: consumed only after the token was validated and matched the key of the proof.
       await proof.consume();
       return known.access;
     } catch (error) {
       if (!(error instanceof LwsError) || error.code !== 'invalid-token') throw error;
-      // What is wrong with the token has been counted; this is about the proof.
+      // The token is valid; these errors concern the proof.
       if (error.scheme) await failures.count(address);
       throw error.with({ scheme: 'DPoP' });
     }
   }
 
-  /** A token that was verified before is not held up by what others do at the same address. */
+  /** A token that was verified before is not affected by the rate limit of its address. */
   private isKnown(token: string): boolean {
     const known = this.verified.get(keyFor('dpop', token));
     return known !== undefined && isCurrent(known);
   }
 
-  /** The same bad credential again costs a hash; and after too many bad ones nothing is verified for that address. */
+  /** The same invalid credential again costs one hash. After too many failures nothing is verified for the address. */
   private async verifyOnce(token: string, scheme: string, address: string): Promise<Known> {
     const { failures } = this.options;
     const hash = keyFor(scheme, token);
@@ -132,7 +129,7 @@ export class RememberingAuthenticator implements Authenticator {
       await failures.assertOpen(address);
       throw refusal;
     }
-    // Requests that bring a new credential at the same time wait for one verification.
+    // Concurrent requests with the same new credential share one verification.
     const verifying = this.verifying.get(hash) ?? this.attempt(token, scheme, address);
     this.verifying.set(hash, verifying);
     return verifying.finally(() => this.verifying.delete(hash));
@@ -146,7 +143,7 @@ export class RememberingAuthenticator implements Authenticator {
       await takeBack();
       return known;
     } catch (error) {
-      // What went wrong here is no fault of the credential's.
+      // Failures of this server are not counted against the credential.
       if (!(error instanceof LwsError) || isBusy(error)) await takeBack();
       else this.refused.set(hash, error);
       throw error;
@@ -163,8 +160,8 @@ export class RememberingAuthenticator implements Authenticator {
     );
     if (!suite)
       throw refusedCredential(
-        'The credential is of no kind that this server accepts.',
-        `no suite recognises it as ${scheme}`,
+        'Unrecognized credential. Send a self-signed JWT, an OpenID Connect ID token, a SAML assertion or an access token of this server.',
+        `no suite recognizes it as ${scheme}`,
       );
     const result = await suite.verify(token, address);
     const known = {
@@ -177,7 +174,7 @@ export class RememberingAuthenticator implements Authenticator {
   }
 }
 
-/** Longer ones are remembered by their hash, so that memory does not grow with them. */
+/** Longer credentials are cached by hash, to bound memory. */
 const shortToken = 2_048;
 
 const keyFor = (scheme: string, token: string): string =>
@@ -191,12 +188,16 @@ const isCurrent = ({ expires, verifyAgain = Number.POSITIVE_INFINITY }: Verified
 const schemes = new Set(['bearer', 'dpop', 'saml2']);
 
 function requireScheme(field: string): Credentials {
-  // An assertion may be raw XML, which no token68 is (rule 15.12).
+  // SAML assertions can be raw XML, which is not a token68 (rule 15.12).
   const assertion = /^saml2 +(?=<)/i.exec(field);
   if (assertion) return { scheme: 'saml2', token: field.slice(assertion[0].length) };
   const credentials = parseAuthorization(field);
   if (credentials && schemes.has(credentials.scheme)) return credentials;
-  throw new LwsError('invalid-request', 'The Authorization field must be "Bearer" or "DPoP" and one credential.', {
-    reason: credentials ? `unknown scheme ${credentials.scheme}` : 'malformed Authorization field',
-  });
+  throw new LwsError(
+    'invalid-request',
+    'The Authorization field must be "Bearer" or "DPoP" followed by one credential.',
+    {
+      reason: credentials ? `unknown scheme ${credentials.scheme}` : 'malformed Authorization field',
+    },
+  );
 }

@@ -1,15 +1,15 @@
-/** The challenges of a 401 (rule 15.1; RFC 6750 section 3, RFC 9449 section 7, RFC 9728 section 5.1). Pure text. */
+/** Challenges of a 401 response (rule 15.1; RFC 6750 section 3, RFC 9449 section 7, RFC 9728 section 5.1). */
 import type { LwsError } from '../errors.js';
 import { signatureAlgorithms } from './jwt.js';
 
 export interface ChallengePolicy {
-  /** The storage's URI. */
+  /** Storage URI. */
   readonly realm: string;
-  /** The authorization server to get a token of; absent: there is none. */
+  /** Authorization server that issues tokens, if there is one. */
   readonly authorizationServer: string | undefined;
-  /** Where the metadata of the storage as a protected resource are (RFC 9728); of use where there is an authorization server. */
+  /** URL of the protected resource metadata (RFC 9728), if there is an authorization server. */
   readonly resourceMetadata: string;
-  /** `lws.dpop.require`: bearer tokens are refused, so they are not asked for. */
+  /** `lws.dpop.require`: bearer tokens are rejected and not offered. */
   readonly dpopOnly: boolean;
 }
 
@@ -22,7 +22,7 @@ const errors: Readonly<Record<string, string>> = {
   forbidden: 'insufficient_scope',
 };
 
-/** The `WWW-Authenticate` values for a request without a credential, or with one that was refused. */
+/** Returns the `WWW-Authenticate` values for a request without a credential or with a rejected one. */
 export function challenges(
   { realm, authorizationServer, resourceMetadata, dpopOnly }: ChallengePolicy,
   error: LwsError,

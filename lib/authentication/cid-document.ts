@@ -1,6 +1,6 @@
 /**
- * The meaning of a controlled identifier document, from JSON by the names of its context or from RDF by their IRIs (W3C Controlled
- * Identifiers 1.0). Pure.
+ * Reads a controlled identifier document from JSON, by the names of its context, or from RDF, by their IRIs (W3C Controlled
+ * Identifiers 1.0).
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { type PublicJwk, readMultikey } from '../authorization/multikey.js';
@@ -13,43 +13,43 @@ import { refusedCredential } from './suite.js';
 export interface AuthenticationMethod {
   readonly id: string;
   readonly controller: string | undefined;
-  /** The public key; absent when it is of a kind that is not known, or holds private members. */
+  /** Public key. Absent if its kind is unknown or it contains private members. */
   readonly jwk: (PublicJwk | Readonly<Record<string, unknown>>) | undefined;
-  /** Milliseconds since the epoch; NaN for what is no date. */
+  /** Milliseconds since the epoch; NaN for an invalid date. */
   readonly revoked: number | undefined;
   readonly expires: number | undefined;
 }
 
 export interface ControlledIdentifier {
   readonly id: string;
-  /** The verification methods of the `authentication` relationship, and no others. */
+  /** Verification methods of the `authentication` relationship only. */
   readonly authentication: readonly AuthenticationMethod[];
-  /** The endpoints of the subject's own services of type `lws:OpenIdProvider`. */
+  /** Endpoints of the subject's services of type `lws:OpenIdProvider`. */
   readonly openIdProviders: readonly string[];
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-/** An IRI as a string, or as the object of JSON-LD that has it as its id. */
+/** An IRI as a string, or as a JSON-LD object with an id. */
 const reference = (value: unknown): string | undefined =>
   text(value) ?? (isObject(value) ? text(value['id']) : undefined);
 
-/** Verification methods, and services, that a document may have. */
+/** Maximum number of verification methods and of services in a document. */
 const maxEntries = 50;
 
-/** @throws LwsError `invalid-token` when the document is not the subject's, or has too many entries */
+/** @throws LwsError `invalid-token` if the document belongs to another subject or has too many entries */
 export function interpret(document: unknown, subject: string): ControlledIdentifier {
   const id = isObject(document) ? text(document['id']) : undefined;
   if (!isObject(document) || id !== subject)
     throw refusedCredential(
-      "The subject's document is another's.",
+      'The document of the subject describes another subject.',
       `its id is ${String(id).slice(0, 300)}, expected ${subject}`,
     );
   for (const member of ['verificationMethod', 'authentication', 'service'])
     if (valuesOf(document[member]).length > maxEntries)
       throw refusedCredential(
-        `The subject's document has more than ${maxEntries} entries of ${member}.`,
+        `The document of the subject has more than ${maxEntries} entries in ${member}.`,
         `${valuesOf(document[member]).length} entries in the document of ${subject.slice(0, 300)}`,
       );
   const methods = new Map(
@@ -82,7 +82,7 @@ function methodOf(method: Members, subject: string): AuthenticationMethod {
 
 /** The 2020 types are read as JsonWebKey and Multikey (rule 15.11). */
 function keyOf(method: Members): AuthenticationMethod['jwk'] {
-  // Whoever publishes the secret has no secret any more.
+  // A published secret is not a secret.
   if (method['secretKeyJwk'] !== undefined || method['secretKeyMultibase'] !== undefined) return undefined;
   const types = valuesOf(method['type']).map((type) => String(type).replace(/^.*[#/]/, ''));
   if (types.some((type) => type === 'JsonWebKey' || type === 'JsonWebKey2020')) {
@@ -96,7 +96,7 @@ function keyOf(method: Members): AuthenticationMethod['jwk'] {
 
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e', 'alg', 'use', 'key_ops', 'kid'];
 
-/** What is used of a key; others may have members of any size. */
+/** Members of a key that are used. Others can have any size. */
 const publicPartOf = (jwk: Members): Members =>
   Object.fromEntries(publicMembers.flatMap((member) => (member in jwk ? [[member, jwk[member]]] : [])));
 
@@ -129,13 +129,13 @@ const names: Readonly<Record<string, string>> = {
   [rdf.type]: 'type',
 };
 
-/** Members that are nodes with members of their own. */
+/** Members with nodes that have members of their own. */
 const nested = new Set(['authentication', 'verificationMethod', 'service']);
 
-/** The same document as RDF: what the graph says of the subject, and of what that links to. */
+/** Converts the RDF graph of a document: statements about the subject and the nodes that it links to. */
 export function documentOfQuads(quads: readonly Quad[], subject: string): unknown {
   const bySubject = new Map<string, Quad[]>();
-  // Only what has a meaning here is looked at: a document may say a great deal else.
+  // Reads known members only, since documents may contain much more.
   for (const quad of quads) {
     if (names[quad.predicate.value] === undefined) continue;
     const key = keyOfTerm(quad.subject);
@@ -166,7 +166,7 @@ function memberOf(name: string, term: Term): unknown {
   try {
     return JSON.parse(term.value);
   } catch {
-    // No JWK, and then no key.
+    // Not a JWK: no key.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Controlled identifiers: what a subject's own document says of its keys and identity providers (rules 15.11, 15.13). Documents come
- * through the outbound guard and are kept for a while.
+ * Controlled identifiers: keys and identity providers from a subject's own document (rules 15.11, 15.13). Documents are fetched
+ * through the outbound guard and cached.
  */
 import { LRUCache } from 'lru-cache';
 import { didWebUrl, expandDidKey } from '../authorization/did.js';
@@ -18,8 +18,8 @@ import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-doc
 import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 /**
- * @param address on whose word others are asked: addresses take turns
- * @throws LwsError `invalid-token` when the document cannot be had, cannot be read, or is another's; `too-busy`
+ * @param address client that the fetch is queued for (round robin)
+ * @throws LwsError `invalid-token` if the document cannot be fetched or read, or belongs to another subject; `too-busy`
  */
 export type IdentifierResolver = (subject: string, address: string) => Promise<ControlledIdentifier>;
 
@@ -30,9 +30,9 @@ export interface ResolverOptions {
 
 const keptMs = 300_000;
 const failureKeptMs = 30_000;
-/** Of what is kept of documents together. */
+/** Maximum total size of cached documents. */
 const maxKeptBytes = 8 << 20;
-/** What a result takes beside its texts, about. */
+/** Approximate overhead of a cached result. */
 const ownBytes = 1_000;
 const accept =
   'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5';
@@ -41,13 +41,13 @@ const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept
 type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
 export function identifierResolver(options: ResolverOptions): IdentifierResolver {
-  // Everybody who needs a document while it is asked for waits for the same answer.
+  // Concurrent requests for the same document share one fetch.
   const known = new LRUCache<string, Found, string>({
     maxSize: maxKeptBytes,
     ttl: keptMs,
     sizeCalculation: (found, subject) =>
       subject.length + ownBytes + ('identifier' in found ? JSON.stringify(found.identifier).length : 0),
-    // One that others push out of the cache is awaited all the same.
+    // A fetch that was evicted from the cache is still awaited.
     ignoreFetchAbort: true,
     async fetchMethod(subject, _old, { options: kept, context: address }) {
       try {
@@ -82,7 +82,7 @@ async function resolve(
   const url = didWebUrl(subject) ?? (/^https:\/\//i.test(subject) && URL.canParse(subject) ? subject : undefined);
   if (url === undefined)
     throw refusedCredential(
-      'The subject is no identifier that can be looked up here.',
+      'The identifier of the subject cannot be resolved by this server.',
       `sub is ${subject.slice(0, 300)}`,
     );
   try {
@@ -100,7 +100,7 @@ async function resolve(
 
 const withoutFragment = (url: string): string => url.replace(/#.*$/s, '');
 
-/** JSON is read by the names of the context, RDF by their IRIs; anything else is no document. */
+/** JSON is read by the names of the context, RDF by IRIs. Other types are rejected. */
 async function readDocument(
   documents: Documents,
   subject: string,
@@ -109,7 +109,7 @@ async function readDocument(
   base: string,
 ): Promise<unknown> {
   const mediaType = parseMediaType(contentType ?? '')?.essence ?? '';
-  // RDF/XML has more ways to be slow than reasons to be used for keys.
+  // RDF/XML is slow to parse and not used for keys.
   if (isRdfFormat(mediaType) && mediaType !== 'application/rdf+xml' && (mediaType !== jsonLd || !isPlain(body)))
     return documentOfQuads(decodeGraph(await documents.parseForeign(body, mediaType, base)), subject);
   if (mediaType !== 'application/json' && mediaType !== 'application/lws+cid' && !mediaType.endsWith('+json'))
@@ -117,11 +117,11 @@ async function readDocument(
   return parseJson(decodeUtf8(body));
 }
 
-/** JSON-LD in the plain form of its context: an object with an `id`. Any other form is read as the graph that it is. */
+/** JSON-LD in plain form: an object with an `id`. Any other form is read as a graph. */
 function isPlain(body: Buffer): boolean {
   const value: unknown = parseJson(decodeUtf8(body));
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }
 
 const unreadable = (subject: string, reason: string, cause?: unknown): LwsError =>
-  refusedCredential("The subject's document cannot be had.", `${subject.slice(0, 300)}: ${reason}`, cause);
+  refusedCredential('The document of the subject cannot be fetched.', `${subject.slice(0, 300)}: ${reason}`, cause);

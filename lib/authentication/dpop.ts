@@ -1,4 +1,4 @@
-/** DPoP: the proof that whoever presents an access token has the key that it is bound to (RFC 9449; rule 15.14). */
+/** DPoP: proof that the presenter of an access token has the key that it is bound to (RFC 9449; rule 15.14). */
 import {
   constants,
   createHash,
@@ -15,14 +15,14 @@ import { fits } from './issuer-keys.js';
 import { privateMembers, readJwt, signatureAlgorithms } from './jwt.js';
 import { refusedCredential } from './suite.js';
 
-/** Nonces for DPoP without a memory of them: a time under a key that all servers of a storage have (RFC 9449 8; rule 15.15). */
+/** Stateless DPoP nonces: a time with a MAC under a key shared by all servers of a storage (RFC 9449 8; rule 15.15). */
 export interface DpopNonces {
   issue(): string;
   accepts(nonce: string): boolean;
 }
 
 const nonceMs = 300_000;
-/** The time in six bytes, then so much of its MAC. */
+/** Six bytes of time, then this many bytes of its MAC. */
 const macBytes = 16;
 
 export function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
@@ -44,18 +44,18 @@ export function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces 
   };
 }
 
-/** Which DPoP proofs have been used: bounded, and never forgetting one that could be used again. */
+/** Used DPoP proofs: bounded, and never evicts one that could be used again. */
 export interface ReplayCache {
-  /** Marks an identifier as used; `full` when there is no room to remember it. */
+  /** Marks an identifier as used. Returns `full` if there is no room. */
   consume(id: string): 'new' | 'used' | 'full';
 }
 
 /**
- * @param size how many identifiers at most
- * @param validMs how long a proof could be used again: its greatest age, and how far it may lie ahead
+ * @param size maximum number of identifiers
+ * @param validMs time in which a proof could be reused: its maximum age plus the allowed clock difference
  */
 export function replayCache(size: number, validMs: number, clock: () => number): ReplayCache {
-  /** Until when each is remembered (ms); all for the same time, so the first ones go first. */
+  /** Expiry times in milliseconds. All have the same lifetime, so the oldest come first. */
   const used = new Map<string, number>();
   return {
     consume(id) {
@@ -73,12 +73,12 @@ export function replayCache(size: number, validMs: number, clock: () => number):
 }
 
 /**
- * The signature of a DPoP proof, verified off the main thread with a key that is kept: every request brings a fresh proof, and going
- * through WebCrypto for each would cost half as much again.
+ * Verifies the signature of a DPoP proof off the main thread, with cached keys: every request has a new proof, and WebCrypto
+ * would cost half as much again.
  */
 interface Algorithm {
   readonly hash: string | null;
-  /** The curve of an elliptic key, as JWK calls it. */
+  /** Curve of an elliptic key, as named in a JWK. */
   readonly curve?: string;
   readonly padding?: number;
 }
@@ -100,7 +100,7 @@ const algorithms: Readonly<Record<string, Algorithm>> = {
 /** RFC 7518 3.3, 3.5. */
 const shortestRsa = 2048;
 
-/** The key of a public JWK; `undefined` when it is none, or none for the algorithm. */
+/** Returns the key of a public JWK, or `undefined` if it is invalid or does not fit the algorithm. */
 export function proofKey(jwk: JWK, name: string): KeyObject | undefined {
   const algorithm = algorithms[name];
   if (!algorithm || (algorithm.curve !== undefined && jwk.crv !== algorithm.curve)) return undefined;
@@ -109,12 +109,12 @@ export function proofKey(jwk: JWK, name: string): KeyObject | undefined {
     const bits = key.asymmetricKeyDetails?.modulusLength;
     return algorithm.padding !== undefined && (bits ?? 0) < shortestRsa ? undefined : key;
   } catch {
-    // Members that are missing or make no key.
+    // Missing members, or members that do not form a key.
     return undefined;
   }
 }
 
-/** Whether the signature of a compact JWS holds. */
+/** Verifies the signature of a compact JWS. */
 export function proofHolds(jws: string, name: string, key: KeyObject): Promise<boolean> {
   const { hash, padding } = algorithms[name]!;
   const end = jws.lastIndexOf('.');
@@ -133,25 +133,25 @@ export interface DpopOptions {
   readonly requireNonce: boolean;
   readonly cacheSize: number;
   readonly clock: () => number;
-  /** Of the nonces; the same on all servers of a storage. */
+  /** Key of the nonces, the same on all servers of a storage. */
   readonly nonceSecret: Uint8Array;
-  /** Whether no other server of the storage knows an identifier, which it does from here on for so long; absent: there are none. */
+  /** Registers an identifier with the other servers of a storage; false if one of them has it. Absent for a single server. */
   readonly isFirst?: ((id: string, validMs: number) => Promise<boolean>) | undefined;
 }
 
-/** What a proof is checked against. */
+/** Expected values of a proof. */
 export interface ProvenRequest {
   readonly method: string;
-  /** The target's IRI from `lws.base-uri`; its query does not matter. */
+  /** IRI of the target, based on `lws.base-uri`. The query is ignored. */
   readonly url: string;
-  /** The access token; absent at the token endpoint. */
+  /** Access token. Absent at the token endpoint. */
   readonly token?: string;
 }
 
-/** A proof that holds. `consume` uses it up, and is called when the token it goes with has been validated. */
+/** A valid proof. `consume` marks it as used; call it after the token was validated. */
 export interface DpopProof {
   readonly thumbprint: string;
-  /** @throws LwsError `invalid-token` when it was used before; `too-busy` when no more can be remembered */
+  /** @throws LwsError `invalid-token` if it was used before; `too-busy` if no more can be stored */
   consume(): void | Promise<void>;
 }
 
@@ -161,7 +161,7 @@ export interface DpopVerifier {
   verify(field: string | undefined, request: ProvenRequest): Promise<DpopProof>;
 }
 
-/** Seconds: how old a proof may be, and how far ahead of our clock (rule 15.14). */
+/** Maximum age of a proof and maximum clock difference, in seconds (rule 15.14). */
 const oldest = 300;
 const ahead = 60;
 
@@ -175,7 +175,7 @@ const validMs = (oldest + ahead) * 1000;
 export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: DpopOptions): DpopVerifier {
   const nonces = dpopNonces(clock, options.nonceSecret);
   const used = replayCache(cacheSize, validMs, clock);
-  // Importing a key costs as much as a signature, and clients use one key for many proofs. The proofs are never kept.
+  // Importing a key costs as much as verifying a signature, and clients use one key for many proofs. Proofs are not cached.
   const keys = countedCache<ProofKey>(10_000);
 
   const keyOf = async (jwk: JWK, algorithm: string): Promise<ProofKey> => {
@@ -195,12 +195,16 @@ export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: Dpo
     nonces,
     async verify(field, request) {
       const proof = field === undefined || field.includes(',') ? undefined : readJwt(field);
-      if (!proof) throw refused('There is not exactly one proof.', 'the DPoP field is missing, repeated or no JWT');
+      if (!proof)
+        throw refused(
+          'The request must have exactly one DPoP proof.',
+          'the DPoP field is missing, repeated or not a JWT',
+        );
       const { header, payload } = proof;
       const [jwk, algorithm] = keyIn(header);
       const { key, thumbprint } = await keyOf(jwk, algorithm);
       if (!(await proofHolds(field!, algorithm, key)))
-        throw refused('The signature of the proof does not hold.', 'bad signature');
+        throw refused('The signature of the proof is not valid.', 'bad signature');
       assertClaims(payload, request, clock() / 1000);
       assertNonce(payload['nonce'], nonces, requireNonce);
       return {
@@ -223,9 +227,9 @@ export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: Dpo
   };
 }
 
-/** To forget an older proof would let it be used again. */
+/** Evicting an older proof would allow its reuse. */
 const tooManyProofs = (): LwsError =>
-  tooBusy('The server remembers as many DPoP proofs as lws.dpop.jti-cache-size lets it. Try again in a moment.', 30);
+  tooBusy('The limit of stored DPoP proofs is reached (lws.dpop.jti-cache-size). Retry in a few seconds.', 30);
 
 async function thumbprintOf(jwk: JWK): Promise<string> {
   try {
@@ -235,11 +239,11 @@ async function thumbprintOf(jwk: JWK): Promise<string> {
   }
 }
 
-/** The public key and the algorithm that a proof names (RFC 9449 4.3, checks 3 to 7). */
+/** Returns public key and algorithm of a proof (RFC 9449 4.3, checks 3 to 7). */
 function keyIn({ typ, alg, jwk, crit }: Readonly<Record<string, unknown>>): [JWK, string] {
-  if (typ !== 'dpop+jwt') throw refused('The proof is of another type.', `typ is ${String(typ).slice(0, 100)}`);
+  if (typ !== 'dpop+jwt') throw refused('The proof has another type.', `typ is ${String(typ).slice(0, 100)}`);
   if (!(signatureAlgorithms as readonly unknown[]).includes(alg) && alg !== 'Ed25519')
-    throw refused('The proof has an algorithm that is not accepted.', `alg is ${String(alg).slice(0, 100)}`);
+    throw refused('The algorithm of the proof is not accepted.', `alg is ${String(alg).slice(0, 100)}`);
   if (crit !== undefined) throw refused('The proof has critical extensions.', 'crit is present');
   if (typeof jwk !== 'object' || jwk === null) throw refused('The proof has no public key.', 'no jwk in the header');
   const privateMember = privateMembers.find((member) => member in jwk);
@@ -272,7 +276,7 @@ function assertClaims(payload: Readonly<Record<string, unknown>>, request: Prove
     throw refused('The proof is for another access token.', 'ath is missing or not the hash of the token');
 }
 
-/** RFC 9449 4.3, check 9: normalized as RFC 3986 6.2.2 and 6.2.3 say, without query and fragment. */
+/** RFC 9449 4.3, check 9: normalized as in RFC 3986 6.2.2 and 6.2.3, without query and fragment. */
 function withoutQuery(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);
@@ -287,7 +291,7 @@ function withoutQuery(url: string): string | undefined {
 function assertNonce(nonce: unknown, nonces: DpopNonces, required: boolean): void {
   if (nonce === undefined && !required) return;
   if (typeof nonce === 'string' && nonces.accepts(nonce)) return;
-  throw new LwsError('use-dpop-nonce', 'The proof needs the nonce of the DPoP-Nonce field.', {
+  throw new LwsError('use-dpop-nonce', 'The proof requires the nonce of the DPoP-Nonce field.', {
     reason: nonce === undefined ? 'no nonce' : 'the nonce is not ours, or older than 300 s',
     scheme: 'DPoP',
     fields: { 'DPoP-Nonce': nonces.issue() },

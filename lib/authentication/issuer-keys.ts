@@ -1,6 +1,6 @@
 /**
- * Keys of other servers: their metadata and JWKS through the outbound guard, cached, and asked for again when a token names a key that is
- * not known, at most once a minute (rule 15.13).
+ * Keys of other issuers: metadata and JWKS fetched through the outbound guard and cached. Fetched again for an unknown key, at
+ * most once a minute (rule 15.13).
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { clientOf } from '../fields/client-address.js';
@@ -10,9 +10,9 @@ import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 export interface IssuerKeys {
   /**
-   * The key of that id.
-   * @param address on whose word an issuer is asked that the operator did not name
-   * @throws LwsError `invalid-token` when the issuer cannot be asked; `too-busy`
+   * Returns the key with this id.
+   * @param address client that the fetch is queued for, for issuers not configured by the operator
+   * @throws LwsError `invalid-token` if the issuer cannot be reached; `too-busy`
    */
   key(kid: string | undefined, algorithm: string, address?: string): Promise<CryptoKey | undefined>;
 }
@@ -20,23 +20,23 @@ export interface IssuerKeys {
 export interface IssuerKeysOptions {
   readonly fetch: GuardedFetch;
   readonly issuer: string;
-  /** Where the metadata lies, whose `issuer` must be the issuer and whose `jwks_uri` names the keys. */
+  /** URL of the metadata. Its `issuer` must be the issuer, and its `jwks_uri` names the keys. */
   readonly metadataUrl: string;
   readonly clock: () => number;
 }
 
-/** The well-known location of an issuer's metadata: inserted before its path (RFC 8414 3.1). */
+/** Returns the well-known URL of an issuer's metadata: the segment is inserted before the path (RFC 8414 3.1). */
 export function wellKnownOf(issuer: string, name: string): string {
   const { origin, pathname } = new URL(issuer);
   return `${origin}/.well-known/${name}${pathname.replace(/(?<!\/)\/+$/, '')}`;
 }
 
-/** Whether two issuers are one: operators and servers disagree about the slash at the end, which the metadata's address lacks anyway. */
+/** Compares issuers without a trailing slash: operators and servers use both forms, and the metadata URL does not contain it. */
 export const isSameIssuer = (configured: string, told: unknown): boolean =>
   typeof told === 'string' && configured.replace(/\/$/, '') === told.replace(/\/$/, '');
 
 const keptMs = 600_000;
-/** After a failure or for an unknown key: how soon the issuer is asked again. */
+/** Minimum time between fetches after a failure or for an unknown key. */
 const againMs = 60_000;
 const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept: 'application/json' } as const;
 
@@ -50,11 +50,11 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let known: Fetched | undefined;
   let failure: { readonly error: unknown; readonly at: number } | undefined;
   let underWay: Promise<Fetched> | undefined;
-  /** When the keys were asked for again because of a key that was not known. */
+  /** Time of the last fetch for an unknown key. */
   let refetchedAt = Number.NEGATIVE_INFINITY;
   const imported = new Map<string, Promise<CryptoKey>>();
 
-  /** Everybody who needs the keys while they are asked for waits for the same answer. */
+  /** Concurrent requests for the keys share one fetch. */
   const ask = (client?: string): Promise<Fetched> => {
     underWay ??= fetchKeys(options, client)
       .then((fetched) => {
@@ -74,7 +74,7 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   };
   const current = async (client?: string): Promise<Fetched> => {
     if (known && clock() - known.at < keptMs) return known;
-    // A failure is remembered for a while: an issuer that is down is not asked once per request. Its old keys still count.
+    // Failures are cached, so that an unavailable issuer is not asked for every request. Its old keys stay valid.
     if (failure && clock() - failure.at < againMs) {
       if (known) return known;
       throw failure.error;
@@ -84,7 +84,7 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
       throw error;
     });
   };
-  /** The keys after another look, at most once a minute. */
+  /** Returns the keys after another fetch, at most once a minute. */
   const again = async (client?: string): Promise<Fetched | undefined> => {
     if (underWay) return underWay.catch(() => known);
     if (clock() - refetchedAt < againMs) return undefined;
@@ -107,12 +107,12 @@ function importOnce(imported: Map<string, Promise<CryptoKey>>, jwk: JWK, algorit
   const name = `${algorithm} ${JSON.stringify(jwk)}`;
   const key = imported.get(name) ?? importPublicKey(jwk, algorithm);
   imported.set(name, key);
-  // The name of an algorithm is the caller's, and may be any text.
+  // The algorithm name comes from the caller and can be any text.
   key.catch(() => imported.delete(name));
   return key;
 }
 
-/** With a kid exactly that key; without one the only key that fits the algorithm. */
+/** With a kid, exactly that key. Without one, the only key that fits the algorithm. */
 function select(keys: readonly JWK[], kid: string | undefined, algorithm: string): JWK | undefined {
   const fitting = keys.filter((key) => fits(key, algorithm));
   if (kid !== undefined) return fitting.find((key) => key.kid === kid);
@@ -121,7 +121,7 @@ function select(keys: readonly JWK[], kid: string | undefined, algorithm: string
 
 const kinds: Readonly<Record<string, string>> = { ES: 'EC', RS: 'RSA', PS: 'RSA', Ed: 'OKP' };
 
-/** A public key for signatures of that algorithm. */
+/** Imports a public key for signatures of an algorithm. */
 export const fits = ({ kty, use, alg, d, k }: JWK, algorithm: string): boolean =>
   kty === kinds[algorithm.slice(0, 2)] &&
   (use === undefined || use === 'sig') &&
@@ -129,12 +129,12 @@ export const fits = ({ kty, use, alg, d, k }: JWK, algorithm: string): boolean =
   d === undefined &&
   k === undefined;
 
-/** @throws LwsError `invalid-token` for a key that is none */
+/** @throws LwsError `invalid-token` for an invalid key */
 export async function importPublicKey(jwk: JWK, algorithm: string): Promise<CryptoKey> {
   try {
     return (await importJWK({ ...jwk }, algorithm)) as CryptoKey;
   } catch (error) {
-    throw refusedCredential('The verification key cannot be used.', (error as Error).message, error);
+    throw refusedCredential('The verification key is not valid.', (error as Error).message, error);
   }
 }
 
@@ -147,12 +147,12 @@ async function fetchKeys(
   if (!isSameIssuer(issuer, metadata['issuer']))
     throw unavailable(
       issuer,
-      `its metadata at ${metadataUrl} say that the issuer is ${String(metadata['issuer']).slice(0, 200)}, and not ${issuer}`,
+      `its metadata at ${metadataUrl} name the issuer ${String(metadata['issuer']).slice(0, 200)} instead of ${issuer}`,
     );
   const location = metadata['jwks_uri'];
   if (typeof location !== 'string') throw unavailable(issuer, 'its metadata have no jwks_uri');
   const { keys } = await fetchJson(fetch, location, issuer);
-  if (!Array.isArray(keys)) throw unavailable(issuer, `${location} is no JWKS`);
+  if (!Array.isArray(keys)) throw unavailable(issuer, `${location} is not a JWKS`);
   return { keys: keys.filter((key) => typeof key === 'object' && key !== null) as JWK[], at: clock() };
 }
 
@@ -167,8 +167,8 @@ async function fetchJson(fetch: GuardedFetch, url: string, issuer: string): Prom
     if (error instanceof OutboundError) throw unavailable(issuer, `${error.code}: ${error.message}`, error);
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw unavailable(issuer, `${url} is no JSON object`);
+  throw unavailable(issuer, `${url} is not a JSON object`);
 }
 
 const unavailable = (issuer: string, reason: string, cause?: unknown) =>
-  refusedCredential('The keys of the issuer cannot be had.', `${issuer}: ${reason}`, cause);
+  refusedCredential('The keys of the issuer cannot be fetched.', `${issuer}: ${reason}`, cause);

@@ -1,12 +1,9 @@
-/**
- * JSON Web Tokens as they come from strangers: read strictly before anything is believed, and verified with a key that somebody else has
- * chosen.
- */
+/** Untrusted JSON Web Tokens: parsed strictly, and verified with a key that the caller of this module selects. */
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { clockSkew } from './audience.js';
 import { refusedCredential } from './suite.js';
 
-/** Whether a JSON text gives a member of an object twice, which JSON.parse would not tell. Pure; linear. */
+/** True if a JSON text repeats a member name in an object, which JSON.parse does not report. Linear time. */
 export function hasDuplicateMembers(json: string): boolean {
   const scopes: (Set<string> | undefined)[] = [];
   for (let at = 0; at < json.length; at++) {
@@ -18,7 +15,7 @@ export function hasDuplicateMembers(json: string): boolean {
       const end = endOfString(json, at);
       const names = scopes[scopes.length - 1];
       if (names && isMemberName(json, end + 1)) {
-        // Escapes are undone: "sub" and "s\u0075b" are one name.
+        // Unescapes names: "sub" and "s\u0075b" are the same.
         const name = nameOf(json.slice(at, end + 1));
         if (name === undefined || names.has(name)) return true;
         names.add(name);
@@ -29,7 +26,7 @@ export function hasDuplicateMembers(json: string): boolean {
   return false;
 }
 
-/** Whether what ends here is followed by a colon, after any white space. */
+/** True if a colon follows, after optional white space. */
 function isMemberName(json: string, from: number): boolean {
   let at = from;
   while (json[at] === ' ' || json[at] === '\t' || json[at] === '\n' || json[at] === '\r') at++;
@@ -40,7 +37,7 @@ function nameOf(text: string): string | undefined {
   try {
     return JSON.parse(text) as string;
   } catch {
-    // Malformed: the parser will say so of the whole text.
+    // Malformed: the parser reports it for the whole text.
     return undefined;
   }
 }
@@ -51,10 +48,10 @@ function endOfString(json: string, start: number): number {
   return at;
 }
 
-/** The `typ` of the credential in a sign-in link. */
+/** `typ` of the credential in a sign-in link. */
 export const signInType = 'sign-in+jwt';
 
-/** The ten algorithms of the challenge (rule 15.9); never `none`, never a shared secret. */
+/** The ten algorithms of the challenge (rule 15.9). Never `none`, never a shared secret. */
 export const signatureAlgorithms = [
   'ES256',
   'ES384',
@@ -68,13 +65,13 @@ export const signatureAlgorithms = [
   'PS512',
 ] as const;
 
-// RFC 9864 calls EdDSA with Ed25519 by its name; both names are one algorithm here.
+// RFC 9864 names EdDSA with Ed25519 `Ed25519`. Both names denote one algorithm here.
 const accepted: readonly string[] = [...signatureAlgorithms, 'Ed25519'];
 
-/** Members of a JWK that only its owner may have. */
+/** Private members of a JWK. */
 export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
-/** Longer ones have no purpose; a header field may be four times as long. */
+/** Longer tokens have no use; a header field may be four times as long. */
 const longestJwt = 16_384;
 
 export interface UnverifiedJwt {
@@ -83,13 +80,13 @@ export interface UnverifiedJwt {
 }
 
 /**
- * Header and payload of a compact JWS; `undefined` for any other text, for members that are given twice, and for a signature that is not
- * in its canonical spelling.
+ * Parses header and payload of a compact JWS. Returns `undefined` for any other text, repeated members, and signatures that are
+ * not in canonical base64url.
  */
 export function readJwt(text: string): UnverifiedJwt | undefined {
   if (text.length > longestJwt || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) return undefined;
   const [first, second, signature] = text.split('.') as [string, string, string];
-  // RFC 4648 3.5: with other bits at its end the same signature would pass in several spellings.
+  // RFC 4648 3.5: non-zero trailing bits would allow several spellings of one signature.
   if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) return undefined;
   const header = readObject(first);
   const payload = header && readObject(second);
@@ -99,29 +96,26 @@ export function readJwt(text: string): UnverifiedJwt | undefined {
 function readObject(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const json = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'));
-    // RFC 7519 4: parsers differ in which of two equal names they take.
+    // RFC 7519 4: parsers differ in the choice between repeated names.
     if (hasDuplicateMembers(json)) return undefined;
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;
   } catch {
-    // Neither UTF-8 nor JSON: no JWT.
+    // Invalid UTF-8 or JSON: not a JWT.
     return undefined;
   }
 }
 
 export interface JwtExpectations {
-  /** Claims that must be there. */
+  /** Required claims. */
   readonly required: readonly string[];
-  /** The media type in the header, such as `at+jwt`. */
+  /** Media type in the header, such as `at+jwt`. */
   readonly typ?: string;
 }
 
-/**
- * Verifies signature, `exp` and `nbf`, the presence of claims, and the types of the registered ones.
- * @throws LwsError `invalid-token`
- */
+/** Verifies signature, `exp`, `nbf`, required claims, and the types of registered claims. @throws LwsError `invalid-token` */
 export async function verifyJwt(text: string, key: CryptoKey, { required, typ }: JwtExpectations): Promise<JWTPayload> {
   assertNoPrivateKey(text);
   let payload: JWTPayload;
@@ -133,7 +127,7 @@ export async function verifyJwt(text: string, key: CryptoKey, { required, typ }:
       ...(typ === undefined ? {} : { typ }),
     }));
   } catch (error) {
-    // A key of another kind than the algorithm is a TypeError of the library.
+    // The library throws a TypeError if the key does not fit the algorithm.
     if (error instanceof errors.JOSEError || error instanceof TypeError)
       throw refusedCredential(
         describe(error),
@@ -146,20 +140,20 @@ export async function verifyJwt(text: string, key: CryptoKey, { required, typ }:
   return payload;
 }
 
-/** A key in the header is not what verifies, but who sends a private one has lost it. */
+/** A key in the header is not used for verification, but a private key in it is exposed. */
 function assertNoPrivateKey(text: string): void {
   const jwk = readJwt(text)?.header['jwk'];
   if (typeof jwk === 'object' && jwk !== null && privateMembers.some((member) => member in jwk))
-    throw refusedCredential('The header of the credential reveals a private key.', 'header.jwk has private members');
+    throw refusedCredential('The header of the credential contains a private key.', 'header.jwk has private members');
 }
 
-/** The thumbprint of the key that a credential is bound to. @throws LwsError `invalid-token` for another kind of binding */
+/** Returns the thumbprint of the key that a credential is bound to. @throws LwsError `invalid-token` for another kind of binding */
 export function boundKey({ cnf }: JWTPayload): { readonly boundTo?: string } {
   if (cnf === undefined) return {};
   const { jkt } = (cnf ?? {}) as { jkt?: unknown };
   if (typeof jkt === 'string') return { boundTo: jkt };
   throw refusedCredential(
-    'The credential is bound in a way that is not supported.',
+    'The credential uses an unsupported kind of key binding.',
     `cnf is ${String(JSON.stringify(cnf)).slice(0, 200)}`,
   );
 }
@@ -167,21 +161,21 @@ export function boundKey({ cnf }: JWTPayload): { readonly boundTo?: string } {
 function describe(error: Error): string {
   if (error instanceof errors.JWTExpired) return 'The credential has expired.';
   if (error instanceof errors.JWTClaimValidationFailed) return `The claim ${error.claim} is missing or wrong.`;
-  return 'The signature of the credential does not hold.';
+  return 'The signature of the credential is not valid.';
 }
 
-/** Numbers as strings and the like pass no check by accident. */
+/** Numbers as strings, for example, must not pass a check by accident. */
 function assertTypes(payload: JWTPayload): void {
   for (const name of ['exp', 'iat', 'nbf'])
     if (payload[name] !== undefined && (typeof payload[name] !== 'number' || !Number.isFinite(payload[name])))
       throw refusedCredential(
-        `The claim ${name} is no number.`,
+        `The claim ${name} is not a number.`,
         `${name} is ${JSON.stringify(payload[name]).slice(0, 100)}`,
       );
   for (const name of ['sub', 'iss', 'client_id', 'azp', 'jti'])
     if (payload[name] !== undefined && (typeof payload[name] !== 'string' || payload[name] === ''))
       throw refusedCredential(
-        `The claim ${name} is no text.`,
+        `The claim ${name} is not a string.`,
         `${name} is ${JSON.stringify(payload[name]).slice(0, 100)}`,
       );
   const now = Date.now() / 1000;

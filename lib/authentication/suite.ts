@@ -1,4 +1,4 @@
-/** The contract of an authentication suite: it recognises its credentials by their shape and verifies them. */
+/** Interface of an authentication suite: recognizes credentials by their form and verifies them. */
 
 import type { Principal } from '../authorization/principal.js';
 import { LwsError, tooBusy } from '../errors.js';
@@ -6,48 +6,45 @@ import { OutboundError } from '../outbound/outbound-error.js';
 
 export interface VerifiedCredential {
   readonly principal: Principal;
-  /** Milliseconds since the epoch: when the credential itself expires. */
+  /** Expiry of the credential, in milliseconds since the epoch. */
   readonly expires: number;
-  /** Milliseconds since the epoch after which it has to be verified again, because keys are looked up elsewhere. */
+  /** Time after which it is verified again, in milliseconds since the epoch, because its keys are fetched. */
   readonly verifyAgain?: number;
-  /** The thumbprint of the key that a presenter must prove to have (RFC 9449 6.1). */
+  /** Thumbprint of the key that the presenter must prove (RFC 9449 6.1). */
   readonly boundTo?: string;
-  /** The name of a sign-in link, which is good at the token endpoint alone and for one key. `boundTo` is empty then. */
+  /** Name of a sign-in link, valid at the token endpoint only and for one key. `boundTo` is then empty. */
   readonly link?: string;
 }
 
 export interface Suite {
   readonly name: string;
-  /**
-   * The `subject_token_type` values under which the token endpoint takes its credentials, the first of them advertised;
-   * none: it does not.
-   */
+  /** `subject_token_type` values accepted at the token endpoint for its credentials; the first is advertised. Absent: not accepted there. */
   readonly tokenTypes?: readonly string[];
-  /** The schemes of `Authorization` that carry its credentials, in lower case; absent: `bearer` alone. */
+  /** `Authorization` schemes of its credentials, in lower case. Default: `bearer`. */
   readonly schemes?: readonly string[];
-  /** Whether the credential has this suite's shape. It must be cheap, and safe for any text. */
+  /** True if the credential has the form of this suite. Must be fast, and safe for any text. */
   recognises(credential: string): boolean;
   /**
-   * @param address who presents it: other servers are asked for its sake in turns
+   * @param address client that fetches are queued for (round robin)
    * @throws LwsError `invalid-token` with a full `reason` for the log; `too-busy`
    */
   verify(credential: string, address: string): Promise<VerifiedCredential>;
 }
 
 /**
- * A credential that is refused.
- * @param description which check failed, for the client: it must leak neither the credential nor what was expected
- * @param reason the same in full, for the log
+ * Creates the error for a rejected credential.
+ * @param description failed check, for the client; must not reveal the credential or the expected value
+ * @param reason full reason, for the log
  */
 export const refusedCredential = (description: string, reason: string, cause?: unknown): LwsError =>
   new LwsError('invalid-token', description, { reason, cause });
 
-/** Whether an attempt failed because of what others do at the same time, and says nothing of the credential. */
+/** True if an attempt failed because of load, which says nothing about the credential. */
 export const isBusy = (error: unknown): boolean => error instanceof LwsError && error.code === 'too-busy';
 
-/** @throws LwsError `too-busy` for an error that says so */
+/** @throws LwsError `too-busy` if the error indicates load */
 export function assertNotBusy(error: unknown): void {
   if (isBusy(error)) throw error;
   if (error instanceof OutboundError && error.code === 'busy')
-    throw tooBusy('The server looks up too many credentials at once. Try again in a moment.', 5, { cause: error });
+    throw tooBusy('Too many credentials are being looked up. Retry in a few seconds.', 5, { cause: error });
 }

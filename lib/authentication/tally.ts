@@ -1,13 +1,13 @@
-/** Counts what strangers have in all storages of a process, by kind and address: identities and names of storages cost nothing. */
+/** Counts resources of unprivileged callers in all storages of a process, by kind and address: identities and storage names are free. */
 
-/** How many times as much as in one storage strangers may have in all storages together. */
+/** Limit over all storages together, as a multiple of the limit of one storage. */
 export const inAllStorages = 10;
 
-/** The counts of one kind for one storage. */
+/** Counts of one kind in one storage. */
 export interface Tally {
-  /** @param from an address or a digest of one */
+  /** @param from an address or the digest of one */
   add(from: string, count: 1 | -1): void;
-  /** Count in the other storages. @param from absent: of all addresses */
+  /** Returns the count in the other storages. @param from default: all addresses */
   elsewhere(from?: string): number;
 }
 
@@ -19,10 +19,10 @@ const change = (counts: Map<string, number>, key: string, by: number): void => {
 
 export class Tallies {
   private readonly totals = new Map<string, number>();
-  /** Kept while a storage is closed: what it stores is there. */
+  /** Retained while a storage is closed, since its resources still exist. */
   private readonly byStorage = new Map<string, Map<string, number>>();
 
-  /** Begins to count for a storage that is being opened. */
+  /** Starts counting for a storage that is being opened. */
   of(kind: string, storage: string): Tally {
     const [key, own] = [`${kind} ${storage}`, new Map<string, number>()];
     this.forget(key);
@@ -30,7 +30,7 @@ export class Tallies {
     const ofAll = '';
     return {
       add: (from, count) => {
-        // What a closed storage still ends was taken off with it.
+        // Its counts were removed when the storage was closed.
         if (this.byStorage.get(key) !== own) return;
         for (const each of [from, ofAll]) {
           change(own, each, count);
@@ -41,7 +41,7 @@ export class Tallies {
     };
   }
 
-  /** Forgets a storage that is removed. */
+  /** Drops the counts of a deleted storage. */
   remove(storage: string): void {
     for (const key of this.byStorage.keys()) if (key.endsWith(` ${storage}`)) this.forget(key);
   }

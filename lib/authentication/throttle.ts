@@ -1,49 +1,49 @@
-/** How often one address may fail: counted per minute, in memory. */
+/** Limits failed attempts per address and minute, in memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { LwsError } from '../errors.js';
 import { clientOf } from '../fields/client-address.js';
 
 export interface Throttle {
-  /** @throws LwsError `too-many-requests` when the address has no attempts left in this minute */
+  /** @throws LwsError `too-many-requests` if the address has no attempts left in this minute */
   assertOpen(address: string): Promise<void>;
   /** Counts an attempt. */
   count(address: string): Promise<void>;
   /**
-   * Counts an attempt before it is made, so that those made at once are not all the first.
-   * @returns what takes it back
+   * Counts an attempt before it is made, so that concurrent attempts cannot exceed the limit.
+   * @returns a function that refunds it
    * @throws LwsError as `assertOpen`
    */
   begin(address: string): Promise<() => Promise<void>>;
 }
 
 const seconds = 60;
-/** Milliseconds by which refusals are late. */
+/** Delay of rejections, in milliseconds. */
 const lateMs = 100;
 
 const uncounted = async (): Promise<void> => {};
 
-/** What an address has of its attempts when all together have used up theirs: who attempts little is not locked out. */
+/** Attempts of an address after the total limit is reached: clients with few attempts are not locked out. */
 const scarcePart = 15;
 
 /**
- * @param perMinute attempts of one address; 0: no bound
- * @param inAll attempts of all addresses in a minute, after which each has a fifteenth of its own
+ * @param perMinute attempts of one address; 0 for no limit
+ * @param inAll attempts of all addresses in a minute; beyond it each address has a fifteenth of its limit
  */
 export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Throttle {
   if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: seconds });
   const [all, everybody] = [new RateLimiterMemory({ points: inAll, duration: seconds }), 'all'];
   const refuse = async (address: string, { consumedPoints, msBeforeNext }: RateLimiterRes): Promise<never> => {
-    // Who waits for an answer before the next attempt is slowed down by a late one.
+    // Delays rejections, which slows down clients that wait for each response.
     await sleep(lateMs);
     const wait = Math.max(1, Math.ceil(msBeforeNext / 1000));
-    throw new LwsError('too-many-requests', `Too many attempts of your address. Try again in ${wait} seconds.`, {
+    throw new LwsError('too-many-requests', `Too many attempts from your address. Retry in ${wait} seconds.`, {
       reason: `${consumedPoints} attempts of ${address} within ${seconds} s`,
       fields: { 'Retry-After': String(wait) },
     });
   };
-  /** Rejects, with its own kind of result, when the points are used up. */
+  /** Rejects with a result object of its own if the points are used up. */
   const consume = (key: string): Promise<RateLimiterRes> =>
     limiter.consume(key).catch((error: unknown) => {
       if (error instanceof RateLimiterRes) return error;

@@ -1,6 +1,6 @@
 /**
- * Blank nodes get new labels whenever they enter the storage: the labels of parsers start over with every process, and two documents'
- * `_:b0` would become one node.
+ * Relabels blank nodes that enter the storage: parsers restart their labels in every process, so `_:b0` of two documents would
+ * become one node.
  */
 import { randomBytes } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
@@ -8,26 +8,23 @@ import { DataFactory } from 'rdf-data-factory';
 
 const factory = new DataFactory<Quad>();
 
-/** Labels that no other document has, one after the other. */
+/** Generates labels that no other document has. */
 export function freshLabels(): () => string {
   let document: string | undefined;
   let count = 0;
   return () => {
     document ??= randomBytes(12).toString('hex');
-    // Of one width, so that nodes are stored, and sorted before, in the order in which they came.
+    // Fixed width, so that label order is the order of appearance.
     return `b${document}x${(count++).toString(36).padStart(4, '0')}`;
   };
 }
 
-/**
- * The quads with their blank nodes relabelled, the same label always the same way.
- * @param isKnown labels that are to stay, because they name nodes that are stored already
- */
+/** Returns the quads with new blank node labels, the same for equal labels. @param isKnown labels of stored nodes, kept unchanged */
 export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boolean = () => false): Quad[] {
   return relabeller(isKnown)(quads);
 }
 
-/** Relabels a document that comes in parts: the same label always the same way. */
+/** Relabels a document that is processed in parts, consistently across the parts. */
 export function relabeller(isKnown: (label: string) => boolean = () => false): (quads: Iterable<Quad>) => Quad[] {
   const labels = new Map<string, Term>();
   const freshLabel = freshLabels();

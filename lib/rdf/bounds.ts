@@ -1,39 +1,36 @@
-/**
- * What a document may become: a string of a few bytes can say many triples, and each of their terms can be long where a prefix or a base
- * is.
- */
+/** Limits of parsed documents: a few bytes can produce many triples, and long terms through a prefix or a base. */
 import type { NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 
-/** Characters of an IRI (rule 1.13). */
+/** Maximum IRI length in characters (rule 1.13). */
 const longestIri = 64 << 10;
 
 /** @throws LwsError `malformed-body` */
 export function assertIriLength({ length }: string): void {
   if (length > longestIri)
-    throw new LwsError('malformed-body', `An IRI of ${length} characters is too long; ${longestIri} are possible.`);
+    throw new LwsError('malformed-body', `An IRI of ${length} characters is too long. The limit is ${longestIri}.`);
 }
 
 export interface Bounds {
   /** `lws.rdf.max-triples` */
   readonly triples: number;
-  /** `lws.json.max-values`, of JSON-LD as of other JSON. */
+  /** `lws.json.max-values`, for JSON-LD too. */
   readonly values?: number;
 }
 
-/** Where nobody set any. */
+/** Defaults. */
 export const usualBounds: Bounds = { triples: 500_000 };
 
-/** Characters of terms that any document may have; further ones for each byte of it, and for each of its triples. */
+/** Characters of terms allowed for every document, per byte of the document, and per triple. */
 const [characters, perByte, perTriple] = [4 << 20, 16, 512];
 
-/** Counts the triples of a document while it is read. */
+/** Counts the triples of a document during parsing. */
 export class Expansion {
   private triples = 0;
   private characters = 0;
 
-  /** @param length of the document */
+  /** @param length of the document, in bytes */
   constructor(
     private readonly length: number,
     private readonly bounds: Bounds,
@@ -56,16 +53,16 @@ const tooMany = ({ triples }: Bounds): LwsError =>
 const tooLong = (): LwsError =>
   new LwsError(
     'too-large',
-    'The terms of the document are much longer than the document: its prefixes or its base are too long.',
+    'The terms of the document are much longer than the document. Shorten its prefixes or its base.',
   );
 
-/** What contexts are made of has at most so many characters, mostly. */
+/** Usual maximum length of context texts, in characters. */
 const usualNamespace = 512;
 
 /**
- * Looks at a JSON document before its names become IRIs: in the worst case each of them gets the longest text of a context, or
- * the base, before it.
- * @param length of the document
+ * Checks a JSON-LD document before its names become IRIs: each name may get the longest text of a context, or the base, as
+ * prefix.
+ * @param length of the document, in bytes
  * @throws LwsError `too-large`, `malformed-body` for a member that `jsonld` would drop
  */
 export function assertExpandable(document: unknown, base: string, length: number): void {
@@ -80,7 +77,7 @@ export function assertExpandable(document: unknown, base: string, length: number
     }
     if (typeof node !== 'object' || node === null) continue;
     for (const [key, value] of Object.entries(node)) {
-      // `jsonld` copies objects member by member, and would drop it.
+      // `jsonld` copies objects member by member and would drop this member.
       if (key === '__proto__')
         throw new LwsError('malformed-body', 'A JSON-LD document cannot have a member "__proto__". Rename the term.');
       names++;
@@ -90,7 +87,7 @@ export function assertExpandable(document: unknown, base: string, length: number
   if (longest > usualNamespace && longest * names > characters + length * perByte) throw tooLong();
 }
 
-/** The same for the text of an update, whose names have a colon each. @throws LwsError `too-large` */
+/** Same check for the text of an update, whose prefixed names contain a colon. @throws LwsError `too-large` */
 export function assertExpandableText(text: string): void {
   let [longest, names, before, last] = [0, 0, '', ''];
   for (const [token] of text.matchAll(/<[^<>]*>?|[^\s<]+/g)) {
@@ -102,18 +99,14 @@ export function assertExpandableText(text: string): void {
   if (longest > usualNamespace && longest * names > characters + text.length * perByte) throw tooLong();
 }
 
-/** How a graph has grown: its triples, and the characters of their keys that came. */
+/** Growth of a graph: number of triples, and characters of added keys. */
 export interface Growth {
   readonly before: number;
   readonly after: number;
   readonly characters: number;
 }
 
-/**
- * Looks at what an update makes of a graph.
- * @param length of the update
- * @throws LwsError `too-large`, where it has grown
- */
+/** Checks the result of an update. @param length of the update @throws LwsError `too-large` if the graph grew beyond the limits */
 export function assertGrown({ before, after, characters: grown }: Growth, length: number, bounds: Bounds): void {
   if (after > Math.max(before, bounds.triples)) throw tooMany(bounds);
   if (grown > characters + length * perByte + Math.max(0, after - before) * perTriple) throw tooLong();
@@ -121,7 +114,7 @@ export function assertGrown({ before, after, characters: grown }: Growth, length
 
 const lengthOf = ({ value }: Term): number => value.length;
 
-/** Makes terms, and quads that are counted. */
+/** Term factory that counts quads. */
 export class CountingFactory extends DataFactory<Quad> {
   constructor(private readonly expansion: Expansion) {
     super();

@@ -1,29 +1,29 @@
 /**
- * How much work the contexts of a JSON-LD document are: `jsonld` copies all terms that are in force for each further context, and takes in
- * those that a repeated context has again, so that their number alone says little.
+ * Estimates the work of JSON-LD contexts. `jsonld` copies all active terms for each further context and processes repeated
+ * contexts again, so counting contexts is not enough.
  */
 import { shippedContext } from './contexts.js';
 
-/** Terms that a document may make be copied, for each of its characters. */
+/** Maximum number of copied terms per character of the document. */
 const termsPerCharacter = 8;
 
-/** Whether the contexts of a document are no more work than its length, about, says. */
+/** True if the work of a document's contexts is about proportional to its length. */
 export const isBounded = (document: object, length: number): boolean =>
   workOf(document) <= termsPerCharacter * Math.max(length, leastLength);
 
-/** Shorter ones are no work. */
+/** Shorter documents are always accepted. */
 const leastLength = 1024;
 
 interface Visit {
   readonly node: object;
-  /** Terms in force around it. */
+  /** Active terms of the enclosing context. */
   readonly terms: number;
 }
 
-/** Terms copied or defined, about. */
+/** Approximate number of terms copied or defined. */
 function workOf(document: object): number {
   const left: Visit[] = [{ node: document, terms: 0 }];
-  // The same context on the same terms is kept by `jsonld`.
+  // `jsonld` caches the same context on the same terms.
   const known = new Set<string>();
   let work = 0;
   for (let visit = left.pop(); visit; visit = left.pop()) {
@@ -45,7 +45,7 @@ function workOf(document: object): number {
   return work;
 }
 
-/** Contexts of terms are visited themselves. */
+/** Scoped contexts are visited on their own. */
 const withoutScoped = (key: string, value: unknown): unknown => (key === '@context' ? undefined : value);
 
 function termsOf(context: unknown): number {

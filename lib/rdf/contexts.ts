@@ -1,6 +1,6 @@
 /**
- * The JSON-LD contexts that ship with the package, and the document loader that knows these and what it is given. It fetches
- * nothing: a context that a client names could be any address of the server's network.
+ * JSON-LD contexts that ship with the package, and a document loader for these and for given contexts. It fetches nothing: a
+ * client could name any address in the server's network.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export const cidContext = 'https://www.w3.org/ns/cid/v1';
 const files: Readonly<Record<string, string>> = { [lwsContext]: 'lws-v1.jsonld', [cidContext]: 'cid-v1.jsonld' };
 const loaded = new Map<string, unknown>();
 
-/** The shipped context of that IRI, parsed; `undefined` for any other IRI. */
+/** Returns the shipped context of an IRI, parsed, or `undefined`. */
 export function shippedContext(iri: string): unknown {
   const file = Object.hasOwn(files, iri) ? files[iri] : undefined;
   if (!file) return undefined;
@@ -28,8 +28,8 @@ export class UnknownContext extends LwsError {
   constructor(readonly iri: string) {
     super(
       'malformed-body',
-      `The JSON-LD context ${iri.slice(0, 500)} is not one that this server ships, and its host is not one of ` +
-        'lws.jsonld.allowed-context-hosts: it is not fetched. Write the context into the document.',
+      `The JSON-LD context ${iri.slice(0, 500)} does not ship with this server, and its host is not listed in ` +
+        'lws.jsonld.allowed-context-hosts. Write the context into the document.',
     );
   }
 }
@@ -41,9 +41,9 @@ interface LoadedContext {
 }
 
 /**
- * A document loader for `jsonld`, which fetches nothing.
+ * Creates a document loader for `jsonld` that fetches nothing.
  * @param given texts of other contexts, by IRI
- * @param onRefusal told of what the loader throws: `UnknownContext`
+ * @param onRefusal called with the error that the loader throws: `UnknownContext`
  */
 export const contextLoader =
   (given: Readonly<Record<string, string>>, onRefusal: (error: unknown) => void = () => {}) =>

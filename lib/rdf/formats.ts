@@ -1,4 +1,4 @@
-/** The RDF serialisations that the storage reads and writes, in the order in which they win ties (rule 7.1). */
+/** RDF syntaxes that the storage reads and writes, in order of preference (rule 7.1). */
 export const rdfFormats = [
   'text/turtle',
   'application/ld+json',

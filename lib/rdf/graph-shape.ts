@@ -1,43 +1,40 @@
-/**
- * Groups the triples of one graph by subject, and finds the blank nodes and lists that a syntax may write in place. It knows RDF terms
- * only.
- */
+/** Groups the triples of a graph by subject and finds blank nodes and lists that can be written inline. */
 
 import type { Quad, Term } from '@rdfjs/types';
 import { withoutFragment } from './compact-iri.js';
 import { rdf } from './vocabulary.js';
 
-/** How deep writers nest one node or list in another: past it they use labels, so that no input exhausts the stack. */
+/** Maximum nesting of inline nodes and lists. Deeper ones get labels, so that no input exhausts the stack. */
 export const MAX_NESTING = 16;
 
-/** One IRI or blank node, with all triples of which it is the subject. */
+/** An IRI or blank node with the triples that have it as subject. */
 export interface GraphNode {
-  /** The IRI, or the blank node's name in the input. */
+  /** The IRI, or the label of the blank node in the input. */
   readonly value: string;
   readonly blank: boolean;
-  /** The objects by predicate, both in order of appearance. */
+  /** Objects by predicate, both in order of appearance. */
   readonly properties: Map<string, Term[]>;
-  /** How many triples have this blank node as their object (not counted for IRIs). */
+  /** Number of triples with this blank node as object; not counted for IRIs. */
   references: number;
-  /** Subject and predicate of the last triple that has this blank node as its object. */
+  /** Subject and predicate of the last triple with this blank node as object. */
   referrer: GraphNode | undefined;
   via: string;
-  /** A cell of a well-formed list, with only such cells after it. */
+  /** True for a cell of a well-formed list, all the way to its end. */
   isCell: boolean;
-  /** Set by the writer, as soon as it starts on this node's triples. */
+  /** Set by the writer when it starts to write the triples of this node. */
   written: boolean;
-  /** The blank node's name in the output; set by `labelOf`. */
+  /** Label of the blank node in the output, set by `labelOf`. */
   label: string | undefined;
 }
 
 export interface GraphShape {
-  /** All subjects in order of appearance, but the document itself first and then its fragments. */
+  /** Subjects in order of appearance: the document first, then its fragments, then the others. */
   readonly subjects: readonly GraphNode[];
-  /** All blank nodes by their name in the input, those that are never a subject included. */
+  /** All blank nodes by input label, including those that are never a subject. */
   readonly blanks: ReadonlyMap<string, GraphNode>;
-  /** Nodes of which a label was written in place of their triples: `visitSubjects` writes them next. */
+  /** Nodes that were written as a label instead of inline. `visitSubjects` writes them next. */
   readonly deferred: GraphNode[];
-  /** The number of labels that were given out. */
+  /** Number of labels issued. */
   labels: number;
 }
 
@@ -56,8 +53,8 @@ function newNode(value: string, blank: boolean): GraphNode {
 }
 
 /**
- * Groups triples by subject and predicate, counts the references to blank nodes, and marks well-formed lists.
- * The graph component of the quads is ignored. Duplicate triples are kept, which makes no list well-formed.
+ * Groups triples by subject and predicate, counts references to blank nodes, and marks well-formed lists. Ignores the graph of
+ * the quads. Keeps duplicate triples; a list with duplicates is not well-formed.
  */
 export function shapeOf(quads: readonly Quad[], base: string): GraphShape {
   const named = new Map<string, GraphNode>();
@@ -68,7 +65,7 @@ export function shapeOf(quads: readonly Quad[], base: string): GraphShape {
   for (const quad of quads) {
     const blank = quad.subject.termType === 'BlankNode';
     const value = quad.subject.value;
-    // Triples of one subject mostly come together.
+    // Triples of one subject are usually adjacent.
     if (node === undefined || node.value !== value || node.blank !== blank) {
       node = obtain(blank ? blanks : named, value, blank);
       if (node.properties.size === 0) subjects.push(node);
@@ -100,7 +97,7 @@ function refer(from: GraphNode, predicate: string, to: GraphNode): void {
   to.via = predicate;
 }
 
-/** From the end to the head, so that each cell is looked at once, however long and however broken the list is. */
+/** From the end to the head, so that each cell is visited once even in long or broken lists. */
 function markLists(lastCells: readonly GraphNode[]): void {
   for (const last of lastCells) {
     let cell: GraphNode | undefined = last;
@@ -137,7 +134,7 @@ function documentFirst(subjects: GraphNode[], base: string): GraphNode[] {
   return first.concat(second, others);
 }
 
-/** The items of the list with head `head`, of which all cells count as written from then on. */
+/** Returns the items of the list with this head and marks all its cells as written. */
 export function takeList(shape: GraphShape, head: GraphNode): Term[] {
   const items: Term[] = [];
   let cell: GraphNode | undefined = head;
@@ -150,18 +147,17 @@ export function takeList(shape: GraphShape, head: GraphNode): Term[] {
   return items;
 }
 
-/** The name of a blank node in the output: `b0`, `b1`... in the order in which the writer asks for them. */
+/** Returns the output label of a blank node: `b0`, `b1`... in order of the calls. */
 export function labelOf(shape: GraphShape, node: GraphNode): string {
   node.label ??= `b${shape.labels++}`;
   return node.label;
 }
 
 /**
- * Calls `write` once for each subject that is to stand on its own.
+ * Calls `write` once for each subject that is written on its own.
  *
- * `isInline` tells which nodes `write` puts in place where it meets their only reference. Those that are reached by
- * nothing but each other form cycles: one node of each cycle is written on its own after all. `write` must set
- * `written`, and may put nodes that it did not want to nest into `deferred`.
+ * `isInline` tells which nodes `write` puts at their only reference. Nodes that are reachable only from each other form cycles;
+ * one node of each cycle is written on its own. `write` must set `written`, and may add nodes that it did not nest to `deferred`.
  */
 export function visitSubjects(
   shape: GraphShape,
@@ -170,7 +166,7 @@ export function visitSubjects(
 ): void {
   const visit = (node: GraphNode): void => {
     write(node);
-    // The list grows while it is read.
+    // The list grows during the loop.
     for (const next of shape.deferred) if (!next.written) write(next);
     shape.deferred.length = 0;
   };
@@ -178,7 +174,7 @@ export function visitSubjects(
   for (const node of shape.subjects) if (!node.written) visit(openCycle(shape, node));
 }
 
-/** A node on the cycle that leads to `node`, fit to be written on its own: no list runs through it any more. */
+/** Returns a node on the cycle that leads to `node` and can be written on its own: no list runs through it. */
 function openCycle(shape: GraphShape, node: GraphNode): GraphNode {
   const seen = new Set<GraphNode>();
   let entry = node;
@@ -189,7 +185,7 @@ function openCycle(shape: GraphShape, node: GraphNode): GraphNode {
   let cell: GraphNode | undefined = entry;
   while (cell?.isCell) {
     cell.isCell = false;
-    // Or each of the cells would be found unwritten, and the cycle be walked once for each.
+    // Otherwise each cell would be found unwritten, and the cycle be walked once per cell.
     shape.deferred.push(cell);
     cell = cell.via === rdf.rest ? cell.referrer : undefined;
   }

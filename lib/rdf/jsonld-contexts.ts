@@ -1,7 +1,7 @@
 /**
- * Contexts for `jsonld`, in place of its own resolver, with what that lacks: a term for `@nest` may have a context of its own (JSON-LD 1.1,
- * 4.1.8), and a context is no member of another one. Nested objects of such a term are expanded as nodes of a property, which gives them
- * that context, and are then merged.
+ * Context resolver for `jsonld`, in place of its own. Adds scoped contexts for `@nest` terms (JSON-LD 1.1, 4.1.8) and rejects a
+ * context inside another one. Nested objects of such a term are expanded as nodes of a property, which applies the scoped
+ * context, and are then merged.
  */
 import { randomUUID } from 'node:crypto';
 import { countedCache } from '../caches.js';
@@ -12,7 +12,7 @@ import { resolveIri } from './resolve-iri.js';
 
 type Json = Record<string, unknown>;
 
-/** A context, and what it makes of contexts before it. */
+/** A context and its effect on earlier contexts. */
 interface ResolvedContext {
   readonly document: Json | null;
   getProcessed(activeCtx: object): unknown;
@@ -25,19 +25,19 @@ interface Resolving {
   readonly base: string;
 }
 
-/** The property of nested objects. No document can name it. */
+/** Property of nested objects. Documents cannot name it. */
 const nested = `urn:uuid:${randomUUID()}`;
-/** A term without meaning, which tells the contexts of nested objects. */
+/** A term without meaning that marks the contexts of nested objects. */
 const mark = `${nested}#`;
 
-/** Contexts of recent documents by their texts: few, since each keeps all terms that are in force with it. */
+/** Contexts of recent documents by text. Few, since each retains all terms that are active with it. */
 const recent = countedCache<ResolvedContext>(100);
 const longestKept = 16 << 10;
 const mostNamed = 10;
 
-/** @param load throws for what it does not have */
+/** @param load throws for unknown contexts */
 export function contextResolver(load: ReturnType<typeof contextLoader>) {
-  // Contexts that are being processed: `jsonld` then tries those of their terms, which nothing uses yet.
+  // Contexts that are being processed: `jsonld` then also tries the scoped contexts of their terms.
   let open = 0;
   const watched = (found: ResolvedContext): ResolvedContext => ({
     document: found.document,
@@ -55,7 +55,7 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
   const own = new Map<string, ResolvedContext>();
   const named = async (iri: string, within: readonly string[]): Promise<ResolvedContext[]> => {
     const { document, documentUrl } = await load(iri);
-    if (!isObject(document)) throw malformed(`invalid remote context: ${iri} is no JSON object`);
+    if (!isObject(document)) throw malformed(`invalid remote context: ${iri} is not a JSON object`);
     const { '@context': context = {} } = document;
     return resolved(withBase(context, documentUrl), documentUrl, [...within, iri]);
   };
@@ -65,13 +65,13 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
       assertNoContextWithin(each);
       if (typeof each === 'string') {
         const iri = resolveIri(each, base);
-        // Before what is known is awaited, which may be the context that names this one.
+        // Set before awaiting a known context, since it may be the one that names this context.
         if (within.includes(iri) || within.length === mostNamed)
           throw malformed(`context overflow: the contexts of ${iri} name each other, or more than ${mostNamed}`);
         if (!known.has(iri)) known.set(iri, named(iri, within));
         found.push(...(await known.get(iri)!));
       } else if (each === null || isObject(each)) found.push(watched(contextOf(each, own)));
-      else throw malformed('invalid local context: a "@context" is an object, an IRI or null');
+      else throw malformed('invalid local context: a "@context" must be an object, an IRI or null');
     }
     return found;
   };
@@ -79,7 +79,7 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
     resolve({ context, activeCtx, base }: Resolving): Promise<ResolvedContext[]> {
       // A node of a property would lose it (JSON-LD 1.1, 4.1.5).
       if (open === 0 && activeCtx.previousContext && [context].flat().some((each) => isObject(each) && mark in each))
-        throw malformed('a term for "@nest" with a "@context" cannot be used where the context of a type is in force');
+        throw malformed('a "@nest" term with a "@context" cannot be used inside a type-scoped context');
       return resolved(context, base, []);
     },
   };
@@ -102,7 +102,7 @@ function contextOf(context: Json | null, own: Map<string, ResolvedContext>): Res
   return found;
 }
 
-/** A context from elsewhere, whose own references are relative to its address. */
+/** A remote context; its relative references are resolved against its address. */
 function withBase(context: unknown, base: string): unknown {
   if (typeof context === 'string') return resolveIri(context, base);
   if (Array.isArray(context)) return context.map((each) => withBase(each, base));
@@ -118,10 +118,10 @@ function withBase(context: unknown, base: string): unknown {
 /** @throws LwsError `malformed-body` */
 export function assertNoContextWithin(context: unknown): void {
   if (isObject(context) && '@context' in context)
-    throw malformed('keyword redefinition: a "@context" is no member of another one');
+    throw malformed('keyword redefinition: a "@context" cannot contain another "@context"');
 }
 
-/** A context whose terms for `@nest` with a context are properties instead; the same one where there are none. */
+/** Returns a context with properties in place of `@nest` terms that have a context, or the same context if it has none. */
 function withProperties(context: Json): Json {
   const terms = Object.entries(context).flatMap(([term, definition]) => {
     if (!isObject(definition) || definition['@id'] !== '@nest' || !('@context' in definition)) return [];
@@ -132,13 +132,14 @@ function withProperties(context: Json): Json {
   return terms.length === 0 ? context : { ...context, ...Object.fromEntries(terms) };
 }
 
-/** Merges nested objects of an expanded node into it. @throws LwsError `malformed-body` for nested values that are no objects */
+/** Merges nested objects of an expanded node into it. @throws LwsError `malformed-body` for nested values that are not objects */
 export function mergeNested(node: Json): void {
   const objects = node[nested] as Json[] | undefined;
   if (!objects) return;
   delete node[nested];
   for (const object of objects) {
-    if ('@value' in object || '@list' in object) throw malformed('invalid @nest value: it is no object of properties');
+    if ('@value' in object || '@list' in object)
+      throw malformed('invalid @nest value: it must be an object of properties');
     mergeNested(object);
     for (const [name, value] of Object.entries(object)) {
       const before = node[name];
@@ -146,7 +147,7 @@ export function mergeNested(node: Json): void {
       else if (Array.isArray(value)) node[name] = [before, value].flat();
       else if (isObject(before) && isObject(value))
         for (const [reverse, nodes] of Object.entries(value)) before[reverse] = [before[reverse] ?? [], nodes].flat();
-      else throw malformed(`colliding keywords: ${name} is given twice`);
+      else throw malformed(`colliding keywords: ${name} occurs twice`);
     }
   }
 }

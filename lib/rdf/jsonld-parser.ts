@@ -1,4 +1,4 @@
-/** JSON-LD in: `jsonld`, with what it lets through looked at before and after its expansion. */
+/** JSON-LD parser: `jsonld`, with checks before and after its expansion for input that it accepts wrongly. */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
 import { LwsError } from '../errors.js';
@@ -12,9 +12,9 @@ import { xsd } from './vocabulary.js';
 
 export interface JsonLdParsing extends N3Parsing {
   readonly base: string;
-  /** Texts of contexts by IRI, beside those that ship. */
+  /** Context texts by IRI, in addition to shipped ones. */
   readonly contexts: Readonly<Record<string, string>>;
-  /** Values of JSON that the document may have. */
+  /** Maximum number of JSON values in the document. */
   readonly values: number | undefined;
 }
 
@@ -24,15 +24,16 @@ export async function parseJsonLd(
   { base, factory, contexts, values }: JsonLdParsing,
 ): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text, values);
-  if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
+  if (typeof document !== 'object' || document === null)
+    throw malformed('a JSON-LD document must be an object or an array');
   assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
   if (!isBounded(document, text.length))
-    throw malformed('its contexts define and repeat too many terms for its length: write them as one, at the top');
-  // `jsonld` itself unpacks a list of contexts, before it asks for what they mean.
+    throw malformed('its contexts define and repeat too many terms for its length. Use a single context at the top');
+  // `jsonld` unpacks lists of contexts itself before it resolves them.
   for (const node of [document].flat() as { readonly '@context'?: unknown }[])
     for (const context of [node?.['@context']].flat()) assertNoContextWithin(context);
   const { default: jsonld } = await import('jsonld');
-  // `jsonld` loses what its loader throws, where a context is scoped.
+  // `jsonld` loses the loader's error for scoped contexts.
   let refusal: unknown;
   const documentLoader = contextLoader(contexts, (error) => {
     refusal = error;
@@ -46,20 +47,20 @@ export async function parseJsonLd(
     return { quads: quads.map((quad) => properQuad(quad, factory)), prefixes: contextPrefixes(document) };
   } catch (error) {
     if (refusal !== undefined || error instanceof LwsError) throw refusal ?? error;
-    // Errors of the language itself are faults that `jsonld` does not look for; their messages tell a client nothing.
+    // Errors of the JavaScript engine are faults that `jsonld` does not check for. Their messages mean nothing to a client.
     const isOwn = (error as Error).name.startsWith('jsonld.');
     throw malformed(isOwn ? (error as Error).message : 'its structure is not valid JSON-LD', error);
   }
 }
 
-/** Stands in for xsd:double between `jsonld` and us. */
+/** Replaces xsd:double between `jsonld` and this module. */
 const doubleInDisguise = 'urn:quadpod:double';
 const double = `${xsd.namespace}double`;
 
 /**
- * Looks at everything in an expanded document. Refused are base directions, and what `jsonld` does not hold against a document: its terms
- * would have lists instead of strings. Doubles are disguised, because `jsonld` would rewrite their lexical form ("1" to "1.0E0", and what is
- * no number to "NaN"). Native numbers stay.
+ * Checks an expanded document. Rejects base directions, and input that `jsonld` accepts wrongly and that would give terms with
+ * lists instead of strings. Disguises doubles, because `jsonld` would rewrite their lexical form ("1" to "1.0E0", non-numbers to
+ * "NaN"). Native numbers stay.
  */
 function guardValues(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
@@ -68,24 +69,25 @@ function guardValues(node: unknown): void {
   if ('@direction' in node)
     throw new LwsError('unsupported-rdf', 'Literals with a base direction (@direction) cannot be stored.');
   if ('@value' in node) {
-    if (!isStringOrNone(type)) throw malformed('invalid typed value: the "@type" of a value is one IRI');
-    if (!isStringOrNone(language)) throw malformed('invalid language-tagged value: "@language" is one string');
+    if (!isStringOrNone(type)) throw malformed('invalid typed value: the "@type" of a value must be one IRI');
+    if (!isStringOrNone(language)) throw malformed('invalid language-tagged value: "@language" must be one string');
     if (type === double && typeof node['@value'] === 'string') Object.assign(node, { '@type': doubleInDisguise });
     return;
   }
   if (type !== undefined && ('@list' in node || '@set' in node))
-    throw malformed('invalid set or list object: "@list" and "@set" have no "@type"');
+    throw malformed('invalid set or list object: "@list" and "@set" cannot have a "@type"');
   if (!isStringOrNone(id) || ![type ?? []].flat().every(isStringOrNone))
-    throw malformed('invalid @id or @type value: "@id" is an IRI, and "@type" one or several');
+    throw malformed('invalid @id or @type value: "@id" must be an IRI, "@type" one or several IRIs');
   Object.values(node).forEach(guardValues);
 }
 
 const isStringOrNone = (value: unknown): boolean => typeof value === 'string' || value === undefined || value === null;
 
-/** jsonld's terms are bare objects, its labels begin with `_:`, and disguised doubles are among them. */
+/** jsonld returns plain objects, labels with `_:`, and disguised doubles. */
 function properQuad(quad: Quad, factory: N3Parsing['factory']): Quad {
-  // jsonld leaves out other triples with such an object, as JSON-LD says; here the list would lack its value.
-  if (!quad.object) throw malformed('a list has a value that is no absolute IRI: there is no base, or it is no IRI');
+  // JSON-LD drops triples with such an object; a list would lose its value without notice.
+  if (!quad.object)
+    throw malformed('a list contains a value that is not an absolute IRI: the base is missing or is not an IRI');
   if ((quad.predicate.termType as string) === 'BlankNode')
     throw new LwsError('unsupported-rdf', 'A blank node cannot be a predicate.');
   return factory.quad(
@@ -106,7 +108,7 @@ function properTerm(term: Term, factory: N3Parsing['factory']): Term {
   return term.termType === 'DefaultGraph' ? factory.defaultGraph() : factory.namedNode(term.value);
 }
 
-/** The entries of an inline context that are plain prefixes. */
+/** Entries of an inline context that are plain prefixes. */
 function contextPrefixes(document: object): Record<string, string> {
   const prefixes: Record<string, string> = {};
   const contexts = [(document as { '@context'?: unknown })['@context']].flat();

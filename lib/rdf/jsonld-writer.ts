@@ -1,4 +1,4 @@
-/** Writes one graph as JSON-LD 1.1, compacted by prefixes alone. It knows RDF terms only. */
+/** Writes a graph as JSON-LD 1.1, compacted by prefixes only. */
 
 import type { Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, schemeOf } from './compact-iri.js';
@@ -19,13 +19,13 @@ type Members = { [member: string]: Json };
 
 interface Writing {
   readonly shape: GraphShape;
-  /** Compacts an IRI, for the places where a context's terms apply: keys, types and datatypes. */
+  /** Compacts an IRI in positions where terms of the context apply: keys, types and datatypes. */
   readonly name: (iri: string) => string;
 }
 
 /**
- * Writes one graph as a JSON-LD 1.1 document with a context of prefixes: one node object, or `@graph` with one for each
- * subject. Literals keep their lexical forms, as strings. The graph component of the quads is ignored.
+ * Writes a graph as a JSON-LD 1.1 document with a context of prefixes: one node object, or `@graph` with one per subject.
+ * Literals keep their lexical forms as strings. Ignores the graph of the quads.
  */
 export function writeJsonLd(quads: readonly Quad[], options: WriterOptions): string {
   const prefixes = usablePrefixes(Object.entries(options.prefixes), quads);
@@ -53,7 +53,7 @@ function nodeObject(writing: Writing, node: GraphNode): Members {
   return members;
 }
 
-/** `@type` holds identifiers only: the odd literal or list among the types stays with the property itself. */
+/** `@type` can hold IRIs only. Literals and lists among the types stay with the property. */
 function addTypes(writing: Writing, members: Members, objects: readonly Term[]): void {
   const types: string[] = [];
   const others: Term[] = [];
@@ -96,7 +96,7 @@ function blankId(writing: Writing, node: GraphNode): string {
   return `_:${labelOf(writing.shape, node)}`;
 }
 
-/** JSON-LD 1.1, 4.2. `@json` is avoided: it would put a literal's JSON in place of its lexical form. */
+/** JSON-LD 1.1, 4.2. `@json` is avoided: it would replace the lexical form of a literal. */
 function valueObject(writing: Writing, literal: Literal): Json {
   const { language } = literal;
   if (language !== '') {
@@ -108,17 +108,17 @@ function valueObject(writing: Writing, literal: Literal): Json {
   return datatype === xsd.string ? literal.value : { '@value': literal.value, '@type': writing.name(datatype) };
 }
 
-/** A namespace that makes its term a prefix (JSON-LD 1.1 API, 4.2.2): an absolute IRI that ends in a delimiter. */
+/** True if a namespace makes its term a prefix (JSON-LD 1.1 API, 4.2.2): an absolute IRI that ends in a delimiter. */
 const PREFIX_NAMESPACE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*[:/?#[\]@]$|^[A-Za-z][A-Za-z0-9+.-]*:$/;
 
 const PREFIX_NAME = /^(?!@|_$)[^:/]+$/;
 
-/** What follows the colon of a compact IRI: after `//` none is expanded (JSON-LD 1.1 API, 5.2.2). */
+/** Local part of a compact IRI: `//` after the colon prevents expansion (JSON-LD 1.1 API, 5.2.2). */
 const SUFFIX = /^(?!\/\/)./s;
 
 /**
- * The prefixes that mean in a context what they mean here. One with the name of a scheme that is in use would take
- * full IRIs for compact ones; one with the name of a member of every JavaScript object makes processors stumble.
+ * Returns the prefixes that keep their meaning in a context. A prefix named like a used scheme would make full IRIs look compact,
+ * and one named like a member of every JavaScript object breaks processors.
  */
 function usablePrefixes(prefixes: readonly Prefix[], quads: readonly Quad[]): Prefix[] {
   const candidates = prefixes.filter(

@@ -1,17 +1,17 @@
-/** Documents that n3 reads: Turtle, TriG, N-Triples and N-Quads, at once or triple by triple. */
+/** Documents parsed by n3: Turtle, TriG, N-Triples and N-Quads, as a whole or triple by triple. */
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 
-/** The lines of N-Triples: each has one triple and all of it, or none (RDF 1.1 N-Triples, section 7). */
+/** Line structure of N-Triples: one complete triple or none per line (RDF 1.1 N-Triples, section 7). */
 const blank = /[ \t]*/y;
 const label = /[^\s<"]*/y;
-/** RDF 1.2 N-Triples; the parser looks at the rest of the line. */
+/** RDF 1.2 N-Triples. The parser checks the rest of the line. */
 const version = /^[ \t]*VERSION[ \t]/i;
 const suffix = /\^\^<[^>]*>|@[\w-]+/y;
 
-/** The number of the first line that is neither one whole triple nor none; `undefined` when all are. */
+/** Returns the number of the first line that is neither a complete triple nor empty, or `undefined`. */
 export function strayLine(text: string): number | undefined {
   let number = 0;
   for (const line of text.split(/\r\n|\r|\n/)) {
@@ -31,13 +31,13 @@ function isTripleLine(line: string): boolean {
   return at === line.length || line[at] === '#';
 }
 
-/** The index after the term that begins there; after the line where none does. */
+/** Returns the index after the term that begins there, or after the line if there is none. */
 function termEnd(line: string, start: number): number {
   const none = line.length + 1;
   if (line[start] === '<') return line.indexOf('>', start) + 1 || none;
   if (line[start] === '_') {
     let end = endOf(label, line, start);
-    // A label does not end in a full stop: that is the triple's.
+    // Labels do not end in a full stop; it ends the triple.
     while (line[end - 1] === '.') end--;
     return end;
   }
@@ -47,7 +47,7 @@ function termEnd(line: string, start: number): number {
   return endOf(suffix, line, end + 1);
 }
 
-/** The index after what a sticky pattern matches there. */
+/** Returns the index after the match of a sticky pattern. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return at + (pattern.exec(text)?.[0].length ?? 0);
@@ -63,10 +63,10 @@ export interface N3Parsing {
   readonly factory: DataFactory<Quad>;
 }
 
-/** All at once. @throws LwsError `malformed-body` */
+/** Parses a document as a whole. @throws LwsError `malformed-body` */
 export function parseN3(text: string, format: string, { base, factory }: N3Parsing): RdfDocument {
   const prefixes: Record<string, string> = {};
-  // n3's own terms work out their parts at every access.
+  // n3's terms compute their parts on every access.
   const options = { format, factory: factory as never };
   const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
   try {
@@ -80,10 +80,10 @@ export function parseN3(text: string, format: string, { base, factory }: N3Parsi
   }
 }
 
-/** The same of N-Triples and N-Quads, whose lines have one triple each. @throws LwsError `malformed-body` */
+/** Parses N-Triples or N-Quads with one statement per line. @throws LwsError `malformed-body` */
 export function parseLines(text: string, format: string, { factory }: N3Parsing): RdfDocument {
   const document = parseN3(text, format, { factory });
-  // Lines with a graph are no triples, and refused for their graph; so are those with triple terms, for these.
+  // Lines with a graph or with triple terms are rejected.
   const isPlain = ({ graph, object }: Quad): boolean => graph.termType === 'DefaultGraph' && object.termType !== 'Quad';
   if (document.quads.every(isPlain)) assertTripleLines(text);
   return document;
@@ -91,17 +91,17 @@ export function parseLines(text: string, format: string, { factory }: N3Parsing)
 
 export const isInDefaultGraph = ({ graph }: Quad): boolean => graph.termType === 'DefaultGraph';
 
-/** N-Triples has each triple on a line of its own, which n3 does not mind. @throws LwsError `malformed-body` */
+/** N-Triples requires one triple per line; n3 does not check it. @throws LwsError `malformed-body` */
 export function assertTripleLines(text: string): void {
   const line = strayLine(text);
-  if (line !== undefined) throw malformed(`N-Triples has one triple on a line, and all of it, unlike line ${line}`);
+  if (line !== undefined) throw malformed(`N-Triples requires one complete triple per line, unlike line ${line}`);
 }
 
 interface N3Error extends Error {
   context?: { line?: number; token?: { start?: number }; previousToken?: { line: number; end: number } };
 }
 
-/** n3 says the line, and the column only through the token before the fault. */
+/** n3 reports the line, and the column only through the previous token. */
 function describeN3Error(text: string, error: N3Error): string {
   const { line, token, previousToken } = error.context ?? {};
   const message = error.message.replace(/ on line \d+\.?$/, '').slice(0, 200);
@@ -118,13 +118,13 @@ export const malformed = (what: string, cause?: unknown): LwsError =>
 export const namedGraph = (): LwsError =>
   new LwsError(
     'named-graph',
-    'The document has triples in a named graph. A resource is a single graph: put them into the default graph.',
+    'The document has triples in a named graph. A resource is a single graph: use the default graph.',
   );
 
 /**
- * Triple by triple, where `parseN3` makes all tokens first.
+ * Parses triple by triple; `parseN3` creates all tokens first.
  * @returns the prefixes
- * @throws LwsError `malformed-body`; what `take` and the factory throw
+ * @throws LwsError `malformed-body`; errors of `take` and of the factory
  */
 export function eachN3(
   text: string,
@@ -134,7 +134,7 @@ export function eachN3(
   const options = { format, factory: factory as never };
   const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
   const prefixes: Record<string, string> = {};
-  // A stream that is driven from here, so that what is thrown is thrown here; a string is read in a task of its own.
+  // A stream that is driven synchronously, so that errors are thrown here. n3 would parse a string in a task of its own.
   const handlers = new Map<string, (piece?: string) => void>();
   const stream = { on: (event: string, handler: (piece?: string) => void) => void handlers.set(event, handler) };
   let failure: unknown;

@@ -1,4 +1,4 @@
-/** Long RDF documents in, triple by triple, so that they are never held whole as terms. */
+/** Parses long RDF documents triple by triple, without holding all terms in memory. */
 import type { Quad } from '@rdfjs/types';
 import { decodeUtf8 } from '../json/json.js';
 import { relabeller } from './blank-nodes.js';
@@ -8,7 +8,7 @@ import { assertTripleLines, eachN3, isInDefaultGraph, namedGraph } from './n3-do
 import type { ParseOptions } from './parse.js';
 import { boundedPrefixes } from './prefixes.js';
 
-/** The formats whose documents can be read in parts. */
+/** Formats that can be parsed in parts. */
 const inParts: ReadonlySet<RdfFormat> = new Set([
   'text/turtle',
   'application/trig',
@@ -16,16 +16,16 @@ const inParts: ReadonlySet<RdfFormat> = new Set([
   'application/n-quads',
 ]);
 
-/** Whether `parseInParts` reads a format. */
+/** True if `parseInParts` supports a format. */
 export const hasParts = (format: RdfFormat): boolean => inParts.has(format);
 
 const quadsAtATime = 2_000;
 
 /**
- * Parses a long document, whose triples are given away in parts and need not be held. The bytes are released.
- * @param take is given parts of the triples
+ * Parses a long document and passes on its triples in parts. Releases the bytes.
+ * @param take receives parts of the triples
  * @returns the prefixes
- * @throws LwsError as `parseRdf`; what was given away is in vain then
+ * @throws LwsError as `parseRdf`; the parts passed on before are then invalid
  */
 export function parseInParts(
   bytes: Uint8Array,
@@ -41,7 +41,7 @@ export function parseInParts(
   let isNamed = false;
   const give = (): void => {
     isNamed ||= !part.every(isInDefaultGraph);
-    // After the first triple elsewhere, only the syntax of the rest matters.
+    // After the first triple in a named graph, only the syntax of the rest is checked.
     if (!isNamed) take(fresh(part));
     part = [];
   };

@@ -1,4 +1,4 @@
-/** RDF documents in: bytes of any of the six serialisations become triples and a prefix map. It never fetches anything. */
+/** Parses RDF documents in any of the six syntaxes into triples and a prefix map. Fetches nothing. */
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
 import { relabel } from './blank-nodes.js';
@@ -10,10 +10,10 @@ import { boundedPrefixes } from './prefixes.js';
 import { assertHarmlessEntities } from './xml-entities.js';
 
 /**
- * Parses a document into one graph; its blank nodes are relabelled.
- * @param base the IRI that relative references resolve against
- * @throws UnknownContext; LwsError `malformed-body` with the line (and column) where it can be said; `named-graph` for triples outside
- *   the default graph (rule 1.8)
+ * Parses a document into one graph and relabels its blank nodes.
+ * @param base IRI that relative references resolve against
+ * @throws UnknownContext; LwsError `malformed-body` with line and column if known; `named-graph` for triples outside the default
+ * graph (rule 1.8)
  */
 export async function parseRdf(
   bytes: Uint8Array,
@@ -30,7 +30,7 @@ export async function parseRdf(
 export interface ParseOptions {
   readonly base: string;
   readonly bounds?: Bounds | undefined;
-  /** JSON-LD contexts that were fetched for the document, as strings by IRI, beside those that ship. */
+  /** JSON-LD contexts that were fetched for the document, by IRI, in addition to shipped ones. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -53,7 +53,7 @@ async function parseRdfXml(text: string, { base, factory }: Parsing): Promise<Rd
   return { quads, prefixes: xmlNamespaces(text) };
 }
 
-/** What the XML parser and the one of RDF/XML say of a fault, in one form. */
+/** Unifies the error messages of the XML parser and the RDF/XML parser. */
 function xmlFault(message: string): string {
   const [, line, column, fault = message] = /^(?:Line )?(\d+)(?::| column )(\d+): (.*)$/s.exec(message) ?? [];
   const what = fault
@@ -63,7 +63,7 @@ function xmlFault(message: string): string {
   return line === undefined ? what : `${what} (line ${line}, column ${column})`;
 }
 
-/** XML is in UTF-8 or UTF-16 (XML 1.0, 4.3.3 and appendix F). @throws LwsError `malformed-body` */
+/** XML is UTF-8 or UTF-16 (XML 1.0, 4.3.3 and appendix F). @throws LwsError `malformed-body` */
 function decodeXml(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const isLittle = (first === 0xff && second === 0xfe) || (first === 0x3c && second === 0);
@@ -72,11 +72,11 @@ function decodeXml(bytes: Uint8Array): string {
   try {
     return new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw malformed('it is no UTF-16', cause);
+    throw malformed('it is not valid UTF-16', cause);
   }
 }
 
-/** The namespaces declared on the document element. */
+/** Namespaces declared on the document element. */
 function xmlNamespaces(text: string): Record<string, string> {
   const prefixes: Record<string, string> = {};
   const element = /<[A-Za-z_][^<>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';

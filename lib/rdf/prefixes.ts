@@ -1,9 +1,9 @@
-/** Prefix maps as they are kept with a resource. Pure. */
+/** Prefix maps as stored with a resource. */
 
 const maxPrefixes = 100;
 const longestPrefix = 500;
 
-/** A prefix map lies in the resource's record, which every listing reads: it is kept, but not at any size. */
+/** The prefix map is part of the resource's record, which every listing reads. Its size is therefore limited. */
 export function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(prefixes).filter(
     ([prefix, iri]) =>
@@ -14,7 +14,7 @@ export function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Rec
   return Object.fromEntries(entries.slice(0, maxPrefixes));
 }
 
-/** The prefixes of a resource with those that an update of it declares, of which its own count. @param known bounded already */
+/** Merges the prefixes of a resource with those that an update declares; those of the update win. @param known already within the limit */
 export function joinedPrefixes(
   given: Readonly<Record<string, string>>,
   known: Readonly<Record<string, string>>,

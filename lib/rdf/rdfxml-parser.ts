@@ -1,28 +1,28 @@
 /**
- * RDF/XML in: `rdfxml-streaming-parser`, with what it gets wrong put right between it and its XML parser: text in pieces, a document
- * element without rdf:RDF, XML literals, stray text.
+ * RDF/XML parser: `rdfxml-streaming-parser`, with corrections between it and its XML parser: text in pieces, a document element
+ * other than rdf:RDF, XML literals, stray text.
  */
 import type { DataFactory, NamedNode, Quad, Term } from '@rdfjs/types';
 import { RdfXmlParser } from 'rdfxml-streaming-parser';
 import { rdf } from './vocabulary.js';
 
-/** What the parser knows of an element that is open. */
+/** Parser state of an open element. */
 interface OpenElement {
-  /** Of a property element that is no parseType="Resource". */
+  /** For a property element without parseType="Resource". */
   readonly predicate?: Term | null;
   text?: string;
   hadChildren?: boolean;
-  /** What is in an XML literal, shared by all elements within. */
+  /** Content of an XML literal, shared by all elements inside it. */
   childrenStringTags?: string[];
   childrenStringEmitClosingTag?: string;
   readonly childrenTagsToString?: boolean;
   readonly childrenParseType?: number;
-  /** Of rdf:parseType="Collection", which has any number of children. */
+  /** For rdf:parseType="Collection", which can have any number of children. */
   readonly childrenCollectionSubject?: Term;
   baseIRI?: string;
 }
 
-/** The members of the parser that its types hide. */
+/** Members of the parser that its type declarations hide. */
 interface Inside {
   readonly activeTagStack: OpenElement[];
   readonly saxParser: {
@@ -41,19 +41,16 @@ interface Inside {
 
 const nodeElements = 0;
 const propertyElements = 1;
-/** Elements within elements: namespaces are looked for in all that are open, at each of them. */
+/** Maximum depth of elements: namespaces are looked up in all open elements, at each element. */
 const deepest = 1_000;
 const isBlank = (text: string): boolean => !/[^ \t\r\n]/.test(text);
 
-/**
- * The triples of a document.
- * @throws Error whose message says what is wrong, and where
- */
+/** Parses the triples of a document. @throws Error with the fault and its position */
 export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Quad>): Promise<Quad[]> {
   const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true, dataFactory: factory as never });
   const inside = parser as unknown as Inside;
   correct(inside, base);
-  // As in Turtle: only a relative reference is resolved, and loses its dot segments.
+  // As in Turtle: only relative references are resolved and lose dot segments.
   const { valueToUri } = inside;
   inside.valueToUri = (value, open) =>
     /^[A-Za-z][\w+.-]*:/.test(value) ? inside.uriToNamedNode(value) : valueToUri.call(inside, value, open);
@@ -64,7 +61,7 @@ export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Qua
     parser.on('error', reject);
     parser.on('end', () => {
       try {
-        // The parser does not look whether the document ended where the stream did.
+        // The parser does not check whether the document is complete at the end of the stream.
         inside.saxParser.close();
         resolve(quads);
       } catch (error) {
@@ -80,7 +77,7 @@ function correct(inside: Inside, base: string): void {
   const sax = inside.saxParser as unknown as { on(name: string, handler: (argument: never) => void): void };
   const stack = inside.activeTagStack;
   const literals: XmlLiteral[] = [];
-  const stray = (): Error => inside.newParseError('Text stands where only elements may');
+  const stray = (): Error => inside.newParseError('Text is not allowed between elements');
 
   sax.on('opentag', (tag: XmlTag) => {
     if (stack.length === 0) openDocument(inside, tag, base);
@@ -96,7 +93,7 @@ function correct(inside: Inside, base: string): void {
     }
     const fault = attributesFault(tag, parent?.childrenParseType === propertyElements);
     if (fault !== undefined) throw inside.newParseError(fault);
-    // 7.2.15, 7.2.16, 7.2.21: a property has one value, be it an element, an attribute or text.
+    // 7.2.15, 7.2.16, 7.2.21: a property has one value: an element, an attribute or text.
     if (parent?.predicate && parent.hadChildren && !parent.childrenCollectionSubject)
       throw inside.newParseError('A property element has more than one value');
     if (parent?.childrenParseType === propertyElements) openProperty(inside, tag, parent);
@@ -125,7 +122,7 @@ function correct(inside: Inside, base: string): void {
   });
 }
 
-/** The parser reads xml:base of node elements alone; a property element has the base of its parent, here for as long as it opens. */
+/** The parser reads xml:base of node elements only. A property element has the base of its parent while it is opened. */
 function openProperty(inside: Inside, tag: XmlTag, parent: OpenElement): void {
   const { baseIRI = '' } = parent;
   const own = Object.values(tag.attributes).find(({ uri, local }) => uri === xmlNamespace && local === 'base');
@@ -137,10 +134,10 @@ function openProperty(inside: Inside, tag: XmlTag, parent: OpenElement): void {
 
 const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 
-/** What no XML document can hold. */
+/** Characters that XML documents cannot contain. */
 const mark = '\u0000';
 
-/** 7.2.21: rdf:type as an attribute of a property element is an IRI, which the parser takes for a string. */
+/** 7.2.21: rdf:type as an attribute of a property element is an IRI; the parser treats it as a string. */
 function markTypes(inside: Inside, { attributes }: XmlTag, parent: OpenElement): void {
   for (const attribute of Object.values(attributes))
     if (attribute.uri + attribute.local === rdf.type)
@@ -162,10 +159,7 @@ const parseTypes = new Set(['Resource', 'Collection', 'Literal', 'Triple']);
 const onNoElement = new Set(['RDF', 'Description', 'li', 'aboutEach', 'aboutEachPrefix', 'bagID']);
 const onProperties = new Set(['ID', 'resource', 'nodeID', 'parseType', 'datatype']);
 
-/**
- * What RDF/XML 7.2.5 and 7.2.11 do not allow among the attributes of RDF's own namespace. Parse types that it does not define are
- * made `Literal` (7.2.20).
- */
+/** Attributes of the RDF namespace that RDF/XML 7.2.5 and 7.2.11 do not allow. Unknown parse types become `Literal` (7.2.20). */
 function attributesFault({ attributes }: XmlTag, isProperty: boolean): string | undefined {
   for (const attribute of Object.values(attributes)) {
     const { uri, local, name, value } = attribute;
@@ -174,16 +168,16 @@ function attributesFault({ attributes }: XmlTag, isProperty: boolean): string | 
       onNoElement.has(local) ||
       (isProperty ? local === 'about' : local !== 'ID' && local !== 'nodeID' && onProperties.has(local))
     )
-      return `The attribute ${name} stands where it may not`;
+      return `The attribute ${name} is not allowed here`;
     if (local === 'parseType' && !parseTypes.has(value)) attribute.value = 'Literal';
   }
   return undefined;
 }
 
-/** RDF/XML 7.2.8: a document is rdf:RDF, which has no attributes of its own, or one node element. */
+/** RDF/XML 7.2.8: a document is rdf:RDF without attributes of its own, or a single node element. */
 function openDocument(inside: Inside, tag: XmlTag, base: string): void {
   if (tag.uri !== rdf.namespace || tag.local !== 'RDF') {
-    // The parser reads the attributes of node elements within others alone.
+    // The parser reads the attributes of nested node elements only.
     inside.activeTagStack.push({ childrenParseType: nodeElements, baseIRI: base });
     return;
   }
@@ -223,16 +217,16 @@ const isDeclaration = ({ prefix, name }: XmlAttribute): boolean => prefix === 'x
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 class XmlLiteral {
-  /** The namespaces that the elements which are open have declared, by prefix. */
+  /** Namespaces declared by open elements, by prefix. */
   private readonly declared = new Map<string, string | undefined>([['', '']]);
-  /** Of each element that is open: the prefixes that it declared, with what they meant outside of it. */
+  /** For each open element, the prefixes that it declared and their outer meaning. */
   private readonly outside: (readonly (readonly [string, string | undefined])[])[] = [];
 
   static text(text: string): string {
     return text.replace(/[&<>\r]/g, (character) => inText[character]!);
   }
 
-  /** The tags of an element. A namespace is declared where its prefix is used first. */
+  /** Tags of an element. A namespace is declared at the first use of its prefix. */
   open({ name, prefix, uri, attributes }: XmlTag): { readonly start: string; readonly end: string } {
     const own = Object.values(attributes).filter((attribute) => !isDeclaration(attribute));
     const used = new Map([[prefix, uri], ...own.flatMap((a) => (a.prefix === '' ? [] : [[a.prefix, a.uri] as const]))]);

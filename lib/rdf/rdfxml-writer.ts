@@ -1,4 +1,4 @@
-/** Writes one graph as RDF/XML, one element for each subject. It knows RDF terms only. */
+/** Writes a graph as RDF/XML, one element per subject. */
 
 import type { Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, schemeOf } from './compact-iri.js';
@@ -12,19 +12,19 @@ export { UnwritableError, UnwritableLiteralError, UnwritablePredicateError };
 interface Writing {
   readonly shape: GraphShape;
   readonly names: Names;
-  /** The prefix of RDF's own namespace. */
+  /** Prefix of the RDF namespace. */
   readonly syntax: string;
-  /** Set when a base direction is written: it takes RDF 1.2 and a namespace of another standard. */
+  /** Set when a base direction is written: it requires RDF 1.2 and another namespace. */
   directed: boolean;
 }
 
 interface Names {
-  /** What the root declares: those that were given, and those that predicates made necessary. */
+  /** Declarations of the root: given prefixes, and those required by predicates. */
   readonly declared: Map<string, string>;
   readonly byNamespace: Map<string, string>;
   readonly byPredicate: Map<string, string>;
   readonly compact: (iri: string) => string | undefined;
-  /** The number of the next `ns1`, `ns2`... */
+  /** Number of the next `ns1`, `ns2`... */
   next: number;
 }
 
@@ -33,11 +33,10 @@ const XMLNS = 'http://www.w3.org/2000/xmlns/';
 const ITS = 'http://www.w3.org/2005/11/its';
 
 /**
- * Writes one graph as RDF/XML (RDF 1.1 XML Syntax 2 and 7). The graph component of the quads is ignored.
- *
- * @throws UnwritablePredicateError if a predicate does not end in a name of XML, or is part of RDF/XML's own syntax.
- * @throws UnwritableLiteralError if a literal has a character that XML 1.0 excludes.
- * @throws UnwritableError if an IRI has such a character.
+ * Writes a graph as RDF/XML (RDF 1.1 XML Syntax 2 and 7). Ignores the graph of the quads.
+ * @throws UnwritablePredicateError if a predicate does not end in an XML name, or belongs to the RDF/XML syntax
+ * @throws UnwritableLiteralError if a literal contains a character excluded by XML 1.0
+ * @throws UnwritableError if an IRI contains such a character
  */
 export function writeRdfXml(quads: readonly Quad[], options: WriterOptions): string {
   const names = newNames(Object.entries(options.prefixes).filter(isDeclarable));
@@ -95,7 +94,7 @@ const NAME = new RegExp(`^[_${letters}][.${inner}]*$`, 'u');
 const NAME_START_CHARACTER = new RegExp(`^[_${letters}]$`, 'u');
 const NAME_CHARACTER = new RegExp(`^[.${inner}]$`, 'u');
 
-/** Names of which a property element would be refused, or taken for something else (RDF 1.1 XML Syntax 5.1). */
+/** Names that are not allowed as property elements, or have another meaning (RDF 1.1 XML Syntax 5.1). */
 const SYNTAX_NAMES = new Set(
   'RDF ID about parseType resource nodeID datatype Description li aboutEach aboutEachPrefix bagID'
     .split(' ')
@@ -161,7 +160,7 @@ function splitName(names: Names, predicate: string): string {
   return `${prefixFor(names, namespace)}:${predicate.slice(start)}`;
 }
 
-/** Where the longest name at the end starts. It is read backwards, for a pattern would take quadratic time. */
+/** Start of the longest XML name at the end. Read backwards, since a pattern would take quadratic time. */
 function startOfName(iri: string): number {
   let start = iri.length;
   let end = iri.length;
@@ -194,13 +193,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '&#xD;',
 };
 
-/** Line breaks and tabs are escaped, for a parser makes spaces of them. */
+/** Line breaks and tabs are escaped, since parsers convert them to spaces. */
 function attributeText(value: string): string {
   if (NOT_IN_XML.test(value)) throw new UnwritableError(`XML cannot hold a character of ${JSON.stringify(value)}.`);
   return NOT_IN_ATTRIBUTE.test(value) ? value.replace(ALL_NOT_IN_ATTRIBUTE, escaped) : value;
 }
 
-/** Of the line breaks only carriage returns are escaped, for a parser makes line feeds of them. */
+/** Only carriage returns are escaped, since parsers convert them to line feeds. */
 function literalText({ value }: Literal): string {
   if (NOT_IN_XML.test(value)) throw new UnwritableLiteralError(value, 'XML cannot hold one of its characters');
   return NOT_IN_TEXT.test(value) ? value.replace(ALL_NOT_IN_TEXT, escaped) : value;

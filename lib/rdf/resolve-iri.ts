@@ -1,8 +1,8 @@
-/** Relative references made absolute (RFC 3986 5.2, strictly, and nothing normalised besides). Pure. */
+/** Resolves relative references (RFC 3986 5.2, strict, without further normalization). */
 
 const form = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
 
-/** What the reference means at that base; itself, less its dot segments, when it has a scheme. */
+/** Resolves a reference against a base. A reference with a scheme only loses its dot segments. */
 export function resolveIri(reference: string, base: string): string {
   const [, scheme, authority, path, query, fragment] = form.exec(reference)! as (string | undefined)[];
   if (scheme !== undefined) return write(scheme, authority, withoutDots(path!), query, fragment);
@@ -27,7 +27,7 @@ function write(scheme?: string, authority?: string, path?: string, query?: strin
   ].join('');
 }
 
-/** As RFC 3986 5.2.4 has it, step by step. */
+/** RFC 3986 5.2.4, step by step. */
 function withoutDots(path: string): string {
   if (!/(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return path;
   let input = path;

@@ -1,4 +1,4 @@
-/** RDF documents out: one graph in any of the six serialisations. */
+/** Writes a graph in any of the six RDF syntaxes. */
 
 import type { Quad } from '@rdfjs/types';
 import type { RdfFormat } from './formats.js';
@@ -13,13 +13,10 @@ const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: Writ
   'application/n-triples': writeNTriples,
   'application/rdf+xml': writeRdfXml,
   'application/trig': writeTriG,
-  // One graph, in the default graph.
+  // N-Quads: one graph, written as the default graph.
   'application/n-quads': writeNTriples,
 };
 
-/**
- * Writes a graph.
- * @throws UnwritableError when the syntax has no way to say something of the graph, as RDF/XML often has not
- */
+/** Writes a graph. @throws UnwritableError if the syntax cannot express the graph, for example RDF/XML */
 export const serializeRdf = (quads: readonly Quad[], format: RdfFormat, options: WriterOptions): string =>
   writers[format](quads, options);

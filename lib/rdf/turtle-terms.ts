@@ -1,4 +1,4 @@
-/** The terminals of Turtle and N-Triples: IRIs, prefix names and literals. It knows RDF terms only. */
+/** Terminals of Turtle and N-Triples: IRIs, prefixed names and literals. */
 
 import type { Literal } from '@rdfjs/types';
 import { type Prefix, schemeOf } from './compact-iri.js';
@@ -7,21 +7,21 @@ import { nameCharacters, xsd } from './vocabulary.js';
 
 const { letters, inner } = nameCharacters;
 
-/** PN_PREFIX of the grammar, and the empty name. */
+/** PN_PREFIX of the grammar, or the empty name. */
 const PREFIX_NAME = new RegExp(`^(?:[${letters}](?:[.${inner}]*[${inner}])?)?$`, 'u');
 
 const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/;
 const ALL_NOT_IN_IRI = new RegExp(NOT_IN_IRI, 'g');
 
 /**
- * Whether Turtle can declare the prefix. A relative namespace would come back as another, absolute one, and one that
- * no IRI may start with is of no use: neither counts as declarable.
+ * True if Turtle can declare the prefix. Relative namespaces would be resolved on reading, and namespaces that are not a prefix
+ * of any IRI are useless; both return false.
  */
 export function isDeclarable([name, namespace]: Prefix): boolean {
   return PREFIX_NAME.test(name) && schemeOf(namespace) !== undefined && !NOT_IN_IRI.test(namespace);
 }
 
-/** An IRI or reference in angle brackets; characters that IRIREF excludes are escaped (RDF 1.1 Turtle 6.4). */
+/** Writes an IRI or reference in angle brackets. Escapes characters that IRIREF excludes (RDF 1.1 Turtle 6.4). */
 export function bracketed(iri: string): string {
   return NOT_IN_IRI.test(iri) ? `<${iri.replace(ALL_NOT_IN_IRI, codePoint)}>` : `<${iri}>`;
 }
@@ -33,7 +33,7 @@ const LANGUAGE_TAG = /^[A-Za-z]+(?:-[A-Za-z0-9]+)*$/;
 
 const NOT_PLAIN = /["\\\x00-\x1f\x7f\ufffe\uffff]/;
 const ALL_NOT_PLAIN = new RegExp(NOT_PLAIN, 'g');
-/** In a long string quotes matter only where they could be taken for its end. */
+/** In long strings only quotes that could end the string are escaped. */
 const ALL_NOT_PLAIN_IN_LONG = /[\\\x00-\x09\x0b-\x1f\x7f\ufffe\uffff]|"(?="|$)/g;
 
 const NAMED_ESCAPES: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** Whether the grammar reads the bare lexical form as a literal of this datatype (RDF 1.1 Turtle 2.5.2 and 2.5.3). */
+/** True if the grammar reads the bare lexical form as a literal of this datatype (RDF 1.1 Turtle 2.5.2 and 2.5.3). */
 export function isBare(value: string, datatype: string): boolean {
   switch (datatype) {
     case xsd.integer:
@@ -63,9 +63,8 @@ export function isBare(value: string, datatype: string): boolean {
 }
 
 /**
- * A literal with its quotes, and its language tag or datatype unless that is `xsd:string` (RDF 1.1 Turtle 2.5.1).
- *
- * @throws UnwritableLiteralError if the language tag is not one of the grammar's.
+ * Writes a quoted literal with its language tag or its datatype, which is omitted for `xsd:string` (RDF 1.1 Turtle 2.5.1).
+ * @throws UnwritableLiteralError if the language tag is not valid in the grammar
  */
 export function quotedLiteral(
   literal: Literal,
@@ -83,12 +82,12 @@ export function quotedLiteral(
   return datatype === xsd.string ? quote(value) : `${quote(value)}^^${iri(datatype)}`;
 }
 
-/** The value in single quotation marks, escaped as in canonical N-Triples (RDF 1.2 N-Triples 4). */
+/** Quotes a value in single quotation marks, escaped as in canonical N-Triples (RDF 1.2 N-Triples 4). */
 export function shortString(value: string): string {
   return NOT_PLAIN.test(value) ? `"${value.replace(ALL_NOT_PLAIN, escaped)}"` : `"${value}"`;
 }
 
-/** The value in three quotation marks on each side, with its line breaks as they are (RDF 1.1 Turtle 6.4). */
+/** Quotes a value in triple quotation marks and keeps its line breaks (RDF 1.1 Turtle 6.4). */
 export function longString(value: string): string {
   return `"""${value.replace(ALL_NOT_PLAIN_IN_LONG, escaped)}"""`;
 }

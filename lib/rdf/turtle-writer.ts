@@ -1,4 +1,4 @@
-/** Writes one graph as Turtle, TriG or N-Triples, for people to read. It knows RDF terms only. */
+/** Writes a graph as readable Turtle, TriG or N-Triples. */
 
 import type { BlankNode, Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, relativizer } from './compact-iri.js';
@@ -20,7 +20,7 @@ interface Writing {
   readonly iri: (iri: string) => string;
 }
 
-/** From this number of objects on, each stands on a line of its own. */
+/** Number of objects from which each is written on its own line. */
 const MANY_OBJECTS = 5;
 
 const INDENTATION = '    ';
@@ -28,9 +28,8 @@ const PREDICATE_BREAKS = Array.from({ length: MAX_NESTING + 1 }, (_, depth) => `
 const OBJECT_BREAKS = PREDICATE_BREAKS.map((lineBreak) => `${lineBreak}${INDENTATION}`);
 
 /**
- * Writes one graph as Turtle (RDF 1.1 Turtle 2 and 6). The graph component of the quads is ignored.
- *
- * @throws UnwritableLiteralError if a language tag is none that Turtle can write.
+ * Writes a graph as Turtle (RDF 1.1 Turtle 2 and 6). Ignores the graph of the quads.
+ * @throws UnwritableLiteralError if a language tag is not valid in Turtle
  */
 export function writeTurtle(quads: readonly Quad[], options: WriterOptions): string {
   const prefixes = Object.entries(options.prefixes).filter(isDeclarable);
@@ -45,8 +44,8 @@ export function writeTurtle(quads: readonly Quad[], options: WriterOptions): str
 }
 
 /**
- * Counts the bytes of the pieces of `writeTurtle` that depend on nothing else in the graph; of a piece with a blank node, not a number.
- * A text is as much longer as the pieces that come into it, while there is one piece before and after.
+ * Counts the bytes of the pieces of `writeTurtle` that are independent of the rest of the graph. Returns NaN for a piece with a
+ * blank node. The length of a text changes by the lengths of the changed pieces, as long as a piece remains before and after.
  */
 export function turtleSizes({ base, prefixes }: WriterOptions) {
   const iri = iriWriter(base, Object.entries(prefixes).filter(isDeclarable));
@@ -55,9 +54,9 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
   // A statement has one `predicateEnd` less than predicates.
   const aroundStatement = '\n  .\n'.length - predicateEnd.length;
   return {
-    /** A subject that is an IRI, with all of its statement but the properties. */
+    /** Subject IRI with everything of its statement except the properties. */
     subject: (subject: string): number => Buffer.byteLength(iri(subject)) + aroundStatement,
-    /** All that a subject says with one predicate. @throws UnwritableLiteralError as `writeTurtle` */
+    /** All objects of one predicate. @throws UnwritableLiteralError as `writeTurtle` */
     property(predicate: string, objects: readonly Term[]): number {
       if (objects.length === 0) return 0;
       if (objects.some(({ termType }) => termType === 'BlankNode')) return Number.NaN;
@@ -68,25 +67,23 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
 }
 
 /**
- * Writes one graph as TriG, as the default graph: the same text as Turtle (RDF 1.1 TriG 2.1).
- *
- * @throws UnwritableLiteralError if a language tag is none that TriG can write.
+ * Writes a graph as TriG, in the default graph: the same text as Turtle (RDF 1.1 TriG 2.1).
+ * @throws UnwritableLiteralError if a language tag is not valid in TriG
  */
 export function writeTriG(quads: readonly Quad[], options: WriterOptions): string {
   return writeTurtle(quads, options);
 }
 
 /**
- * Writes one graph as N-Triples in the canonical form (RDF 1.2 N-Triples 4), in the order of the input and with the
- * blank nodes renamed to `b0`, `b1`... The graph component of the quads is ignored.
- *
- * @throws UnwritableLiteralError if a language tag is none that N-Triples can write.
+ * Writes a graph as canonical N-Triples (RDF 1.2 N-Triples 4), in input order, with blank nodes renamed to `b0`, `b1`... Ignores
+ * the graph of the quads.
+ * @throws UnwritableLiteralError if a language tag is not valid in N-Triples
  */
 export const writeNTriples = (quads: readonly Quad[]): string => nTriplesWriter()(quads);
 
 /**
- * A document in parts, which is Turtle and TriG too: a blank node has the same label in all of them.
- * @param keepsLabels blank nodes have those that they have
+ * Writes a document in parts, valid as Turtle and TriG too. A blank node has the same label in all parts.
+ * @param keepsLabels keeps the labels of blank nodes
  */
 export function nTriplesWriter(keepsLabels = false): (quads: readonly Quad[]) => string {
   const labels = new Map<string, string>();
@@ -171,7 +168,7 @@ function blankText(writing: Writing, term: BlankNode, depth: number): string {
   return `[ ${propertiesText(writing, node, depth + 1)} ]`;
 }
 
-/** Far from all that PN_LOCAL permits, but what is so named can be read by everything and everyone. */
+/** A small part of PN_LOCAL that all parsers and readers can read. */
 const LOCAL_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
 
 function iriWriter(base: string, prefixes: readonly Prefix[]): (iri: string) => string {
@@ -182,7 +179,7 @@ function iriWriter(base: string, prefixes: readonly Prefix[]): (iri: string) => 
     let text = written.get(iri);
     if (text === undefined) {
       const reference = relative(iri);
-      // The document's own `<>` says more than any prefixed name for it.
+      // `<>` is preferred over a prefixed name for the document itself.
       text = reference === '' ? '<>' : (compact(iri) ?? (reference === undefined ? bracketed(iri) : `<${reference}>`));
       written.set(iri, text);
     }

@@ -1,6 +1,6 @@
-/** The errors of a writer that is given a term which its syntax has no way to write. They know RDF terms only. */
+/** Errors of writers for terms that their syntax cannot express. */
 
-/** A term that the asked syntax cannot write, though RDF permits it. */
+/** A valid RDF term that the requested syntax cannot express. */
 export class UnwritableError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,17 +8,17 @@ export class UnwritableError extends Error {
   }
 }
 
-/** A predicate that has no name in XML (RDF/XML 1.1, 5.1 and 6.1.4: property elements are qualified names). */
+/** A predicate that has no XML name (RDF/XML 1.1, 5.1 and 6.1.4: property elements are qualified names). */
 export class UnwritablePredicateError extends UnwritableError {
   readonly predicate: string;
 
   constructor(predicate: string) {
-    super(`The predicate ${JSON.stringify(predicate)} cannot be written as the name of a property element.`);
+    super(`The predicate ${JSON.stringify(predicate)} cannot be written as a property element name.`);
     this.predicate = predicate;
   }
 }
 
-/** A literal of which the text or the language tag lies outside of what the syntax can hold. */
+/** A literal with a text or language tag that the syntax cannot express. */
 export class UnwritableLiteralError extends UnwritableError {
   readonly value: string;
 

@@ -1,6 +1,4 @@
-/**
- * What the syntaxes have in common: IRIs to which they give a meaning of their own, and the characters of names. It knows constants only.
- */
+/** Constants shared by the syntaxes: IRIs with a special meaning, and characters of names. */
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
@@ -29,11 +27,11 @@ const LETTERS =
   'A-Za-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF' +
   '\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}';
 
-/** Insides of character classes for regular expressions with the flag `u`; `inner` must be the last in its class. */
+/** Contents of character classes for regular expressions with the flag `u`. `inner` must be last in its class. */
 export const nameCharacters = {
-  /** PN_CHARS_BASE of Turtle; with `_`, what an NCName of XML starts with. */
+  /** PN_CHARS_BASE of Turtle; with `_`, the first character of an XML NCName. */
   letters: LETTERS,
-  /** PN_CHARS of Turtle; with `.`, all that may be in an NCName of XML. */
+  /** PN_CHARS of Turtle; with `.`, the characters of an XML NCName. */
   inner: `${LETTERS}_0-9\\xB7\\u0300-\\u036F\\u203F\\u2040-`,
 } as const;
 

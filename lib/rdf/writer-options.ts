@@ -1,7 +1,7 @@
-/** What every writer of RDF is told beside the graph. It knows names only. */
+/** Options of RDF writers. */
 export interface WriterOptions {
-  /** The IRI of the document: it and its fragments come first, and Turtle writes references relative to it. */
+  /** IRI of the document. It and its fragments come first, and Turtle writes references relative to it. */
   readonly base: string;
-  /** Namespace IRIs by prefix name. Those that a syntax has no way to declare are left out there. */
+  /** Namespace IRIs by prefix name. Each syntax omits those that it cannot declare. */
   readonly prefixes: Readonly<Record<string, string>>;
 }

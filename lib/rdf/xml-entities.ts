@@ -1,21 +1,21 @@
 /**
- * A look at the entities of an XML document before any parser expands them. Ontologies declare a few short ones for their namespaces;
- * everything else that a DOCTYPE can do is an attack here.
+ * Checks the entities of an XML document before a parser expands them. Ontologies declare a few short ones for their namespaces.
+ * Everything else in a DOCTYPE is treated as an attack.
  */
 import { LwsError } from '../errors.js';
 
 const longestEntity = 1024;
-/** How many characters the references of a document may expand to in all. */
+/** Maximum number of characters that entity references may expand to. */
 const maxExpanded = 8 << 20;
 
 /**
- * @throws LwsError `malformed-body` for external or parameter entities, entities that refer to entities, and documents
- *   whose references expand to more than 8 Mi characters
+ * @throws LwsError `malformed-body` for external or parameter entities, entities that refer to entities, and documents with
+ * references that expand to more than 8 Mi characters
  */
 export function assertHarmlessEntities(text: string): void {
   const start = text.indexOf('<!DOCTYPE');
   if (start < 0) {
-    if (/<!(?:ENTITY|ELEMENT|ATTLIST|NOTATION)/.test(text)) throw harmful('has declarations outside of a DOCTYPE');
+    if (/<!(?:ENTITY|ELEMENT|ATTLIST|NOTATION)/.test(text)) throw harmful('has declarations outside the DOCTYPE');
     return;
   }
   const lengths = declaredEntities(text, start);
@@ -37,11 +37,11 @@ function declaredEntities(text: string, start: number): Map<string, number> {
     if (!declaration) throw harmful('declares an entity that is external, too long or malformed');
     const value = declaration[2] ?? declaration[3] ?? '';
     if (value.length > longestEntity || /[<%]|&(?!#)/.test(value))
-      throw harmful(`declares the entity ${declaration[1]}, which is too long or refers to another`);
+      throw harmful(`declares the entity ${declaration[1]}, which is too long or refers to another entity`);
     lengths.set(declaration[1]!, value.length);
   }
   return lengths;
 }
 
 const harmful = (what: string): LwsError =>
-  new LwsError('malformed-body', `The RDF/XML document ${what}; that is refused.`);
+  new LwsError('malformed-body', `The RDF/XML document ${what}. This is not accepted.`);

@@ -192,7 +192,7 @@ describe('authn-saml: claims', () => {
     expect(message).to.equal('The NameID of the assertion is no URI.');
     const other = conditionsOf(restrictionOf('https://other.example/'));
     const refused = await expectRefusal(credential({ conditions: other }), /https:\/\/storage.example\//);
-    expect(refused.message).to.equal('The credential is meant for another audience.');
+    expect(refused.message).to.equal('The credential is for another audience.');
   });
 
   it('reads an assertion that was signed with everything that SAML allows beside', async () => {

@@ -92,7 +92,7 @@ describe('A single document', () => {
         const member = await memberOf('remote.html', content, 'file');
         expect(member)
           .to.have.property('why')
-          .that.includes(`The JSON-LD context ${url} is not one that this server ships`);
+          .that.includes(`The JSON-LD context ${url} does not ship with this server`);
       }
       expect(requests).to.equal(0);
     } finally {

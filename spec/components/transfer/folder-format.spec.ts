@@ -133,7 +133,7 @@ describe('A folder of files', () => {
     expect(shown.slice(0, 3)).to.deep.equal(['a.ttl.acl: '.concat(names), 'a/ container', 'a/.meta: '.concat(names)]);
     expect(shown[3]).to.match(/^c\.n3: It cannot be read\. c\.n3: It has rules, variables or formulas of N3/);
     expect(shown[4]).to.match(/^d\.ttl: It cannot be read\. d\.ttl:3: /);
-    expect(shown[5]).to.match(/^e\.jsonld: .* The JSON-LD context https:\/\/remote\.example\/context is not one/);
+    expect(shown[5]).to.match(/^e\.jsonld: .* The JSON-LD context https:\/\/remote\.example\/context does not ship/);
     expect(shown.slice(6)).to.deep.equal([
       'The folder: 5 files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.',
     ]);

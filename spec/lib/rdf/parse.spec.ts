@@ -134,7 +134,7 @@ describe('JSON-LD documents', () => {
     'an @id in @nest': [{ '@context': nest, n: { '@id': 'x:a' } }, 'colliding keywords'],
     'a context for @nest below the one of a type': [
       { '@context': typed, '@type': 'T', n: { p: 1 } },
-      'of a type is in force',
+      'inside a type-scoped context',
     ],
     'a relative IRI in a list without a base': [
       { '@context': { '@base': null }, [p]: { '@list': [{ '@id': 'a' }] } },

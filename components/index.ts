@@ -13,6 +13,7 @@ import metrics from './metrics/index.js';
 import notifications from './notifications/index.js';
 import s3Blobs from './s3-blobs/index.js';
 import searchIndex from './search-index/index.js';
+import sharedStorage from './shared-storage/index.js';
 import sparql from './sparql/index.js';
 import storages from './storages/index.js';
 import transfer from './transfer/index.js';
@@ -20,6 +21,7 @@ import transfer from './transfer/index.js';
 export const standardComponents: readonly Component[] = [
   acme,
   s3Blobs,
+  sharedStorage,
   authorizationServer,
   authnOpenId,
   authnSelfSigned,

@@ -43,8 +43,8 @@ export default defineComponent({
     const keys = await SigningKeys.open(keysIn(platform.dataDir), longestLifetime, (error) =>
       platform.log.error({ err: error }, 'the signing keys cannot be read again'),
     );
-    const { shared } = platform.store;
-    if (shared) keys.onUnknown = () => shared.refreshSecrets();
+    const { coordination } = platform.store;
+    if (coordination.hasOthers) keys.onUnknown = async () => coordination.refreshSecrets();
     return {
       routes: tokenRoutes({
         platform,

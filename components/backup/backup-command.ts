@@ -13,12 +13,12 @@ import { LwsError } from '../../lib/errors.js';
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
 import { storeFormat } from '../../lib/storage/graphs/format.js';
+import { copyIn } from '../../lib/storage/graphs/replica.js';
 import { type BlobFacts, DamagedBlobError } from '../../lib/storage/keys/blob-integrity.js';
 import { allBlobs, allRecords, blobFacts } from '../../lib/storage/keys/records.js';
 import { atOnce } from '../../lib/storage/level/at-once.js';
 import { type Level, openLevel, StoreUnavailableError } from '../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../lib/storage/level/synced-files.js';
-import { copyIn } from '../../lib/storage/shared/copy.js';
 import { BackupError, graphKeys, isOf, recordOf } from './entries.js';
 import {
   backupBlobFile,

@@ -360,6 +360,6 @@ export class ImportJob implements BlockTaker {
   }
 
   private get isShared(): boolean {
-    return this.options.platform.store.shared !== undefined;
+    return this.options.platform.store.coordination.hasOthers;
   }
 }

@@ -57,7 +57,7 @@ export class ImportJobs {
     await makeFolder(jobs.folder);
     for (const name of readdirSync(jobs.folder))
       if ((jobs.states.get(name)?.status ?? 'done') === 'done') rmSync(join(jobs.folder, name), { force: true });
-    if (platform.store.shared) await jobs.followOthers();
+    if (platform.store.coordination.hasOthers) await jobs.followOthers();
     return jobs;
   }
 

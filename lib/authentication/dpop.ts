@@ -135,8 +135,8 @@ export interface DpopOptions {
   readonly clock: () => number;
   /** Key of the nonces, the same on all servers of a storage. */
   readonly nonceSecret: Uint8Array;
-  /** Registers an identifier with the other servers of a storage; false if one of them has it. Absent for a single server. */
-  readonly isFirst?: ((id: string, validMs: number) => Promise<boolean>) | undefined;
+  /** Registers an identifier with the other servers of a storage; false if one of them has it. Undefined for a single server. */
+  readonly isFirst?: (id: string, validMs: number) => Promise<boolean> | undefined;
 }
 
 /** Expected values of a proof. */
@@ -218,7 +218,7 @@ export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: Dpo
           const before = (): LwsError =>
             refused('The proof was used before.', `jti ${String(payload['jti']).slice(0, 100)} is known`);
           if (verdict === 'used') throw before();
-          return options.isFirst?.(id, validMs).then((isFirst) => {
+          return options.isFirst?.(id, validMs)?.then((isFirst) => {
             if (!isFirst) throw before();
           });
         },

@@ -29,6 +29,7 @@ import type { Storage } from '../resources/storage.js';
 import type { GraphsRequest, UpdatedGraph } from '../resources/update-graphs.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from '../settings.js';
 import type { BlobLocation, BlobPlace } from '../storage/blobs/blobs.js';
+import type { JoinServers } from '../storage/transactions/coordination.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import type { MakeCertificateSource, TlsFacts } from './certificates.js';
@@ -245,6 +246,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
    * @throws SettingsError where its settings cannot work
    */
   certificates?(settings: SettingsOf<T>, tls: TlsFacts): MakeCertificateSource | undefined;
+  /** Joins the servers that serve the same storage through a database (`lws.store`), for every command that opens the store. */
+  readonly joinServers?: JoinServers;
   /** The URL of a module that exports exchange formats (`FormatModule`), for every command and thread; `undefined`: none now. */
   formats?(settings: SettingsOf<T>): string | undefined;
   /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */

@@ -80,11 +80,12 @@ function isOfOtherSite({ headers }: IncomingMessage, hostname: string): boolean 
 }
 
 export function freshness({ storage: { store, rootIri, systemPrefix } }: AppContext): Step {
-  const { shared } = store;
-  if (!shared) return (_ctx, next) => next();
   // A server lives without its database, and has to be left alone then.
   const live = `${new URL(rootIri).pathname.slice(0, -1)}${systemPrefix}/health/live`;
-  return ({ state }, next) => (state.exchange.path === live ? next() : shared.freshen().then(next));
+  return ({ state }, next) => {
+    const fresh = state.exchange.path === live ? undefined : store.coordination.freshen();
+    return fresh ? fresh.then(next) : next();
+  };
 }
 
 /** Refuses what no resource could be asked, and answers `OPTIONS *`. */

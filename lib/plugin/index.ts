@@ -4,6 +4,7 @@ export { askServer } from '../component/commands.js';
 export * from './blobs.js';
 export * from './certificates.js';
 export * from './component.js';
+export * from './coordination.js';
 export * from './credentials.js';
 export * from './formats.js';
 export * from './requests.js';

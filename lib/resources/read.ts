@@ -82,7 +82,7 @@ async function unlessReplaced<T>(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     // Another server may have replaced it just now.
-    await store.shared?.freshen();
+    await store.coordination.freshen();
     if (store.record(iri)?.blob !== blob) return undefined;
     throw new DamagedBlobError(blob!, 'is missing');
   }

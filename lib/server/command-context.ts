@@ -4,11 +4,10 @@ import { join, resolve } from 'node:path';
 import type { CommandContext, Component, Platform, Progress } from '../component/contract.js';
 import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
-import { databaseAddress } from '../storage/shared/address.js';
 import type { Store } from '../storage/transactions/store.js';
 import { prepareServer } from './server.js';
 import { coreSettings, readBaseUri } from './settings/core-settings.js';
-import { assertStorage, blobPlaceOf, formatsOf, openStore } from './storage/open-store.js';
+import { assertStorage, blobPlaceOf, formatsOf, openStore, serversOf } from './storage/open-store.js';
 import { readIdentity, signCredential } from './storage/owner-credential.js';
 import { StorageRegistry } from './storages/storage-registry.js';
 
@@ -73,13 +72,13 @@ export async function onStore<T>(
   const core = settings.of(coreSettings);
   assertStorage(core.dataDir);
   const store = await openStore(core.dataDir, readBaseUri(core).storage, {
-    database: isApart ? undefined : databaseAddress(core),
+    servers: isApart ? undefined : serversOf(settings, components),
     blobPlace: blobPlaceOf(settings, components),
     onTrouble: (message) => process.stderr.write(`${message}\n`),
     onMigration: (message) => process.stderr.write(`${message}\n`),
   });
   try {
-    await store.shared?.opened();
+    await store.coordination.opened();
     return await work(store);
   } finally {
     await store.close();
@@ -94,7 +93,7 @@ async function inHouse<T>(
   const prepared = await prepareServer(settings, { components, log: createLog('warn'), progress });
   const { platform, owners, installations, close } = prepared;
   try {
-    await platform.store.shared?.opened();
+    await platform.store.coordination.opened();
     return await work(platform, owners[0]);
   } finally {
     for (const installation of [...installations].reverse()) await installation.stop?.();

@@ -21,7 +21,7 @@ describe('A batch that cannot be written, over HTTP', () => {
   let server: SpecServer;
   let folder: string;
   before(async function () {
-    // There the journal has what a server's copy of it lacks: `spec/shared` has that.
+    // There the journal has what a server's copy of it lacks: `spec/components/shared-storage` has that.
     if (isSharedRun) return this.skip();
     server = await startSpecServer({ settings });
     folder = `${server.root}folder/`;

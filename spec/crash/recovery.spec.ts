@@ -20,7 +20,7 @@ describe('A storage behind a batch that could not be written', function () {
   let folder: string;
   let probes = 0;
   before(async function () {
-    // There the journal has what a server's copy of it lacks: `spec/shared` has that.
+    // There the journal has what a server's copy of it lacks: `spec/components/shared-storage` has that.
     if (isSharedRun) return this.skip();
     server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.max-concurrent': '1' } });
     folder = `${server.root}folder/`;

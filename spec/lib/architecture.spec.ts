@@ -84,7 +84,7 @@ describe('Architecture', () => {
   });
 
   /** Plug-ins use the API of third-party components only; the other components are features of the core and import layers. */
-  const plugins = ['acme', 's3-blobs', 'formats', 'metrics', 'authn-saml', 'console'];
+  const plugins = ['acme', 's3-blobs', 'formats', 'metrics', 'authn-saml', 'console', 'shared-storage'];
 
   it('lets plug-ins import lib/plugin only', () => {
     const around = offences(({ file, from }) => {
@@ -130,6 +130,10 @@ describe('Architecture', () => {
     expect([...koa, ...sockets]).to.deep.equal([]);
   });
 
+  it('imports pg in shared-storage only', () => {
+    expect(offences(({ file, from }) => from === 'pg' && !isIn(file, 'components/shared-storage/'))).to.deep.equal([]);
+  });
+
   it('keeps fast-json-patch and the reader of exact numbers in json', () => {
     const stray = offences(
       ({ file, from }) => /^(?:fast-json-patch|json-custom-numbers)/.test(from) && !isIn(file, 'lib/json/'),
@@ -139,7 +143,7 @@ describe('Architecture', () => {
 
   /** Folders of layers that have layers of their own, the lowest first. */
   const inner: Readonly<Record<string, readonly (readonly string[])[]>> = {
-    'lib/storage': [['keys'], ['level', 'log'], ['blobs'], ['graphs'], ['transactions'], ['shared']],
+    'lib/storage': [['keys'], ['level', 'log'], ['blobs'], ['graphs'], ['transactions']],
     'lib/query': [['access', 'parse'], ['expressions', 'memory'], ['plan'], ['operators'], ['']],
     'lib/server': [['settings'], ['storage'], ['listeners', 'storages'], ['']],
   };

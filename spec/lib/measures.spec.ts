@@ -18,10 +18,10 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   query: ['lib/query'],
   console: ['console/src', 'components/console'],
   data: ['lib/exchange', 'components/transfer', 'components/backup', 'components/formats'],
-  extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'lib/storage/shared'],
+  extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 36_050, query: 13081, console: 9203, data: 9913, extras: 4399 };
+const limitsOfAreas = { core: 36_550, query: 13081, console: 9203, data: 9913, extras: 3920 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {

@@ -55,7 +55,6 @@ const unfinished: Readonly<Record<string, readonly [number, number, number, numb
   'spec/operate': [2.33, 0.16, 0.7, 4],
   'spec/properties': [4.35, 0.18, 0.96, 20.38],
   'spec/real': [2.61, 0.35, 1.22, 24.14],
-  'spec/shared': [3.07, 1.64, 1.43, 5.89],
   'spec/stores': [3.95, 0.16, 1.32, 16.67],
   'spec/support': [2.64, 0.44, 1.17, 11.5],
   'spec/w3c': [2.4, 0.16, 0.87, 9.46],

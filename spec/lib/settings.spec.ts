@@ -216,6 +216,16 @@ describe('Settings', () => {
       expect(() => check(flags)).to.throw(SettingsError, message);
     });
 
+  it('rejects lws.store without the component shared-storage', () => {
+    const settings = loadSettings(tables, { flags: { store: 'postgres://user@db.example/lws' } });
+    assertUsable(settings, standardComponents);
+    const others = standardComponents.filter(({ name }) => name !== 'shared-storage');
+    expect(() => assertUsable(settings, others)).to.throw(
+      SettingsError,
+      /^lws\.store is "postgres:.*Add shared-storage, or unset lws\.store\. \(lws\.store from flag --store\)$/,
+    );
+  });
+
   it('accepts what rule 5.1 accepts', () => {
     for (const flags of [
       {},

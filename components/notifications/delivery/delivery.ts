@@ -173,7 +173,7 @@ export class Deliveries {
         if (name !== undefined) this.wake(name);
       }
     });
-    store.shared?.onLeading(() => {
+    store.coordination.onLeading(() => {
       this.wakeAll().catch((error: unknown) => {
         this.options.log.error({ err: error }, 'the outbox could not be taken over from another server');
       });
@@ -187,7 +187,7 @@ export class Deliveries {
 
   /** Of several servers one delivers. */
   private get isOver(): boolean {
-    return this.stopped || this.options.store.shared?.leads === false;
+    return this.stopped || !this.options.store.coordination.leads;
   }
 
   /** Ends what is under way; what is not delivered stays in the outbox. */

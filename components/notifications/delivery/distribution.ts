@@ -115,7 +115,7 @@ export class Distribution {
       for (const key of [...all].sort()) this.waiting.add(key);
     });
     store.onCommit(() => this.run(store));
-    store.shared?.onLeading(() => this.run(store));
+    store.coordination.onLeading(() => this.run(store));
   }
 
   /** What is owed, where it is to be staged with its event: there is little in its transaction, and nothing of before waits. */
@@ -151,7 +151,7 @@ export class Distribution {
   }
 
   run(store: Store): void {
-    if (this.running || this.waiting.size === 0 || this.ending.signal.aborted || store.shared?.leads === false) return;
+    if (this.running || this.waiting.size === 0 || this.ending.signal.aborted || !store.coordination.leads) return;
     this.running = this.distribute(store).finally(() => {
       this.running = undefined;
       this.run(store);
@@ -167,7 +167,7 @@ export class Distribution {
     const { signal } = this.ending;
     const { perSecond } = this.options;
     try {
-      while (this.waiting.size > 0 && !signal.aborted && store.shared?.leads !== false) {
+      while (this.waiting.size > 0 && !signal.aborted && store.coordination.leads) {
         const now = performance.now();
         // What is due is a fraction: rounded up at each pause, it would be more than the rate.
         const { at, due } = this.pace;

@@ -17,7 +17,13 @@ import {
   setting,
   text,
 } from '../../settings.js';
-import { isDatabaseUrl, isSchemaName } from '../../storage/shared/address.js';
+
+/** Accepts `postgres://user@host:port/database?sslmode=…` without a password, because that has its own setting. */
+function isDatabaseUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, password, searchParams } = new URL(url);
+  return /^postgres(?:ql)?:$/.test(protocol) && password === '' && !searchParams.has('password');
+}
 
 export const coreSettings = {
   tlsCertificate: setting(
@@ -72,7 +78,8 @@ export const coreSettings = {
   storePassword: setting('lws.store.password', optional(text('a password')), null, 'The password for lws.store.'),
   storeSchema: setting(
     'lws.store.schema',
-    matching(isSchemaName, 'a name of lower-case letters, digits and underscores'),
+    // So that the name needs no quotes in SQL, and operators find the schema with the tools of the database.
+    matching((name) => /^[a-z_][a-z0-9_]{0,62}$/.test(name), 'a name of lower-case letters, digits and underscores'),
     'quadpod',
     'The schema of the database that has the tables of this storage; it is made when it is missing.',
   ),

@@ -113,7 +113,7 @@ const assembleDpop = (
     nonceSecret: createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
       .update('dpop')
       .digest(),
-    isFirst: store.shared && ((id, validMs) => store.shared!.isFirst(id, validMs)),
+    isFirst: (id, validMs) => store.coordination.isFirst(id, validMs),
   });
 
 /** All that components may use. */

@@ -10,12 +10,11 @@ import { read as readResource } from '../../http/resource-routes.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRoot } from '../../resources/storage-root.js';
 import type { Settings } from '../../settings.js';
-import { databaseAddress } from '../../storage/shared/address.js';
 import { type CoreSettings, coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { keptKey } from './key-file.js';
 import { ownOwner } from './local-owner.js';
-import { blobPlaceOf, formatsOf, openStore } from './open-store.js';
+import { blobPlaceOf, formatsOf, openStore, serversOf } from './open-store.js';
 import type { ServerProcess } from './process.js';
 import { type Upgrade, upgradeListener } from './upgrades.js';
 import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
@@ -74,7 +73,7 @@ export async function prepareStorage(
   const { storage: iri } = readBaseUri(core);
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
   const store = await openStore(core.dataDir, iri, {
-    database: databaseAddress(core),
+    servers: serversOf(settings, components),
     blobPlace: blobPlaceOf(settings, components),
     onTrouble: (message, error) => log.error({ err: error }, message),
     onRecovery: (message) => log.warn(message),
@@ -153,7 +152,7 @@ export async function openStorage(
   };
   const isBusy = (): boolean => installations.some((installation) => installation.isBusy?.());
   try {
-    await storage.store.shared?.serve();
+    await storage.store.coordination.serve();
     for (const { start } of installations) await start?.();
   } catch (error) {
     await stop();

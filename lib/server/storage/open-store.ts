@@ -5,12 +5,14 @@ import type { Component } from '../../component/contract.js';
 import { writeLinksetGraphs } from '../../resources/linkset-migration.js';
 import { type Settings, SettingsError } from '../../settings.js';
 import type { BlobPlace } from '../../storage/blobs/blobs.js';
+import { assertRestored } from '../../storage/graphs/adopt.js';
+import { Replica } from '../../storage/graphs/replica.js';
+import { newReplicaThread } from '../../storage/graphs/replica-thread.js';
 import { type Level, openLevel, StoreUnavailableError } from '../../storage/level/durable-level.js';
 import { makeFolder } from '../../storage/level/synced-files.js';
-import { Cluster, type ClusterOptions } from '../../storage/shared/cluster.js';
-import type { DatabaseAddress } from '../../storage/shared/connection.js';
-import { assertNoCopy } from '../../storage/shared/copy.js';
+import { type Coordination, type JoinOptions, singleServer } from '../../storage/transactions/coordination.js';
 import { Store, type StoreOptions } from '../../storage/transactions/store.js';
+import { coreSettings } from '../settings/core-settings.js';
 import { rememberAddress } from '../settings/stored-base-uri.js';
 
 /** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */
@@ -43,9 +45,20 @@ export const blobPlaceOf = (settings: Settings, components: readonly Component[]
 export const formatsOf = (settings: Settings, components: readonly Component[]): readonly string[] =>
   components.flatMap((component) => component.formats?.(settings.of(component.settings)) ?? []);
 
-export interface OpeningOptions extends Omit<StoreOptions, 'cluster'> {
-  /** Where the journal is, when several servers serve the storage. */
-  readonly database?: DatabaseAddress | undefined;
+/** Returns the function that joins the servers of the database `lws.store`, if it is set. @throws SettingsError if no component can */
+export function serversOf(settings: Settings, components: readonly Component[]): OpeningOptions['servers'] {
+  const { store: url, storeSchema: schema, storePassword } = settings.of(coreSettings);
+  if (url === null) return undefined;
+  const { joinServers } = components.find((component) => component.joinServers) ?? {};
+  if (joinServers) return (options) => joinServers({ url, schema, password: storePassword ?? undefined }, options);
+  throw new SettingsError(
+    `lws.store is ${JSON.stringify(url)}, and this server has no component that connects it to a database. Add shared-storage, or unset lws.store.`,
+  );
+}
+
+export interface OpeningOptions extends Omit<StoreOptions, 'coordination'> {
+  /** Joins the other servers of the storage. Absent if there are none. */
+  readonly servers?: ((options: JoinOptions) => Promise<Coordination>) | undefined;
   /** It is one of the storages of a deployment. */
   readonly isOneOfMany?: boolean;
 }
@@ -78,19 +91,19 @@ export async function openStore(dataDir: string, storage: string, options: Openi
     release();
     throw error;
   });
-  let cluster: Cluster | undefined;
+  let coordination: Coordination | undefined;
   try {
-    cluster = await joined(level, { folder, storage, address: options.database }, options);
+    coordination = await joined(level, { folder, storage }, options);
     const store = await Store.open(level, folder, storage, {
       ...options,
-      cluster,
+      coordination,
       deriveGraphs: writeLinksetGraphs,
       onClose: release,
     });
     rememberAddress(folder, storage);
     return store;
   } catch (error) {
-    await cluster?.close();
+    await coordination?.close();
     await level.close();
     release();
     if (error instanceof StoreUnavailableError) throw error;
@@ -104,11 +117,21 @@ export async function openStore(dataDir: string, storage: string, options: Openi
 
 async function joined(
   level: Level,
-  { address, ...place }: Pick<ClusterOptions, 'folder' | 'storage'> & { readonly address: DatabaseAddress | undefined },
-  { blobPlace, onTrouble = () => {}, onMigration: told = () => {}, onProgress = () => {} }: StoreOptions,
-): Promise<Cluster | undefined> {
-  const blobs = { dataDir: place.folder, place: blobPlace };
-  if (address) return Cluster.join(level, { ...place, blobs, address, secrets, told, onTrouble, onProgress });
-  await assertNoCopy(level);
-  return undefined;
+  place: { readonly folder: string; readonly storage: string },
+  options: OpeningOptions,
+): Promise<Coordination> {
+  const { servers, blobPlace, onTrouble = () => {}, onMigration: told = () => {}, onProgress = () => {} } = options;
+  const replica = new Replica(level, onTrouble);
+  if (servers) {
+    await assertRestored(level);
+    const blobs = { dataDir: place.folder, place: blobPlace };
+    const newThread = () => newReplicaThread(join(place.folder, 'level'));
+    return servers({ replica, newThread, ...place, blobs, secrets, told, onTrouble, onProgress });
+  }
+  if (replica.journal)
+    throw new StoreUnavailableError(
+      'The data directory is this server’s copy of a storage in a database, which lws.store named. Set lws.store again. To go on without ' +
+        'the database, stop all servers, make a back-up ("quadpod backup DIR") and restore it into an empty lws.data-dir.',
+    );
+  return singleServer;
 }

@@ -4,7 +4,7 @@ import type { MakeCertificateSource } from '../../component/certificates.js';
 import type { Component } from '../../component/contract.js';
 import { type Settings, SettingsError } from '../../settings.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';
-import { blobPlaceOf, formatsOf } from './open-store.js';
+import { blobPlaceOf, formatsOf, serversOf } from './open-store.js';
 
 /**
  * Refuses what would be unsafe or cannot work, in the settings of components too.
@@ -19,6 +19,7 @@ export function assertUsable(all: Settings, components: readonly Component[]): v
     }
     blobPlaceOf(all, components);
     formatsOf(all, components);
+    serversOf(all, components);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     throw new SettingsError(error.message + sourcesOf(all, error.message));

@@ -41,7 +41,7 @@ const newestOf = async (level: Level): Promise<readonly [key: string, value: str
 
 export interface ChangeLogOptions {
   /** Other servers write the storage as well. */
-  readonly cluster?: object | undefined;
+  readonly hasOthers?: boolean;
   readonly clock?: () => number;
   readonly onTrouble?: (message: string, error: unknown) => void;
 }
@@ -144,7 +144,7 @@ export class ChangeLog {
    * event was; with several servers, it lies a minute back, or at the last event when that is later.
    */
   mark(): number {
-    const now = this.clock() - (this.options.cluster ? clocksDifferMs : 0);
+    const now = this.clock() - (this.options.hasOthers ? clocksDifferMs : 0);
     this.last = Math.max(this.last, now * positionsPerMs);
     return this.last;
   }

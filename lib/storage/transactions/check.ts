@@ -221,7 +221,7 @@ class Check {
     for await (const keys of keyBlocks(level, allGarbage(), { snapshot: this.snapshot }))
       for (const key of keys) garbage.add(key.slice(2));
     // Other servers of the storage may be about to commit blobs, or to remove some.
-    for await (const file of this.store.shared ? [] : blobs.all())
+    for await (const file of this.store.coordination.hasOthers ? [] : blobs.all())
       if (!this.blobOwners.has(file) && !garbage.has(file)) this.fault(`The blob file ${file} belongs to no resource.`);
     const counted = Number((await level.get(metaKey('bytes'), { snapshot: this.snapshot })) ?? 0);
     const all = this.counts.bytes + (await countEntries(level, this.snapshot));

@@ -39,6 +39,8 @@ export interface CommitQueueOptions {
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
   /** Called in every transaction that changed something, after its work: what they stage is part of it. */
   readonly listeners: readonly TransactionListener[];
+  /** Called for each transaction of another server, before readers here can see its changes. */
+  readonly foreignListeners: readonly TransactionListener[];
   /** Called when a transaction is going to be written, before any reader can see its changes. */
   readonly onStage: (transaction: Transaction) => void;
   /** Called when a transaction is on the disk, before it is acknowledged. */

@@ -5,6 +5,7 @@ import type { Blobs } from '../blobs/blobs.js';
 import { allGarbage, blobKey, garbageKey } from '../keys/records.js';
 import { atOnce } from '../level/at-once.js';
 import { keyBlocks, type Level } from '../level/durable-level.js';
+import type { Coordination } from './coordination.js';
 import type { Transaction } from './transaction.js';
 
 /** The time between two sweeps for blobs that a crash left. */
@@ -17,10 +18,7 @@ export interface SweeperOptions {
   readonly blobs: Blobs;
   /** Keys of removed blobs, which the next batch removes. */
   readonly forgotten: Set<string>;
-  /** Other servers write the storage. */
-  readonly hasOthers: boolean;
-  /** Copies the commits of other servers into LevelDB. */
-  readonly freshen: () => Promise<void> | undefined;
+  readonly coordination: Pick<Coordination, 'hasOthers' | 'freshen'>;
   readonly onTrouble: ((message: string, error: unknown) => void) | undefined;
 }
 
@@ -36,8 +34,8 @@ export class BlobSweeper {
 
   /** @param everywhere blobs without a mark may be of uploads that never committed, or removed ones that are back */
   async begin(everywhere: boolean): Promise<void> {
-    const { level, blobs, hasOthers, forgotten } = this.options;
-    if (blobs.isShared || hasOthers) this.running = this.goOn();
+    const { level, blobs, coordination, forgotten } = this.options;
+    if (blobs.isShared || coordination.hasOthers) this.running = this.goOn();
     else {
       if (everywhere && !blobs.isNew)
         for await (const blob of blobs.all()) if (level.getSync(blobKey(blob)) === undefined) await blobs.remove(blob);
@@ -59,11 +57,11 @@ export class BlobSweeper {
 
   /** One sweep; returns early after `stop`. */
   async sweep(): Promise<void> {
-    const { level, blobs, forgotten, freshen, hasOthers } = this.options;
+    const { level, blobs, forgotten, coordination } = this.options;
     const { signal } = this.ending;
-    const doubtful = await blobs.inDoubt(hasOthers ? dayMs : 0);
+    const doubtful = await blobs.inDoubt(coordination.hasOthers ? dayMs : 0);
     // After the list was read: so each blob of it that other servers have committed meanwhile is known as committed.
-    await freshen();
+    await coordination.freshen();
     await atOnce(doubtful, blobs.atOnce, async (blob) => (signal.aborted ? undefined : settle(level, blobs, blob)));
     for await (const keys of keyBlocks(level, allGarbage()))
       await atOnce(keys, blobs.atOnce, async (key) => {
@@ -125,7 +123,7 @@ export class SettledBlobs {
     }
     await this.settle(async (blobs) => {
       await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
-      if (!this.options.hasOthers) await this.remove(blobs, removedBlobs);
+      if (!this.options.coordination.hasOthers) await this.remove(blobs, removedBlobs);
       // When the process ends first, the next start removes them.
       else setTimeout(() => void this.settle(() => this.remove(blobs, removedBlobs)), keptMs).unref();
     });

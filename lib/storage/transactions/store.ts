@@ -31,14 +31,20 @@ import {
 import { lastEnd, noteClosed, noteOpened } from '../level/last-end.js';
 import { noteIndexes } from '../level/quadstore-file.js';
 import { readCounter } from '../level/quota.js';
-import type { Cluster } from '../shared/cluster.js';
-import { commitQueueOf, type SharedStore } from '../shared/shared-store.js';
 import { ChangeLog } from './change-log.js';
-import type { CommitQueue, TransactionListener, TransactOptions, Work } from './commit-queue.js';
+import {
+  CommitQueue,
+  type CommitQueueOptions,
+  type TransactionListener,
+  type TransactOptions,
+  type Work,
+} from './commit-queue.js';
+import { type Coordination, singleServer } from './coordination.js';
 import type { KeptQuads } from './growth.js';
 import { HiddenGraphs } from './hidden-graphs.js';
 import { type Pause, Recovery } from './recovery.js';
 import { SettledBlobs } from './settled-blobs.js';
+import { SharedCommitQueue } from './shared-commit-queue.js';
 import type { Transaction } from './transaction.js';
 
 /** Called back for transactions; `StoreListeners` says when. */
@@ -68,7 +74,7 @@ export class StoreListeners {
     this.listeners.stage.push(listener);
   }
 
-  /** Calls back after every commit, before it is acknowledged; for caches. */
+  /** Calls back after every commit, before it is acknowledged. For caches. */
   onCommit(listener: Listener): void {
     this.listeners.commit.push(listener);
   }
@@ -98,9 +104,9 @@ export interface StoreOptions extends MigrationOptions {
   readonly onTrouble?: (message: string, error: unknown) => void;
   /** Notified when such a failure has been overcome without the operator. */
   readonly onRecovery?: (message: string) => void;
-  /** The servers that write this storage together, this one among them; absent: this one alone. */
-  readonly cluster?: Cluster | undefined;
-  /** Where the blobs are; absent: the folder `blobs/`. */
+  /** Agreement with the other servers of the storage. Absent if there are none. */
+  readonly coordination?: Coordination | undefined;
+  /** Location of the blobs. Default: the folder `blobs/`. */
   readonly blobPlace?: BlobPlace | undefined;
   /** Called when the store is closed. */
   readonly onClose?: () => void;
@@ -115,8 +121,7 @@ export class Store extends StoreListeners {
   private readonly hidden: HiddenGraphs;
   private readonly derivations = countedCache<object>(5_000);
   private readonly queue: CommitQueue;
-  /** Present when several servers write this storage. */
-  readonly shared: SharedStore | undefined;
+  readonly coordination: Coordination;
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
   readonly changes: ChangeLog;
@@ -130,17 +135,15 @@ export class Store extends StoreListeners {
     { folder, bytes, changes }: { readonly folder: string; readonly bytes: number; readonly changes: ChangeLog },
   ) {
     super();
-    const { onTrouble = () => {}, onRecovery = () => {}, cluster } = options;
-    const freshen = async (): Promise<void> => this.shared?.freshen();
-    const hasOthers = cluster !== undefined;
-    this.settled = new SettledBlobs({ level, blobs, onTrouble, freshen, hasOthers });
+    const { onTrouble = () => {}, onRecovery = () => {}, coordination = singleServer } = options;
+    this.settled = new SettledBlobs({ level, blobs, onTrouble, coordination });
     this.graphs = new CommittedGraphs(level);
     this.hidden = new HiddenGraphs({
-      ...{ level, isShared: hasOthers, width: () => this.kept.orders.width },
+      ...{ level, isShared: coordination.hasOthers, width: () => this.kept.orders.width },
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
       transact: (work, given) => this.transact(work, given),
     });
-    const { queue, shared } = commitQueueOf(cluster, {
+    const queueOptions: CommitQueueOptions = {
       level,
       ...{ changes, bytes, forgotten: this.settled.forgotten },
       quotaBytes: options.quotaBytes ?? 0,
@@ -164,9 +167,11 @@ export class Store extends StoreListeners {
       onFailure: (error) => this.recovery.begin(error),
       onBatch: (batch) => this.tellOfBatch(batch),
       onOrders: ({ orders }) => noteIndexes(folder, orders, onTrouble),
-      ...{ foreignListeners: this.fromOthers, onTrouble },
-    });
-    [this.queue, this.shared, this.changes] = [queue, shared, changes];
+      foreignListeners: this.fromOthers,
+    };
+    const { order } = coordination;
+    this.queue = order ? new SharedCommitQueue(queueOptions, order.bind(coordination)) : new CommitQueue(queueOptions);
+    [this.coordination, this.changes] = [coordination, changes];
     this.recovery = new Recovery({ level, blobs, queue: this.queue, onTrouble, onRecovery });
   }
 
@@ -178,10 +183,11 @@ export class Store extends StoreListeners {
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
     const blobs = await adoptBlobs(level, { dataDir: folder, place: options.blobPlace }, storage);
     await migrate(level, options);
-    const changes = await ChangeLog.open(level, storage, options);
+    const { hasOthers } = options.coordination ?? singleServer;
+    const changes = await ChangeLog.open(level, storage, { ...options, hasOthers });
     const store = new Store(level, blobs, options, { folder, bytes: await readCounter(level), changes });
     noteIndexes(folder, store.kept.orders, options.onTrouble);
-    await store.shared?.freshen();
+    await store.coordination.freshen();
     await store.settled.begin((await lastEnd(level)) !== 'whole');
     await store.hidden.open();
     await noteOpened(level);
@@ -350,7 +356,7 @@ export class Store extends StoreListeners {
     await this.hidden.close();
     await this.recovery.stop();
     await this.queue.idle();
-    await this.shared?.close();
+    await this.coordination.close();
     await Promise.all([this.settled.close(), this.changes.close()]);
     if (!this.queue.hasFailed) await noteClosed(this.level);
     await this.level.close();

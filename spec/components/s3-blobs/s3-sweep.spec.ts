@@ -18,8 +18,7 @@ describe('The sweep of an S3 store', () => {
   const sweep = (): Promise<void> =>
     new BlobSweeper({
       ...{ level, blobs, forgotten, onTrouble: undefined },
-      hasOthers: false,
-      freshen: async () => void order.push('freshen'),
+      coordination: { hasOthers: false, freshen: async () => void order.push('freshen') },
     }).sweep();
 
   before(async () => {

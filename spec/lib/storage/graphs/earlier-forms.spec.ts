@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { lastCheckpoint, linesOf, writeCheckpoint } from '../../../../components/shared-storage/checkpoint.js';
+import type { Connection } from '../../../../components/shared-storage/connection.js';
 import { archiveReader } from '../../../../components/transfer/formats/archive-reader.js';
 import { openZipTree } from '../../../../components/transfer/trees/zip-tree.js';
+import { Replica } from '../../../../lib/storage/graphs/replica.js';
 import type { Entry } from '../../../../lib/storage/graphs/state-blocks.js';
 import { openLevel } from '../../../../lib/storage/level/durable-level.js';
-import { loadCheckpoint, writeCheckpoint } from '../../../../lib/storage/shared/checkpoint.js';
-import type { Connection } from '../../../../lib/storage/shared/connection.js';
 import { packageRoot } from '../../../../lib/threads/package-root.js';
 import { entriesOf, runBackup } from '../../../support/backups.js';
 import { comparable, readAll } from '../../../support/members.js';
@@ -110,6 +111,7 @@ describe('A whole state of an earlier version', () => {
         `GSPO\u0000\u0000${root}g\u0000\u0000urn:s\u0000\u0000urn:p\u0000\u0000urn:o\u0000\u0000000050000500005000050000k`,
         '',
       ],
+      ['M\u0000storage', root],
       ['M\u0000version', '2'],
       ['R\u0000http://\u0000x/', '{}'],
     ];
@@ -128,7 +130,13 @@ describe('A whole state of an earlier version', () => {
     it('is loaded, and written in the same form', async () => {
       const level = await openLevel(fresh());
       try {
-        expect(await loadCheckpoint(level, kept, () => {})).to.equal(7);
+        const replica = new Replica(level);
+        const { seq, ...facts } = (await lastCheckpoint(kept))!;
+        await replica.rebuild(
+          { journal: 'spec', storage: root, seq },
+          linesOf(kept, { seq, ...facts }, () => {}),
+        );
+        expect(replica.place.seq).to.equal(7);
         expect(await entriesOf(level)).to.deep.equal(entries);
         const written: string[] = [];
         const taken = {
@@ -138,7 +146,7 @@ describe('A whole state of an earlier version', () => {
             return { rows: [], rowCount: 1 };
           },
         } as unknown as Connection;
-        await writeCheckpoint(level, taken, 0);
+        await writeCheckpoint(replica, taken, 0);
         expect(written).to.deep.equal([parts.join('\n')]);
       } finally {
         await level.close();

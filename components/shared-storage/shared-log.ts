@@ -1,19 +1,15 @@
 /**
- * Follows the journal on one server: rows of other servers are applied here before a client gets an answer from an earlier state. It must
- * not know what the rows change.
+ * Follows the journal on one server, and takes turns to write it. Rows of other servers are applied before a client gets a response from an
+ * earlier state. The server with the turn (the lock of the journal) has applied all rows of the others, and no other server writes. At the end of
+ * the turn its transactions become one row.
  */
-import { type LwsError, tooBusy } from '../../errors.js';
-import { contradict, type Journal, type JournalPlace, type JournalRow, setBack } from './journal.js';
+import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
+import { databaseAway } from './connection.js';
+import type { CommitQueue, JournalPlace, Replica } from './contract.js';
+import { AppendInDoubtError, contradict, type Journal, type JournalRow, setBack } from './journal.js';
 
-/** Callbacks for the end of a turn with staged transactions. */
-export interface TurnEnd {
-  /** Gives the body of the row. */
-  readonly write: () => Buffer;
-  /** Applies the row here, before any later row. */
-  readonly settle: (place: JournalPlace) => Promise<void>;
-  /** Called, before any later row is applied, when the row is not in the journal, when that is unknown, or when `settle` threw. */
-  readonly refuse: (error: unknown) => void;
-}
+/** Maximum size of a turn in bytes: all servers hold its row in memory and apply it before they respond. */
+const maxTurnBytes = 32 << 20;
 
 const pollMs = 250;
 /** Between two signs of life in a turn: the database ends a transaction that is idle for ten seconds (`idleMs` in connection.ts). */
@@ -21,7 +17,8 @@ const keepMs = 3_000;
 
 export class SharedLog {
   /** The last row that is applied here. */
-  place: JournalPlace = { seq: 0 };
+  private place: JournalPlace;
+  private isTurn = false;
   private applying: Promise<unknown> = Promise.resolve();
   private question: Promise<void> | undefined;
   /** The number of the last row of the journal that this server knows of. */
@@ -30,11 +27,25 @@ export class SharedLog {
   private polling: NodeJS.Timeout | undefined;
   private keeping: NodeJS.Timeout | undefined;
 
-  /** @param apply applies rows of others, in order, and sets the place */
   constructor(
+    private readonly queue: Pick<
+      CommitQueue,
+      'stagedBytes' | 'after' | 'take' | 'bodyOf' | 'commit' | 'reject' | 'apply'
+    >,
     private readonly journal: Journal,
-    private readonly apply: (rows: readonly JournalRow[]) => Promise<void>,
-  ) {}
+    readonly replica: Replica,
+  ) {
+    this.place = replica.place;
+  }
+
+  admitted(): Promise<void> | undefined {
+    if (!this.isTurn) return this.begin();
+    return this.queue.stagedBytes > maxTurnBytes ? this.end().then(() => this.begin()) : undefined;
+  }
+
+  reopened(): void {
+    this.place = this.replica.place;
+  }
 
   /**
    * Returns when everything is applied that any server acknowledged before the call. Concurrent calls share one question to the
@@ -79,8 +90,8 @@ export class SharedLog {
     }, pollMs).unref();
   }
 
-  /** Begins a turn: takes the lock of the journal, and applies all rows of other servers. @throws LwsError `too-busy` */
-  async begin(): Promise<void> {
+  /** Begins a turn. It ends after the transactions that are queued by then. @throws LwsError `too-busy` */
+  private async begin(): Promise<void> {
     const [{ place }, before] = [this, this.known];
     const { head, rows } = await this.journal.lock(place);
     this.keeping = setInterval(() => void this.journal.keep(), keepMs).unref();
@@ -89,26 +100,33 @@ export class SharedLog {
       if (head.seq !== this.place.seq) await this.follow(rows);
       if (head.seq !== this.place.seq) throw setBack(this.place);
     } catch (error) {
-      await this.end();
+      await this.release();
       throw error;
     }
+    this.isTurn = true;
+    this.queue.after(() => this.end());
   }
 
-  /** Ends a turn without a row. */
-  end(): Promise<void> {
+  private release(): Promise<void> {
     clearInterval(this.keeping);
     return this.journal.release();
   }
 
-  /** Appends a row and ends the turn. */
-  commit({ write, settle, refuse }: TurnEnd): Promise<void> {
+  /** Ends a turn: appends a row with the staged transactions. */
+  private async end(): Promise<void> {
+    if (!this.isTurn) return;
+    this.isTurn = false;
+    const group = this.queue.take();
+    if (group.length === 0) return this.release();
     clearInterval(this.keeping);
-    return this.alone(async () => {
+    await this.alone(async () => {
       try {
-        await settle(await this.journal.append(this.place.seq + 1, write()));
+        const place = await this.journal.append(this.place.seq + 1, this.queue.bodyOf(group));
+        await this.queue.commit(group, place);
+        this.place = place;
       } catch (error) {
         await this.journal.release();
-        refuse(error);
+        this.queue.reject(group, error, error instanceof AppendInDoubtError);
       }
     });
   }
@@ -122,10 +140,19 @@ export class SharedLog {
         if (rows.length === 0 && this.place.seq < this.head) rows = await this.journal.after(this.place);
         if (this.place.seq >= this.head) return;
         if (rows[0]?.seq !== this.place.seq + 1) throw await this.gap();
-        await this.apply(rows);
+        for (const row of rows) await this.apply(row);
         rows = [];
       }
     });
+  }
+
+  /** Applies a row of another server. */
+  private async apply({ body, ...place }: JournalRow): Promise<void> {
+    // During a turn: the database has ended it, and the staged transactions ran on an outdated state.
+    if (this.isTurn)
+      this.queue.reject(this.queue.take(), databaseAway('the session that had the turn has ended'), false);
+    await this.queue.apply(body, place);
+    this.place = place;
   }
 
   /** The error for a journal without the next row: it was set back after its head was read, or has dropped rows that a checkpoint has. */

@@ -1,11 +1,16 @@
 /** A primary with a synchronous standby: what is acknowledged, the standby has; also after a crash of the primary during a commit. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { DatabaseAddress } from '../../lib/storage/shared/connection.js';
-import { AppendInDoubtError, Journal, type JournalPlace, openTables } from '../../lib/storage/shared/journal.js';
-import { SharedLog } from '../../lib/storage/shared/shared-log.js';
-import { patience } from '../support/patience.js';
-import { ask, type Postgres, postgresFor, type Standby, standbyOf } from '../support/postgres.js';
+import type {
+  CommitQueue,
+  DatabaseAddress,
+  JournalPlace,
+  Replica,
+} from '../../../components/shared-storage/contract.js';
+import { AppendInDoubtError, Journal, openTables } from '../../../components/shared-storage/journal.js';
+import { SharedLog } from '../../../components/shared-storage/shared-log.js';
+import { patience } from '../../support/patience.js';
+import { ask, type Postgres, postgresFor, type Standby, standbyOf } from '../../support/postgres.js';
 
 const limitMs = 1_500 * patience;
 
@@ -106,16 +111,14 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
 
   it('answers 503 for a row that was seen and vanished with the primary (rule 19.10)', async () => {
     const seen: JournalPlace[] = [];
-    const log = new SharedLog(journal, async (rows) => {
+    const apply = async (_body: Buffer, place: JournalPlace): Promise<void> => {
       // The copy cannot apply the last row yet.
-      if (rows.some(({ seq }) => seq === 5)) throw new Error('not yet');
-      for (const row of rows) {
-        seen.push(row);
-        log.place = row;
-      }
-    });
+      if (place.seq === 5) throw new Error('not yet');
+      seen.push(place);
+    };
+    const log = new SharedLog({ apply } as unknown as CommitQueue, journal, { place: { seq: 0 } } as Replica);
     await log.freshen();
-    await journal.lock(log.place);
+    await journal.lock(seen.at(-1)!);
     await journal.append(5, Buffer.from('[]'));
     expect(await log.freshen().catch(({ message }: Error) => message)).to.equal('not yet');
     await ask(postgres.port, 'DELETE FROM standby.journal WHERE seq = 5; UPDATE standby.head SET seq = 4');

@@ -3,17 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BlobLocation } from '../blobs/blobs.js';
-import { type Level, StoreUnavailableError } from '../level/durable-level.js';
-import { writeWhole } from '../level/synced-files.js';
+import { StoreUnavailableError } from '../../lib/plugin/blobs.js';
+import { writeWhole } from '../../lib/plugin/certificates.js';
 import { Checkpoints } from './checkpoints.js';
-import { Connection, type DatabaseAddress } from './connection.js';
-import { beginCopy } from './copied-rows.js';
+import { Connection } from './connection.js';
+import type { CommitQueue, Coordination, DatabaseAddress, JoinOptions } from './contract.js';
 import { openCopy } from './copy.js';
 import { Journal, openTables } from './journal.js';
+import { SharedLog } from './shared-log.js';
 
-/** @throws StoreUnavailableError where this server has another place of blobs than the one that the database names */
-async function assertSharedBlobs(connection: Connection, location: BlobLocation): Promise<void> {
+/** @throws StoreUnavailableError if the blob store of this server differs from that of the other servers */
+async function assertSharedBlobs(connection: Connection, location: JoinOptions['blobs']): Promise<void> {
   const own = await nameOf(location);
   await connection.query("INSERT INTO meta (name, value) VALUES ('blobs', $1) ON CONFLICT DO NOTHING", [own]);
   const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'blobs'");
@@ -24,7 +24,7 @@ async function assertSharedBlobs(connection: Connection, location: BlobLocation)
   );
 }
 
-async function nameOf({ dataDir, place }: BlobLocation): Promise<string> {
+async function nameOf({ dataDir, place }: JoinOptions['blobs']): Promise<string> {
   if (place) return place.id;
   const folder = join(dataDir, 'blobs');
   const file = join(folder, 'place');
@@ -60,45 +60,23 @@ class SharedSecrets {
       if (value === there) {
         if (value !== undefined) this.known.set(name, value);
       } else if (there !== undefined && value === this.known.get(name)) await this.give(name, there);
-      else if (value !== undefined) this.take(file, name, value);
+      else if (value !== undefined) {
+        writeWhole(file, value);
+        this.known.set(name, value);
+      }
     }
-  }
-
-  private take(file: string, name: string, value: string): void {
-    writeWhole(file, value);
-    this.known.set(name, value);
   }
 
   private async give(name: string, value: string): Promise<void> {
     const before = this.known.get(name);
     // Of two servers that change a secret, the first wins; the other one takes its value at the next look.
-    const { rowCount } =
+    const [statement, values] =
       before === undefined
-        ? await this.connection.query('INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-            name,
-            value,
-          ])
-        : await this.connection.query('UPDATE secrets SET value = $2 WHERE name = $1 AND value = $3', [
-            name,
-            value,
-            before,
-          ]);
+        ? ['INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, value]]
+        : ['UPDATE secrets SET value = $2 WHERE name = $1 AND value = $3', [name, value, before]];
+    const { rowCount } = await this.connection.query(statement, values);
     if (rowCount === 1) this.known.set(name, value);
   }
-}
-
-export interface ClusterOptions {
-  readonly address: DatabaseAddress;
-  /** The storage's IRI. */
-  readonly storage: string;
-  /** The data directory. */
-  readonly folder: string;
-  readonly blobs: BlobLocation;
-  /** Names of files with secrets that all servers must share. */
-  readonly secrets: readonly string[];
-  readonly told: (message: string) => void;
-  readonly onProgress: (done: number, of: number) => void;
-  readonly onTrouble: (message: string, error: unknown) => void;
 }
 
 const [refreshMs, forgetMs] = [1_000, 60_000];
@@ -107,8 +85,10 @@ const minCheckpointBytes = 64 << 20;
 /** How long a start may wait for the starts of other servers. */
 const startSeconds = 300;
 
-export class Cluster {
-  readonly journal: Journal;
+export class Cluster implements Coordination {
+  readonly hasOthers = true;
+  private readonly journal: Journal;
+  private log: SharedLog | undefined;
   private readonly membership: ServerMembership;
   private readonly secrets: SharedSecrets;
   private readonly checkpoints: Checkpoints;
@@ -121,18 +101,16 @@ export class Cluster {
   private refreshedAt = -refreshMs;
   private forgotAt = -forgetMs;
 
-  private constructor(private readonly options: ClusterOptions) {
-    const { address, folder, secrets, onTrouble } = options;
+  private constructor(
+    address: DatabaseAddress,
+    private readonly options: JoinOptions,
+  ) {
+    const { folder, secrets, newThread, onTrouble } = options;
     this.journal = new Journal(address);
     this.starting = new Connection(address);
     const connection = this.journal.others;
     this.secrets = new SharedSecrets(connection, folder, secrets);
-    this.checkpoints = new Checkpoints({
-      address,
-      keptMinutes,
-      folder: join(folder, 'level'),
-      minBytes: minCheckpointBytes,
-    });
+    this.checkpoints = new Checkpoints({ address, keptMinutes, newThread, minBytes: minCheckpointBytes });
     this.membership = new ServerMembership(
       connection,
       (begins) => this.term(begins),
@@ -140,26 +118,30 @@ export class Cluster {
     );
   }
 
-  /**
-   * Brings the folder to a state of the journal. Until `opened`, no other server can start.
-   * @throws StoreUnavailableError when the database or the folder belongs to another storage; LwsError `too-busy` when the database cannot
-   *   be reached
-   */
-  static async join(level: Level, options: ClusterOptions): Promise<Cluster> {
-    const { address, storage, blobs, told, onProgress } = options;
+  static async join(address: DatabaseAddress, options: JoinOptions): Promise<Cluster> {
+    const { replica, storage, blobs } = options;
     const name = await openTables(address, storage);
-    const cluster = new Cluster(options);
+    const cluster = new Cluster(address, options);
     try {
       await cluster.startAlone();
       await assertSharedBlobs(cluster.journal.others, blobs);
       await cluster.secrets.synchronize();
-      await openCopy({ level, journal: cluster.journal, name, storage, told, onProgress });
-      await beginCopy(level);
+      await openCopy({ ...options, journal: cluster.journal, name });
+      await replica.begin();
       return cluster;
     } catch (error) {
       await cluster.close();
       throw error;
     }
+  }
+
+  order(queue: CommitQueue): SharedLog {
+    this.log = new SharedLog(queue, this.journal, this.options.replica);
+    return this.log;
+  }
+
+  freshen(): Promise<void> {
+    return this.log!.freshen();
   }
 
   private async startAlone(): Promise<void> {
@@ -178,7 +160,6 @@ export class Cluster {
     );
   }
 
-  /** Ends the start: all that a start makes is there, and other servers may start. */
   async opened(): Promise<void> {
     this.assertAlone();
     await this.secrets.synchronize();
@@ -186,21 +167,20 @@ export class Cluster {
     await this.starting.close();
   }
 
-  /** Ends the start of a server, as opposed to a command, and joins the members. */
   async serve(): Promise<void> {
+    this.log!.poll();
     await this.opened();
     this.isMember = true;
     await this.membership.join();
   }
 
-  /** Takes the secrets that other servers have changed, once a second at most. */
+  /** Asks the database once a second at most. */
   async refreshSecrets(): Promise<void> {
     if (performance.now() - this.refreshedAt < refreshMs) return;
     this.refreshedAt = performance.now();
     await this.secrets.synchronize();
   }
 
-  /** Registers an identifier for `validMs`. False when a server has registered it before (a replay). @throws LwsError `too-busy` */
   async isFirst(id: string, validMs: number): Promise<boolean> {
     const { rowCount } = await this.journal.others.query(
       "INSERT INTO used (id, until) VALUES ($1, now() + $2 * interval '1 millisecond') ON CONFLICT DO NOTHING",
@@ -209,12 +189,10 @@ export class Cluster {
     return rowCount === 1;
   }
 
-  /** Whether this server leads: it does the work that only one should do. */
   get leads(): boolean {
     return this.membership.leads;
   }
 
-  /** Calls back when this server begins to lead. */
   onLeading(listener: () => void): void {
     this.onLead.push(listener);
   }
@@ -237,6 +215,7 @@ export class Cluster {
   }
 
   async close(): Promise<void> {
+    await this.log?.close();
     if (this.isMember)
       await this.membership.leave().catch((error: unknown) => {
         this.options.onTrouble('The database could not be told that this server ends.', error);
@@ -248,7 +227,7 @@ export class Cluster {
 }
 
 /*
- * Which servers of a storage are running, by a row that each renews, and which one leads, that is, does the work that only one should do. A
+ * Membership: every running server renews a row. One of them leads, that is, runs the jobs of the storage. A
  * server that was held up may lead a moment too long, so that this work has to be harmless when two servers do it.
  */
 

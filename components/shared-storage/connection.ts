@@ -1,15 +1,8 @@
 /** One connection to the database, made when it is needed and again after it was lost. */
 import { randomUUID } from 'node:crypto';
 import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import { type LwsError, tooBusy } from '../../errors.js';
-
-/** Where the database is, and the schema with the tables of this storage. */
-export interface DatabaseAddress {
-  /** `postgres://…`, without a schema. */
-  readonly url: string;
-  readonly schema: string;
-  readonly password: string | undefined;
-}
+import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
+import type { DatabaseAddress } from './contract.js';
 
 const [connectMs, farewellMs] = [5_000, 1_000];
 /** Maximum wait for the first commit of a session, in milliseconds. */
@@ -173,7 +166,7 @@ function withPassword(address: string, password: string | undefined): string {
   return url.href;
 }
 
-/** Whether an error is an answer of the database, after which the connection is usable: its code is none of the connection or a shutdown. */
+/** Returns true if the database itself rejected a statement and the connection stays usable: its code is none of the connection or a shutdown. */
 function isRefusal(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25P0[23]|57|XX)/.test(code);

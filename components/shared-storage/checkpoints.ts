@@ -1,23 +1,18 @@
 /** Makes checkpoints when they are due, on the server that leads. */
-import { Thread } from '../../threads/thread.js';
-import { threadLimits } from '../../threads/thread-limits.js';
-import { lastCheckpoint } from './checkpoint.js';
-import type { CheckpointFunctions, CheckpointTask } from './checkpoint-worker.js';
+import { type CheckpointTask, lastCheckpoint } from './checkpoint.js';
 import { Connection } from './connection.js';
+import type { JoinOptions } from './contract.js';
 
-export interface CheckpointOptions extends CheckpointTask {
-  /** The least bytes of the journal after a checkpoint with which another one is made. */
+export interface CheckpointOptions extends CheckpointTask, Pick<JoinOptions, 'newThread'> {
+  /** Minimum size of the journal after a checkpoint before the next one, in bytes. */
   readonly minBytes: number;
   /** Milliseconds between two looks at the journal. */
   readonly lookMs?: number;
 }
 
-/** How long the thread may take to end when the server stops amid a checkpoint. */
-const graceMs = 1_000;
-
 export class Checkpoints {
   private lookedAt = Number.NEGATIVE_INFINITY;
-  private thread: Thread<CheckpointFunctions> | undefined;
+  private thread: ReturnType<JoinOptions['newThread']> | undefined;
   /** Bytes of the journal's rows after row `after`, up to row `to`. */
   private measured = { after: -1, to: -1, bytes: 0 };
   /** A connection of its own: to measure a long journal takes long. */
@@ -29,16 +24,16 @@ export class Checkpoints {
 
   /** Makes a checkpoint when it is due; called at each renewal of the lead. @throws the error of the database, or of the thread */
   async review(): Promise<void> {
-    const { minBytes, folder, address, keptMinutes, lookMs = 30_000 } = this.options;
+    const { minBytes, newThread, address, keptMinutes, lookMs = 30_000 } = this.options;
     if (this.thread || performance.now() - this.lookedAt < lookMs) return;
     this.lookedAt = performance.now();
     const last = await lastCheckpoint(this.connection);
     if ((await this.bytesAfter(last?.seq ?? 0)) < Math.max(minBytes, last?.bytes ?? 0)) return;
-    const script = new URL('./checkpoint-worker.js', import.meta.url);
-    const thread = new Thread<CheckpointFunctions>({ script, limits: threadLimits(), graceMs });
+    const thread = newThread();
     this.thread = thread;
     try {
-      await thread.call('write', { folder, address, keptMinutes });
+      const { href: module } = new URL('./checkpoint.js', import.meta.url);
+      await thread.call('run', { module, task: { address, keptMinutes } });
     } catch (error) {
       // After `stop`, the failure of the thread is expected.
       if (this.thread === thread) throw error;

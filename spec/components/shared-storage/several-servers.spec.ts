@@ -3,19 +3,20 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { readIdentity, signCredential } from '../../lib/server/storage/owner-credential.js';
-import type { LoggedEvent } from '../../lib/storage/log/change-entry.js';
-import { writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
-import { Connection } from '../../lib/storage/shared/connection.js';
-import { checkStore } from '../../lib/storage/transactions/check.js';
-import { failNextBatch } from '../crash/failing-level.js';
-import { type EventStream, openStream } from '../support/event-stream.js';
-import { freePort } from '../support/free-port.js';
-import { startInboxHost } from '../support/inbox.js';
-import { type Postgres, postgresFor } from '../support/postgres.js';
-import { startSpecServer } from '../support/server.js';
-import { runs } from '../support/speed.js';
-import { eventually } from '../support/subscriptions.js';
+import { writeCheckpoint } from '../../../components/shared-storage/checkpoint.js';
+import { Connection } from '../../../components/shared-storage/connection.js';
+import { readIdentity, signCredential } from '../../../lib/server/storage/owner-credential.js';
+import { Replica } from '../../../lib/storage/graphs/replica.js';
+import type { LoggedEvent } from '../../../lib/storage/log/change-entry.js';
+import { checkStore } from '../../../lib/storage/transactions/check.js';
+import { failNextBatch } from '../../crash/failing-level.js';
+import { type EventStream, openStream } from '../../support/event-stream.js';
+import { freePort } from '../../support/free-port.js';
+import { startInboxHost } from '../../support/inbox.js';
+import { type Postgres, postgresFor } from '../../support/postgres.js';
+import { startSpecServer } from '../../support/server.js';
+import { runs } from '../../support/speed.js';
+import { eventually } from '../../support/subscriptions.js';
 import { Cluster, type ClusterServer } from './cluster.js';
 import { startCuttingProxy } from './cutting-proxy.js';
 
@@ -165,7 +166,7 @@ describe('A storage in PostgreSQL', function () {
         password: own['store.password'],
       });
       await servers[0]!.ask('GET', '');
-      const { seq } = await writeCheckpoint(level, connection, 0);
+      const { seq } = await writeCheckpoint(new Replica(level), connection, 0);
       const { rows } = await connection.query('SELECT 1 FROM journal WHERE seq <= $1', [seq]);
       await connection.close();
       expect(rows).to.have.length(0);
@@ -184,7 +185,7 @@ describe('A storage in PostgreSQL', function () {
         schema: own['store.schema']!,
         password: own['store.password'],
       });
-      await writeCheckpoint(level, again, 0);
+      await writeCheckpoint(new Replica(level), again, 0);
       await again.close();
       const back = await cluster.add('server-3');
       expect((await back.ask('GET', 'meanwhile')).text).to.include('meanwhile');
@@ -319,7 +320,7 @@ describe('A storage in PostgreSQL', function () {
       for (const afterWriting of [false, true]) {
         const name = `doubted-${afterWriting}`;
         void failNextBatch(a.server.store.level, { afterWriting });
-        // The journal has it, and nobody is told so before the copy of this server does.
+        // The journal has it. The client gets the response when the copy of this server has it too.
         expect((await a.ask('PUT', name, turtle, '<> <urn:p> 2 .')).status).to.equal(507);
         expect((await b.ask('GET', name)).status).to.equal(200);
         expect((await b.ask('PUT', `${name}-2`, turtle, '<> <urn:p> 3 .')).status).to.equal(201);

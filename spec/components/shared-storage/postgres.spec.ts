@@ -1,9 +1,9 @@
-/** The database of the specs themselves: an empty place for each, whoever runs them. */
+/** The database of the specs themselves: an empty directory for each, for every user. */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { postgresFor } from '../support/postgres.js';
+import { postgresFor } from '../../support/postgres.js';
 
 describe('A PostgreSQL for specs', function () {
   this.timeout(60_000);

@@ -4,9 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LwsError, tooBusy } from '../../errors.js';
-import { StoreUnavailableError } from '../level/durable-level.js';
-import { Connection, type DatabaseAddress, databaseAway } from './connection.js';
+import { StoreUnavailableError } from '../../lib/plugin/blobs.js';
+import { LwsError, tooBusy } from '../../lib/plugin/component.js';
+import { Connection, databaseAway } from './connection.js';
+import type { DatabaseAddress, JournalPlace } from './contract.js';
 
 export interface JournalRow {
   readonly seq: number;
@@ -14,7 +15,7 @@ export interface JournalRow {
   readonly body: Buffer;
 }
 
-/** It is not known whether the journal has the appended row. */
+/** The journal may or may not have the appended row. */
 export class AppendInDoubtError extends LwsError {}
 
 const questionMs = 10_000;
@@ -78,7 +79,7 @@ export class Journal {
   /** The session of `writer` that has the lock. */
   private turn: object | undefined;
 
-  /** @param timeoutMs the longest time of a write, which includes the wait for the lock */
+  /** @param timeoutMs timeout of a write, including the wait for the lock */
   constructor(
     address: DatabaseAddress,
     private readonly timeoutMs = answerMs,
@@ -105,7 +106,7 @@ export class Journal {
     return { seq, id: rows[0]?.id };
   }
 
-  /** Whether all rows after one are still there. */
+  /** Returns true if the journal still has all rows after one. */
   async reaches(seq: number): Promise<boolean> {
     const { rows } = await this.reader.query(
       'SELECT 1 FROM head WHERE seq <= $1 OR EXISTS (SELECT 1 FROM journal WHERE journal.seq = $1 + 1)',
@@ -115,7 +116,7 @@ export class Journal {
   }
 
   /**
-   * Waits for the lock, which no other server has until `append` or `release`.
+   * Acquires the lock. It is held until `append` or `release`.
    * @returns the place of the last row, and the next rows after a given one
    * @throws LwsError `too-busy`
    */
@@ -142,7 +143,7 @@ export class Journal {
     if (this.hasTurn) await this.writer.query('SELECT 1').catch(() => {});
   }
 
-  /** Whether the session with the lock is still there. A later session would have no transaction, and write while others write. */
+  /** True if the session with the lock still exists. A later session would have no transaction, and write while others write. */
   private get hasTurn(): boolean {
     return this.turn !== undefined && this.turn === this.writer.session;
   }
@@ -210,26 +211,7 @@ export class Journal {
   }
 }
 
-/*
- * A place in the journal: the number of a row, and its id, since a database that was set back to an earlier state, or lost its last
- * commits, gives the same number to another row.
- */
-
-export interface JournalPlace {
-  readonly seq: number;
-  /** Absent: not known. */
-  readonly id?: string | undefined;
-}
-
-/** The text in which a copy keeps its place. */
-export const writePlace = ({ seq, id }: JournalPlace): string => (id === undefined ? String(seq) : `${seq} ${id}`);
-
-export function readPlace(value = '0'): JournalPlace {
-  const [seq, id] = value.split(' ');
-  return { seq: Number(seq), id };
-}
-
-/** Whether two places cannot be in one journal. */
+/** Returns true if two places cannot be in one journal. */
 export const contradict = (one: JournalPlace, other: JournalPlace): boolean =>
   one.seq === other.seq && one.id !== undefined && other.id !== undefined && one.id !== other.id;
 
@@ -244,7 +226,7 @@ export function setBack({ seq }: JournalPlace): LwsError {
 }
 
 const tablesVersion = '1';
-/** The format of rows and checkpoints, which have quads as GSPO keys alone: the orders of a copy are its own. */
+/** Format of rows and checkpoints. They have quads as GSPO keys only: the indexes of a copy are its own. */
 const rowFormat = '2';
 
 const statements = (schema: string): readonly string[] => [

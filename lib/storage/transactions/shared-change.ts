@@ -2,32 +2,20 @@
  * Writes the changes of transactions as bytes for the other servers of a storage, and reads them. Of the four keys of a quad only that of
  * GSPO is written, since the others follow from it.
  */
-import type { Trace } from '../../fields/traceparent.js';
+import type { GraphChange, KeyDifference } from '../keys/graph-changes.js';
 import type { ResourceRecord } from '../keys/records.js';
-import { Transaction, type TransactionBase } from '../transactions/transaction.js';
-
-interface SharedGraph {
-  readonly iri: string;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** How many triples the graph had and has; absent: it is a hidden graph. */
-  readonly triples?: { readonly before: number; readonly after: number };
-  readonly isPart?: boolean;
-}
+import { Transaction, type TransactionBase } from './transaction.js';
 
 /** The members of a transaction that other servers need. */
-interface SharedChange {
+interface SharedChange extends Pick<Transaction, 'changes' | 'announcements' | 'actor' | 'trace' | 'position'> {
   readonly records: readonly (readonly [iri: string, record: ResourceRecord | null])[];
   readonly entries: readonly (readonly [key: string, value: string | null])[];
-  readonly graphs: readonly SharedGraph[];
-  readonly changes: Transaction['changes'];
-  readonly announcements: Transaction['announcements'];
-  readonly actor?: string | undefined;
-  readonly trace?: Trace | undefined;
-  readonly position: number;
+  /** One without a count of triples is a hidden graph. */
+  readonly graphs: readonly (KeyDifference &
+    Partial<Pick<GraphChange, 'triples' | 'isPart'>> & { readonly iri: string })[];
 }
 
-/** @throws Error for a transaction with a partner, whose graphs only another thread has */
+/** @throws Error for a transaction with a partner: another thread has its graphs */
 export function writeChanges(transactions: readonly Transaction[]): Buffer {
   return Buffer.from(JSON.stringify(transactions.map(changeOf)));
 }
@@ -35,24 +23,16 @@ export function writeChanges(transactions: readonly Transaction[]): Buffer {
 function changeOf(transaction: Transaction): SharedChange {
   if (transaction.partner) throw new Error('What another thread writes cannot be shared with other servers.');
   const { records, entries, graphs, hidden, changes, announcements, actor, trace, position } = transaction;
+  const shared = [...graphs].map(([iri, { added, removed, triples, isPart }]) => ({
+    iri,
+    added,
+    removed,
+    triples,
+    isPart,
+  }));
   return {
-    records: [...records],
-    entries: [...entries],
-    graphs: [
-      ...[...graphs].map(([iri, { added, removed, triples, isPart }]) => ({
-        iri,
-        added,
-        removed,
-        triples,
-        isPart,
-      })),
-      ...[...hidden].map(([iri, { added, removed }]) => ({ iri, added, removed })),
-    ],
-    changes,
-    announcements,
-    actor,
-    trace,
-    position,
+    ...{ records: [...records], entries: [...entries], changes, announcements, actor, trace, position },
+    graphs: [...shared, ...[...hidden].map(([iri, { added, removed }]) => ({ iri, added, removed }))],
   };
 }
 
@@ -65,8 +45,8 @@ export function* readChanges(body: Buffer, base: TransactionBase): Generator<Tra
 }
 
 function transactionOf(change: SharedChange, base: TransactionBase): Transaction {
-  const transaction = new Transaction(base);
-  transaction.isForeign = true;
+  const { actor, trace, position } = change;
+  const transaction = Object.assign(new Transaction(base), { isForeign: true, actor, trace, position });
   for (const [iri, record] of change.records) {
     const before = transaction.record(iri);
     if (record) transaction.putRecord(record);
@@ -80,8 +60,5 @@ function transactionOf(change: SharedChange, base: TransactionBase): Transaction
     else transaction.writeHidden(iri, { added, removed });
   transaction.changes.push(...change.changes);
   transaction.announcements.push(...change.announcements);
-  transaction.actor = change.actor;
-  transaction.trace = change.trace;
-  transaction.position = change.position;
   return transaction;
 }

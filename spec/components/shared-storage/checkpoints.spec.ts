@@ -1,13 +1,15 @@
-/** Checkpoints that several servers make at once: the last one is complete, whoever was held up. */
+/** Checkpoints that several servers make at once: the last one is complete, also if one of them was held up. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { entryKey } from '../../lib/storage/keys/records.js';
-import { lastCheckpoint, writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
-import { Checkpoints } from '../../lib/storage/shared/checkpoints.js';
-import { Connection } from '../../lib/storage/shared/connection.js';
-import { Journal } from '../../lib/storage/shared/journal.js';
-import type { Store } from '../../lib/storage/transactions/store.js';
-import { type Postgres, postgresFor } from '../support/postgres.js';
+import { lastCheckpoint, writeCheckpoint } from '../../../components/shared-storage/checkpoint.js';
+import { Checkpoints } from '../../../components/shared-storage/checkpoints.js';
+import { Connection } from '../../../components/shared-storage/connection.js';
+import { Journal } from '../../../components/shared-storage/journal.js';
+import { Replica } from '../../../lib/storage/graphs/replica.js';
+import { newReplicaThread } from '../../../lib/storage/graphs/replica-thread.js';
+import { entryKey } from '../../../lib/storage/keys/records.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import { type Postgres, postgresFor } from '../../support/postgres.js';
 import { Cluster } from './cluster.js';
 
 const key = entryKey('spec', 'value');
@@ -55,10 +57,11 @@ describe('Checkpoints', function () {
 
   it('are made when the journal after the last one has become as long as it is, however often that was looked at', async () => {
     const [a] = stores();
-    const { location: folder } = a.level as unknown as { location: string };
+    const { location } = a.level as unknown as { location: string };
+    const newThread = () => newReplicaThread(location);
     await a.transact((tx) => tx.putEntry(entryKey('spec', 'large'), randomBytes(100_000).toString('base64')));
-    const { seq, bytes } = await writeCheckpoint(a.level, connection, 60);
-    const checkpoints = new Checkpoints({ folder, address, keptMinutes: 60, minBytes: 1, lookMs: 0 });
+    const { seq, bytes } = await writeCheckpoint(new Replica(a.level), connection, 60);
+    const checkpoints = new Checkpoints({ newThread, address, keptMinutes: 60, minBytes: 1, lookMs: 0 });
     const grow = async (part: number): Promise<number> => {
       await put(a, 'x'.repeat(bytes * part));
       await checkpoints.review();
@@ -89,10 +92,10 @@ describe('Checkpoints', function () {
       const [a, b] = stores();
       await put(a, `first ${statement}`);
       const { held, reached, goOn } = heldUp(statement);
-      const first = writeCheckpoint(a.level, held, 60);
+      const first = writeCheckpoint(new Replica(a.level), held, 60);
       await reached;
       await put(b, statement);
-      const later = await writeCheckpoint(b.level, connection, 60);
+      const later = await writeCheckpoint(new Replica(b.level), connection, 60);
       goOn();
       await first;
       expect((await lastCheckpoint(connection))!.seq).to.equal(later.seq);
@@ -102,14 +105,17 @@ describe('Checkpoints', function () {
   it('are complete when two servers make the same one', async () => {
     const [a, b] = stores();
     await put(a, 'same');
-    await b.shared!.freshen();
-    await Promise.all([writeCheckpoint(a.level, connection, 60), writeCheckpoint(b.level, connection, 60)]);
+    await b.coordination.freshen();
+    await Promise.all([
+      writeCheckpoint(new Replica(a.level), connection, 60),
+      writeCheckpoint(new Replica(b.level), connection, 60),
+    ]);
     await assertUsable('same');
   });
 
   it('are followed by long rows a few at a time', async () => {
     const [a] = stores();
-    await a.shared!.freshen();
+    await a.coordination.freshen();
     const journal = new Journal(address);
     const head = await journal.head();
     await connection.query(
@@ -120,7 +126,7 @@ describe('Checkpoints', function () {
     // A server that begins a turn reads them as well.
     await Promise.all(stores().map((store) => put(store, 'after long ones')));
     await journal.close();
-    for (const store of stores()) await store.shared!.freshen();
+    for (const store of stores()) await store.coordination.freshen();
     expect(stores().map((store) => store.entry(key))).to.deep.equal(['after long ones', 'after long ones']);
   });
 });

@@ -1,13 +1,13 @@
 /** Stands before a database, and cuts a connection at its next commit: before the database gets it, or before its answer comes back. */
 import { connect, createServer, type Socket } from 'node:net';
-import { freePort } from '../support/free-port.js';
+import { freePort } from '../../support/free-port.js';
 
 export interface CuttingProxy {
   readonly port: number;
   /** How many connections were cut. */
   readonly cuts: number;
   cut(when: 'before' | 'after'): void;
-  /** Nothing comes through any more, and nobody hears of that, as when a machine has lost its power. */
+  /** Forwards nothing more and closes no connection, as a machine without power. */
   stall(): void;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startCuttingProxy(to: number): Promise<CuttingProxy> {
         cuts++;
         if (planned === 'after') database.write(bytes);
         planned = undefined;
-        // The database reads it, and nobody hears of that.
+        // The database reads it, and the server gets no response.
         database.removeAllListeners('data');
         database.resume();
         socket.destroy();

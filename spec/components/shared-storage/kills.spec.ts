@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { freePort } from '../support/free-port.js';
-import { request } from '../support/http.js';
-import { type Postgres, postgresFor } from '../support/postgres.js';
-import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { freePort } from '../../support/free-port.js';
+import { request } from '../../support/http.js';
+import { type Postgres, postgresFor } from '../../support/postgres.js';
+import { runProcess, type ServerProcess, startProcess } from '../../support/process.js';
 
 const kills = Number(process.env['QUADPOD_KILLS'] ?? 2);
 const count = 3;
@@ -19,7 +19,7 @@ const count = 3;
 interface Counter {
   readonly path: string;
   acknowledged: number;
-  /** Written, and whether that is stored nobody knows yet. */
+  /** Writes without a response so far. */
   doubtful: number;
 }
 

@@ -3,14 +3,14 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readdirSync, readFileSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { metaKey } from '../../lib/storage/keys/records.js';
-import { openLevel } from '../../lib/storage/level/durable-level.js';
-import { writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
-import { Connection } from '../../lib/storage/shared/connection.js';
-import { copyIn } from '../../lib/storage/shared/copy.js';
-import { request } from '../support/http.js';
-import { type Postgres, postgresFor } from '../support/postgres.js';
-import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { writeCheckpoint } from '../../../components/shared-storage/checkpoint.js';
+import { Connection } from '../../../components/shared-storage/connection.js';
+import { copyIn, Replica } from '../../../lib/storage/graphs/replica.js';
+import { metaKey } from '../../../lib/storage/keys/records.js';
+import { openLevel } from '../../../lib/storage/level/durable-level.js';
+import { request } from '../../support/http.js';
+import { type Postgres, postgresFor } from '../../support/postgres.js';
+import { runProcess, type ServerProcess, startProcess } from '../../support/process.js';
 
 const count = 40;
 const pageSize = 4096;
@@ -94,7 +94,7 @@ describe('A copy of a storage in PostgreSQL that lost a part', function () {
     const connection = new Connection({ url, password, schema });
     await onLevel(async (opened) => {
       expect(await copyIn(opened)).to.equal('whole');
-      await writeCheckpoint(opened, connection, 0);
+      await writeCheckpoint(new Replica(opened), connection, 0);
       expect(await opened.get(metaKey('opened'))).to.equal(
         readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
       );

@@ -1,16 +1,12 @@
 /**
- * Checkpoints: a whole state in the database, with which a new server begins, so that earlier rows of the journal can be removed. One is
+ * Checkpoints: full states in the database. A new server begins with the last one, so that earlier rows of the journal can be removed. One is
  * made when the journal after the last one has become as large as that, so every change is written twice at most in the long run.
  */
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { entryOf, putEntry, stateLines } from '../graphs/state-blocks.js';
-import { Orders } from '../keys/orders.js';
-import { metaKey } from '../keys/records.js';
-import { type Level, writeUnsynced } from '../level/durable-level.js';
-import type { Connection } from './connection.js';
-import { readPlace } from './journal.js';
+import { Connection } from './connection.js';
+import type { DatabaseAddress, Replica } from './contract.js';
 
 /** Characters of one part. */
 const partLength = 4 << 20;
@@ -18,7 +14,7 @@ const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
 
 export interface Checkpoint {
-  /** The number under which the table has its parts; no other checkpoint has it. */
+  /** Unique number of its parts in the table. */
   readonly key: number;
   /** The last row of the journal that is in it. */
   readonly seq: number;
@@ -26,7 +22,7 @@ export interface Checkpoint {
   readonly bytes: number;
 }
 
-/** The last published checkpoint, which is complete. */
+/** Returns the last published checkpoint. It is complete. */
 export async function lastCheckpoint(connection: Connection): Promise<Checkpoint | undefined> {
   const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'checkpoint'");
   if (!rows[0]) return undefined;
@@ -35,9 +31,20 @@ export async function lastCheckpoint(connection: Connection): Promise<Checkpoint
   return { ...found, key: found.key ?? found.seq };
 }
 
+export interface CheckpointTask {
+  readonly address: DatabaseAddress;
+  readonly keptMinutes: number;
+}
+
+/** Writes a checkpoint in a thread, so that requests do not wait for it. */
+export async function work(replica: Replica, { address, keptMinutes }: CheckpointTask): Promise<void> {
+  const connection = new Connection(address);
+  await writeCheckpoint(replica, connection, keptMinutes).finally(() => connection.close());
+}
+
 /** Unpublished parts are removed when they are older: no server is still writing that checkpoint. */
 const abandonedMs = 7 * 24 * 3_600_000;
-/** Negative: the time in microseconds, which tells the age of unpublished parts, with random digits, so that servers do not share a key. */
+/** Negative time in microseconds, for the age of unpublished parts, with random digits: two servers must not use the same key. */
 const newKey = (): number => -(Date.now() * 1000 + randomInt(1000));
 
 /**
@@ -46,29 +53,31 @@ const newKey = (): number => -(Date.now() * 1000 + randomInt(1000));
  * @param keptMinutes younger rows stay, for servers that are not running at the moment
  * @returns the published checkpoint: that of another server when it has a later state
  */
-export async function writeCheckpoint(level: Level, connection: Connection, keptMinutes: number): Promise<Checkpoint> {
+export async function writeCheckpoint(
+  replica: Replica,
+  connection: Connection,
+  keptMinutes: number,
+): Promise<Checkpoint> {
   const key = newKey();
   let isPublished = false;
   try {
-    const checkpoint = await writeParts(level, connection, key);
+    const checkpoint = await replica.read((seq, lines) => writeParts(connection, lines, { key, seq }));
     const before = await lastCheckpoint(connection);
     isPublished = await publish(connection, checkpoint);
     if (!isPublished) return (await lastCheckpoint(connection))!;
-    await connection.query('DELETE FROM checkpoint WHERE seq = $1 OR (seq < 0 AND seq > $2 AND seq <> $3)', [
-      before?.key ?? 0,
-      -(Date.now() - abandonedMs) * 1000,
-      key,
-    ]);
-    await connection.query("DELETE FROM journal WHERE seq <= $1 AND at < now() - $2 * interval '1 minute'", [
-      checkpoint.seq,
-      keptMinutes,
-    ]);
+    const outdated = [before?.key ?? 0, -(Date.now() - abandonedMs) * 1000, key];
+    await connection.query('DELETE FROM checkpoint WHERE seq = $1 OR (seq < 0 AND seq > $2 AND seq <> $3)', outdated);
+    const oldRows = "DELETE FROM journal WHERE seq <= $1 AND at < now() - $2 * interval '1 minute'";
+    await connection.query(oldRows, [checkpoint.seq, keptMinutes]);
     return checkpoint;
   } finally {
     // Parts that cannot be removed now are removed with a later checkpoint (`abandonedMs`).
     if (!isPublished) await connection.query('DELETE FROM checkpoint WHERE seq = $1', [key]).catch(() => {});
   }
 }
+
+type Lines = AsyncIterable<readonly string[]>;
+type Place = Pick<Checkpoint, 'key' | 'seq'>;
 
 /** Publishes a checkpoint, when all its parts are there and the published one has an earlier state. */
 async function publish(connection: Connection, checkpoint: Checkpoint): Promise<boolean> {
@@ -81,25 +90,18 @@ async function publish(connection: Connection, checkpoint: Checkpoint): Promise<
   return rowCount === 1;
 }
 
-async function writeParts(level: Level, connection: Connection, key: number): Promise<Checkpoint> {
-  const snapshot = level.snapshot();
-  try {
-    const { seq } = readPlace(await level.get(metaKey('position'), { snapshot }));
-    const lines = stateLines(level, snapshot, { hasQuads: true, hasLog: true });
-    let [parts, bytes] = [0, 0];
-    for await (const part of inParts(lines)) {
-      const body = await packed(part, { level: 1 });
-      bytes += body.length;
-      await connection.query('INSERT INTO checkpoint (seq, part, body) VALUES ($1, $2, $3)', [key, parts++, body]);
-    }
-    return { key, seq, parts, bytes };
-  } finally {
-    await snapshot.close();
+async function writeParts(connection: Connection, lines: Lines, of: Place): Promise<Checkpoint> {
+  let [parts, bytes] = [0, 0];
+  for await (const part of inParts(lines)) {
+    const body = await packed(part, { level: 1 });
+    bytes += body.length;
+    await connection.query('INSERT INTO checkpoint (seq, part, body) VALUES ($1, $2, $3)', [of.key, parts++, body]);
   }
+  return { ...of, parts, bytes };
 }
 
 /** The lines of a state in parts of about `partLength`, each a text of whole lines. */
-async function* inParts(blocks: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+async function* inParts(blocks: Lines): AsyncGenerator<string> {
   let [part, length]: [string[], number] = [[], 0];
   for await (const lines of blocks) {
     part.push(...lines);
@@ -111,32 +113,17 @@ async function* inParts(blocks: AsyncIterable<readonly string[]>): AsyncGenerato
   if (part.length > 0) yield part.join('\n');
 }
 
-/** Writes the published state into an empty LevelDB. @param told called after each part @returns the last row of the journal in it */
-export async function loadCheckpoint(
-  level: Level,
+/** The lines of a checkpoint, part by part. @param told called after each part */
+export async function* linesOf(
   connection: Connection,
+  { key, parts }: Checkpoint,
   told: (parts: number, of: number) => void,
-): Promise<number> {
-  const checkpoint = await lastCheckpoint(connection);
-  if (!checkpoint) return 0;
-  const { key, seq, parts } = checkpoint;
+): AsyncGenerator<readonly string[]> {
+  const statement = 'SELECT body FROM checkpoint WHERE seq = $1 AND part = $2';
   for (let part = 0; part < parts; part++) {
-    const { rows } = await connection.query<{ body: Buffer }>(
-      'SELECT body FROM checkpoint WHERE seq = $1 AND part = $2',
-      [key, part],
-    );
+    const { rows } = await connection.query<{ body: Buffer }>(statement, [key, part]);
     if (!rows[0]) throw new Error('The checkpoint was replaced meanwhile. Start the server again.');
-    const lines = (await unpacked(rows[0].body)).toString().split('\n');
-    const entries = lines.map(entryOf);
-    const [last] = entries.splice(-1);
-    await writeUnsynced(
-      level,
-      (batch) => {
-        for (const entry of [...entries, last!]) putEntry(batch, entry, Orders.one);
-      },
-      () => last!,
-    );
+    yield (await unpacked(rows[0].body)).toString().split('\n');
     told(part + 1, parts);
   }
-  return seq;
 }

@@ -1,16 +1,18 @@
-/** A turn that the database has taken from a server: nothing of it comes into the journal, and nobody else is held up by it. */
+/** A turn that the database has taken from a server: no part of it gets into the journal, and it delays no other server. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { blobKey, entryKey } from '../../lib/storage/keys/records.js';
-import { openLevel } from '../../lib/storage/level/durable-level.js';
-import { Cluster as Member } from '../../lib/storage/shared/cluster.js';
-import { Connection } from '../../lib/storage/shared/connection.js';
-import { Journal } from '../../lib/storage/shared/journal.js';
-import type { Store } from '../../lib/storage/transactions/store.js';
-import { type Postgres, postgresFor } from '../support/postgres.js';
+import { Cluster as Member } from '../../../components/shared-storage/cluster.js';
+import { Connection } from '../../../components/shared-storage/connection.js';
+import { Journal } from '../../../components/shared-storage/journal.js';
+import { Replica } from '../../../lib/storage/graphs/replica.js';
+import { newReplicaThread } from '../../../lib/storage/graphs/replica-thread.js';
+import { blobKey, entryKey } from '../../../lib/storage/keys/records.js';
+import { openLevel } from '../../../lib/storage/level/durable-level.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import { type Postgres, postgresFor } from '../../support/postgres.js';
 import { Cluster } from './cluster.js';
 import { startCuttingProxy } from './cutting-proxy.js';
 
@@ -52,9 +54,9 @@ describe('A turn of a server', function () {
   const assertSound = async (acknowledged: number): Promise<void> => {
     for (const store of stores()) {
       await increment(store);
-      await store.shared!.freshen();
+      await store.coordination.freshen();
     }
-    for (const store of stores()) await store.shared!.freshen();
+    for (const store of stores()) await store.coordination.freshen();
     expect(stores().map(count)).to.deep.equal([acknowledged + 2, acknowledged + 2]);
     const { rows } = await database.query<{ head: string; last: string }>(
       'SELECT (SELECT seq FROM head) AS head, (SELECT max(seq) FROM journal) AS last',
@@ -70,12 +72,12 @@ describe('A turn of a server', function () {
     for (const follows of [true, false])
       it(`Rule 19.2: is over when its session has ended, where ${title}${follows ? ', which this one has seen' : ''}`, async () => {
         const [a, b] = stores();
-        await a.shared!.freshen();
+        await a.coordination.freshen();
         const start = count(a);
         const outcome = await increment(a, async () => {
           await endTurn();
           for (let at = 0; at < others; at++) await increment(b);
-          if (follows) await a.shared!.freshen();
+          if (follows) await a.coordination.freshen();
           else await sleep(20);
         }).then(
           () => 'acknowledged',
@@ -87,7 +89,7 @@ describe('A turn of a server', function () {
 
   it('Rule 19.2: is over for all when what it wrote cannot be told to others', async () => {
     const [a, b] = stores();
-    await a.shared!.freshen();
+    await a.coordination.freshen();
     const start = count(a);
     const outcome = a.transact((tx) => {
       tx.putEntry(counter, 'never');
@@ -95,7 +97,7 @@ describe('A turn of a server', function () {
     });
     expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(TypeError);
     await increment(b);
-    // What came to nothing is not told to those who change nothing.
+    // A rejected turn is not reported to a transaction without changes.
     expect(await a.transact((tx) => tx.entry(counter))).to.equal(String(start + 1));
     await assertSound(start + 1);
   });
@@ -107,7 +109,7 @@ describe('A turn of a server', function () {
     await Promise.all(Array.from({ length: 16 }, (_, at) => put(at)));
     const { rows } = await database.query<{ bytes: number }>('SELECT max(octet_length(body)) AS bytes FROM journal');
     expect(rows[0]!.bytes).to.be.within(8 << 20, 40 << 20);
-    await b.shared!.freshen();
+    await b.coordination.freshen();
     for (let at = 0; at < 16; at++) expect(b.entry(entryKey('spec', 'long', String(at)))).to.have.length(value.length);
     await assertSound(count(b));
   });
@@ -126,7 +128,7 @@ describe('A turn of a server', function () {
 
   it('Rule 19.2: applies the changes of another server once when that fails at first', async () => {
     const [a, b] = stores();
-    await b.shared!.freshen();
+    await b.coordination.freshen();
     const [iri, blob] = [`${cluster.root}applied-twice`, randomUUID()];
     let failures = 1;
     b.onForeign((tx) => {
@@ -136,7 +138,7 @@ describe('A turn of a server', function () {
     const record = { ...a.record(cluster.root)!, iri, kind: 'binary', blob, size: 7 } as const;
     const bytes = b.bytes;
     await Promise.all([a.transact((tx) => tx.putRecord(record)), increment(a)]);
-    while (count(b) === before) await b.shared!.freshen().catch(() => {});
+    while (count(b) === before) await b.coordination.freshen()!.catch(() => {});
     for (const store of stores()) {
       expect(await store.level.get(blobKey(blob))).to.equal(iri);
       expect(store.bytes - bytes).to.equal(7);
@@ -159,7 +161,7 @@ describe('A turn of a server', function () {
   it('Rule 19.6: serves nothing while the database has less than the servers, or something else', async () => {
     const refused = async (state: string): Promise<void> => {
       for (const store of stores())
-        for (const ask of [() => store.shared!.freshen(), () => increment(store)])
+        for (const ask of [() => store.coordination.freshen()!, () => increment(store)])
           expect(await ask().catch((error: { code?: string }) => error.code), state).to.equal('too-busy');
     };
     const another = 'UPDATE journal SET id = gen_random_uuid() WHERE seq = (SELECT seq FROM head)';
@@ -190,7 +192,7 @@ describe('A turn of a server', function () {
       const connection = new Connection({ url, schema: 'later', password });
       await connection.query('UPDATE head SET seq = seq + 1');
       await connection.close();
-      const outcome = await store.shared!.freshen().then(
+      const outcome = await store.coordination.freshen()!.then(
         () => ({ code: 'fresh', reason: '' }),
         (error: { code: string; reason: string }) => error,
       );
@@ -230,9 +232,16 @@ describe('A turn of a server', function () {
     const folder = join(cluster.folder, 'starting');
     mkdirSync(join(folder, 'blobs'), { recursive: true });
     const level = await openLevel(join(folder, 'level'));
-    const member = await Member.join(level, {
-      address: { url: own['store']!, schema: 'starting', password: own['store.password'] },
-      ...{ storage: cluster.root, folder, blobs: { dataDir: folder }, secrets: [] },
+    const address = { url: own['store']!, schema: 'starting', password: own['store.password'] };
+    const member = await Member.join(address, {
+      ...{
+        replica: new Replica(level),
+        newThread: () => newReplicaThread(join(folder, 'level')),
+        storage: cluster.root,
+        folder,
+        blobs: { dataDir: folder },
+        secrets: [],
+      },
       ...{ told() {}, onProgress() {}, onTrouble() {} },
     });
     await endTurn();

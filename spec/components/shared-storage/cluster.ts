@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { standardComponents } from '../../components/index.js';
-import { createLog } from '../../lib/log.js';
-import { createServer, type Server } from '../../lib/server/server.js';
-import { coreSettings } from '../../lib/server/settings/core-settings.js';
-import { loadSettings } from '../../lib/settings.js';
-import { freePort } from '../support/free-port.js';
-import { type Answer, request } from '../support/http.js';
+import { standardComponents } from '../../../components/index.js';
+import { createLog } from '../../../lib/log.js';
+import { createServer, type Server } from '../../../lib/server/server.js';
+import { coreSettings } from '../../../lib/server/settings/core-settings.js';
+import { loadSettings } from '../../../lib/settings.js';
+import { freePort } from '../../support/free-port.js';
+import { type Answer, request } from '../../support/http.js';
 
 type Settings = Readonly<Record<string, string>>;
 

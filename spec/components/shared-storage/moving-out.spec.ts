@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type Postgres, postgresFor } from '../support/postgres.js';
+import { type Postgres, postgresFor } from '../../support/postgres.js';
 import { Cluster, type ClusterServer } from './cluster.js';
 
-const main = fileURLToPath(new URL('../../components/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../../components/main.js', import.meta.url));
 const turtle = { 'Content-Type': 'text/turtle' };
 
 describe('A back-up of one of several servers', function () {

@@ -1,0 +1,68 @@
+/**
+ * The copy of the storage that each server has in its folder: a LevelDB that follows the journal. It can be thrown away, and is made
+ * again from the last checkpoint and the rows after it.
+ */
+import { StoreUnavailableError } from '../../lib/plugin/blobs.js';
+import { lastCheckpoint, linesOf, writeCheckpoint } from './checkpoint.js';
+import type { JoinOptions } from './contract.js';
+import { contradict, type Journal } from './journal.js';
+
+export interface CopyOptions extends Pick<JoinOptions, 'replica' | 'storage' | 'told' | 'onProgress'> {
+  readonly journal: Journal;
+  /** The name of the journal. */
+  readonly name: string;
+}
+
+/**
+ * Makes the folder the copy of a journal that has everything up to some row.
+ * @throws StoreUnavailableError when there is something else in the folder, or the database has less than the copy
+ */
+export async function openCopy(options: CopyOptions): Promise<void> {
+  const { replica, journal, name, storage, told } = options;
+  const known = replica.journal;
+  if (!known) return replica.holds(storage) === 'nothing' ? makeCopy(options) : moveIn(options);
+  if (known.name === name && !known.isFinished) return makeCopy(options);
+  if (known.name !== name)
+    throw new StoreUnavailableError(
+      'The data directory is the copy of another database. Choose another lws.data-dir, or remove its folder level/: it is made again from ' +
+        'the database that lws.store names.',
+    );
+  // Before a copy is made again: rows that the database lacks may exist in this copy only, also if it is not whole.
+  const { place } = replica;
+  const found = await journal.find(place.seq);
+  if (place.seq > (await journal.head()).seq || contradict(place, found))
+    throw new StoreUnavailableError(
+      'The database lacks what this copy of it has: it was set back to an earlier state. To go on with the state of the database, remove the ' +
+        'folder level/ in the data directory of every server; to keep what is here, make a back-up of it first.',
+    );
+  if (!(await replica.isWhole())) {
+    told(
+      'This server has lost a part of its copy of the storage, or may have when its machine ended: it is made anew.',
+    );
+    return makeCopy(options);
+  }
+  if (await journal.reaches(place.seq)) return;
+  told('The journal does not reach back to where this server stopped: its copy of the storage is made anew.');
+  await makeCopy(options);
+}
+
+async function makeCopy({ replica, journal: { others }, name, storage, onProgress }: CopyOptions): Promise<void> {
+  const checkpoint = (await lastCheckpoint(others)) ?? { key: 0, seq: 0, parts: 0, bytes: 0 };
+  await replica.rebuild({ journal: name, storage, seq: checkpoint.seq }, linesOf(others, checkpoint, onProgress));
+}
+
+/** Copies the storage of the directory into a new database. */
+async function moveIn({ replica, journal, name, storage, told }: CopyOptions): Promise<void> {
+  if (replica.holds(storage) !== 'storage')
+    throw new StoreUnavailableError(
+      'The storage in the data directory has another base URI or an earlier format. Start it without lws.store once; after that it can move.',
+    );
+  if ((await journal.head()).seq > 0 || (await lastCheckpoint(journal.others)))
+    throw new StoreUnavailableError(
+      'The data directory has a storage of its own, and the database that lws.store names has one too. Choose an empty lws.data-dir to serve ' +
+        'that of the database, or another lws.store or lws.store.schema for this one.',
+    );
+  told('The database is new: the storage of the data directory is copied into it.');
+  await writeCheckpoint(replica, journal.others, 0);
+  await replica.follow(name);
+}

@@ -1,0 +1,12 @@
+/** Work on a replica in a thread of its own. */
+import { Thread } from '../../threads/thread.js';
+import { threadLimits } from '../../threads/thread-limits.js';
+import type { ReplicaFunctions } from './replica-worker.js';
+
+const script = new URL('./replica-worker.js', import.meta.url);
+/** Maximum time for the thread to end if the server stops during its work. */
+const graceMs = 1_000;
+
+/** @param data directory of the LevelDB */
+export const newReplicaThread = (data: string): Thread<ReplicaFunctions> =>
+  new Thread({ script, limits: threadLimits(), graceMs, data });

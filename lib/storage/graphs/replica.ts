@@ -1,0 +1,161 @@
+/**
+ * The LevelDB of one of several servers as a replica: it follows a journal that all servers of the storage share, and can be built again from a
+ * full state and the rows after it. Rows are written without a sync. Each leaves its number, so that a gap shows if a power cut has taken one.
+ */
+
+import { Orders } from '../keys/orders.js';
+import { metaKey, rangeOf } from '../keys/records.js';
+import {
+  type BatchWriter,
+  type Level,
+  putSynced,
+  syncLevel,
+  writeBatch,
+  writeUnsynced,
+} from '../level/durable-level.js';
+import { lastEnd, noteOpened } from '../level/last-end.js';
+import { newFacts, storeFormat } from './format.js';
+import { entryOf, putEntry, stateLines } from './state-blocks.js';
+
+/** Position in a journal: the number of a row, and its id, since a database that was set back gives the same number to another row. */
+export interface JournalPlace {
+  readonly seq: number;
+  /** Absent: not known. */
+  readonly id?: string | undefined;
+}
+
+const writePlace = ({ seq, id }: JournalPlace): string => (id === undefined ? String(seq) : `${seq} ${id}`);
+
+function readPlace(value = '0'): JournalPlace {
+  const [seq, id] = value.split(' ');
+  return { seq: Number(seq), id };
+}
+
+/** LevelDB is synced after so many rows. */
+const rowsAtATime = 1000;
+const rowKey = (seq: number): string => `${metaKey('row')}\u0000${String(seq).padStart(16, '0')}`;
+const allRows = rangeOf(`${metaKey('row')}\u0000`);
+/** Before the name of the journal in `M journal`: the replica is still being built. */
+const unfinished = 'unfinished ';
+
+export class Replica {
+  /** First row with a stored number, and last synced row. */
+  private noted = 0;
+  private synced = 0;
+  private syncing: Promise<void> | undefined;
+
+  constructor(
+    private readonly level: Level,
+    private readonly onTrouble?: (message: string, error: unknown) => void,
+  ) {}
+
+  /** The last row that was applied. */
+  get place(): JournalPlace {
+    return readPlace(this.level.getSync(metaKey('position')));
+  }
+
+  /** Journal of the replica. Undefined if the LevelDB is no replica. */
+  get journal(): { readonly name: string; readonly isFinished: boolean } | undefined {
+    const value = this.level.getSync(metaKey('journal'));
+    const isFinished = value?.startsWith(unfinished) === false;
+    return value === undefined ? undefined : { name: isFinished ? value : value.slice(unfinished.length), isFinished };
+  }
+
+  /** Returns the content of a LevelDB without a replica: a storage of this format, one of an earlier format or another IRI, or nothing. */
+  holds(storage: string): 'nothing' | 'storage' | 'other' {
+    const version = this.level.getSync(metaKey('version'));
+    if (version === undefined) return 'nothing';
+    return version === storeFormat && this.level.getSync(metaKey('storage')) === storage ? 'storage' : 'other';
+  }
+
+  /** Returns true if it certainly has every row up to its place: not if the machine ended while it was open, or a number is missing. */
+  async isWhole(): Promise<boolean> {
+    if ((await lastEnd(this.level)) === 'cut') return false;
+    const rows = (await this.level.keys(allRows).all()).map((key) => Number(key.slice(rowKey(0).length - 16)));
+    const { seq } = this.place;
+    // Replicas of earlier versions have no numbers of rows.
+    return rows.length === 0 || (rows.at(-1) === seq && rows.length === seq - rows[0]! + 1);
+  }
+
+  /** Makes a whole storage a replica that has no row of a journal yet. */
+  follow(journal: string): Promise<void> {
+    const fill = (batch: BatchWriter): unknown => batch.put(metaKey('journal'), journal);
+    return writeBatch(this.level, fill, () => [metaKey('position'), '0']);
+  }
+
+  /** Deletes everything and builds the replica from the lines of a full state (see `read`). @param seq the last row in it */
+  async rebuild(
+    { journal, storage, seq }: { readonly journal: string; readonly storage: string; readonly seq: number },
+    state: AsyncIterable<readonly string[]>,
+  ): Promise<void> {
+    const { level } = this;
+    await putSynced(level, metaKey('journal'), unfinished + journal);
+    await level.clear({ lt: metaKey('journal') });
+    await level.clear({ gt: metaKey('journal') });
+    for await (const lines of state) {
+      const entries = lines.map(entryOf);
+      const fill = (batch: BatchWriter): void => {
+        for (const entry of entries) putEntry(batch, entry, Orders.one);
+      };
+      await writeUnsynced(level, fill, () => entries.at(-1)!);
+    }
+    // A synced batch is on the disk with what is before it in the same log, and there may be several.
+    await syncLevel(level);
+    // A state of an earlier format is migrated as such a store is.
+    const isEmpty = (await level.get(metaKey('version'))) === undefined;
+    const fill = (batch: BatchWriter): void => {
+      for (const fact of isEmpty ? newFacts(Orders.one) : []) batch.put(...fact);
+      batch.put(metaKey('orders'), Orders.one.text);
+      batch.put(metaKey('storage'), storage);
+      batch.put(metaKey('position'), String(seq));
+    };
+    await writeBatch(level, fill, () => [metaKey('journal'), journal]);
+  }
+
+  /** Reads a full state of one moment. @param work gets the last row in it, and its lines in blocks */
+  async read<T>(work: (seq: number, lines: AsyncIterable<readonly string[]>) => Promise<T>): Promise<T> {
+    const snapshot = this.level.snapshot();
+    try {
+      const { seq } = readPlace(this.level.getSync(metaKey('position'), { snapshot }));
+      return await work(seq, stateLines(this.level, snapshot, { hasQuads: true, hasLog: true }));
+    } finally {
+      await snapshot.close();
+    }
+  }
+
+  /** Syncs LevelDB and begins to note rows: a loss of rows from here on is noticed at the next start. */
+  async begin(): Promise<void> {
+    const { level } = this;
+    await syncLevel(level);
+    const { seq } = this.place;
+    const rows = await level.keys(allRows).all();
+    const fill = (batch: BatchWriter): void => {
+      for (const key of rows) batch.del(key);
+    };
+    await writeBatch(level, fill, () => [rowKey(seq), '1']);
+    [this.noted, this.synced] = [seq, seq];
+    await noteOpened(level);
+  }
+
+  /** Puts the place of a row into its batch. All rows before it are written already. */
+  fill(batch: BatchWriter, place: JournalPlace): void {
+    batch.put(metaKey('position'), writePlace(place));
+    batch.put(rowKey(place.seq), '1');
+    // The number of the last synced row stays, so that a loss of the row after it shows as well.
+    for (; this.noted < this.synced; this.noted++) batch.del(rowKey(this.noted));
+    if (place.seq - this.synced <= rowsAtATime) return;
+    const synced = place.seq - 1;
+    // After a failure no other sync is tried: it may succeed although data was lost, and the numbers that stay show the loss.
+    this.syncing ??= syncLevel(this.level).then(
+      () => void Object.assign(this, { synced, syncing: undefined }),
+      (error: unknown) => this.onTrouble?.('The disk did not take a part of the copy.', error),
+    );
+  }
+}
+
+/** Returns the condition of a replica. A `whole` one has one state of the storage, maybe an early one, without losses. */
+export async function copyIn(level: Level): Promise<'none' | 'whole' | 'unfinished'> {
+  const replica = new Replica(level);
+  if (!replica.journal) return 'none';
+  return replica.journal.isFinished && (await replica.isWhole()) ? 'whole' : 'unfinished';
+}

@@ -1,0 +1,78 @@
+/** How a server agrees with the other servers of its storage. By default there are none. */
+import type { BlobLocation } from '../blobs/blobs.js';
+import type { Replica } from '../graphs/replica.js';
+import type { newReplicaThread } from '../graphs/replica-thread.js';
+import type { CommitOrder, SharedCommitQueue } from './shared-commit-queue.js';
+
+export interface Coordination {
+  /** True if other servers may write the storage. */
+  readonly hasOthers: boolean;
+  /** True if this server runs the jobs of the storage that need one server. For a moment two servers may lead. */
+  readonly leads: boolean;
+  /** Calls back each time this server begins to lead after another one. */
+  onLeading(listener: () => void): void;
+  /**
+   * Applies commits of other servers. Resolves when this server has every change that was acknowledged before the call. Returns undefined if it
+   * has them already. @throws LwsError `too-busy` if the servers cannot agree
+   */
+  freshen(): Promise<void> | undefined;
+  /**
+   * Registers an identifier for `validMs`. Resolves to false if another server has registered it (a replay). Returns undefined if none can have.
+   * @throws LwsError `too-busy`
+   */
+  isFirst(id: string, validMs: number): Promise<boolean> | undefined;
+  /** Writes the secrets that other servers changed into their files. */
+  refreshSecrets(): Promise<void> | undefined;
+  /** Orders the commits of this server among those of all servers. Called once, by the store. Absent: there are no others. */
+  order?(queue: SharedCommitQueue): CommitOrder;
+  /** Ends the start: all that a start creates is there, and other servers may start. */
+  opened(): Promise<void> | undefined;
+  /** Ends the start of a server, as opposed to a command: the server takes part in the coordination from here on. */
+  serve(): Promise<void> | undefined;
+  close(): Promise<void> | undefined;
+}
+
+/** The coordination of a server that writes its storage alone. */
+export const singleServer: Coordination = {
+  hasOthers: false,
+  leads: true,
+  onLeading() {},
+  freshen: () => undefined,
+  isFirst: () => undefined,
+  refreshSecrets: () => undefined,
+  opened: () => undefined,
+  serve: () => undefined,
+  close: () => undefined,
+};
+
+/** Database of a storage that several servers serve: `lws.store`. */
+export interface DatabaseAddress {
+  /** `postgres://…`, without a schema and without a password. */
+  readonly url: string;
+  /** Schema with the tables of this storage. */
+  readonly schema: string;
+  readonly password: string | undefined;
+}
+
+/** Options for joining the other servers, before the store is opened. */
+export interface JoinOptions {
+  readonly replica: Replica;
+  /** Starts a thread for work on the replica. */
+  readonly newThread: () => ReturnType<typeof newReplicaThread>;
+  /** The storage's IRI. */
+  readonly storage: string;
+  /** The data directory. */
+  readonly folder: string;
+  readonly blobs: BlobLocation;
+  /** Names of files with secrets that all servers must share. */
+  readonly secrets: readonly string[];
+  readonly told: (message: string) => void;
+  readonly onProgress: (done: number, of: number) => void;
+  readonly onTrouble: (message: string, error: unknown) => void;
+}
+
+/**
+ * Joins the servers of a database: brings the replica to a state of the storage. Until `opened`, no other server can start.
+ * @throws StoreUnavailableError if the database or the directory belongs to another storage, or the database cannot be reached
+ */
+export type JoinServers = (address: DatabaseAddress, options: JoinOptions) => Promise<Coordination>;

@@ -1,8 +1,8 @@
 /** The page that the identity provider sends people back to: signs in, and continues to the console. */
 import { html, render } from 'lit';
 import { placeAfter } from './frame/page.js';
-import { endOpenId } from './sign-in/openid.js';
 import { resume } from './session/session.js';
+import { endOpenId } from './sign-in/openid.js';
 import { messageOf } from './storage/api.js';
 
 const answer = new URLSearchParams(location.search);

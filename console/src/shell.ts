@@ -1,13 +1,13 @@
 /** The frame around the pages: navigation, who is signed in, and the page that the fragment names. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
+import { confirmed } from './frame/confirm.js';
+import { clearNotices } from './frame/notice.js';
+import { Page, type Place, placeHref, placeNow, signInHref } from './frame/page.js';
 import { browserIdentity, homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
 import { messageOf } from './storage/api.js';
 import { controls } from './storage/controller.js';
 import { shortName } from './storage/names.js';
-import { confirmed } from './frame/confirm.js';
-import { clearNotices } from './frame/notice.js';
-import { Page, type Place, placeHref, placeNow, signInHref } from './frame/page.js';
 
 interface Entry {
   readonly title: string;

@@ -11,9 +11,9 @@ import { Keeper } from '../ask/tabs.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref, submitted } from '../frame/page.js';
 import { tabStrip } from '../frame/tabs.js';
+import { vocabulary } from '../search/vocabulary.js';
 import { storageUri } from '../session/session.js';
 import { shortName } from '../storage/names.js';
-import { vocabulary } from '../search/vocabulary.js';
 
 const switchedOff = 'This storage answers no queries: lws.sparql.endpoint.enabled is off.';
 

@@ -2,8 +2,8 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
-import { beginOpenId, openIdProvider } from '../sign-in/openid.js';
 import { browserIdentity, signIn, signInAsBrowser } from '../session/session.js';
+import { beginOpenId, openIdProvider } from '../sign-in/openid.js';
 
 @customElement('page-signin')
 export class SignInPage extends Page {

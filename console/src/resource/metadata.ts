@@ -3,8 +3,8 @@ import './text.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
-import { messageOf, succeed } from '../storage/api.js';
 import { vocabulary } from '../search/vocabulary.js';
+import { messageOf, succeed } from '../storage/api.js';
 import { Draft, saveRow, type Version } from './draft.js';
 import {
   addTarget,

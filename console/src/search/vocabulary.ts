@@ -1,8 +1,8 @@
 /** Classes and predicates that the storage uses, for completion: read once, and again when somebody else is signed in. */
 
-import { readFacets } from './search.js';
 import { select } from '../storage/api.js';
 import { once } from '../storage/once.js';
+import { readFacets } from './search.js';
 
 /** More classes than this are not offered. */
 const maxClasses = 500;

@@ -1,8 +1,9 @@
 /** OpenID Connect with PKCE: away to the provider, and back through `/callback`. */
-import { jsonBody, refusalOf } from '../storage/api.js';
-import { once } from '../storage/once.js';
+
 import { base64url } from '../session/browser-identity.js';
 import { homeUri, SignInError, signIn, storageUri } from '../session/session.js';
+import { jsonBody, refusalOf } from '../storage/api.js';
+import { once } from '../storage/once.js';
 
 interface Provider {
   readonly name: string;

@@ -26,22 +26,22 @@ export default defineComponent({
   isOfProcess: true,
   async install({ store, measures }, { port }) {
     const { Metrics } = await import('./registry.js');
-    const metrics = new Metrics(measures);
-    store.onBatch((batch) => metrics.written(batch));
+    const registry = new Metrics(measures);
+    store.onBatch((batch) => registry.written(batch));
     let server: Server | undefined;
     return {
       routes: [
         route('controller', 'GET HEAD {prefix}/metrics', async () => ({
           status: 200,
-          fields: { 'Content-Type': metrics.contentType, 'Cache-Control': 'private, no-store' },
-          body: Buffer.from(await metrics.text()),
+          fields: { 'Content-Type': registry.contentType, 'Cache-Control': 'private, no-store' },
+          body: Buffer.from(await registry.text()),
         })),
       ],
-      onAnswered: (answered) => metrics.answered(answered),
+      onAnswered: (answered) => registry.answered(answered),
       async start() {
         if (port === null) return;
         const { listenForMetrics } = await import('./port.js');
-        server = await listenForMetrics(metrics, port);
+        server = await listenForMetrics(registry, port);
       },
       stop: () => new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve())),
     };

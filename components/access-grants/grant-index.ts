@@ -17,8 +17,8 @@ import { parseMediaType } from '../../lib/fields/media-type.js';
 import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
 import { type IriRange, only, subtree } from '../../lib/storage/keys/iri-ranges.js';
-import { ownStatements } from '../../lib/storage/keys/own-statements.js';
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
+import { ownStatements } from '../../lib/storage/keys/subject-statements.js';
 import {
   type Action,
   isOfRequest,

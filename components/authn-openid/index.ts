@@ -7,7 +7,7 @@ import { assertAudience, clockSkew } from '../../lib/authentication/audience.js'
 import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
-import { countedCache } from '../../lib/caches.js';
+import { lruCache } from '../../lib/caches.js';
 import { defineComponent, type Platform } from '../../lib/component/contract.js';
 import { isSecureUrl } from '../../lib/outbound/address-policy.js';
 
@@ -23,7 +23,7 @@ export default defineComponent({
 
 function openIdSuite(platform: Platform): Suite {
   // A provider is only remembered after a subject named it; strangers cannot fill this with less than a document each.
-  const providers = countedCache<IssuerKeys>(1_000);
+  const providers = lruCache<IssuerKeys>(1_000);
   return {
     name: 'OpenID Connect',
     // The hyphen is a common misspelling, and accepted (rule 15.4).

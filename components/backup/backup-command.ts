@@ -16,7 +16,7 @@ import { storeFormat } from '../../lib/storage/graphs/format.js';
 import { copyIn } from '../../lib/storage/graphs/replica.js';
 import { type BlobFacts, DamagedBlobError } from '../../lib/storage/keys/blob-integrity.js';
 import { allBlobs, allRecords, blobFacts } from '../../lib/storage/keys/records.js';
-import { atOnce } from '../../lib/storage/level/at-once.js';
+import { forEachConcurrently } from '../../lib/storage/level/concurrently.js';
 import { type Level, openLevel, StoreUnavailableError } from '../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../lib/storage/level/synced-files.js';
 import { BackupError, graphKeys, isOf, recordOf } from './entries.js';
@@ -190,7 +190,7 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
     told(++done, names.size);
   };
   try {
-    await atOnce(names, blobs.atOnce, copy);
+    await forEachConcurrently(names, blobs.atOnce, copy);
   } finally {
     await blobs.close();
   }

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
-import { Slots } from '../../lib/threads/slots.js';
+import { Semaphore } from '../../lib/threads/semaphore.js';
 import { Thread } from '../../lib/threads/thread.js';
 import { threadLimits } from '../../lib/threads/thread-limits.js';
 import { maxSetBytes } from './graph-set.js';
@@ -27,7 +27,7 @@ export interface BackupJob {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Each has a thread of its own, and a file of the whole state. */
-const slots = new Slots(2, 'back-ups');
+const slots = new Semaphore(2, 'back-ups');
 
 export class BackupJobs {
   private current: Mutable<BackupJob> | undefined;

@@ -10,8 +10,8 @@ import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
 import { countQuads, migrate } from '../../lib/storage/graphs/format.js';
 import { type Entry, putEntry } from '../../lib/storage/graphs/state-blocks.js';
+import { IndexSet } from '../../lib/storage/keys/index-set.js';
 import { IriRewriting, isQuad } from '../../lib/storage/keys/iri-rewriting.js';
-import { Orders } from '../../lib/storage/keys/orders.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
 import {
   iriOfRecordKey,
@@ -23,7 +23,7 @@ import {
   recordKey,
   writeRecord,
 } from '../../lib/storage/keys/records.js';
-import { atOnce } from '../../lib/storage/level/at-once.js';
+import { forEachConcurrently } from '../../lib/storage/level/concurrently.js';
 import {
   type BatchWriter,
   keyBlocks,
@@ -121,8 +121,8 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
 }
 
 /** With more quads than any storage has in memory by default, all orders are written at once; else the server adds them when they are due. */
-const ordersOf = ({ quads }: Manifest): Orders =>
-  quads.reduce((sum, { triples }) => sum + triples, 0) > mostQuads ? Orders.all : Orders.one;
+const ordersOf = ({ quads }: Manifest): IndexSet =>
+  quads.reduce((sum, { triples }) => sum + triples, 0) > mostQuads ? IndexSet.all : IndexSet.one;
 
 interface EntriesTask {
   readonly level: Level;
@@ -193,7 +193,7 @@ interface BlobsTask {
 async function restoreBlobs({ dataDir, progress }: CommandContext, { place, folder, blobs }: BlobsTask): Promise<void> {
   const told = progress('Restoring blobs');
   let done = 0;
-  await atOnce(blobs, place.atOnce, async (blob) => {
+  await forEachConcurrently(blobs, place.atOnce, async (blob) => {
     const from = backupBlobFile(folder, blob);
     if (!existsSync(from))
       throw new BackupError(`The back-up lacks the blob ${blob}. "quadpod verify ${folder}" says whose it is.`);
@@ -206,7 +206,7 @@ async function restoreBlobs({ dataDir, progress }: CommandContext, { place, fold
 /** Everything refers to them now. */
 async function confirmAll(place: Blobs, blobs: readonly string[], print: (line: string) => void): Promise<void> {
   try {
-    await atOnce(blobs, place.atOnce, (blob) => place.confirm(blob));
+    await forEachConcurrently(blobs, place.atOnce, (blob) => place.confirm(blob));
   } catch (error) {
     if (!(error instanceof LwsError)) throw error;
     print(`Some marks stay in ${place.name}pending/ (${error.reason ?? error.message}); the server removes them.`);

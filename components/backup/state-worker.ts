@@ -1,7 +1,7 @@
 /** The thread that writes the state of a running server: it reads through the same LevelDB, and the HTTP thread answers meanwhile. */
 import { readFileSync } from 'node:fs';
 import { openLevel } from '../../lib/storage/level/durable-level.js';
-import { assertWanted, type Caller, hold, serve } from '../../lib/threads/serve.js';
+import { acquire, assertWanted, type Caller, serve } from '../../lib/threads/worker-host.js';
 import { GraphSet } from './graph-set.js';
 import { type StateFiles, writeState } from './state-file.js';
 
@@ -16,7 +16,7 @@ export interface StateTask {
 const functions = {
   /** Sends how many entries it has written so far. @returns how many there are */
   async write({ folder, files, known }: StateTask, caller: Caller<unknown, number>): Promise<number> {
-    const level = await hold(() => openLevel(folder));
+    const level = await acquire(() => openLevel(folder));
     let entries = 0;
     const told = (so: number): void => {
       assertWanted();

@@ -24,9 +24,9 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   isOfProcess: true,
-  async install({ store, measures }, { port }) {
+  async install({ store, metrics }, { port }) {
     const { Metrics } = await import('./registry.js');
-    const registry = new Metrics(measures);
+    const registry = new Metrics(metrics);
     store.onBatch((batch) => registry.written(batch));
     let server: Server | undefined;
     return {

@@ -1,7 +1,7 @@
 /** What is observed as it happens, the numbers that the house and its components tell when asked, and those of the process by prom-client. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Answered, Measure, WrittenBatch } from '../../lib/plugin/component.js';
-import { Distribution, type Sample } from './distribution.js';
+import type { Answered, Metric, WrittenBatch } from '../../lib/plugin/component.js';
+import { Histogram, type Sample } from './histogram.js';
 
 const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
@@ -16,7 +16,7 @@ collectDefaultMetrics({ register: ofProcess });
 /** What is counted of the requests of one method and route. */
 interface Requests {
   readonly labels: Readonly<Record<string, string>>;
-  readonly durations: Distribution;
+  readonly durations: Histogram;
   readonly statuses: Map<number, number>;
 }
 
@@ -24,20 +24,20 @@ export class Metrics {
   /** By method and route. */
   private readonly requests = new Map<string, Requests>();
   private readonly batches = {
-    seconds: new Distribution(seconds),
-    bytes: new Distribution([1e3, 1e4, 1e5, 1e6, 1e7, 1e8]),
-    transactions: new Distribution([1, 2, 5, 10, 25, 50, 100]),
+    seconds: new Histogram(seconds),
+    bytes: new Histogram([1e3, 1e4, 1e5, 1e6, 1e7, 1e8]),
+    transactions: new Histogram([1, 2, 5, 10, 25, 50, 100]),
   };
 
   /** @param measures what the house tells when it is asked */
-  constructor(private readonly measures: () => Promise<readonly Measure[]>) {}
+  constructor(private readonly measures: () => Promise<readonly Metric[]>) {}
 
   answered({ method: sent, route, status, seconds: took }: Answered): void {
     const method = methods.has(sent) ? sent : 'other';
     const key = `${method} ${route}`;
     let of = this.requests.get(key);
     if (!of) {
-      of = { labels: { method, route }, durations: new Distribution(seconds), statuses: new Map() };
+      of = { labels: { method, route }, durations: new Histogram(seconds), statuses: new Map() };
       this.requests.set(key, of);
     }
     of.statuses.set(status, (of.statuses.get(status) ?? 0) + 1);
@@ -75,7 +75,7 @@ export class Metrics {
   readonly contentType = ofProcess.contentType;
 }
 
-const sampleOf = ({ labels = {}, value }: Measure['values'][number]): Sample => ['', labels, value];
+const sampleOf = ({ labels = {}, value }: Metric['values'][number]): Sample => ['', labels, value];
 
 /** All samples of a name. @param head the name and the type */
 function family(head: string, help: string, samples: readonly Sample[]): string {

@@ -4,7 +4,7 @@ import { hostList } from '../../lib/outbound/address-policy.js';
 import { createAdmission } from '../../lib/outbound/admission.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
 import { Deliveries, outboxMeasures } from './delivery/delivery.js';
-import { Distribution, type DistributionOptions, type Distributions } from './delivery/distribution.js';
+import { type DistributionOptions, type Distributions, FanOut } from './delivery/fan-out.js';
 import { Outbox } from './delivery/outbox.js';
 import type { Follower } from './delivery/readers.js';
 import { foreignSubscription } from './delivery/subscription.js';
@@ -182,7 +182,7 @@ function background(
   platform: Platform,
   given: Given,
   { subscriptions, distributions, streams }: Parts,
-): Pick<Installation, 'start' | 'stop' | 'measures' | 'isBusy'> {
+): Pick<Installation, 'start' | 'stop' | 'metrics' | 'isBusy'> {
   const { store, rootIri: storage, clock, log, fetchUnder, signingKey } = platform;
   const deliveries = new Deliveries({
     store,
@@ -206,7 +206,7 @@ function background(
       .catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be cleared'));
   };
   return {
-    measures: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.measures()],
+    metrics: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.metrics()],
     isBusy: () => deliveries.isBusy || Object.values(distributions).some(({ isWaiting }) => isWaiting),
     async start() {
       await deliveries.start();
@@ -226,9 +226,9 @@ const distributionsOf = (
   { othersPerSecond, strangersPerSecond }: Given,
   means: Omit<DistributionOptions, 'standing' | 'perSecond'>,
 ): Distributions => ({
-  controller: new Distribution({ ...means, standing: 'controller' }),
-  known: new Distribution({ ...means, standing: 'known', perSecond: othersPerSecond }),
-  stranger: new Distribution({ ...means, standing: 'stranger', perSecond: strangersPerSecond }),
+  controller: new FanOut({ ...means, standing: 'controller' }),
+  known: new FanOut({ ...means, standing: 'known', perSecond: othersPerSecond }),
+  stranger: new FanOut({ ...means, standing: 'stranger', perSecond: strangersPerSecond }),
 });
 
 const guardOf = ({ block, allowed }: Given) => ({ blockPrivateAddresses: block, allowedHosts: allowed });

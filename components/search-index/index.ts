@@ -49,7 +49,7 @@ export default defineComponent({
       },
     };
   },
-  retire: ({ store }) => abandon(store),
+  onDisabled: ({ store }) => abandon(store),
   check: faultsOf,
   commands: {
     reindex: {

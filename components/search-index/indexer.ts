@@ -3,12 +3,12 @@ import { LwsError } from '../../lib/errors.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
-import { type GraphChange, laidOver } from '../../lib/storage/keys/graph-changes.js';
+import { type GraphChange, overlay } from '../../lib/storage/keys/graph-changes.js';
 import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
-import { type IriStatement, type KeySource, statementReader } from '../../lib/storage/keys/own-statements.js';
 import { entryKey, entryRange, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import { type IriStatement, type KeySource, statementReader } from '../../lib/storage/keys/subject-statements.js';
 import { countRecords, recordBlocks } from '../../lib/storage/level/all-records.js';
-import { breathe } from '../../lib/storage/transactions/batch-filling.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { currentState, entriesOf, ownedSpace, postingSpace, relationOf, stateKey, typeRelation } from './postings.js';
@@ -83,7 +83,7 @@ export async function indexChanges(tx: Transaction): Promise<void> {
   let count = 0;
   for (const { before, after } of tx.changes) {
     // An import has a thousand of them.
-    if (++count % changesAtATime === 0) await breathe();
+    if (++count % changesAtATime === 0) await yieldToEventLoop();
     if (before && after && !(await concernsIndex(tx, before, after))) continue;
     if (before && after && (await indexPart(tx, before, after))) continue;
     const old = before ? await entriesBefore(tx, before) : none;
@@ -116,7 +116,7 @@ async function concernsIndex(tx: Transaction, before: ResourceRecord, after: Res
   for (const keys of [change.added, change.removed])
     for (const [at, key] of keys.entries()) {
       if (read(key)) return true;
-      if (at % keysAtATime === keysAtATime - 1) await breathe();
+      if (at % keysAtATime === keysAtATime - 1) await yieldToEventLoop();
     }
   return false;
 }
@@ -149,7 +149,7 @@ const graphOf = async (tx: Transaction, record: ResourceRecord): Promise<KeySour
 };
 
 function keysAfter(tx: Transaction, record: ResourceRecord, change: GraphChange): KeySource {
-  if (change.isPart) return laidOver(tx.before.graphBlocks(record, record.iri), [change]);
+  if (change.isPart) return overlay(tx.before.graphBlocks(record, record.iri), [change]);
   const { keys = [] } = change;
   return keys instanceof PackedKeys ? keys.blocks() : keys;
 }

@@ -3,7 +3,7 @@
  * current with every commit, so that they are never older than what was acknowledged. It must not know who asks.
  */
 import { LRUCache } from 'lru-cache';
-import { countedCache } from '../../lib/caches.js';
+import { lruCache } from '../../lib/caches.js';
 import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
@@ -24,7 +24,7 @@ type Change = readonly [iri: string, isThere: boolean];
 
 export class PostingLists {
   private readonly lists: LRUCache<string, List>;
-  private readonly tooLong = countedCache<true>(1_000);
+  private readonly tooLong = lruCache<true>(1_000);
   /** Lists that are being read, with what was committed meanwhile. */
   private readonly reading = new Map<string, { readonly list: Promise<List | undefined>; changes: Change[] }>();
   private readonly keyPrefix = `${entryKey(postingSpace)}\u0000`;

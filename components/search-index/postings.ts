@@ -6,13 +6,13 @@
 import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
 import { type ClientLinks, declaredTypes, relationTargets, searchedRelation } from '../../lib/resources/linkset.js';
 import { structuralType } from '../../lib/resources/types.js';
+import { entryKey, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import {
   type IriStatement,
   type KeySource,
   ofShortGraph,
   ownStatements,
-} from '../../lib/storage/keys/own-statements.js';
-import { entryKey, type ResourceRecord } from '../../lib/storage/keys/records.js';
+} from '../../lib/storage/keys/subject-statements.js';
 import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
 
 /** `index`, relation, value, resource. */

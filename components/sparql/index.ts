@@ -135,7 +135,7 @@ export default defineComponent({
         ask: (question) => askResource(endpoint, question),
         run: (question) => runStored(endpoint, question),
       },
-      measures: () => pool.measures(),
+      metrics: () => pool.measures(),
       warm: () => pool.warm(),
       start: () => store.expect(0),
       stop: async () => {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import { countedCache } from '../../lib/caches.js';
+import { lruCache } from '../../lib/caches.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
@@ -59,7 +59,7 @@ interface Kept {
 
 export class CountedStatistics {
   /** By what callers may read. */
-  private readonly kept = countedCache<Kept>(maxKept);
+  private readonly kept = lruCache<Kept>(maxKept);
   private readonly underWay = new Map<string, Promise<Statistics | undefined>>();
   private version = 0;
 

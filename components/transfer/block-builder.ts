@@ -21,7 +21,7 @@ import type { Blobs, BlobWriter } from '../../lib/storage/blobs/blobs.js';
 import { defaultTurtle } from '../../lib/storage/graphs/graph-lines.js';
 import { decodeGraph } from '../../lib/storage/keys/quad-decoding.js';
 import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/keys/quad-keys.js';
-import type { BlockItem, BlockState, ImportBlock, ImportTask, Told } from './blocks.js';
+import type { BlockItem, BlockState, ImportBlock, ImportTask, ReportEntry } from './blocks.js';
 import { maxTold } from './import-state.js';
 
 /** The size of a block. Larger transactions hold up others, and outlive the garbage collector's young generation; smaller ones are slower. */
@@ -59,8 +59,8 @@ export class BlockBuilder {
   private readonly encoded = new Map<string, number>();
   private readonly graphs = new Map<string, { member: GraphMember; quads: GraphMember['quads'][] }>();
   private readonly states: BlockState[] = [];
-  private readonly leftOut: Told[] = [];
-  private readonly access: Told[] = [];
+  private readonly leftOut: ReportEntry[] = [];
+  private readonly access: ReportEntry[] = [];
   private readonly finishing: Promise<void>[] = [];
   private quads = 0;
   private characters = 0;

@@ -9,9 +9,9 @@ export interface ImportBlock {
   readonly number: number;
   readonly items: readonly BlockItem[];
   readonly states: readonly BlockState[];
-  readonly leftOut: readonly Told[];
+  readonly leftOut: readonly ReportEntry[];
   /** The agents that access lists name. */
-  readonly access: readonly Told[];
+  readonly access: readonly ReportEntry[];
   /** Where reading continues after this block. */
   readonly cursor: string;
   /** Bytes of the source that have been read so far. */
@@ -30,7 +30,7 @@ export interface BlockItem extends BulkItem {
 export type BlockState = Omit<Extract<Member, { kind: 'state' }>, 'kind'>;
 
 /** A sentence for the report about a part of the source, such as why it was left out. */
-export type Told = Omit<LeftOut, 'kind'>;
+export type ReportEntry = Omit<LeftOut, 'kind'>;
 
 export interface ImportTask {
   /** The file or folder. */

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
 import { openLevel } from '../../lib/storage/level/durable-level.js';
-import { assertWanted, type Caller, hold, serve } from '../../lib/threads/serve.js';
+import { acquire, assertWanted, type Caller, serve } from '../../lib/threads/worker-host.js';
 import { ExportedMembers, type ExportQuestions, type ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';
 
@@ -24,7 +24,7 @@ const functions = {
   /** Sends the bytes of the export. @throws TransferError */
   async write(task: ExportTask, caller: ExportCaller): Promise<void> {
     const { of, storage, format, isGzip } = task;
-    const level = await hold(() => openLevel(join(task.dataDir, 'level')));
+    const level = await acquire(() => openLevel(join(task.dataDir, 'level')));
     const snapshot = level.snapshot();
     try {
       const blobs = await blobsAt(task.blobs);

@@ -16,6 +16,7 @@ import { StoreUnavailableError } from '../../lib/storage/level/durable-level.js'
 import { Formats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
 import {
+  addReport,
   type Conflict,
   conflicts,
   forgetState,
@@ -27,7 +28,6 @@ import {
   readRewrite,
   type Show,
   type WantedImport,
-  withTold,
 } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
 import { sendTo, targetOf } from './send-to.js';
@@ -198,7 +198,7 @@ async function sendImport(
   if (!last || last.status === 'running')
     throw new TransferError('The server ended before the import did. --resume goes on with it.');
   const { report = [], access = [], leftOut } = last;
-  return { ...last, access, began: 0, ...withTold({ leftOut, told: report }, unsent) };
+  return { ...last, access, began: 0, ...addReport({ leftOut, told: report }, unsent) };
 }
 
 function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls }: WantedImport): URLSearchParams {

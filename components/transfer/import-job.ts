@@ -11,9 +11,9 @@ import { stateSpaces, TransferError } from '../../lib/exchange/member.js';
 import type { BulkVerdict } from '../../lib/resources/bulk.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { CommitInDoubtError } from '../../lib/storage/level/commit-in-doubt.js';
-import { breathe } from '../../lib/storage/transactions/batch-filling.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
-import type { BlockItem, ImportBlock, Told } from './blocks.js';
+import type { BlockItem, ImportBlock, ReportEntry } from './blocks.js';
 import {
   behind,
   type ImportState,
@@ -21,8 +21,8 @@ import {
   isStored,
   type Outcome,
   seenSpace,
+  unsupportedFields,
   type Verdict,
-  whatIsLost,
 } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
 import { NameSet, nameInSet } from './name-set.js';
@@ -93,12 +93,12 @@ export async function stageItems(
   const access = { ...options.access };
   attribute(tx, access);
   const staging = platform.bulk(tx, { access, isOperator });
-  const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
+  const [verdicts, lost]: [Verdict[], ReportEntry[]] = [[], []];
   const [incomplete, written]: [number[], number[]] = [[], []];
   const stored = new Set<string>();
   for (const [index, item] of items.entries()) {
     // Other transactions wait meanwhile, but requests that read must not.
-    if (index % itemsAtATime === itemsAtATime - 1) await breathe();
+    if (index % itemsAtATime === itemsAtATime - 1) await yieldToEventLoop();
     const name = nameInSet(item.iri);
     const existing = seen.has(name) || stored.has(name) ? 'merge' : conflict;
     try {
@@ -106,7 +106,7 @@ export async function stageItems(
       const verdict = isTold ? verdictAgain(item) : await staging.stage(item, existing);
       verdicts.push(verdict);
       if (isStored(verdict)) stored.add(name);
-      const why = whatIsLost(item, verdict, staging.keepsLists);
+      const why = unsupportedFields(item, verdict, staging.keepsLists);
       if (why !== undefined) lost.push({ source: item.source, why });
       if (verdict === 'needs-keys') incomplete.push(index);
       if (verdict === 'created' && item.content?.kind === 'rdf' && !item.content.keys) written.push(index);
@@ -295,7 +295,7 @@ export class ImportJob implements BlockTaker {
     const { platform } = this.options;
     const { items, number } = block;
     const complete = await this.complete(number, items, graphsOf(items));
-    const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
+    const [verdicts, lost]: [Verdict[], ReportEntry[]] = [[], []];
     const stored = new Set<string>();
     for (const [index, item] of complete.entries())
       try {
@@ -352,7 +352,7 @@ export class ImportJob implements BlockTaker {
     // Several servers: the changes go into the journal, so the queue writes them, without a partner.
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });
-    tx.partner = {
+    tx.batchWriter = {
       bytes: block.keyBytes,
       write: (operations, { text: orders }) =>
         this.thread!.write({ block: block.number, accepted, written, orders }, operations),

@@ -8,10 +8,10 @@ import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { TransferError } from '../../lib/exchange/member.js';
-import { type Measure, measure } from '../../lib/measures.js';
+import { type Metric, metric } from '../../lib/metrics.js';
 import { entryKey } from '../../lib/storage/keys/records.js';
 import { makeFolder, syncPath } from '../../lib/storage/level/synced-files.js';
-import { Slots } from '../../lib/threads/slots.js';
+import { Semaphore } from '../../lib/threads/semaphore.js';
 import { ImportJob } from './import-job.js';
 import {
   forgetState,
@@ -37,7 +37,7 @@ interface Starting {
 }
 
 /** Each has a thread of its own, and LevelDB has one for all. */
-const slots = new Slots(2, 'imports');
+const slots = new Semaphore(2, 'imports');
 
 export class ImportJobs {
   private readonly states = new Map<string, ImportState>();
@@ -89,14 +89,14 @@ export class ImportJobs {
     return this.isReceiving || this.running !== undefined;
   }
 
-  measures(): readonly Measure[] {
+  measures(): readonly Metric[] {
     const { quads = 0, created = 0, bytes = 0, total = 0 } = this.running?.job.state ?? {};
     return [
-      measure('gauge', 'import_running', '1 while an import runs.', Number(this.running !== undefined)),
-      measure('gauge', 'import_quads', 'Quads of the import under way so far.', quads),
-      measure('gauge', 'import_resources', 'Resources that the import under way has created.', created),
-      measure('gauge', 'import_bytes_read', 'Bytes of its source that the import under way has read.', bytes),
-      measure('gauge', 'import_bytes', 'Bytes of the source of the import under way; 0: not known.', total),
+      metric('gauge', 'import_running', '1 while an import runs.', Number(this.running !== undefined)),
+      metric('gauge', 'import_quads', 'Quads of the import under way so far.', quads),
+      metric('gauge', 'import_resources', 'Resources that the import under way has created.', created),
+      metric('gauge', 'import_bytes_read', 'Bytes of its source that the import under way has read.', bytes),
+      metric('gauge', 'import_bytes', 'Bytes of the source of the import under way; 0: not known.', total),
     ];
   }
 

@@ -8,7 +8,7 @@ import type { Rewrite } from '../../lib/storage/keys/iri-rewriting.js';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
-import type { BlockItem, ImportBlock, Told } from './blocks.js';
+import type { BlockItem, ImportBlock, ReportEntry } from './blocks.js';
 
 export const importSpace = 'import';
 /** The space of entries with short names of the resources that an import has stored, one entry per block, until it has ended. */
@@ -50,9 +50,9 @@ export interface ImportState extends ImportFacts {
   skipped: number;
   leftOut: number;
   /** What was left out and why: the first ones, up to `maxTold`. */
-  told: readonly Told[];
+  told: readonly ReportEntry[];
   /** The first agents that the source gives access, whether its access lists are imported or not. */
-  access: readonly Told[];
+  access: readonly ReportEntry[];
   /** `interrupted`: it can continue. */
   status: 'running' | 'done' | 'failed' | 'interrupted';
   failure?: string;
@@ -113,7 +113,7 @@ async function writeState(store: Store, id: string, state: ImportState | undefin
 }
 
 /** What became of an item, or why it was left out. */
-export type Verdict = BulkVerdict | Told;
+export type Verdict = BulkVerdict | ReportEntry;
 
 export const isStored = (verdict: Verdict): boolean =>
   verdict === 'created' || verdict === 'replaced' || verdict === 'merged';
@@ -128,9 +128,9 @@ const cut = (text: string): string => plain(text.length > longestTold ? `${text.
 export interface Outcome {
   readonly verdicts: readonly Verdict[];
   /** Sentences on parts of stored items that are lost, and on state of components that is not imported. */
-  readonly lost: Told[];
+  readonly lost: ReportEntry[];
   /** Agents that the imported state of components gives access. */
-  readonly access: Told[];
+  readonly access: ReportEntry[];
 }
 
 /** The state after a block. */
@@ -147,7 +147,7 @@ export function behind(state: ImportState, block: ImportBlock, { verdicts, lost,
     replaced: state.replaced + count('replaced'),
     merged: state.merged + count('merged'),
     skipped: state.skipped + count('skipped'),
-    ...withTold(state, told),
+    ...addReport(state, told),
     access: allNamed(state, [...block.access, ...access]),
   };
 }
@@ -156,7 +156,10 @@ export function behind(state: ImportState, block: ImportBlock, { verdicts, lost,
  * The agents that access lists and grants name, at least once each.
  * @throws TransferError for more than fit, where they are to be imported: the operator could not have reviewed them
  */
-function allNamed({ access: known = [], acls, grants }: ImportState, more: readonly Told[]): readonly Told[] {
+function allNamed(
+  { access: known = [], acls, grants }: ImportState,
+  more: readonly ReportEntry[],
+): readonly ReportEntry[] {
   const all = [...known, ...more];
   if (all.length <= maxTold) return longer(known, more);
   const distinct = [...new Map(all.map((told) => [told.why, told] as const).reverse()).values()].reverse();
@@ -168,19 +171,23 @@ function allNamed({ access: known = [], acls, grants }: ImportState, more: reado
 }
 
 /** A list with more sentences, up to `maxTold`. */
-const longer = (known: readonly Told[], more: readonly Told[]): readonly Told[] => [
+const longer = (known: readonly ReportEntry[], more: readonly ReportEntry[]): readonly ReportEntry[] => [
   ...known,
   ...more.slice(0, maxTold - known.length).map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
 ];
 
 /** The report with more sentences. */
-export const withTold = (
+export const addReport = (
   state: Pick<ImportState, 'leftOut' | 'told'>,
-  told: readonly Told[],
+  told: readonly ReportEntry[],
 ): Pick<ImportState, 'leftOut' | 'told'> => ({ leftOut: state.leftOut + told.length, told: longer(state.told, told) });
 
 /** A sentence on the part of a stored item that is lost; `undefined`: none is. */
-export function whatIsLost({ acl, links }: BlockItem, verdict: BulkVerdict, keepsLists: boolean): string | undefined {
+export function unsupportedFields(
+  { acl, links }: BlockItem,
+  verdict: BulkVerdict,
+  keepsLists: boolean,
+): string | undefined {
   if (verdict === 'kept' && (acl || links))
     return 'The container is there, and keeps its links and its list of access; --on-conflict replace takes these.';
   if (acl && !keepsLists && verdict !== 'skipped')

@@ -1,8 +1,8 @@
 /** The thread that reads an import and writes its batches, as the thread that decides sees it. */
 import { LwsError } from '../../lib/errors.js';
 import { TransferError } from '../../lib/exchange/member.js';
-import { breathe } from '../../lib/storage/transactions/batch-filling.js';
-import { ThreadEnded } from '../../lib/threads/line.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
+import { ThreadEnded } from '../../lib/threads/messages.js';
 import { Thread } from '../../lib/threads/thread.js';
 import type { BlockItem, BlockWrite, ImportBlock, ImportTask, Operation, ReadPart } from './blocks.js';
 import type { ImportFunctions } from './import-worker.js';
@@ -116,7 +116,7 @@ export class ImportThread {
     for (; operations.length - at > operationsAtATime; at += operationsAtATime) {
       // A failure of this call makes the call of `write` fail, too.
       this.thread.call('operations', operations.slice(at, at + operationsAtATime)).catch(() => {});
-      await breathe();
+      await yieldToEventLoop();
     }
     await this.thread.call('write', { ...given, operations: operations.slice(at) });
   }

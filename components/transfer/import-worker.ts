@@ -4,10 +4,10 @@
  */
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
-import { Orders } from '../../lib/storage/keys/orders.js';
+import { IndexSet } from '../../lib/storage/keys/index-set.js';
 import { type Level, openLevel, PreparedBatch } from '../../lib/storage/level/durable-level.js';
-import { breathe } from '../../lib/storage/transactions/batch-filling.js';
-import { type Caller, hold, isEnding, serve, threadData } from '../../lib/threads/serve.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
+import { acquire, type Caller, isEnding, serve, threadData } from '../../lib/threads/worker-host.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';
 import { Formats } from './formats/index.js';
@@ -28,7 +28,7 @@ const prepared = new Map<number, { readonly batch: Promise<PreparedBatch>; reado
 /** All graphs of the last block were written: then the next batch is prepared in advance. */
 let isUsual = true;
 /** The orders that the last batch was written with; the next one probably is, too. */
-let orders = Orders.one;
+let orders = IndexSet.one;
 let settled: (() => void) | undefined;
 
 /** Waits until at most so many blocks wait. */
@@ -48,7 +48,7 @@ async function filled(level: Level, { keys }: BuiltBlock, items: readonly number
   for (const index of items)
     for (const key of keys[index]!) {
       putIn.put(writer, key);
-      if (++quads % quadsAtATime === 0) await breathe();
+      if (++quads % quadsAtATime === 0) await yieldToEventLoop();
     }
   return batch;
 }
@@ -82,7 +82,7 @@ async function write(
   const others = [...operations.splice(0), ...rest.operations];
   const last = others.pop()!;
   isUsual = written.length === graphsOf(built).length;
-  orders = Orders.read(rest.orders);
+  orders = IndexSet.read(rest.orders);
   const batch =
     (await takePrepared(block, (text) => isUsual && text === rest.orders)) ?? (await filled(level, built, written));
   for (const [key, value] of others) {
@@ -158,7 +158,7 @@ const functions = {
   /** Sends the blocks. @returns whether all of the source was read @throws TransferError, LwsError when it cannot be read any further */
   async read(_: undefined, caller: Caller<unknown, ReadPart>): Promise<boolean> {
     if (task.dryRun) return read(caller, undefined);
-    level = await hold(() => openLevel(task.level));
+    level = await acquire(() => openLevel(task.level));
     return read(caller, await blobsAt(task.blobs));
   },
 

@@ -33,7 +33,7 @@ export default defineComponent({
     return {
       start: () => takeTemplate(platform, jobs),
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
-      measures: () => jobs.measures(),
+      metrics: () => jobs.measures(),
       isBusy: () => jobs.isBusy,
       // Clients that follow an import get the report that it was interrupted.
       drain: () =>

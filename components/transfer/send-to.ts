@@ -2,7 +2,7 @@
 import type { CommandContext } from '../../lib/component/contract.js';
 import { type GraphMember, TransferError } from '../../lib/exchange/member.js';
 import { Formats } from './formats/index.js';
-import { type ImportState, newState, type Show, type WantedImport, withTold } from './import-state.js';
+import { addReport, type ImportState, newState, type Show, type WantedImport } from './import-state.js';
 import { StorageClient } from './storage-client.js';
 import { StorageWriter } from './storage-writer.js';
 
@@ -30,7 +30,7 @@ export async function sendTo(
     for await (const { member, bytes } of reader.read({ into, rewrite })) {
       if (held) await writer.write(held);
       held = member.kind === 'rdf' ? member : undefined;
-      if (member.kind === 'left-out') Object.assign(state, withTold(state, [member]));
+      if (member.kind === 'left-out') Object.assign(state, addReport(state, [member]));
       else if (member.kind !== 'rdf') await writer.write(member);
       state.bytes = bytes;
     }

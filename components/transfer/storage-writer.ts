@@ -14,7 +14,7 @@ import {
 import { TurtleFiles } from '../../lib/exchange/text-files.js';
 import { formatLink } from '../../lib/fields/link.js';
 import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/resources/linkset.js';
-import { type ImportState, type WantedImport, withTold } from './import-state.js';
+import { addReport, type ImportState, type WantedImport } from './import-state.js';
 import { NameSet, nameInSet } from './name-set.js';
 import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';
 
@@ -99,7 +99,7 @@ export class StorageWriter implements Writer {
   }
 
   private leaveOut(source: string, why: string): void {
-    Object.assign(this.state, withTold(this.state, [{ source, why }]));
+    Object.assign(this.state, addReport(this.state, [{ source, why }]));
   }
 
   private isNew({ path, source }: Facts): boolean {

@@ -24,7 +24,7 @@ const pages: Readonly<Record<string, Entry>> = {
   ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
   sharing: { title: 'Share', for: 'controllers', load: () => import('./pages/sharing.js') },
   requests: { title: 'Requests', for: 'subjects', load: () => import('./pages/requests.js') },
-  upkeep: { title: 'Storage', for: 'subjects', load: () => import('./pages/upkeep.js') },
+  admin: { title: 'Storage', for: 'subjects', load: () => import('./pages/admin.js') },
   ...(homeUri === storageUri
     ? { storages: { title: 'Storages', for: 'all', load: () => import('./pages/storages.js') } }
     : {}),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
-import { countedCache } from '../caches.js';
+import { lruCache } from '../caches.js';
 import { LwsError } from '../errors.js';
 import { type Credentials, parseAuthorization } from '../fields/authorization.js';
 import { clockSkew } from './audience.js';
@@ -61,7 +61,7 @@ export class RememberingAuthenticator implements Authenticator {
     sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length + ownLength,
   });
   private readonly verifying = new Map<string, Promise<Known>>();
-  private readonly refused = countedCache<LwsError>(10_000, 30_000);
+  private readonly refused = lruCache<LwsError>(10_000, 30_000);
 
   constructor(private readonly options: AuthenticatorOptions) {}
 

@@ -9,7 +9,7 @@ import {
   verify,
 } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
-import { countedCache } from '../caches.js';
+import { lruCache } from '../caches.js';
 import { LwsError, tooBusy } from '../errors.js';
 import { fits } from './issuer-keys.js';
 import { privateMembers, readJwt, signatureAlgorithms } from './jwt.js';
@@ -176,7 +176,7 @@ export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: Dpo
   const nonces = dpopNonces(clock, options.nonceSecret);
   const used = replayCache(cacheSize, validMs, clock);
   // Importing a key costs as much as verifying a signature, and clients use one key for many proofs. Proofs are not cached.
-  const keys = countedCache<ProofKey>(10_000);
+  const keys = lruCache<ProofKey>(10_000);
 
   const keyOf = async (jwk: JWK, algorithm: string): Promise<ProofKey> => {
     const { kty, crv, x, y, e, n } = jwk;

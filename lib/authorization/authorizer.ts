@@ -61,7 +61,7 @@ export interface BaseModel {
 }
 
 /** Whom the server serves first when there is too much to do: everybody may be a stranger as often as they like. */
-export type Standing = 'controller' | 'known' | 'stranger';
+export type CallerClass = 'controller' | 'known' | 'stranger';
 
 /** Something that allows what the base model does not, such as access grants. It can never refuse. */
 export interface PermissionSource {
@@ -79,7 +79,7 @@ export interface PermissionSource {
 export interface Authorizer extends BaseModel {
   allows(question: Question): boolean | Promise<boolean>;
   /** @param view the committed state */
-  standing(view: View, access: Access): Promise<Standing>;
+  standing(view: View, access: Access): Promise<CallerClass>;
   /** The identity to record as the owner of something that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;
 }

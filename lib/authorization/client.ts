@@ -1,16 +1,16 @@
 /** Whose work something is, where clients take turns. */
 import { clientOf } from '../fields/client-address.js';
-import type { Authorizer, Standing, View } from './authorizer.js';
+import type { Authorizer, CallerClass, View } from './authorizer.js';
 import type { Access } from './principal.js';
 
 export interface Client {
-  readonly standing: Standing;
+  readonly standing: CallerClass;
   readonly client: string;
 }
 
 /** Who comes first. */
-const order: readonly Standing[] = ['controller', 'known', 'stranger'];
-export const rankOf = (standing: Standing): number => order.indexOf(standing);
+const order: readonly CallerClass[] = ['controller', 'known', 'stranger'];
+export const priorityOf = (standing: CallerClass): number => order.indexOf(standing);
 
 /** The subject, or the address of a stranger: identities are free, and addresses less so. */
 export async function clientFor(

@@ -4,7 +4,7 @@
  */
 
 import type { Quad } from '@rdfjs/types';
-import { countedCache } from '../caches.js';
+import { lruCache } from '../caches.js';
 import type { Documents } from '../documents/documents.js';
 import { parseMediaType } from '../fields/media-type.js';
 import type { Log } from '../log.js';
@@ -41,10 +41,10 @@ const accept =
 const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
 
 export function createGroups({ storage, store, documents, fetch, keptMs, failureKeptMs, log }: GroupOptions): Groups {
-  const remote = countedCache<Promise<ReadonlyMap<string, ReadonlySet<string>>>>(1_000, keptMs);
+  const remote = lruCache<Promise<ReadonlyMap<string, ReadonlySet<string>>>>(1_000, keptMs);
   // A transaction must not wait for anybody: what was known a moment ago still counts there.
-  const last = countedCache<ReadonlyMap<string, ReadonlySet<string>>>(1_000, keptMs + 60_000);
-  const local = countedCache<{ revision: string; groups: ReadonlyMap<string, ReadonlySet<string>> }>(500);
+  const last = lruCache<ReadonlyMap<string, ReadonlySet<string>>>(1_000, keptMs + 60_000);
+  const local = lruCache<{ revision: string; groups: ReadonlyMap<string, ReadonlySet<string>> }>(500);
 
   const localGroups = async (document: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
     const revision = store.record(document)?.revision;

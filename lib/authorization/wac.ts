@@ -2,7 +2,7 @@
  * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has one; the nearest wins
  * entirely.
  */
-import { countedCache } from '../caches.js';
+import { lruCache } from '../caches.js';
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { type Acl, type AclRule, aclKey, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
@@ -110,7 +110,7 @@ export class WacModel implements BaseModel {
   private readonly memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
 
   /** What callers may read, as of a version of the ACLs. */
-  private readonly scopes = countedCache<{ readonly version: number; readonly scope: ReadScope }>(500);
+  private readonly scopes = lruCache<{ readonly version: number; readonly scope: ReadScope }>(500);
 
   constructor(private readonly options: WacOptions) {}
 

@@ -20,7 +20,7 @@ import type { ResourceQuery, Route, RouteRequest } from '../http/route.js';
 import type { CapabilityEntry, ServiceEntry } from '../http/storage-description.js';
 import type { SystemContainer } from '../http/system-container.js';
 import type { Log } from '../log.js';
-import type { Answered, Measure } from '../measures.js';
+import type { Answered, Metric } from '../metrics.js';
 import type { AdmissionOptions } from '../outbound/admission.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import type { BulkOptions, BulkStaging } from '../resources/bulk.js';
@@ -102,7 +102,7 @@ export interface Platform {
   /** The decision about a request that nobody made. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
   /** The numbers of the house and of all components, as they are now. */
-  readonly measures: () => Promise<readonly Measure[]>;
+  readonly metrics: () => Promise<readonly Metric[]>;
   /** The URLs of modules of exchange formats (`FormatModule`) that components give; plain data, for threads too. */
   readonly formats: readonly string[];
   /** The root IRI of the storage of `lws.base-uri`, where the process serves others too; absent: there is one storage. */
@@ -148,7 +148,7 @@ export interface Installation {
   /** What a value would be as state that the component keeps in that space of entries; `undefined`: what is imported is none. */
   readState?(space: string, id: string, value: unknown): ForeignState | undefined;
   /** Numbers of the component, as they are now. */
-  measures?(): Promise<readonly Measure[]> | readonly Measure[];
+  metrics?(): Promise<readonly Metric[]> | readonly Metric[];
   /** Notified of every request that was answered. */
   onAnswered?(answered: Answered): void;
   /**
@@ -251,7 +251,7 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   /** The URL of a module that exports exchange formats (`FormatModule`), for every command and thread; `undefined`: none now. */
   formats?(settings: SettingsOf<T>): string | undefined;
   /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */
-  retire?(platform: Platform): Promise<void>;
+  onDisabled?(platform: Platform): Promise<void>;
   /** What `quadpod check` finds wrong with what the component keeps: one sentence each. */
   check?(store: Store): AsyncIterable<string>;
   readonly commands?: Readonly<Record<string, Command>>;

@@ -1,5 +1,5 @@
 /** What components get to know of a deployment with many storages. */
-import type { Measure } from '../measures.js';
+import type { Metric } from '../metrics.js';
 
 /** The most days that an invitation is valid for. */
 export const invitationDays = 30;
@@ -67,5 +67,5 @@ export interface Deployment {
   signIn(name: string, subject: string | undefined): Promise<string | undefined>;
   /** Pages of all storages have one origin. */
   readonly isOneOrigin: boolean;
-  readonly measures: readonly Measure[];
+  readonly metrics: readonly Metric[];
 }

@@ -3,7 +3,7 @@ import { checkOf } from '../query/limits.js';
 import { loadParser } from '../query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../query/query-engine.js';
 import { packKeys } from '../storage/keys/graph-keys.js';
-import { type Caller, serve, threadData } from '../threads/serve.js';
+import { type Caller, serve, threadData } from '../threads/worker-host.js';
 import {
   endedUpdate,
   linesAtATime,

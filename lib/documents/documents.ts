@@ -11,7 +11,7 @@ import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { hasParts } from '../rdf/parse-in-parts.js';
 import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/keys/graph-keys.js';
-import { type ResultOf, ThreadEnded } from '../threads/line.js';
+import { type ResultOf, ThreadEnded } from '../threads/messages.js';
 import type { CallOptions, Thread } from '../threads/thread.js';
 import { affordable } from '../threads/thread-limits.js';
 import { WorkerPool } from '../threads/worker-pool.js';

@@ -6,7 +6,7 @@ import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
 import type { FilePiece } from './byte-source.js';
 import { SyntaxFault } from './member.js';
-import { UsualStatements } from './usual-statements.js';
+import { UsualStatements } from './nquads-fast-path.js';
 
 export interface Block {
   readonly quads: readonly Quad[];

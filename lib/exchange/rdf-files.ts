@@ -17,9 +17,9 @@ import { isAuxiliary, nameOfSegment, segmentOf } from './file-names.js';
 import { bytesOfFile, type TreeFile } from './file-tree.js';
 import type { ParseDocument } from './format.js';
 import { lengthOfRun } from './graph-runs.js';
-import { KnownQuads } from './known-part.js';
 import { type GraphMember, SyntaxFault, TransferError } from './member.js';
 import { nquadsBlocks } from './nquads-blocks.js';
+import { KnownQuads } from './resumable-source.js';
 import { streamedQuads } from './streamed-quads.js';
 
 /** The most triples of a part, and characters of their terms. */

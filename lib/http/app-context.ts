@@ -4,7 +4,7 @@ import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
 import type { Access } from '../authorization/principal.js';
 import type { Log } from '../log.js';
-import type { Answered } from '../measures.js';
+import type { Answered } from '../metrics.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';

@@ -2,15 +2,15 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type Koa from 'koa';
 import type { AppContext } from './app-context.js';
-import { BareKoa } from './bare-koa.js';
 import { cors } from './cors.js';
 import type { State } from './exchange.js';
 import { fixedRoutes, pathsElsewhere } from './fixed-routes.js';
 import { graphStore } from './graph-store.js';
-import { logged, pathOf } from './request-log.js';
+import { BareKoa } from './koa.js';
+import { authentication, freshness, openMode, transportRules } from './middleware.js';
+import { pathOf, requestLogger } from './request-log.js';
 import { resources } from './resources.js';
-import { answered } from './respond.js';
-import { authentication, freshness, openMode, transportRules } from './steps.js';
+import { replyWriter } from './respond.js';
 import { Traffic } from './traffic.js';
 
 export interface Application {
@@ -25,8 +25,8 @@ export interface Application {
 export function createApp(appContext: AppContext): Application {
   const traffic = new Traffic();
   const koa = new BareKoa<State>((error) => appContext.log.error({ err: error }, 'a request was not answered'))
-    .use(logged(appContext, traffic)) // its id; at the end its line in the log
-    .use(answered(appContext)) // writes the answer that the steps below come to, or the problem that they throw
+    .use(requestLogger(appContext, traffic)) // its id; at the end its line in the log
+    .use(replyWriter(appContext)) // writes the answer that the steps below come to, or the problem that they throw
     .use(cors(appContext)) // fields for other origins, and preflights
     .use(transportRules(appContext, traffic)) // HTTPS, Host, OPTIONS *
     .use(openMode(appContext)) // other sites stay out of what everybody may write
@@ -43,12 +43,12 @@ export function createApp(appContext: AppContext): Application {
  * @param refusalOf the error, as a step would throw it
  */
 export const createRefusal = (
-  context: Parameters<typeof answered>[0] & Parameters<typeof logged>[0],
+  context: Parameters<typeof replyWriter>[0] & Parameters<typeof requestLogger>[0],
   refusalOf: (req: IncomingMessage) => unknown,
 ): RequestListener =>
   new BareKoa<State>((error) => context.log.error({ err: error }, 'a request was not answered'))
-    .use(logged(context, new Traffic()))
-    .use(answered(context))
+    .use(requestLogger(context, new Traffic()))
+    .use(replyWriter(context))
     .use(({ req }) => Promise.reject(refusalOf(req)))
     .callback();
 

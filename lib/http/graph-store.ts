@@ -23,7 +23,7 @@ import { requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply, writeOf, written } from './resource-routes.js';
 import { exchangeOf } from './resources.js';
-import { toldHowToCreate } from './state-fields.js';
+import { creationHints } from './state-fields.js';
 
 const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS'];
 
@@ -78,7 +78,7 @@ async function answer(exchange: ResourceExchange): Promise<Reply> {
   if (isNoGraph || (kind !== undefined && kind !== 'rdf' && method !== 'PUT')) {
     const refusal = await refusalOfAbsent(storage, storage.store, access, iri);
     // In the words of an absent graph, to the last field.
-    if (/^(?:GET|HEAD|OPTIONS)$/.test(method ?? '')) return toldHowToCreate(exchange, refusal);
+    if (/^(?:GET|HEAD|OPTIONS)$/.test(method ?? '')) return creationHints(exchange, refusal);
     throw refusal;
   }
   const reply = method === 'POST' ? await merge(exchange) : await resourceReply(exchange);

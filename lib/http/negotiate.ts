@@ -1,6 +1,6 @@
 /** Content negotiation (rule 7.1): which representation a request gets. Pure; never 406. */
 import type { LRUCache } from 'lru-cache';
-import { countedCache } from '../caches.js';
+import { lruCache } from '../caches.js';
 import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fields/accept.js';
 import { without } from '../fields/syntax.js';
 import { lwsContext } from '../rdf/contexts.js';
@@ -18,8 +18,8 @@ export type ListingType =
   | { readonly as: 'rdf'; readonly format: RdfFormat };
 
 // Clients send the same few fields over and over.
-const rdfChoices = countedCache<RdfFormat>(500);
-const listingChoices = countedCache<ListingType>(500);
+const rdfChoices = lruCache<RdfFormat>(500);
+const listingChoices = lruCache<ListingType>(500);
 
 function remembered<T extends object | string>(
   cache: LRUCache<string, T>,

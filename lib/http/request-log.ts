@@ -14,7 +14,7 @@ import type { Traffic } from './traffic.js';
 type Logged = Pick<AppContext, 'log' | 'behindProxy' | 'onAnswered'>;
 
 /** The first step: gives the request its id, and has a line of it in the log when it is answered. */
-export const logged =
+export const requestLogger =
   (appContext: Logged, traffic: Traffic): Step =>
   async (ctx, next) => {
     const { req } = ctx;

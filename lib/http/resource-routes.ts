@@ -31,7 +31,7 @@ import type { Reply } from './reply.js';
 import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
-import { resourceLinks, toldHowToCreate, wacAllow } from './state-fields.js';
+import { creationHints, resourceLinks, wacAllow } from './state-fields.js';
 import { descriptionReply } from './storage-description.js';
 
 const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<Reply>>> = {
@@ -41,7 +41,7 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   PUT: put,
   PATCH: patchResource,
   DELETE: deleteResource,
-  OPTIONS: (exchange) => options(exchange).catch((error: unknown) => toldHowToCreate(exchange, error)),
+  OPTIONS: (exchange) => options(exchange).catch((error: unknown) => creationHints(exchange, error)),
   QUERY: query,
 };
 
@@ -107,7 +107,7 @@ export async function read(exchange: Reading): Promise<Reply> {
     }
     throw await refusalOfAbsent(storage, storage.store, access, target.iri);
   } catch (error) {
-    return toldHowToCreate(exchange, error);
+    return creationHints(exchange, error);
   }
 }
 

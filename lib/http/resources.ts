@@ -1,6 +1,6 @@
 /** The last step: what is no fixed route is asked of a resource. */
 import type { IncomingMessage } from 'node:http';
-import { clientFor, rankOf } from '../authorization/client.js';
+import { clientFor, priorityOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
 import { readTarget, type Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
@@ -42,7 +42,7 @@ const isWrite = ({ method }: IncomingMessage): boolean => method === 'PUT' || me
 function sentBy(storage: Storage, access: Access, address: string): Storage {
   const sender = async () => {
     const { client, standing } = await clientFor(storage, access, address);
-    return { client, rank: rankOf(standing) };
+    return { client, rank: priorityOf(standing) };
   };
   // A copy of all its fields costs as much as to look up the resource, and a descriptor of one as much.
   const sent = Object.create(storage) as { -readonly [Name in keyof Storage]: Storage[Name] };

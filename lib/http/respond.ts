@@ -17,7 +17,7 @@ import { ClientGone, expectsContinue } from './request.js';
  * Writes the answer that the later steps came to, or the problem document of what they throw, with the fields of every answer. koa
  * writes nothing.
  */
-export function answered({
+export function replyWriter({
   storage,
   hstsSeconds,
   idleMs,

@@ -80,7 +80,7 @@ export function keptReplies(
  * Throws a refusal again; clients look at a 404 for how to create. Whether something is hidden or absent, and whoever asks: the
  * same words (rule 6.18).
  */
-export async function toldHowToCreate(
+export async function creationHints(
   { storage, access, target: { iri } }: Pick<ResourceExchange, 'storage' | 'access' | 'target'>,
   error: unknown,
 ): Promise<never> {

@@ -6,7 +6,7 @@ export {
   type Platform,
 } from '../component/contract.js';
 export { CommandError, LwsError, tooBusy } from '../errors.js';
-export type { Answered, Measure, WrittenBatch } from '../measures.js';
+export type { Answered, Metric, WrittenBatch } from '../metrics.js';
 export {
   flag,
   integer,

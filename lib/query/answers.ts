@@ -11,7 +11,7 @@ import { type TermKey, termCache } from './access/terms.js';
 import { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
 import { type ExplainedPart, explained, type Observed } from './operators/explain.js';
-import { graphTriples, type TripleTokens } from './operators/graph-results.js';
+import { graphTriples, type TripleKeys } from './operators/graph-results.js';
 import { type Run, type RunOptions, startRun } from './operators/run.js';
 import type { ReadQuery } from './parse/parse-query.js';
 import { type Compiled, compileQuery } from './plan/compile-query.js';
@@ -100,13 +100,13 @@ function rowStream({ columns }: Compiled, rows: AsyncGenerator<Row[]>): RowStrea
   return Object.assign(stream.announce(variables.map(([variable]) => variable)), { columns });
 }
 
-function quadStream(triples: AsyncGenerator<TripleTokens[]>): BlockStream<TripleTokens[], Quad> {
+function quadStream(triples: AsyncGenerator<TripleKeys[]>): BlockStream<TripleKeys[], Quad> {
   const quadOf = tripleReader();
   return new BlockStream(triples, (block) => block.map(quadOf)).announce([]);
 }
 
 /** Makes triples of tokens, of which IRIs come again. */
-export function tripleReader(): (triple: TripleTokens) => Quad {
+export function tripleReader(): (triple: TripleKeys) => Quad {
   const termAt = termCache() as (token: TermKey) => never;
   return ([subject, predicate, object]) => dataFactory.quad(termAt(subject), termAt(predicate), termAt(object));
 }
@@ -162,7 +162,7 @@ export function answersOf(
       const engine = await loadEngine();
       const stream = await engine.queryQuads(algebra, context).catch(tooDeep);
       const quadOf = tripleReader();
-      for await (const block of (stream as BlockStream<TripleTokens[], Quad>).blocks()) yield block.map(quadOf);
+      for await (const block of (stream as BlockStream<TripleKeys[], Quad>).blocks()) yield block.map(quadOf);
     },
     async explain(observed) {
       if (form === 'ask') await answers.truth();

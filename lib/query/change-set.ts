@@ -5,7 +5,7 @@ import { joinedPrefixes } from '../rdf/prefixes.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { sortKeys } from '../storage/keys/key-order.js';
-import { tokenOf } from './access/terms.js';
+import { termKey } from './access/terms.js';
 import type { ChangedGraph, ChangedGraphs, GraphNeeds } from './changed-graphs.js';
 import { computeUpdate } from './graphs-update.js';
 import type { ReadUpdate } from './parse/read-update.js';
@@ -107,7 +107,7 @@ export const namesTriplesAlone = ({ steps, isStrict }: ReadUpdate): boolean =>
   });
 
 const textOf = ({ subject, predicate, object }: Algebra.Pattern): string =>
-  [subject, predicate, object].map(tokenOf).join(' ');
+  [subject, predicate, object].map(termKey).join(' ');
 
 /**
  * What an update makes of graphs, one after the other.

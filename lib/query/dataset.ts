@@ -1,9 +1,9 @@
 /** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Level, LevelSnapshot } from '../storage/level/durable-level.js';
-import { keptOrders } from '../storage/transactions/growth.js';
+import { storedIndexes } from '../storage/transactions/index-backfill.js';
 import { keyLists } from './access/changed-keys.js';
-import { type DatasetGraphs, graphGate, nameOfNone } from './access/graph-gate.js';
+import { type DatasetGraphs, graphFilter, nameOfNone } from './access/graph-filter.js';
 import { type KeyIterators, LevelKeys } from './access/key-iterators.js';
 import { type AssertTime, KeyMatches, type QuadMatches } from './access/quad-matches.js';
 import { graphBlocks } from './memory/index-data.js';
@@ -35,11 +35,11 @@ export async function keysFor(
   operation: Algebra.Operation,
   assertTime: () => void,
 ): Promise<KeyIterators> {
-  if (keptOrders(level, snapshot).isWhole) return new LevelKeys(level, snapshot, assertTime);
+  if (storedIndexes(level, snapshot).isComplete) return new LevelKeys(level, snapshot, assertTime);
   const names = new Set([...(dataset.defaultGraphs ?? []), ...(dataset.namedGraphs ?? [])]);
   const isNamed = dataset.defaultGraphs && dataset.namedGraphs ? true : namesGraphs(operation, names);
   if (!isNamed || names.size > fewGraphs) throw new NeedsIndexError();
-  const gate = graphGate({ readable: dataset.readable }, 'named');
+  const gate = graphFilter({ readable: dataset.readable }, 'named');
   await gate.decide(names);
   const found = new Set<string>();
   for (const name of names) {

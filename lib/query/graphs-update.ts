@@ -8,12 +8,12 @@ import { freshLabels } from '../rdf/blank-nodes.js';
 import { only, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { keyInGraph } from '../storage/keys/quad-keys.js';
 import type { EmptyGraphs } from './access/empty-graphs.js';
-import { type DatasetGraphs, graphGate } from './access/graph-gate.js';
+import { type DatasetGraphs, graphFilter } from './access/graph-filter.js';
 import { wholeKey } from './access/key-reader.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';
 import { isIri } from './access/terms.js';
 import { type ChangedGraph, ChangedGraphs, type ChangedGraphsOptions } from './changed-graphs.js';
-import { instances, isStorable, type TripleTokens } from './operators/graph-results.js';
+import { instances, isStorable, type TripleKeys } from './operators/graph-results.js';
 import { startRun } from './operators/run.js';
 import type { UpdateStep } from './parse/read-update.js';
 import { NotCompiledError } from './plan/compile-scope.js';
@@ -40,7 +40,7 @@ function withChanges({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, gr
   return {
     dataset,
     changedEmpty(before) {
-      const gate = graphGate(dataset, 'named');
+      const gate = graphFilter(dataset, 'named');
       return {
         async all() {
           const own = graphs.all.filter(isEmpty).map(({ iri }) => iri);
@@ -268,7 +268,7 @@ interface QuadChangeOptions {
 interface Taking {
   readonly row: Row;
   readonly labelOf: (label: string) => string;
-  readonly isWanted: (triple: TripleTokens) => boolean;
+  readonly isWanted: (triple: TripleKeys) => boolean;
   /** They count as made. */
   readonly counts: boolean;
 }

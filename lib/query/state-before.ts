@@ -3,7 +3,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/records.js';
 import { changedKeys, type KeyChanges, keyLists } from './access/changed-keys.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
-import type { DatasetGraphs } from './access/graph-gate.js';
+import type { DatasetGraphs } from './access/graph-filter.js';
 import { type KeyIterators, LevelKeys } from './access/key-iterators.js';
 import { KeyMatches, type QuadMatches } from './access/quad-matches.js';
 import { type DatasetOptions, keysFor } from './dataset.js';

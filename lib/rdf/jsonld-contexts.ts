@@ -4,7 +4,7 @@
  * context, and are then merged.
  */
 import { randomUUID } from 'node:crypto';
-import { countedCache } from '../caches.js';
+import { lruCache } from '../caches.js';
 import { isObject } from '../json/exact-json.js';
 import type { contextLoader } from './contexts.js';
 import { malformed } from './n3-documents.js';
@@ -31,7 +31,7 @@ const nested = `urn:uuid:${randomUUID()}`;
 const mark = `${nested}#`;
 
 /** Contexts of recent documents by text. Few, since each retains all terms that are active with it. */
-const recent = countedCache<ResolvedContext>(100);
+const recent = lruCache<ResolvedContext>(100);
 const longestKept = 16 << 10;
 const mostNamed = 10;
 

@@ -1,12 +1,12 @@
 /** The SHA-512 of large blobs, which nobody keeps: computed from the bytes, once for each blob. */
 import { createHash } from 'node:crypto';
-import { countedCache } from '../caches.js';
+import { lruCache } from '../caches.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { blobStream } from './read.js';
 import type { Storage } from './storage.js';
 
 /** Also those under way, so that a blob is read once, however many ask. */
-const known = countedCache<Promise<Buffer | undefined>>(10_000);
+const known = lruCache<Promise<Buffer | undefined>>(10_000);
 
 /** The digest of a blob, whose name is never used for other bytes; `undefined` when the resource was replaced or deleted since. */
 export function sha512OfBlob(storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> {

@@ -28,7 +28,7 @@ const factory = new DataFactory<Quad>();
 /** Bytes of a graph that is not large: it is held whole. */
 const longestWhole = 256 << 20;
 
-const deeds = { append: 'create anything in', write: 'change', control: 'say who has access to' } as const;
+const modeLabels = { append: 'create anything in', write: 'change', control: 'say who has access to' } as const;
 
 /** Stages items in one transaction. */
 export class BulkStaging {
@@ -78,11 +78,11 @@ export class BulkStaging {
     return existing === 'merge' ? 'merged' : 'replaced';
   }
 
-  private async assertAllowed(iri: string, mode: keyof typeof deeds, record?: ResourceRecord): Promise<void> {
+  private async assertAllowed(iri: string, mode: keyof typeof modeLabels, record?: ResourceRecord): Promise<void> {
     const { access, isOperator } = this.options;
     const question = { view: this.tx, access, mode, iri, record };
     if (!isOperator && !(await this.storage.authorizer.allows(question)))
-      throw new LwsError('forbidden', `You may not ${deeds[mode]} ${iri}.`);
+      throw new LwsError('forbidden', `You may not ${modeLabels[mode]} ${iri}.`);
   }
 
   /** Who has access is said by those who control what it is about. */

@@ -2,12 +2,12 @@
 
 import { partsOfEntry } from '../storage/keys/records.js';
 import { entryBlocks, type Level, writeBatch } from '../storage/level/durable-level.js';
-import { keptOrders } from '../storage/transactions/growth.js';
+import { storedIndexes } from '../storage/transactions/index-backfill.js';
 import { allLinks, type ClientLinks, linksetGraph } from './linkset.js';
 
 /** Writes the missing graphs of linksets. May be interrupted and repeated. */
 export async function writeLinksetGraphs(level: Level): Promise<void> {
-  const orders = keptOrders(level);
+  const orders = storedIndexes(level);
   for await (const entries of entryBlocks(level, allLinks))
     for (const [entry, value] of entries) {
       const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);

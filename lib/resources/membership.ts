@@ -2,7 +2,7 @@
 
 import type { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
-import { countedCache } from '../caches.js';
+import { lruCache } from '../caches.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
@@ -30,7 +30,7 @@ export interface PageStarts {
 
 /** What is known of a container in its present state. */
 export function pageStarts(storage: Storage, { iri, revision, members = 0 }: ResourceRecord): PageStarts {
-  const containers = known.get(storage) ?? countedCache<Known>(maxContainers);
+  const containers = known.get(storage) ?? lruCache<Known>(maxContainers);
   known.set(storage, containers);
   const found = containers.get(iri);
   const { starts } = found?.revision === revision ? found : { starts: new Map<number, string>() };

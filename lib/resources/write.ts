@@ -163,7 +163,7 @@ export function stageFacts(
 
 /** A large graph has been written already, but where there was another graph so far (`withLoaded`). */
 function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
-  if (isLargeGraph(keys.length) && tx.isLoaded(iri, keys)) tx.raiseGraph(iri, keys);
+  if (isLargeGraph(keys.length) && tx.isLoaded(iri, keys)) tx.publishGraph(iri, keys);
   else tx.putGraph(iri, [], allOf(keys));
 }
 

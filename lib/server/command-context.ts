@@ -53,7 +53,7 @@ export function commandContext(
     },
     assertStorage: () => assertStorage(core.dataDir),
     onStore: (work) => onStore({ settings, components }, work),
-    onPlatform: (work) => inHouse({ settings, components }, work),
+    onPlatform: (work) => withPlatform({ settings, components }, work),
     progress,
     formats: formatsOf(settings, components),
     // Read by the command that is about them alone.
@@ -86,7 +86,7 @@ export async function onStore<T>(
 }
 
 /** Runs work on everything that is installed, while no server has it open. */
-async function inHouse<T>(
+async function withPlatform<T>(
   { settings, components }: Pick<Context, 'settings' | 'components'>,
   work: (platform: Platform, owner: string | undefined) => Promise<T>,
 ): Promise<T> {

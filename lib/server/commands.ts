@@ -8,11 +8,11 @@ import { type ExplainedRequest, explainDecision } from '../resources/explanation
 import { linksetFaults } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
 import { describeSettings, SettingsError } from '../settings.js';
-import { Orders } from '../storage/keys/orders.js';
+import { IndexSet } from '../storage/keys/index-set.js';
 import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
 import { checkStore } from '../storage/transactions/check.js';
 import type { Store } from '../storage/transactions/store.js';
-import { giveBackAtRest } from '../threads/idle-memory.js';
+import { releaseMemoryWhenIdle } from '../threads/idle-memory.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
 import { createServer, prepareServer, type Server } from './server.js';
@@ -100,7 +100,7 @@ async function serve({ settings, components }: Context): Promise<number> {
   const server = await createServer(settings, { components, log, progress });
   const port = await listening(server, core);
   // Of a program that has the server within it, the memory is its own.
-  giveBackAtRest();
+  releaseMemoryWhenIdle();
   const ended = new Promise<number>((resolve, reject) => {
     const stop = (signal: string): void => {
       process.once('SIGINT', () => process.exit(130));
@@ -205,10 +205,10 @@ async function checkAll(context: Context): Promise<number> {
 /** It may be broken off at any time: the storage is whole then, and the same command goes on. */
 async function reorder(context: Context): Promise<number> {
   const [name = ''] = context.operands;
-  const wanted = { one: Orders.one, four: Orders.all }[name];
+  const wanted = { one: IndexSet.one, four: IndexSet.all }[name];
   if (!wanted) throw new SettingsError('It is orders one, or orders four.');
   return onStore(context, async (store) => {
-    const shown = progress(wanted.isWhole ? 'Adding orders' : 'Removing orders');
+    const shown = progress(wanted.isComplete ? 'Adding orders' : 'Removing orders');
     const timer = setInterval(() => shown(store.kept.moved, store.kept.quads), 200);
     await store.reorder(wanted).finally(() => clearInterval(timer));
     if (store.commits.hasFailed) return 1;

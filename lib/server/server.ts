@@ -8,7 +8,7 @@ import type { Log } from '../log.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/transactions/store.js';
 import { certificatesOf } from './listeners/certificates.js';
-import { createDoor, type Door } from './listeners/listeners.js';
+import { createListeners, type Door } from './listeners/listeners.js';
 import { coreSettings } from './settings/core-settings.js';
 import { rememberAddress } from './settings/stored-base-uri.js';
 import { openStorage, type PreparedStorage, prepareStorage } from './storage/open-storage.js';
@@ -115,7 +115,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     mintedOwner: home.mintedOwner,
     async listen() {
       if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
-      door = createDoor(core, {
+      door = createListeners(core, {
         app: listener,
         challenge: home.appContext.challenge,
         certificates,

@@ -8,7 +8,7 @@ const [usualMs, shareAtRest] = [10_000, 0.01];
 const worthBytes = 8 << 20;
 
 /** From here on this thread collects garbage whenever it had nothing to do for a while, and gives the system what that has freed. */
-export function giveBackAtRest(lookMs = usualMs): void {
+export function releaseMemoryWhenIdle(lookMs = usualMs): void {
   let [kept, since] = [0, performance.eventLoopUtilization()];
   const look = async (): Promise<void> => {
     const { active } = performance.eventLoopUtilization(since);

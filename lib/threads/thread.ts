@@ -11,8 +11,8 @@ import {
   type ThreadData,
   ThreadEnded,
   type ToThread,
-} from './line.js';
-import type { Caller } from './serve.js';
+} from './messages.js';
+import type { Caller } from './worker-host.js';
 
 export interface ThreadOptions {
   /** It calls `serve`. */

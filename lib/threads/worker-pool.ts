@@ -2,8 +2,8 @@
  * Worker threads for what could hold up the HTTP thread: bounded in number and memory, shared fairly between clients, and killed if they
  * must be.
  */
-import { countedCache } from '../caches.js';
-import { type Functions, ThreadEnded } from './line.js';
+import { lruCache } from '../caches.js';
+import { type Functions, ThreadEnded } from './messages.js';
 import { Thread, type ThreadOptions } from './thread.js';
 import { affordable, threadLimits } from './thread-limits.js';
 
@@ -40,7 +40,7 @@ interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'limits'>
    * Places that it has together with other pools of the same script and memory; absent: it has as many threads as it needs, whatever others have. A
    * thread that goes to another pool is called with `turnTo` and that pool's `data`.
    */
-  readonly places?: Places;
+  readonly places?: ThreadSlots;
   /** Called with each thread that goes to another pool. */
   readonly onLeave?: ((thread: Thread<F>) => void) | undefined;
   /** Called with each new thread. */
@@ -58,7 +58,7 @@ const queuesOfAll = 8;
 
 /** A thread takes a second of processor to load: one is kept ready only while a job runs longer than this. */
 const spareMs = 1_000;
-export const spares = affordable(1);
+export const spareThreads = affordable(1);
 
 /** A pool that others wait for keeps a thread at least so long, while it has jobs: another one has to open what it works on. */
 const heldMs = 250;
@@ -74,7 +74,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   private readonly running = new Map<string, number>();
   private readonly runningOfRank: number[] = [];
   /** When each client had its last turn. */
-  private readonly turns = countedCache<number>(10_000);
+  private readonly turns = lruCache<number>(10_000);
   private turn = 0;
   private closed = false;
   private isPaused = false;
@@ -237,7 +237,8 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     if (!this.options.isShared) return;
     this.spare ??= setTimeout(() => {
       this.spare = undefined;
-      if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size >= this.options.size + spares) return;
+      if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size >= this.options.size + spareThreads)
+        return;
       const thread = this.options.places?.isFull ? undefined : this.spawn();
       if (thread) this.rest(thread);
     }, spareMs).unref();
@@ -335,7 +336,7 @@ interface Tenant {
   next(): void;
 }
 
-export class Places {
+export class ThreadSlots {
   private most = 0;
   private taken = 0;
   /** The one that took a place last stands last. */

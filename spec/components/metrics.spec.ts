@@ -2,18 +2,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { Histogram } from 'prom-client';
-import { Distribution } from '../../components/metrics/distribution.js';
+import { Histogram as PromHistogram } from 'prom-client';
+import { Histogram } from '../../components/metrics/histogram.js';
 import { listenForMetrics } from '../../components/metrics/port.js';
 import { Metrics } from '../../components/metrics/registry.js';
-import { measureBy } from '../../lib/measures.js';
+import { metricBy } from '../../lib/metrics.js';
 
 const stringsOf = (labels: object): object =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
 
 describe('The port of metrics', () => {
   const kind = 'counter' as const;
-  const metrics = new Metrics(async () => [measureBy({ kind, name: 'tea_total', help: 'Tea.' }, 'of', [['mint', 3]])]);
+  const metrics = new Metrics(async () => [metricBy({ kind, name: 'tea_total', help: 'Tea.' }, 'of', [['mint', 3]])]);
 
   it('tells everything at /metrics, and nothing elsewhere', async () => {
     const server = await listenForMetrics(metrics, 0);
@@ -34,8 +34,14 @@ describe('The port of metrics', () => {
 
   it('has the samples of a distribution that prom-client has', async () => {
     const [buckets, labels] = [[0.5, 1, 20], { method: 'GET', route: 'resource' }];
-    const ours = new Distribution(buckets);
-    const theirs = new Histogram({ name: 'a', help: 'A.', labelNames: ['method', 'route'], buckets, registers: [] });
+    const ours = new Histogram(buckets);
+    const theirs = new PromHistogram({
+      name: 'a',
+      help: 'A.',
+      labelNames: ['method', 'route'],
+      buckets,
+      registers: [],
+    });
     for (const value of [0, 0.5, 0.50001, 1, 3, 20, 21, 1e9]) {
       ours.observe(value);
       theirs.observe(labels, value);

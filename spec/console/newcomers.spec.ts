@@ -48,7 +48,7 @@ for (const path of ['', '/some/path'])
         .to.contain('You are not signed in')
         .and.not.to.match(/header|Authorization|credential/i);
       expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Sign in']);
-      for (const place of ['sharing', 'requests', 'owners', 'upkeep', 'search']) {
+      for (const place of ['sharing', 'requests', 'owners', 'admin', 'search']) {
         await console.go(bea, place);
         expect(await bea.locator('body').innerText(), place).not.to.match(/header field|Authorization/i);
       }

@@ -59,7 +59,7 @@ for (const path of ['', '/some/path'])
 
     /** The requests as they are now. */
     async function inbox(): Promise<void> {
-      await console.go(owner, 'upkeep?tab=explain');
+      await console.go(owner, 'admin?tab=explain');
       await console.go(owner, 'requests');
       await owner.getByRole('tab', { name: 'To answer' }).click();
     }

@@ -17,7 +17,7 @@ describeInBrowser('The console, in and out', () => {
   before(async () => {
     await console.start({ path });
     page = await console.owner();
-    await console.go(page, 'upkeep?tab=transfer');
+    await console.go(page, 'admin?tab=transfer');
   });
   after(() => console.stop());
 
@@ -116,7 +116,7 @@ describeInBrowser('The console, in and out', () => {
     await stranger.goto(console.at('signin'));
     await stranger.getByRole('button', { name: 'Make an identity' }).click();
     await stranger.locator('.who >> text=This browser').waitFor();
-    await console.go(stranger, 'upkeep?tab=transfer');
+    await console.go(stranger, 'admin?tab=transfer');
     await stranger.getByText('Only who controls the storage imports into it.').waitFor();
   });
 });

@@ -19,7 +19,7 @@ import {
 const layers: readonly (readonly string[])[] = [
   ['lib/errors', 'lib/caches', 'lib/profile', 'lib/buffered-output'],
   ['lib/threads'],
-  ['lib/settings', 'lib/log', 'lib/measures'],
+  ['lib/settings', 'lib/log', 'lib/metrics'],
   ['lib/fields', 'lib/json'],
   ['lib/rdf', 'lib/outbound'],
   ['lib/storage'],

@@ -1,7 +1,7 @@
 /** The order of keys, and where a key is among others, against the order of their UTF-8 bytes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { firstAt } from '../../lib/storage/keys/graph-keys.js';
+import { lowerBound } from '../../lib/storage/keys/graph-keys.js';
 import { sortKeys } from '../../lib/storage/keys/key-order.js';
 import { runs } from '../support/speed.js';
 
@@ -17,7 +17,7 @@ describe('The order of keys', () => {
       fc.property(fc.array(texts), texts, (keys, key) => {
         const sorted = sortKeys([...keys]);
         expect(sorted).to.deep.equal([...keys].sort(ofBytes));
-        expect(firstAt(sorted, key)).to.equal(sorted.filter((each) => ofBytes(each, key) < 0).length);
+        expect(lowerBound(sorted, key)).to.equal(sorted.filter((each) => ofBytes(each, key) < 0).length);
       }),
       { numRuns: runs(500) },
     );

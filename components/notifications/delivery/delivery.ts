@@ -5,11 +5,11 @@
 import { createHash, sign } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Standing } from '../../../lib/authorization/authorizer.js';
+import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { Platform } from '../../../lib/component/contract.js';
 import { lwsJson } from '../../../lib/http/negotiate.js';
 import type { Log } from '../../../lib/log.js';
-import { type Measure, measure, measureBy } from '../../../lib/measures.js';
+import { type Metric, metric, metricBy } from '../../../lib/metrics.js';
 import { Gate } from '../../../lib/outbound/gate.js';
 import type { GuardedFetch } from '../../../lib/outbound/guarded-fetch.js';
 import { OutboundError } from '../../../lib/outbound/outbound-error.js';
@@ -112,7 +112,7 @@ export interface DeliveryOptions {
   readonly maxAtOnce: number;
   readonly maxPerHost: number;
   /** Maximum attempts per second to inboxes of subscribers that are not controllers, retries included. */
-  readonly perSecond: Readonly<Record<Exclude<Standing, 'controller'>, number>>;
+  readonly perSecond: Readonly<Record<Exclude<CallerClass, 'controller'>, number>>;
 }
 
 /** Spaces the beginnings of some work. */
@@ -146,7 +146,7 @@ export class Deliveries {
   private readonly again = new Set<string>();
   private readonly gate: Gate;
   /** An attempt waits before the gate, where it holds up nobody, and within: some may have passed the first at once. */
-  private readonly paces: Readonly<Record<Exclude<Standing, 'controller'>, readonly [Pace, Pace]>>;
+  private readonly paces: Readonly<Record<Exclude<CallerClass, 'controller'>, readonly [Pace, Pace]>>;
   private readonly aftermath: Aftermath;
   private readonly ending = new AbortController();
   private stopped = false;
@@ -357,7 +357,7 @@ export async function outboxMeasures(
   store: Store,
   outcomes: Iterable<readonly [string, number]>,
   now: number,
-): Promise<readonly Measure[]> {
+): Promise<readonly Metric[]> {
   let [waiting, oldest] = [0, now];
   for await (const keys of store.keys(outboxRange())) {
     for (const key of keys) oldest = Math.min(oldest, stagedAt(key));
@@ -365,9 +365,9 @@ export async function outboxMeasures(
     if (waiting >= maxCounted) break;
   }
   return [
-    measure('gauge', 'outbox_deliveries', `Deliveries that are owed; at most ${maxCounted} are counted.`, waiting),
-    measure('gauge', 'outbox_oldest_seconds', 'The age of the oldest of these.', (now - oldest) / 1000),
-    measureBy(
+    metric('gauge', 'outbox_deliveries', `Deliveries that are owed; at most ${maxCounted} are counted.`, waiting),
+    metric('gauge', 'outbox_oldest_seconds', 'The age of the oldest of these.', (now - oldest) / 1000),
+    metricBy(
       { kind: 'counter', name: 'webhook_attempts_total', help: 'Attempts to deliver, by what came of them.' },
       'outcome',
       outcomes,

@@ -3,15 +3,15 @@
  * was committed is delivered, after a crash too.
  */
 import { createHash } from 'node:crypto';
-import { type Authorizer, ancestorsOf, type Standing, type View } from '../../../lib/authorization/authorizer.js';
+import { type Authorizer, ancestorsOf, type CallerClass, type View } from '../../../lib/authorization/authorizer.js';
 import type { Access } from '../../../lib/authorization/principal.js';
 import { formatTraceparent } from '../../../lib/fields/traceparent.js';
 import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import type { EventStamp, ResourceChange } from '../../../lib/storage/log/changes.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
-import { type Distributions, type Owed, waitingSpaces } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
+import { type Distributions, type Owed, waitingSpaces } from './fan-out.js';
 import { type Follower, type Reader, Subscribers } from './readers.js';
 import { standings } from './subscription.js';
 import type { Subscriptions } from './subscriptions.js';
@@ -208,7 +208,7 @@ export class Outbox {
    * To controllers it is staged at once where few are told, else later: the events of one inbox stay in order. What others
    * subscribed to is one entry, whatever their number.
    */
-  private owe(tx: Transaction, owed: Owed, standing: Standing = 'controller'): void {
+  private owe(tx: Transaction, owed: Owed, standing: CallerClass = 'controller'): void {
     const distribution = this.options.distributions[standing];
     const few = standing === 'controller' ? distribution.fewOf(tx, owed) : undefined;
     if (few) this.deliver(tx, few);

@@ -2,7 +2,7 @@
  * Subscriptions as documents (rules 16.1, 16.2): read strictly, kept with how their deliveries went. Pure; it must not know who
  * may read what, nor how anything is delivered.
  */
-import type { Standing } from '../../../lib/authorization/authorizer.js';
+import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { ForeignState } from '../../../lib/component/contract.js';
 import { LwsError } from '../../../lib/errors.js';
 import { isTime, parseDateTime } from '../../../lib/fields/date.js';
@@ -33,10 +33,10 @@ export interface Subscription {
   readonly failures: number;
 }
 
-export const standings = ['controller', 'known', 'stranger'] as const satisfies readonly Standing[];
+export const standings = ['controller', 'known', 'stranger'] as const satisfies readonly CallerClass[];
 
 /** What its subscriber was when it subscribed. */
-export const standingOf = ({ from, isStranger }: Subscription): Standing =>
+export const standingOf = ({ from, isStranger }: Subscription): CallerClass =>
   from === undefined ? 'controller' : isStranger ? 'stranger' : 'known';
 
 /** What a value from elsewhere would be with that name; `undefined` where it is none. @param limits as of those that are made here */

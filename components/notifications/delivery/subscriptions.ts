@@ -3,12 +3,12 @@
  */
 
 import type { Tally } from '../../../lib/authentication/tally.js';
-import type { Standing } from '../../../lib/authorization/authorizer.js';
+import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { Platform } from '../../../lib/component/contract.js';
 import { entryKey } from '../../../lib/storage/keys/records.js';
 import { FollowedEntries } from '../../../lib/storage/transactions/followed-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
-import type { Owed, Page, PageLimits } from './distribution.js';
+import type { Owed, Page, PageLimits } from './fan-out.js';
 import { type Subscription, standingOf } from './subscription.js';
 
 export const subscriptionSpace = 'subscriptions';
@@ -37,7 +37,7 @@ const maxLooked = 1000;
 export class Subscriptions {
   private byId!: FollowedEntries<Subscription>;
   /** Active subscriptions, by the standing of their subscribers and by topic. */
-  private readonly byTopic: Readonly<Record<Standing, Map<string, Topic>>> = {
+  private readonly byTopic: Readonly<Record<CallerClass, Map<string, Topic>>> = {
     controller: new Map(),
     known: new Map(),
     stranger: new Map(),
@@ -71,7 +71,7 @@ export class Subscriptions {
   }
 
   /** With whom deliveries of a subscription take turns; nobody with controllers. */
-  turnOf(id = ''): Exclude<Standing, 'controller'> | undefined {
+  turnOf(id = ''): Exclude<CallerClass, 'controller'> | undefined {
     const standing = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
     return standing === 'controller' ? undefined : standing;
   }
@@ -92,12 +92,12 @@ export class Subscriptions {
   }
 
   /** Which of some IRIs are topics of somebody. */
-  topicsAmong(iris: readonly string[], standing: Standing): string[] {
+  topicsAmong(iris: readonly string[], standing: CallerClass): string[] {
     return iris.filter((iri) => this.byTopic[standing].has(iri));
   }
 
   /** Who subscribed to some topics, each once (`subscriberOf`). */
-  subscribersOf(topics: readonly string[], standing: Standing): ReadonlySet<string> {
+  subscribersOf(topics: readonly string[], standing: CallerClass): ReadonlySet<string> {
     return new Set(topics.flatMap((topic) => [...(this.byTopic[standing].get(topic)?.subscribers.keys() ?? [])]));
   }
 
@@ -105,7 +105,7 @@ export class Subscriptions {
    * Returns the next ids, in order, that an event is still owed to. The work is bounded, whatever the number of subscriptions.
    * @param sequence that of the event; absent: now
    */
-  pageOf(owed: Owed, standing: Standing, { most, inboxes, sequence }: PageLimits): Page {
+  pageOf(owed: Owed, standing: CallerClass, { most, inboxes, sequence }: PageLimits): Page {
     const { subscriptions, topics = [], readers, after = '' } = owed;
     if (subscriptions) {
       const left = subscriptions.slice(most);

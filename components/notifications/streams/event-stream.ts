@@ -66,7 +66,7 @@ async function stream(streams: Streams, request: RouteRequest): Promise<Reply> {
         channels.leave(channel, listener);
       });
       body.write(`retry: ${retryMs}\n`);
-      if (after === undefined) body.write(whereItStands(position));
+      if (after === undefined) body.write(locationOf(position));
       else void tellMissed(platform, { body, past, position });
       return listener;
     });
@@ -128,11 +128,11 @@ async function tellMissed({ rootIri: storage }: Platform, { body, past, position
   };
   try {
     await past.tellAll(tell, isOpen);
-    if (isOpen() && position > last) body.write(whereItStands(position));
+    if (isOpen() && position > last) body.write(locationOf(position));
   } catch (error) {
     if (!(error instanceof LwsError && error.code === 'gone')) return void body.destroy(error as Error);
     past.end();
-    if (isOpen()) body.write(whereItStands(position, reset));
+    if (isOpen()) body.write(locationOf(position, reset));
   }
 }
 
@@ -156,4 +156,4 @@ function listenerOf({ rootIri: storage }: Platform, body: PassThrough, past: Pas
 
 const reset = 'event: reset\ndata: {"detail":"What happened since is not kept. Read the topics again."}\n';
 /** Comes where nothing was missed, or nobody knows any more what was. */
-const whereItStands = (position: number, said = ''): string => `id: ${position}\n${said}\n`;
+const locationOf = (position: number, said = ''): string => `id: ${position}\n${said}\n`;

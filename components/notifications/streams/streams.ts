@@ -1,6 +1,6 @@
 /** Live updates as a part of the component: its settings, its routes, and what the storage description says of them. */
 import type { Installation, Platform } from '../../../lib/component/contract.js';
-import { type Measure, measure } from '../../../lib/measures.js';
+import { type Metric, metric } from '../../../lib/metrics.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
 import { integer, type SettingsOf, setting } from '../../../lib/settings.js';
 import { Channels } from './channels.js';
@@ -29,7 +29,7 @@ export interface InstalledStreams
   extends Pick<Required<Installation>, 'routes' | 'services' | 'drain'>,
     Pick<Installation, 'links' | 'upgrade'> {
   readonly channels: Channels;
-  readonly measures: () => readonly Measure[];
+  readonly metrics: () => readonly Metric[];
 }
 
 const help = 'Streams of live updates, and addresses of some to come.';
@@ -42,7 +42,7 @@ export function installStreams(
 ): InstalledStreams {
   const channels = new Channels(platform);
   if (given.streams === 0)
-    return { channels, routes: [], services: [], measures: () => [], drain: () => channels.end() };
+    return { channels, routes: [], services: [], metrics: () => [], drain: () => channels.end() };
   const places = new Places(platform, {
     inAll: given.streams,
     perSubject: given.streamsPerSubject,
@@ -58,7 +58,7 @@ export function installStreams(
       { type: `${lws.namespace}EventStreamService`, serviceEndpoint: `${endpoint}/stream` },
       ...sockets.services,
     ],
-    measures: () => [measure('gauge', 'streams_open', help, places.size)],
+    metrics: () => [metric('gauge', 'streams_open', help, places.size)],
     links: sockets.links,
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
     drain() {

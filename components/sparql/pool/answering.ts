@@ -7,11 +7,11 @@ import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { AskOptions } from '../../../lib/query/answers.js';
 import type { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
-import { hiddenGraphs } from '../../../lib/storage/graphs/hidden-keys.js';
+import { stagedGraphs } from '../../../lib/storage/graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { ownedBy } from '../../../lib/storage/level/owned-entries.js';
-import type { RememberedHidden } from '../../../lib/storage/transactions/remembered-hidden.js';
-import type { Caller } from '../../../lib/threads/serve.js';
+import type { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
+import type { Caller } from '../../../lib/threads/worker-host.js';
 import type { AnswerPart, AskedTask, Purpose, QueryQuestions, TimeLimit } from './messages.js';
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
@@ -24,7 +24,7 @@ export interface QueryHost extends Pick<AskOptions, 'loadEngine'> {
   readonly layers: MemoryLayers;
   readonly storage: string;
   /** Absent: they are read for each query. */
-  readonly hidden?: RememberedHidden;
+  readonly hidden?: RememberedStaged;
   /** Makes what is called between two blocks of rows, and throws when the query has to end. */
   limits(limit: TimeLimit): () => void;
 }
@@ -38,7 +38,7 @@ async function start(
   { task, limit, asked, presumed, snapshot }: AskedTask & { readonly snapshot: LevelSnapshot },
   caller: Asking,
 ): Promise<QueryRun> {
-  const hiddenThen = remembered?.of(level, snapshot) ?? (() => hiddenGraphs(level, snapshot));
+  const hiddenThen = remembered?.of(level, snapshot) ?? (() => stagedGraphs(level, snapshot));
   const decide = async (iris: readonly string[], purpose: Purpose = 'read'): Promise<readonly boolean[]> => {
     const answers = await caller.ask('decide', iris, purpose);
     if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');

@@ -1,6 +1,6 @@
 /** One query in one thread, from its task to the end of its answer: limits, what the thread asks for, and how fast its answer is taken. */
 import type { Readable } from 'node:stream';
-import type { Standing } from '../../../lib/authorization/authorizer.js';
+import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import { LwsError } from '../../../lib/errors.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
@@ -15,7 +15,7 @@ export interface QueryJob {
   readonly task: QueryTask;
   /** Whose query it is. */
   readonly client: string;
-  readonly standing: Standing;
+  readonly standing: CallerClass;
   /** What the client may read; asked, or asked again, when the thread has its snapshot. */
   readonly scope: () => Promise<GraphScope>;
   /** Aborts when the client goes away. */

@@ -1,6 +1,6 @@
 /** Why a query got no answer. */
 import { LwsError, tooBusy } from '../../../lib/errors.js';
-import { ThreadEnded } from '../../../lib/threads/line.js';
+import { ThreadEnded } from '../../../lib/threads/messages.js';
 import type { TimeLimit } from './messages.js';
 
 /** What a client is told of it. */

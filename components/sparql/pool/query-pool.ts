@@ -1,10 +1,10 @@
 /** Queries in worker threads that are shared between clients. */
-import { rankOf } from '../../../lib/authorization/client.js';
-import { type Measure, measure } from '../../../lib/measures.js';
+import { priorityOf } from '../../../lib/authorization/client.js';
+import { type Metric, metric } from '../../../lib/metrics.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
-import { RememberedHidden } from '../../../lib/storage/transactions/remembered-hidden.js';
+import { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
-import { Places, spares, WorkerPool } from '../../../lib/threads/worker-pool.js';
+import { spareThreads, ThreadSlots, WorkerPool } from '../../../lib/threads/worker-pool.js';
 import { AskedQuery, type QueryAnswer, type QueryJob } from './asked-query.js';
 import type { QueryThreadData, TimeLimit } from './messages.js';
 import { refusalOf } from './query-errors.js';
@@ -40,7 +40,7 @@ const graceMs = 200;
 const [manyQueries, pauseMs, pauseShare, mostLooks] = [8, 250, 0.2, 240];
 
 /** The threads of all pools of this process whose queries have the same memory, by that. */
-const placesOf = new Map<number, Places>();
+const placesOf = new Map<number, ThreadSlots>();
 
 /** The pool of this process that has a thread loaded ahead. */
 let warmed: QueryPool | undefined;
@@ -53,9 +53,9 @@ export class QueryPool {
 
   constructor(private readonly options: QueryPoolOptions) {
     const { size, strangers, queue, memoryMb, folder, storage, memory } = options;
-    const places = placesOf.get(memoryMb) ?? new Places();
+    const places = placesOf.get(memoryMb) ?? new ThreadSlots();
     placesOf.set(memoryMb, places);
-    places.allow(size + spares);
+    places.allow(size + spareThreads);
     this.threads = new WorkerPool({
       places,
       script: new URL('./query-worker.js', import.meta.url),
@@ -94,7 +94,7 @@ export class QueryPool {
     return new Promise((resolve, reject) => {
       const query = new AskedQuery(job, rules, resolve);
       this.threads
-        .run({ client, rank: rankOf(standing), gone, work: (thread) => query.run(thread) })
+        .run({ client, rank: priorityOf(standing), gone, work: (thread) => query.run(thread) })
         .catch((error: unknown) => reject(refusalOf(error, rules.limit)));
     });
   }
@@ -116,7 +116,7 @@ export class QueryPool {
   private async startShort(store: Store): Promise<void> {
     const { memory, storage, isHome = true } = this.options;
     const { ShortQueries } = await import('./short-queries.js');
-    const hidden = new RememberedHidden(store);
+    const hidden = new RememberedStaged(store);
     const short = await ShortQueries.load({ storage, level: () => store.level, hidden, isHome });
     memory?.serve(short);
     this.short = short;
@@ -132,20 +132,20 @@ export class QueryPool {
   }
 
   /** For those who watch the server. */
-  measures(): readonly Measure[] {
+  measures(): readonly Metric[] {
     const { threads, busy, killed, waiting, begun } = this.threads.state;
     return [
-      measure('gauge', 'sparql_threads', 'Threads for queries.', threads),
-      measure('gauge', 'sparql_threads_busy', 'Queries that run, each on a snapshot.', busy),
-      measure('gauge', 'sparql_queries_waiting', 'Queries that wait for a thread.', waiting),
-      measure('counter', 'sparql_queries_total', 'Queries that were begun in a thread of their own.', begun),
-      measure(
+      metric('gauge', 'sparql_threads', 'Threads for queries.', threads),
+      metric('gauge', 'sparql_threads_busy', 'Queries that run, each on a snapshot.', busy),
+      metric('gauge', 'sparql_queries_waiting', 'Queries that wait for a thread.', waiting),
+      metric('counter', 'sparql_queries_total', 'Queries that were begun in a thread of their own.', begun),
+      metric(
         'counter',
         'sparql_short_queries_total',
         'Queries that the HTTP thread answered.',
         this.short?.answered ?? 0,
       ),
-      measure('counter', 'sparql_threads_killed_total', 'Threads that were ended with their query.', killed),
+      metric('counter', 'sparql_threads_killed_total', 'Threads that were ended with their query.', killed),
     ];
   }
 

@@ -9,7 +9,7 @@ import { type MemoryBase, MemoryLayers } from '../../../lib/query/memory/memory-
 import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { loadStockEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/level/durable-level.js';
-import { assertWanted, type Caller, hold, release, serve, threadData } from '../../../lib/threads/serve.js';
+import { acquire, assertWanted, type Caller, release, serve, threadData } from '../../../lib/threads/worker-host.js';
 import { answered } from './answering.js';
 import type { AnswerPart, AskedTask, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
@@ -20,7 +20,7 @@ const maxAttempts = 5;
 const { folder: first } = threadData as QueryThreadData;
 let { storage } = threadData as QueryThreadData;
 let layers = new MemoryLayers();
-let opened = hold(() => openLevel(first));
+let opened = acquire(() => openLevel(first));
 
 /** What is called between two blocks of rows; throws when the query has to end. */
 function limits(limit: TimeLimit): () => void {
@@ -35,7 +35,7 @@ const functions = {
   /** Lets go of a storage, and opens another one. What comes behind this call is about that one. */
   async turnTo({ folder, storage: next }: QueryThreadData): Promise<void> {
     [storage, layers] = [next, new MemoryLayers()];
-    opened = opened.then(release).then(() => hold(() => openLevel(folder)));
+    opened = opened.then(release).then(() => acquire(() => openLevel(folder)));
     await opened;
   },
 

@@ -3,7 +3,7 @@
  * one is short is a matter of its form and of what it takes, and it is begun anew in a thread when it is not. It must not know who asks.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { countedCache } from '../../../lib/caches.js';
+import { lruCache } from '../../../lib/caches.js';
 import type { Algebra } from '../../../lib/query/algebra.js';
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
 import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
@@ -12,7 +12,7 @@ import { nodesOf } from '../../../lib/query/parse/query-scopes.js';
 import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import type { Level } from '../../../lib/storage/level/durable-level.js';
-import type { RememberedHidden } from '../../../lib/storage/transactions/remembered-hidden.js';
+import type { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import { type Asking, answered } from './answering.js';
 import { type Answerer, AskedQuery, type QueryAnswer, type QueryJob, type QueryRules } from './asked-query.js';
 import type { AnswerPart, AskedTask, QueryTask } from './messages.js';
@@ -107,7 +107,7 @@ function hasShare(): boolean {
 export interface ShortQueriesOptions {
   readonly storage: string;
   readonly level: () => Level;
-  readonly hidden: RememberedHidden;
+  readonly hidden: RememberedStaged;
   /** Controllers of this storage are the operators of the process. */
   readonly isHome: boolean;
 }
@@ -118,7 +118,7 @@ export class ShortQueries implements Answerer {
   readonly exited = new Promise<void>(() => {});
   private readonly layers = new MemoryLayers();
   /** Forms that took too much, and how often. */
-  private readonly long = countedCache<number>(1000, longMs);
+  private readonly long = lruCache<number>(1000, longMs);
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
   private ended = 0;

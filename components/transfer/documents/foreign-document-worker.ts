@@ -6,7 +6,7 @@ import type { Document } from '../../../lib/exchange/format.js';
 import { quadLine } from '../../../lib/exchange/text-files.js';
 import { Expansion, usualBounds } from '../../../lib/rdf/bounds.js';
 import { contextLoader } from '../../../lib/rdf/contexts.js';
-import { type Caller, serve } from '../../../lib/threads/serve.js';
+import { type Caller, serve } from '../../../lib/threads/worker-host.js';
 
 const linesAtATime = 4000;
 const load = contextLoader({});

@@ -10,7 +10,7 @@ import { DataFactory } from 'rdf-data-factory';
 import type { Document } from '../../../lib/exchange/format.js';
 import { TransferError } from '../../../lib/exchange/member.js';
 import { readQuadLines } from '../../../lib/exchange/text-files.js';
-import { ThreadEnded } from '../../../lib/threads/line.js';
+import { ThreadEnded } from '../../../lib/threads/messages.js';
 import { Thread } from '../../../lib/threads/thread.js';
 import { threadLimits } from '../../../lib/threads/thread-limits.js';
 import type { ForeignDocumentFunctions } from './foreign-document-worker.js';

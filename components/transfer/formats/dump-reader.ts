@@ -9,7 +9,6 @@ import type { Quad } from '@rdfjs/types';
 import { type ByteSource, type FilePiece, textOf, withStart } from '../../../lib/exchange/byte-source.js';
 import { DocumentFactory, documentKey } from '../../../lib/exchange/document-factory.js';
 import { GraphRun, LeftOuts, lengthOfRun } from '../../../lib/exchange/graph-runs.js';
-import { type Known, KnownQuads, KnownText } from '../../../lib/exchange/known-part.js';
 import {
   type LeftOut,
   type Member,
@@ -19,6 +18,7 @@ import {
   TransferError,
 } from '../../../lib/exchange/member.js';
 import { nquadsBlocks } from '../../../lib/exchange/nquads-blocks.js';
+import { type Known, KnownQuads, ResumableSource } from '../../../lib/exchange/resumable-source.js';
 import { streamedQuads } from '../../../lib/exchange/streamed-quads.js';
 
 /** Bytes of a quad in a dump, about. */
@@ -68,7 +68,7 @@ interface Batch {
 
 async function* readNQuads(source: ByteSource, isGzip: boolean, options: MemberOptions): AsyncGenerator<ReadStep> {
   const cursor = cursorOf(options.cursor);
-  const known = new KnownText();
+  const known = new ResumableSource();
   const text = textOf(source, isGzip);
   const pieces = cursor.at > 0 ? known.after(cursor, text, source.name) : known.follow(text);
   const [key, all] = cursor.document ? [cursor.document, pieces] : await keyed(pieces, options);

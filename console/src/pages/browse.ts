@@ -1,6 +1,6 @@
 /** Containers: what is in them, what is put in and taken out. */
 import '../browse/rows.js';
-import '../frame/way-in.js';
+import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, deleteMember, type Kind, suggestedName } from '../browse/create.js';

@@ -1,7 +1,7 @@
 /** Who may do what with a resource or a container, and why. */
 import { person } from '../sharing/people.js';
 import '../sharing/share-grants.js';
-import '../frame/way-in.js';
+import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { crumbs, openHref, Page, placeHref } from '../frame/page.js';
@@ -66,7 +66,7 @@ export class SharingPage extends Page {
       <div class="row"><a class="button" href=${openHref(this.at)}>Open it</a> <button type="button" @click=${this.copy}>Copy link to send</button>
         <span class="soft">The link lets nobody in by itself: whoever opens it says who they are, sees what they may see, and can ask you for access.</span></div>
       <section class="card">${this.mode === 'acls' ? html`<share-acl .at=${this.at}></share-acl>` : this.renderOwners()}</section>
-      ${this.status ? html`<p><a href=${placeHref('upkeep', { tab: 'explain', iri: this.at })}>Ask why somebody may do something with it, or may not</a></p>` : nothing}
+      ${this.status ? html`<p><a href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Ask why somebody may do something with it, or may not</a></p>` : nothing}
       ${
         isSubject
           ? html`<section class="card"><share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants></section>

@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref } from '../frame/page.js';
 import { dateText, parentOf, shortName, sizeText } from '../storage/names.js';
-import '../frame/way-in.js';
+import '../frame/access-denied.js';
 import './text.js';
 import './table.js';
 import './metadata.js';

@@ -1,5 +1,5 @@
 /** The keys of the store with the unwritten changes of an update laid over them: later operations read what earlier ones did. */
-import { firstAt, mergedKeys } from '../../storage/keys/graph-keys.js';
+import { lowerBound, mergedKeys } from '../../storage/keys/graph-keys.js';
 import { compareKeys, sortKeys } from '../../storage/keys/key-order.js';
 import { type IndexName, indexNames, otherKeys } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
@@ -74,7 +74,7 @@ class ChangedKeys implements KeyIterators {
 
   async sizeBetween(from: string, to: string): Promise<number> {
     const list = this.addedTo(from.slice(0, 4));
-    return (await this.base.sizeBetween(from, to)) + (firstAt(list, to) - firstAt(list, from)) * bytesPerKey;
+    return (await this.base.sizeBetween(from, to)) + (lowerBound(list, to) - lowerBound(list, from)) * bytesPerKey;
   }
 
   close(): Promise<void> {
@@ -118,19 +118,19 @@ class ChangedKeys implements KeyIterators {
       leapt();
       const after = successor(keys.at(-1)!);
       const own = without(keys, gone);
-      const block = mergedKeys(own, list.slice(firstAt(list, next), firstAt(list, after)));
+      const block = mergedKeys(own, list.slice(lowerBound(list, next), lowerBound(list, after)));
       next = after;
       leap?.given(block.length > 0);
       if (block.length > 0) yield block;
     }
     leapt();
-    const end = firstAt(list, rangeOf(prefix).lt);
-    for (let at = firstAt(list, next); at < end; ) {
+    const end = lowerBound(list, rangeOf(prefix).lt);
+    for (let at = lowerBound(list, next); at < end; ) {
       this.assertTime();
       const block = list.slice(at, Math.min(end, at + keysAtATime));
       yield block;
       const target = leap?.own();
-      at = Math.max(at + block.length, target === undefined ? 0 : firstAt(list, target));
+      at = Math.max(at + block.length, target === undefined ? 0 : lowerBound(list, target));
     }
   }
 
@@ -145,9 +145,9 @@ class ChangedKeys implements KeyIterators {
       async nextv(size) {
         for (;;) {
           const keys = await iterator.nextv(size);
-          const from = firstAt(list, next);
+          const from = lowerBound(list, next);
           const after = keys.length === 0 ? undefined : successor(keys.at(-1)!);
-          const added = list.slice(from, after === undefined ? from + size : firstAt(list, after));
+          const added = list.slice(from, after === undefined ? from + size : lowerBound(list, after));
           next = after ?? (added.length > 0 ? successor(added.at(-1)!) : next);
           const block = mergedKeys(without(keys, gone), added);
           if (block.length > 0 || keys.length === 0) return block;

@@ -13,7 +13,7 @@ import {
   recordsIn,
 } from '../../storage/keys/records.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
-import { type DatasetGraphs, type GraphGate, graphGate, nameOfNone } from './graph-gate.js';
+import { type DatasetGraphs, type GraphFilter, graphFilter, nameOfNone } from './graph-filter.js';
 import type { TermKey } from './terms.js';
 
 export interface EmptyGraphs {
@@ -30,7 +30,7 @@ interface Options extends DatasetGraphs {
 const blockLength = 1000;
 
 export function emptyGraphs({ level, snapshot, ...graphs }: Options, assertTime: () => void): EmptyGraphs {
-  const gate = graphGate(graphs, 'named');
+  const gate = graphFilter(graphs, 'named');
   async function* inRange(range: KeyRange): AsyncGenerator<string[]> {
     const iterator = level.iterator({ ...range, snapshot });
     try {
@@ -48,7 +48,7 @@ export function emptyGraphs({ level, snapshot, ...graphs }: Options, assertTime:
     const value = level.getSync(recordKey(iri), { snapshot });
     return value !== undefined && isEmpty(value);
   };
-  async function* found({ ranges }: GraphGate): AsyncGenerator<string[]> {
+  async function* found({ ranges }: GraphFilter): AsyncGenerator<string[]> {
     if (!ranges) yield* inRange(allRecords());
     else
       for (const range of ranges) {

@@ -2,11 +2,11 @@
  * Estimates how many matches a scan has; exact for small numbers. Where some graphs are closed, only matches in open graphs count, and a
  * large number is extrapolated from the first keys.
  */
-import type { GraphGate } from './graph-gate.js';
+import type { GraphFilter } from './graph-filter.js';
 import { inKeys } from './graph-ranges.js';
 import type { KeyIterators } from './key-iterators.js';
 import type { KeyPrefix } from './key-reader.js';
-import { type OpenPart, takeBehind } from './open-part.js';
+import { type ReadableSubset, takeBehind } from './readable-subset.js';
 import { eachMatch, type Scan } from './scan.js';
 import { type GatedScan, isByGraph, leapOf, startOf } from './scan-runs.js';
 
@@ -39,7 +39,7 @@ export async function keysBehind(iterators: KeyIterators, { index, prefix }: Key
 }
 
 /** How many matches a scan has in open graphs. */
-export async function openMatches(iterators: KeyIterators, scan: GatedScan, part: OpenPart): Promise<number> {
+export async function openMatches(iterators: KeyIterators, scan: GatedScan, part: ReadableSubset): Promise<number> {
   const { gate } = scan;
   if (gate.ranges?.length === 0) return 0;
   const { isWhole, count, read } = part.isWhole ? nothing : await sampled(iterators, scan, gate);
@@ -58,7 +58,7 @@ export async function openMatches(iterators: KeyIterators, scan: GatedScan, part
 const nothing = { isWhole: false, count: 0, read: 0 };
 
 /** Counts the open matches among the first keys of a scan. `isWhole`: the scan has no more keys. */
-async function sampled(iterators: KeyIterators, scan: Scan, gate: GraphGate): Promise<typeof nothing> {
+async function sampled(iterators: KeyIterators, scan: Scan, gate: GraphFilter): Promise<typeof nothing> {
   const { index, prefix } = scan.range;
   return iterators.lend(index, async (iterator) => {
     iterator.seek(startOf(scan, gate));
@@ -77,7 +77,7 @@ async function sampled(iterators: KeyIterators, scan: Scan, gate: GraphGate): Pr
   });
 }
 
-async function sizeOf(iterators: KeyIterators, scan: Scan, { ranges }: GraphGate): Promise<number> {
+async function sizeOf(iterators: KeyIterators, scan: Scan, { ranges }: GraphFilter): Promise<number> {
   const { prefix } = scan.range;
   if (!isByGraph(scan) || !ranges || ranges.length > maxSized) return iterators.sizeOf(prefix);
   const sizes = ranges.map(({ from, to }) => iterators.sizeBetween(prefix + inKeys(from), prefix + inKeys(to)));

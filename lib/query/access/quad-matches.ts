@@ -4,13 +4,13 @@
  */
 import { addNew } from './collections.js';
 import { keysBehind, openMatches } from './estimates.js';
-import { type DatasetGraphs, type DatasetPart, type GraphGate, graphGate } from './graph-gate.js';
+import { type DatasetGraphs, type DatasetPart, type GraphFilter, graphFilter } from './graph-filter.js';
 import type { KeyIterators } from './key-iterators.js';
 import { graphAt, keyPrefix, type Terms, wholeKey } from './key-reader.js';
 import { readPrefixes } from './lookups.js';
-import { OpenPart } from './open-part.js';
+import { ReadableSubset } from './readable-subset.js';
 import { type Among, canMatch, eachMatch, type Scan, termsOf } from './scan.js';
-import { ScanRuns, type Wish } from './scan-runs.js';
+import { type ScanOptions, ScanRuns } from './scan-runs.js';
 import { decided, fewGraphs, Scans } from './scans.js';
 import { joinTokens, type TermKey } from './terms.js';
 
@@ -66,7 +66,7 @@ async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenerator<T[]
 }
 
 /** What is wanted of the matches of a pattern. */
-export interface Wanted {
+export interface MatchOptions {
   readonly part: DatasetPart;
   /** The places (S, P, O, G) whose terms are wanted. */
   readonly places: readonly number[];
@@ -91,9 +91,9 @@ export interface QuadMatches {
   readonly costs: Costs;
   /** False if estimates are extrapolated from keys among which are those of unreadable graphs. */
   readonly estimatesReadable: boolean;
-  stream(bound: Terms, wanted: Wanted): AsyncGenerator<Terms[]>;
+  stream(bound: Terms, wanted: MatchOptions): AsyncGenerator<Terms[]>;
   /** The matches of each pattern, in the order given. */
-  lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]>;
+  lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]>;
   count(bound: Terms, part: DatasetPart): Promise<number>;
   /** The terms of a place, in blocks; a term may come again. In some order of keys, the place is the next one after the bound terms. */
   distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]>;
@@ -103,7 +103,7 @@ export interface QuadMatches {
    */
   estimate(bound: Terms, part?: DatasetPart): Promise<number>;
   /** Some of the matches, from all over where that is possible. */
-  sample(bound: Terms, wanted: Wanted, most: number): Promise<Terms[]>;
+  sample(bound: Terms, wanted: MatchOptions, most: number): Promise<Terms[]>;
   close(): Promise<void>;
 }
 
@@ -111,10 +111,10 @@ export class KeyMatches implements QuadMatches {
   readonly costs: Costs;
   readonly estimatesReadable: boolean;
   private readonly all: boolean;
-  private readonly gates: Readonly<Record<DatasetPart, GraphGate>>;
+  private readonly gates: Readonly<Record<DatasetPart, GraphFilter>>;
   private readonly scans: Scans;
   private readonly runs: ScanRuns;
-  private readonly openParts = new Map<GraphGate, OpenPart>();
+  private readonly openParts = new Map<GraphFilter, ReadableSubset>();
   private readonly bySubject = new Map<DatasetPart, SubjectKeys>();
 
   constructor(
@@ -124,16 +124,16 @@ export class KeyMatches implements QuadMatches {
     this.all = graphs.readable.all;
     this.estimatesReadable = this.all;
     this.costs = this.all ? costs : gatedCosts;
-    this.gates = { union: graphGate(graphs, 'union'), named: graphGate(graphs, 'named') };
+    this.gates = { union: graphFilter(graphs, 'union'), named: graphFilter(graphs, 'named') };
     this.scans = new Scans(this.gates);
     this.runs = new ScanRuns(iterators, (gate) => this.openPart(gate));
   }
 
-  async *stream(bound: Terms, wanted: Wanted): AsyncGenerator<Terms[]> {
+  async *stream(bound: Terms, wanted: MatchOptions): AsyncGenerator<Terms[]> {
     if (canMatch(bound)) yield* this.all ? this.found(bound, wanted) : even(this.found(bound, wanted));
   }
 
-  async lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]> {
+  async lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]> {
     const own = await decided(this.gates[wanted.part], bounds);
     if (!isComplete(own[0]!)) return this.lookedUp(own, wanted);
     // Whole quads are asked for by their keys, which needs no iterator.
@@ -178,7 +178,7 @@ export class KeyMatches implements QuadMatches {
     return counts.reduce((sum, count) => sum + count, 0) * (few.length / Math.max(1, some.length));
   }
 
-  async sample(bound: Terms, wanted: Wanted, most: number): Promise<Terms[]> {
+  async sample(bound: Terms, wanted: MatchOptions, most: number): Promise<Terms[]> {
     for await (const block of this.stream(bound, wanted)) {
       const step = Math.ceil(block.length / most);
       return block.filter((_terms, at) => at % step === 0);
@@ -190,8 +190,8 @@ export class KeyMatches implements QuadMatches {
     return this.iterators.close();
   }
 
-  private openPart(gate: GraphGate): OpenPart {
-    const part = this.openParts.get(gate) ?? new OpenPart(this.iterators, gate);
+  private openPart(gate: GraphFilter): ReadableSubset {
+    const part = this.openParts.get(gate) ?? new ReadableSubset(this.iterators, gate);
     this.openParts.set(gate, part);
     return part;
   }
@@ -212,7 +212,7 @@ export class KeyMatches implements QuadMatches {
     } else await this.runs.runMany(all.map(([scan, list]) => ({ scan, take: (key) => list.add([key]) })));
   }
 
-  private async *found(bound: Terms, { part, places, among }: Wanted): AsyncGenerator<Terms[]> {
+  private async *found(bound: Terms, { part, places, among }: MatchOptions): AsyncGenerator<Terms[]> {
     const gate = this.gates[part];
     const [own] = await decided(gate, [bound]);
     for (const scan of this.scans.all(own!, part, { few: await fewGraphs(gate), among })) {
@@ -225,13 +225,13 @@ export class KeyMatches implements QuadMatches {
   }
 
   /** The matches of each, from the keys of its subject or by a lookup. */
-  private async lookedUp(bounds: readonly Terms[], { part, places, isStar }: Wanted): Promise<Terms[][]> {
+  private async lookedUp(bounds: readonly Terms[], { part, places, isStar }: MatchOptions): Promise<Terms[][]> {
     const { scans } = this;
     const results: Terms[][] = bounds.map(() => []);
     const subjects = isStar && bounds[0]![0] !== undefined ? this.subjectsOf(part) : undefined;
     await subjects?.load(bounds.map(([subject]) => subject!).filter(canBeSubject));
     const few = await fewGraphs(this.gates[part]);
-    const wishes: Wish[] = [];
+    const wishes: ScanOptions[] = [];
     const severals: (() => void)[] = [];
     for (const [index, bound] of bounds.entries()) {
       if (!canMatch(bound)) continue;
@@ -264,7 +264,7 @@ function inTurn(
     places,
     matches,
     wishes,
-  }: { readonly places: readonly number[]; readonly matches: Terms[]; readonly wishes: Wish[] },
+  }: { readonly places: readonly number[]; readonly matches: Terms[]; readonly wishes: ScanOptions[] },
 ): () => void {
   const isUnique = scans[0]!.unique !== undefined;
   const found = scans.map((): (readonly [terms: Terms, triple: string])[] => []);

@@ -20,7 +20,7 @@ export interface ReadableGraphsOptions {
   readonly snapshot: LevelSnapshot;
   readonly scope: GraphScope;
   readonly within: string | undefined;
-  /** Graphs with keys in the store that are still being written, or deleted and not yet removed (`hiddenGraphs`). */
+  /** Graphs with keys in the store that are still being written, or deleted and not yet removed (`stagedGraphs`). */
   readonly hidden?: ReadonlySet<string>;
   /** The IRIs of what the scope's owner owns, in order. Absent: the record of each resource says who owns it. */
   readonly owned?: readonly string[] | undefined;

@@ -3,16 +3,16 @@
  * keys, and `OpenPart` bounds how many keys are read without a match.
  */
 import { distinctTriples } from './distinct-triples.js';
-import type { GraphGate } from './graph-gate.js';
+import type { GraphFilter } from './graph-filter.js';
 import { behindGraph, inKeys, rangeAt } from './graph-ranges.js';
 import type { KeyIterators } from './key-iterators.js';
 import { graphAt, type KeyPrefix } from './key-reader.js';
 import { readPrefixes } from './lookups.js';
-import { type OpenPart, takeBehind } from './open-part.js';
+import { type ReadableSubset, takeBehind } from './readable-subset.js';
 import { eachMatch, type Scan, type TakeKey } from './scan.js';
 
 /** A scan, and what takes its matches. */
-export interface Wish {
+export interface ScanOptions {
   readonly scan: Scan;
   /** Gives `false` when it wants no more. */
   readonly take: (key: string) => unknown;
@@ -28,7 +28,7 @@ export class ScanRuns {
   /** @param part the open part of a gate; scans without a gate need none */
   constructor(
     private readonly iterators: KeyIterators,
-    private readonly part: (gate: GraphGate) => OpenPart,
+    private readonly part: (gate: GraphFilter) => ReadableSubset,
   ) {}
 
   /** Calls `take` for each match, and yields after each block of keys. */
@@ -39,8 +39,8 @@ export class ScanRuns {
   }
 
   /** Runs many small scans concurrently. */
-  async runMany(wishes: readonly Wish[]): Promise<void> {
-    const wanted: [KeyPrefix, Wish][] = [];
+  async runMany(wishes: readonly ScanOptions[]): Promise<void> {
+    const wanted: [KeyPrefix, ScanOptions][] = [];
     for (const wish of wishes) {
       const { scan, take } = wish;
       const { gate } = scan;
@@ -87,7 +87,7 @@ export class ScanRuns {
   }
 
   /** Takes the matches among keys of a lookup. Returns the key to continue at, `undefined` for the next one, `false` when it is done. */
-  private async takeSome(keys: readonly string[], { scan, take }: Wish): Promise<string | false | undefined> {
+  private async takeSome(keys: readonly string[], { scan, take }: ScanOptions): Promise<string | false | undefined> {
     const { gate } = scan;
     let wantsMore = true;
     let wasted = keys.length;
@@ -106,9 +106,9 @@ export class ScanRuns {
 }
 
 /** A scan some of whose graphs may be closed. */
-export type GatedScan = Scan & { readonly gate: GraphGate };
+export type GatedScan = Scan & { readonly gate: GraphFilter };
 
-function takeAll(keys: readonly string[], { scan, take }: Wish): Promise<void> | false | undefined {
+function takeAll(keys: readonly string[], { scan, take }: ScanOptions): Promise<void> | false | undefined {
   let wantsMore = true;
   const rest = eachMatch(scan, keys, (key) => {
     if (take(key) === false) wantsMore = false;
@@ -125,7 +125,7 @@ const anew = (scan: Scan): Scan => (scan.unique ? { ...scan, unique: distinctTri
 export const isByGraph = ({ range: { index, length } }: Scan): boolean => index[length] === 'G';
 
 /** Where the keys of open graphs begin. */
-export function startOf(scan: Scan, { ranges }: GraphGate): string {
+export function startOf(scan: Scan, { ranges }: GraphFilter): string {
   const { prefix } = scan.range;
   const [first] = ranges ?? [];
   return first && isByGraph(scan) ? prefix + inKeys(first.from) : prefix;
@@ -135,7 +135,7 @@ export function startOf(scan: Scan, { ranges }: GraphGate): string {
 const leastLeap = 16;
 
 /** The key behind closed graphs, where the next open one may begin; `end`: there is none; `undefined`: a leap is not worth it. */
-export function leapOf(scan: Scan, { ranges, isOpen }: GraphGate, keys: readonly string[]): string | undefined {
+export function leapOf(scan: Scan, { ranges, isOpen }: GraphFilter, keys: readonly string[]): string | undefined {
   if (!isByGraph(scan)) return undefined;
   const { reader, range } = scan;
   const graphOf = (key: string): string | undefined =>

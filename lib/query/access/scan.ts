@@ -1,7 +1,7 @@
 /** Takes matches from keys: those of one range, in open graphs, each triple of the union default graph once. */
 import { graphPrefix } from '../../storage/keys/quad-keys.js';
 import type { DistinctTriples } from './distinct-triples.js';
-import type { GraphGate } from './graph-gate.js';
+import type { GraphFilter } from './graph-filter.js';
 import { graphAt, type KeyPrefix, type KeyReader, type Terms } from './key-reader.js';
 import { isIri, type TermKey } from './terms.js';
 
@@ -15,7 +15,7 @@ export interface Scan {
   readonly range: KeyPrefix;
   readonly bound: Terms;
   readonly reader: KeyReader;
-  readonly gate: GraphGate | undefined;
+  readonly gate: GraphFilter | undefined;
   readonly unique: DistinctTriples | undefined;
   readonly among?: Among | undefined;
 }

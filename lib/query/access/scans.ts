@@ -4,7 +4,7 @@
  */
 import type { IndexName } from '../../storage/keys/quad-keys.js';
 import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
-import { type DatasetPart, type GraphGate, nameOfNone } from './graph-gate.js';
+import { type DatasetPart, type GraphFilter, nameOfNone } from './graph-filter.js';
 import { graphAt, KeyReader, keyPrefix, type Terms } from './key-reader.js';
 import type { Among, Scan } from './scan.js';
 
@@ -23,7 +23,7 @@ interface FewOptions {
 export class Scans {
   private readonly readers = new Map<IndexName, KeyReader>();
 
-  constructor(private readonly gates: Readonly<Record<DatasetPart, GraphGate>>) {}
+  constructor(private readonly gates: Readonly<Record<DatasetPart, GraphFilter>>) {}
 
   /** One scan. A bound graph has to be decided before (`decided`). */
   one(bound: Terms, part: DatasetPart, { order, unique, among }: ScanOptions = {}): Scan {
@@ -64,7 +64,7 @@ export class Scans {
  * The bounds with their graphs authorized before anything is read: an unreadable graph is replaced by a name that no graph has. All have
  * the same places bound.
  */
-export async function decided(gate: GraphGate, bounds: readonly Terms[]): Promise<readonly Terms[]> {
+export async function decided(gate: GraphFilter, bounds: readonly Terms[]): Promise<readonly Terms[]> {
   if (gate.all || bounds[0]?.[graphAt] === undefined) return bounds;
   const asking = gate.decide(bounds.map((bound) => bound[graphAt]!));
   if (asking) await asking;
@@ -72,7 +72,7 @@ export async function decided(gate: GraphGate, bounds: readonly Terms[]): Promis
 }
 
 /** The few graphs of a gate, authorized, the closed ones replaced as in `decided`. `undefined`: there are many. */
-export async function fewGraphs(gate: GraphGate): Promise<readonly string[] | undefined> {
+export async function fewGraphs(gate: GraphFilter): Promise<readonly string[] | undefined> {
   const { few } = gate;
   if (!few) return undefined;
   const asking = gate.decide(few);
@@ -80,4 +80,5 @@ export async function fewGraphs(gate: GraphGate): Promise<readonly string[] | un
   return few.map((graph) => openName(gate, graph));
 }
 
-const openName = (gate: GraphGate, graph: string): string => (gate.isOpen(graph) === true ? graph : nameOfNone(graph));
+const openName = (gate: GraphFilter, graph: string): string =>
+  gate.isOpen(graph) === true ? graph : nameOfNone(graph);

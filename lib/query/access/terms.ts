@@ -23,7 +23,7 @@ export const suffixOf = (token: TermKey): string =>
   isIri(token) ? `0${token.length.toString(36).padStart(4, '0')}` : token.slice(1, 1 + suffixLengths[token[1]!]!);
 
 /** @throws LwsError for a term that the store cannot hold; IRIs are not checked */
-export function tokenOf(term: Term): TermKey {
+export function termKey(term: Term): TermKey {
   if (term.termType === 'NamedNode') return term.value;
   const { value, suffix } = encodeTerm(term);
   return mark + suffix + value;

@@ -4,7 +4,7 @@
  */
 import { LwsError } from '../../errors.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
-import { isBlank, isIri, literalParts, type TermKey, tokenOf } from '../access/terms.js';
+import { isBlank, isIri, literalParts, type TermKey, termKey } from '../access/terms.js';
 import { instantOf } from './dates.js';
 import { monthsOf, secondsOf } from './durations.js';
 
@@ -24,7 +24,7 @@ export interface Value {
   /** Of a literal whose kind does not tell. */
   readonly datatype?: string | undefined;
   readonly language?: string | undefined;
-  readonly token?: TermKey | undefined;
+  readonly termKey?: TermKey | undefined;
 }
 
 /** The integers of types that have not all of them (XML Schema 3.4). */
@@ -74,13 +74,13 @@ const typed = new Map<TermKey, Value>();
 const [maxTyped, longestTyped] = [8192, 128];
 
 export function toValue(token: TermKey): Value {
-  if (isIri(token)) return { kind: 'iri', text: token, token };
+  if (isIri(token)) return { kind: 'iri', text: token, termKey: token };
   const known = typed.get(token);
   if (known) return known;
-  if (isBlank(token)) return { kind: 'blank', text: token.slice(6), token };
+  if (isBlank(token)) return { kind: 'blank', text: token.slice(6), termKey: token };
   const { text, datatype, language } = literalParts(token);
-  if (language !== undefined) return { kind: 'lang', text, language, token };
-  if (datatype === undefined) return { kind: 'string', text, token };
+  if (language !== undefined) return { kind: 'lang', text, language, termKey: token };
+  if (datatype === undefined) return { kind: 'string', text, termKey: token };
   const value = typedValue(text, datatype, token);
   if (token.length <= longestTyped) {
     if (typed.size >= maxTyped) typed.clear();
@@ -96,9 +96,9 @@ export function typedValue(text: string, datatype: string, token?: TermKey): Val
     const numberType = numberTypes.get(datatype)!;
     const number = parseNumber(text, numberType);
     const isValue = number !== undefined && (numberType !== 'integer' || isWithin(text, number, datatype));
-    return { kind, text, datatype, numberType, number: isValue ? number : undefined, token };
+    return { kind, text, datatype, numberType, number: isValue ? number : undefined, termKey: token };
   }
-  return { kind, text, datatype, number: parseOther(kind, text), token };
+  return { kind, text, datatype, number: parseOther(kind, text), termKey: token };
 }
 
 const integer = /^[+-]?\d+$/;
@@ -225,16 +225,16 @@ export function datatypeOf(value: Value): string | undefined {
 
 /** The token of a value. @throws LwsError for a string that is longer than the store's terms */
 export function toToken(value: Value | undefined): TermKey | undefined {
-  if (!value || value.token !== undefined) return value?.token;
+  if (!value || value.termKey !== undefined) return value?.termKey;
   if (value.kind === 'iri') return value.text;
-  if (value.kind === 'blank') return tokenOf({ termType: 'BlankNode', value: value.text } as never);
+  if (value.kind === 'blank') return termKey({ termType: 'BlankNode', value: value.text } as never);
   if (value.kind === 'string' && value.datatype === undefined) return literalToken(value.text, xsd.string, '');
   return literalToken(value.text, datatypeOf(value)!, value.language ?? '');
 }
 
 function literalToken(value: string, datatype: string, language: string): TermKey {
   const datatypeNode = { termType: 'NamedNode', value: datatype };
-  return tokenOf({ termType: 'Literal', value, language, datatype: datatypeNode } as never);
+  return termKey({ termType: 'Literal', value, language, datatype: datatypeNode } as never);
 }
 
 /** The effective boolean value (SPARQL 1.1 17.2.2). */

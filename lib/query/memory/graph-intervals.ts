@@ -3,7 +3,7 @@
  * names, and quads in the order of numbers. It must not know who may read what, or what quads mean.
  */
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
-import type { GraphGate } from '../access/graph-gate.js';
+import type { GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import type { MemoryView } from './memory-layers.js';
 import { gspo, type Ids, lowerBound, type QuadRange, type SortedQuads } from './sorted-quads.js';
@@ -29,7 +29,7 @@ export class GraphIntervals {
   private known: { readonly found: Found | undefined } | undefined;
 
   constructor(
-    private readonly gate: GraphGate,
+    private readonly gate: GraphFilter,
     private readonly view: MemoryView,
   ) {}
 
@@ -68,7 +68,7 @@ export class GraphIntervals {
   }
 }
 
-function intervalsOf({ ranges, isExact }: GraphGate, { terms, layers }: MemoryView): Found | undefined {
+function intervalsOf({ ranges, isExact }: GraphFilter, { terms, layers }: MemoryView): Found | undefined {
   if (!ranges || (!isExact && ranges.length > maxOnce)) return undefined;
   const { quads } = layers[0]!;
   const known = remembered.get(quads) ?? new WeakMap<readonly IriRange[], Found | undefined>();

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { hiddenGraphs } from '../../storage/graphs/hidden-keys.js';
+import { stagedGraphs } from '../../storage/graphs/staged-keys.js';
 import { entryBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { writeWhole } from '../../storage/level/synced-files.js';
 import { allChanges, changeKey, positionOfKey, readEntry } from '../../storage/log/change-entry.js';
@@ -41,7 +41,7 @@ interface Opened {
 /** What an index of a snapshot is of; `undefined`: it cannot be kept, since it has graphs of which the log does not tell, or there is no log. */
 export async function stateOf({ level, snapshot }: Opened, storage: string): Promise<IndexedState | undefined> {
   const [last] = await level.keys({ ...allChanges(), reverse: true, limit: 1, snapshot }).all();
-  if (last === undefined || (await hiddenGraphs(level, snapshot)).size > 0) return undefined;
+  if (last === undefined || (await stagedGraphs(level, snapshot)).size > 0) return undefined;
   return { storage, position: positionOfKey(last) };
 }
 

@@ -2,7 +2,7 @@
  * The matches in a part of a layer: in open graphs, each triple of the union default graph once. It is synchronous: at a graph that is not
  * authorized yet, it stops, and goes on there when the authorizer has answered.
  */
-import type { GraphVerdicts } from './graph-verdicts.js';
+import type { GraphVerdicts } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
 import { type Columns, gspo, type Ids, type QuadRange, rangeIn, spog, upperBound } from './sorted-quads.js';
 

@@ -3,7 +3,7 @@
  * who may read what, or what estimates are used for.
  */
 import { roughly } from '../access/estimates.js';
-import type { GraphVerdicts } from './graph-verdicts.js';
+import type { GraphVerdicts } from './graph-decisions.js';
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 
 /** Up to so many quads are counted one by one, `atATime` of them between two looks at `maxDecided`. */

@@ -1,7 +1,7 @@
 /** The thread that builds the index in memory: it opens the server's LevelDB for itself, and reads one snapshot, or the file of an earlier index. */
 import { statSync } from 'node:fs';
 import { openLevel } from '../../storage/level/durable-level.js';
-import { hold, isEnding, release, serve } from '../../threads/serve.js';
+import { acquire, isEnding, release, serve } from '../../threads/worker-host.js';
 import { type IndexData, indexOf, readQuads } from './index-data.js';
 import { readIndex, stateOf, writeIndex } from './index-file.js';
 
@@ -28,7 +28,7 @@ let save = (): void => {};
 const functions = {
   /** The index; `undefined` when there are more quads than `maxQuads`, or the thread has to end. */
   async build({ folder, maxQuads, keptFrom, storage }: BuilderTask): Promise<BuiltIndex | undefined> {
-    const level = await hold(() => openLevel(folder));
+    const level = await acquire(() => openLevel(folder));
     const snapshot = level.snapshot();
     const file = `${folder}.index`;
     const kept = await readIndex(file, storage, { level, snapshot });

@@ -93,7 +93,7 @@ export class MemoryIndex {
   async ready(): Promise<MemoryAsked | undefined> {
     const { store } = this.options;
     this.use();
-    if (!this.base && !store.kept.orders.isWhole && !this.isClosed) {
+    if (!this.base && !store.kept.orders.isComplete && !this.isClosed) {
       if (this.hasFailed || !this.hasRoom) await store.grow();
       else {
         this.start();
@@ -250,7 +250,7 @@ export class MemoryIndex {
 
   /** Queries that cannot use the index read the disk. */
   private get isDispensable(): boolean {
-    return this.options.store.kept.orders.isWhole;
+    return this.options.store.kept.orders.isComplete;
   }
 
   /** Says once why queries go without. */

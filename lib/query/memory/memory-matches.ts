@@ -1,8 +1,8 @@
 /** The quads of the caller's dataset that match given terms, from memory: the same answers as those of `KeyMatches` from LevelDB. */
 
-import { type DatasetGraphs, type DatasetPart, graphGate } from '../access/graph-gate.js';
+import { type DatasetGraphs, type DatasetPart, graphFilter } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
-import type { AssertTime, QuadMatches, Wanted } from '../access/quad-matches.js';
+import type { AssertTime, MatchOptions, QuadMatches } from '../access/quad-matches.js';
 import { canMatch } from '../access/scan.js';
 import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
@@ -33,12 +33,12 @@ export class MemoryMatches implements QuadMatches {
     view: MemoryView,
     private readonly assertTime: AssertTime,
   ) {
-    const gates = { union: graphGate(options, 'union'), named: graphGate(options, 'named') };
+    const gates = { union: graphFilter(options, 'union'), named: graphFilter(options, 'named') };
     this.terms = view.terms;
     this.scans = options.readable.all ? plainScans(view, gates) : new OpenScans(view, gates);
   }
 
-  async *stream(bound: Terms, { part, places, among }: Wanted): AsyncGenerator<Terms[]> {
+  async *stream(bound: Terms, { part, places, among }: MatchOptions): AsyncGenerator<Terms[]> {
     this.assertTime(lookUpWork);
     await this.decide([bound], part);
     const { terms } = this;
@@ -50,7 +50,7 @@ export class MemoryMatches implements QuadMatches {
           await this.scans.ask(part);
           continue;
         }
-        if (among && !among.tokens.has(terms.tokenOf(scan.id(among.place)))) {
+        if (among && !among.tokens.has(terms.termKey(scan.id(among.place)))) {
           if (++skipped % blockLength === 0) this.assertTime(blockLength);
           continue;
         }
@@ -65,7 +65,7 @@ export class MemoryMatches implements QuadMatches {
     yield block;
   }
 
-  async lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]> {
+  async lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]> {
     const { part } = wanted;
     this.assertTime(bounds.length * lookUpWork);
     await this.decide(bounds, part);
@@ -111,7 +111,7 @@ export class MemoryMatches implements QuadMatches {
           await this.scans.ask(part);
           continue;
         }
-        found.add(this.terms.tokenOf(scan.id(place)));
+        found.add(this.terms.termKey(scan.id(place)));
         if (found.size < blockLength) continue;
         this.assertTime(found.size);
         yield [...found];
@@ -127,7 +127,7 @@ export class MemoryMatches implements QuadMatches {
     return ids ? this.scans.estimate(ids, part) : 0;
   }
 
-  async sample(bound: Terms, { part, places }: Wanted, most: number): Promise<Terms[]> {
+  async sample(bound: Terms, { part, places }: MatchOptions, most: number): Promise<Terms[]> {
     await this.decide([bound], part);
     const ids = this.idsOf(bound);
     const found = ids ? await this.scans.sample(ids, part, most) : [];
@@ -166,12 +166,12 @@ export class MemoryMatches implements QuadMatches {
 
   private termsAt(scan: MatchScan, bound: Terms, places: readonly number[]): Terms {
     const match: Terms = [undefined, undefined, undefined, undefined];
-    for (const place of places) match[place] = bound[place] ?? this.terms.tokenOf(scan.id(place));
+    for (const place of places) match[place] = bound[place] ?? this.terms.termKey(scan.id(place));
     return match;
   }
 
   /** All matches; `undefined` when graphs are not authorized yet. */
-  private found(bound: Terms, { part, places }: Wanted): Terms[] | undefined {
+  private found(bound: Terms, { part, places }: MatchOptions): Terms[] | undefined {
     const matches: Terms[] = [];
     for (const scan of this.scansOf(bound, part))
       for (let at = scan.next(); at !== ended; at = scan.next()) {

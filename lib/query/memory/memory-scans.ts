@@ -2,9 +2,9 @@
  * Which scans of the layers answer a pattern for a caller that may read every graph: in whatever order is the quickest. It must
  * not know how matches are used.
  */
-import type { DatasetPart, GraphGate } from '../access/graph-gate.js';
+import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
-import { GraphVerdicts } from './graph-verdicts.js';
+import { GraphVerdicts } from './graph-decisions.js';
 import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.js';
 import { sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
@@ -28,9 +28,9 @@ export interface MemoryScans {
 /** @param gates of a caller that may read everything; FROM may still limit the dataset to some graphs */
 export function plainScans(
   { terms, layers }: MemoryView,
-  gates: Readonly<Record<DatasetPart, GraphGate>>,
+  gates: Readonly<Record<DatasetPart, GraphFilter>>,
 ): MemoryScans {
-  const verdictsOf = (gate: GraphGate): GraphVerdicts | undefined =>
+  const verdictsOf = (gate: GraphFilter): GraphVerdicts | undefined =>
     gate.all ? undefined : new GraphVerdicts(gate, terms);
   const verdicts = { union: verdictsOf(gates.union), named: verdictsOf(gates.named) };
   const few = {

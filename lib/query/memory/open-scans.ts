@@ -2,10 +2,10 @@
  * Which scans of the layers answer a pattern for a caller that may not read everything: the order of matches does not depend on the way they
  * are found, and few quads of closed graphs are looked at.
  */
-import type { DatasetPart, GraphGate } from '../access/graph-gate.js';
+import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
+import { GraphVerdicts } from './graph-decisions.js';
 import { GraphIntervals } from './graph-intervals.js';
-import { GraphVerdicts } from './graph-verdicts.js';
 import { LayerScan, type MatchScan } from './layer-scan.js';
 import { estimated, sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
@@ -20,7 +20,7 @@ const adjacent = { areAdjacent: true, before: [] };
 
 /** A part of the dataset, and which of its graphs are open. */
 interface Part {
-  readonly gate: GraphGate;
+  readonly gate: GraphFilter;
   readonly verdicts: GraphVerdicts;
   readonly intervals: GraphIntervals;
   /** The open ones of a dataset's few graphs; `undefined`: it has many. */
@@ -33,7 +33,7 @@ export class OpenScans implements MemoryScans {
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
 
   /** @param gates of a caller that may not read everything */
-  constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>) {
+  constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphFilter>>) {
     this.terms = view.terms;
     this.layers = view.layers;
     this.parts = { union: partOf(view, gates.union), named: partOf(view, gates.named) };
@@ -94,7 +94,7 @@ export class OpenScans implements MemoryScans {
 
   /** No graph is open, or the bound one is not. */
   private isShut(ids: Ids, { gate }: Part): boolean {
-    return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.tokenOf(ids[graphAt])) !== true);
+    return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.termKey(ids[graphAt])) !== true);
   }
 }
 
@@ -139,7 +139,7 @@ function scanOf(stretch: Stretch, part: Part, isUnion: boolean): MatchScan {
     : new LayerScan(layer, whole, own, part.verdicts, isUnion ? adjacent : undefined);
 }
 
-function partOf(view: MemoryView, gate: GraphGate): Part {
+function partOf(view: MemoryView, gate: GraphFilter): Part {
   const { terms } = view;
   const intervals = new GraphIntervals(gate, view);
   let few: readonly number[] | undefined;

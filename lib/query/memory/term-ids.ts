@@ -69,12 +69,12 @@ export class TermIds {
   /** Odd for a term of the base; even for another one, between those of its two neighbours in the base. */
   private placeOf(id: number): number {
     if (id < this.first) return 2 * id + 1;
-    const place = this.places[id - this.first] ?? this.base.placeOf(this.own.tokenOf(id - this.first));
+    const place = this.places[id - this.first] ?? this.base.placeOf(this.own.termKey(id - this.first));
     this.places[id - this.first] = place;
     return 2 * place;
   }
 
-  tokenOf(id: number): TermKey {
-    return id < this.first ? this.base.tokenOf(id) : this.own.tokenOf(id - this.first);
+  termKey(id: number): TermKey {
+    return id < this.first ? this.base.termKey(id) : this.own.termKey(id - this.first);
   }
 }

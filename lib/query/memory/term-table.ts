@@ -115,7 +115,7 @@ export class TermTable {
     return id;
   }
 
-  tokenOf(id: number): TermKey {
+  termKey(id: number): TermKey {
     const at = id & (keptTerms - 1);
     if (this.keptIds[at] === id) return this.kept[at]!;
     const token = this.text.toString('utf8', this.offsets[id]!, this.offsets[id + 1]!);

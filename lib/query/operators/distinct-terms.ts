@@ -1,6 +1,6 @@
 /** The different terms of one place, found by leaping from one to the next where each has many keys. */
 import { addNew } from '../access/collections.js';
-import type { DatasetPart } from '../access/graph-gate.js';
+import type { DatasetPart } from '../access/graph-filter.js';
 import type { Terms } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';
 import { type Blocks, type DistinctPlan, onlyPattern, type Row } from '../plan/plan.js';

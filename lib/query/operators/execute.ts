@@ -15,7 +15,6 @@ import {
   type UnionPlan,
   type ValuesPlan,
 } from '../plan/plan.js';
-import { closure } from './closure.js';
 import { distinctTermsOf } from './distinct-terms.js';
 import { blockLength, type Execution, holdsFor, oneBlock, spend, unit } from './execution.js';
 import { leftJoin, markedRows, semiJoin } from './existence.js';
@@ -27,6 +26,7 @@ import { joinService } from './join-service.js';
 import { distinct, ordered, sliced } from './modifiers.js';
 import { inGraphs } from './named-graphs.js';
 import { memoryOf, slotsOfWanted } from './pattern-access.js';
+import { closure } from './property-paths.js';
 
 export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
   const rows = executed(execution, plan, input);

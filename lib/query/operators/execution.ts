@@ -55,7 +55,7 @@ export const maxOfTexts = 64 << 20;
 /** @throws LwsError `query-limit` */
 export function spend({ texts }: Execution, value: Value | undefined): void {
   // A stored term is there anyhow.
-  if (!value || value.token !== undefined || value.text.length < longText) return;
+  if (!value || value.termKey !== undefined || value.text.length < longText) return;
   texts.left -= value.text.length;
   if (texts.left < 0)
     throw new LwsError(

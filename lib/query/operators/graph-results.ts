@@ -4,20 +4,16 @@ import { assertIriLength } from '../../rdf/bounds.js';
 import { needLanguages } from '../../storage/keys/quad-keys.js';
 import { addNew } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
-import { isBlank, isIri, literalParts, type TermKey, tokenOf } from '../access/terms.js';
+import { isBlank, isIri, literalParts, type TermKey, termKey } from '../access/terms.js';
 import type { Blocks, GraphForm, Row, Template, TemplatePlace } from '../plan/plan.js';
 import type { Execution } from './execution.js';
 
-export type TripleTokens = readonly [subject: TermKey, predicate: TermKey, object: TermKey];
+export type TripleKeys = readonly [subject: TermKey, predicate: TermKey, object: TermKey];
 
 /** The triples, each of them once. */
-export async function* graphTriples(
-  execution: Execution,
-  form: GraphForm,
-  rows: Blocks,
-): AsyncGenerator<TripleTokens[]> {
+export async function* graphTriples(execution: Execution, form: GraphForm, rows: Blocks): AsyncGenerator<TripleKeys[]> {
   const seen = new Set<string>();
-  const isNew = ([subject, predicate, object]: TripleTokens): boolean =>
+  const isNew = ([subject, predicate, object]: TripleKeys): boolean =>
     addNew(seen, `${subject}\u0000${predicate}\u0000${object}`);
   for await (const triples of form.kind === 'construct'
     ? constructed(form.template, rows)
@@ -29,10 +25,10 @@ export async function* graphTriples(
 }
 
 /** What RDF does not allow: a literal as subject, a predicate that is no IRI. */
-export const isAllowed = ([subject, predicate]: TripleTokens): boolean => isResource(subject) && isIri(predicate);
+export const isAllowed = ([subject, predicate]: TripleKeys): boolean => isResource(subject) && isIri(predicate);
 
 /** Whether a triple may be stored. @throws LwsError `malformed-body` for an IRI that is too long (rule 1.13) */
-export function isStorable(triple: TripleTokens): boolean {
+export function isStorable(triple: TripleKeys): boolean {
   for (const token of triple) if (isIri(token)) assertIriLength(token);
   const [, , object] = triple;
   const { datatype } = isResource(object) ? {} : literalParts(object);
@@ -41,8 +37,8 @@ export function isStorable(triple: TripleTokens): boolean {
 }
 
 /** The triples that a row makes of a template, of which some may be none of RDF. */
-export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleTokens[] {
-  const triples: TripleTokens[] = [];
+export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleKeys[] {
+  const triples: TripleKeys[] = [];
   const termOf = (place: TemplatePlace): TermKey | undefined => {
     if ('slot' in place) return row[place.slot];
     return 'token' in place ? place.token : blankToken(labelOf(place.label));
@@ -55,7 +51,7 @@ export function instances(template: Template, row: Row, labelOf: (label: string)
 }
 
 /** Labels of the storage begin with another letter. */
-async function* constructed(template: Template, rows: Blocks): AsyncGenerator<TripleTokens[]> {
+async function* constructed(template: Template, rows: Blocks): AsyncGenerator<TripleKeys[]> {
   let count = 0;
   for await (const block of rows)
     yield block.flatMap((row) => {
@@ -65,7 +61,7 @@ async function* constructed(template: Template, rows: Blocks): AsyncGenerator<Tr
     });
 }
 
-const blankToken = (label: string): TermKey => tokenOf({ termType: 'BlankNode', value: label } as Term);
+const blankToken = (label: string): TermKey => termKey({ termType: 'BlankNode', value: label } as Term);
 const isResource = (token: TermKey): boolean => isIri(token) || isBlank(token);
 
 /** What has the resources as its subject, and so on through blank nodes, which nobody could ask for by themselves. */
@@ -73,7 +69,7 @@ async function* described(
   { matches }: Execution,
   { slots, tokens }: GraphForm & { kind: 'describe' },
   rows: Blocks,
-): AsyncGenerator<TripleTokens[]> {
+): AsyncGenerator<TripleKeys[]> {
   const known = new Set<TermKey>();
   const add = (token: TermKey | undefined, to: TermKey[]): void => {
     if (token === undefined || known.has(token) || !isResource(token)) return;
@@ -82,13 +78,13 @@ async function* described(
   };
   let left: TermKey[] = [];
   for (const token of tokens) add(token, left);
-  async function* all(): AsyncGenerator<TripleTokens[]> {
+  async function* all(): AsyncGenerator<TripleKeys[]> {
     while (left.length > 0) {
       const next: TermKey[] = [];
       for (const subject of left)
         for await (const found of matches.stream([subject, undefined, undefined, undefined], union)) {
           for (const [, , object] of found) if (isBlank(object!)) add(object, next);
-          yield found as Terms[] & TripleTokens[];
+          yield found as Terms[] & TripleKeys[];
         }
       left = next;
     }

@@ -5,7 +5,7 @@
 
 import { roughly } from '../access/estimates.js';
 import type { Terms } from '../access/key-reader.js';
-import type { Wanted } from '../access/quad-matches.js';
+import type { MatchOptions } from '../access/quad-matches.js';
 import { type Blocks, type Expression, type Pattern, type Place, type Row, type Slot, termAt } from '../plan/plan.js';
 import { type Execution, recall, recallLasting } from './execution.js';
 
@@ -108,7 +108,7 @@ function isStar({ stars }: Execution, { places: [subject] }: Pattern): boolean {
   return !!subject && 'slot' in subject && stars.has(subject.slot);
 }
 
-export const wantedOf = (execution: Execution, pattern: Pattern): Wanted => ({
+export const wantedOf = (execution: Execution, pattern: Pattern): MatchOptions => ({
   part: pattern.part,
   places: pattern.wanted,
   isStar: isStar(execution, pattern),

@@ -9,7 +9,7 @@ import { isAbsoluteIri } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { encodeTerm } from '../../storage/keys/quad-keys.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
-import { type TermKey, tokenOf } from '../access/terms.js';
+import { type TermKey, termKey } from '../access/terms.js';
 import type { ServiceClause } from '../parse/service-clauses.js';
 import type { Row, Slot } from '../plan/plan.js';
 
@@ -86,7 +86,7 @@ function tokenReader(): (term: unknown) => TermKey {
     if (type === 'bnode') {
       let token = labels.get(value);
       if (token === undefined) {
-        token = tokenOf({ termType: 'BlankNode', value: `b${scope}x${labels.size.toString(36)}` } as Term);
+        token = termKey({ termType: 'BlankNode', value: `b${scope}x${labels.size.toString(36)}` } as Term);
         labels.set(value, token);
       }
       return token;
@@ -107,7 +107,7 @@ function literalToken(value: string, datatype: unknown, language: unknown, direc
   if (typeof type !== 'string' || !isAbsoluteIri(type)) throw unusable('A datatype is no IRI.');
   if (isTagged ? typeof language !== 'string' || language === '' : type === `${rdf.namespace}langString`)
     throw unusable('A literal has no language, or one too many.');
-  return tokenOf({
+  return termKey({
     termType: 'Literal',
     value,
     // Tags are the same in any case, and those of queries and of Turtle are in lower case too (RDF 1.1 Concepts 3.3).

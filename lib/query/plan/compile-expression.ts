@@ -2,7 +2,7 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
-import { type TermKey, tokenOf } from '../access/terms.js';
+import { type TermKey, termKey } from '../access/terms.js';
 import type { ArithmeticOperator } from '../expressions/arithmetic.js';
 import { casts } from '../expressions/casts.js';
 import { areEqual, isAtMost, isLess } from '../expressions/comparison.js';
@@ -34,7 +34,7 @@ function isCheap(node: Algebra.Expression): boolean {
 /** A constant's token. @throws NotCompiledError for a term that the store cannot hold */
 export function constantToken(term: Term): TermKey {
   try {
-    return tokenOf(term);
+    return termKey(term);
   } catch (error) {
     throw new NotCompiledError((error as Error).message);
   }

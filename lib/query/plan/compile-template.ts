@@ -3,7 +3,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
-import { type TermKey, tokenOf } from '../access/terms.js';
+import { type TermKey, termKey } from '../access/terms.js';
 import { compileNode } from './compile.js';
 import { type Names, namesOf } from './compile-scope.js';
 import type { Plan, Template, TemplatePlace } from './plan.js';
@@ -66,5 +66,5 @@ export function compileUpdate(
 function storedToken(term: Term): TermKey {
   if (term.termType === 'NamedNode' && !isAbsoluteIri(term.value))
     throw new LwsError('malformed-body', `<${term.value.slice(0, 200)}> is not an absolute IRI.`);
-  return tokenOf(term);
+  return termKey(term);
 }

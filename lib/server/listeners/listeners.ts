@@ -29,7 +29,7 @@ export interface DoorOptions {
 /** Connections at once for redirects and challenges, which end with their answer. */
 const maxRedirects = 256;
 
-export function createDoor(
+export function createListeners(
   core: CoreSettings,
   { app, challenge, certificates, onServer, originAt }: DoorOptions,
 ): Door {

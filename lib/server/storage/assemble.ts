@@ -17,7 +17,7 @@ import type { AppContext } from '../../http/app-context.js';
 import { graphStorePath } from '../../http/graph-store.js';
 import { describeStorage, type VerificationMethod } from '../../http/storage-description.js';
 import { systemContainerReply } from '../../http/system-container.js';
-import { type Measure, measure } from '../../measures.js';
+import { type Metric, metric } from '../../metrics.js';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.js';
 import { profiles } from '../../profile.js';
 import { BulkStaging } from '../../resources/bulk.js';
@@ -161,10 +161,10 @@ export function assemblePlatform(
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     updateGraphs: (request) => updateGraphs(assembled, request),
     explain: (request) => explainDecision(assembled, request),
-    measures: async () => [
+    metrics: async () => [
       ...storeMeasures(store, core.quotaBytes),
-      ...(deployment?.measures ?? []),
-      ...(await Promise.all(installations.map((installation) => installation.measures?.() ?? []))).flat(),
+      ...(deployment?.metrics ?? []),
+      ...(await Promise.all(installations.map((installation) => installation.metrics?.() ?? []))).flat(),
     ],
     // What the operator decided for all is nobody else's business.
     version: packageVersion(),
@@ -183,7 +183,7 @@ export async function installAll(
   for (const component of components) {
     const own = settings.of(component.settings);
     if (component.isEnabled(own)) installations.push(await component.install(platform, own));
-    else await component.retire?.(platform);
+    else await component.onDisabled?.(platform);
   }
 }
 
@@ -259,17 +259,17 @@ export function assembleAppContext(
   };
 }
 
-const storeMeasures = (store: Store, quotaBytes: number): readonly Measure[] => [
-  measure('gauge', 'store_bytes', 'Bytes that count against the quota.', store.bytes),
-  measure('gauge', 'store_quota_bytes', 'The quota in bytes; 0: none.', quotaBytes),
-  measure('gauge', 'store_transactions_waiting', 'Transactions under way or waiting.', store.commits.waiting),
-  measure(
+const storeMeasures = (store: Store, quotaBytes: number): readonly Metric[] => [
+  metric('gauge', 'store_bytes', 'Bytes that count against the quota.', store.bytes),
+  metric('gauge', 'store_quota_bytes', 'The quota in bytes; 0: none.', quotaBytes),
+  metric('gauge', 'store_transactions_waiting', 'Transactions under way or waiting.', store.commits.waiting),
+  metric(
     'gauge',
     'store_failed',
     '1 while the disk takes no writes.',
     Number(store.commits.hasFailed || !store.isOpen),
   ),
-  measure(
+  metric(
     'gauge',
     'store_snapshots_open',
     'Open snapshots of the thread that answers requests.',

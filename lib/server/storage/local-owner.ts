@@ -12,7 +12,7 @@ const entry = entryKey('own-owner', 'did');
  * @throws SettingsError when the storage has had such an owner and its key is gone: a new owner could not be told from a thief, and
  *   what the earlier one made would be nobody's
  */
-export async function ownOwner(store: Store, file: string): Promise<string> {
+export async function localOwner(store: Store, file: string): Promise<string> {
   const known = store.entry(entry);
   if (known !== undefined && !existsSync(file))
     throw new SettingsError(

@@ -13,7 +13,7 @@ import type { Settings } from '../../settings.js';
 import { type CoreSettings, coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { keptKey } from './key-file.js';
-import { ownOwner } from './local-owner.js';
+import { localOwner } from './local-owner.js';
 import { blobPlaceOf, formatsOf, openStore, serversOf } from './open-store.js';
 import type { ServerProcess } from './process.js';
 import { type Upgrade, upgradeListener } from './upgrades.js';
@@ -84,7 +84,7 @@ export async function prepareStorage(
   });
   try {
     await ensureRoot(store, iri, Date.now());
-    const owners = mintedOwner ? [await ownOwner(store, mintedOwner)] : core.owners;
+    const owners = mintedOwner ? [await localOwner(store, mintedOwner)] : core.owners;
     const installations: Installation[] = [];
     const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
     const method = await verificationMethodOf(webhookKey, iri);

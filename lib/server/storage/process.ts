@@ -9,7 +9,7 @@ import { Documents, makePools, type Pools } from '../../documents/documents.js';
 import { remoteContexts } from '../../documents/remote-contexts.js';
 import type { AppContext } from '../../http/app-context.js';
 import type { Log } from '../../log.js';
-import type { Answered } from '../../measures.js';
+import type { Answered } from '../../metrics.js';
 import type { Storage } from '../../resources/storage.js';
 import type { CoreSettings } from '../settings/core-settings.js';
 import { outboundFetch } from './outbound-fetch.js';

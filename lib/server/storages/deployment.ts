@@ -9,9 +9,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { throttle } from '../../authentication/throttle.js';
-import type { Standing } from '../../authorization/authorizer.js';
+import type { CallerClass } from '../../authorization/authorizer.js';
 import type { Access, Principal } from '../../authorization/principal.js';
-import { countedCache } from '../../caches.js';
+import { lruCache } from '../../caches.js';
 import { type Deployment, invitationDays, type StorageRecord } from '../../component/deployment.js';
 import { LwsError, tooBusy } from '../../errors.js';
 import { clientOf } from '../../fields/client-address.js';
@@ -21,7 +21,7 @@ import { statusOf } from '../../http/problem.js';
 import { interruptBody } from '../../http/request.js';
 import { addressOf, hostOf, pathOf } from '../../http/request-log.js';
 import { endUpgrade } from '../../http/upgrade.js';
-import { type Measure, measure } from '../../measures.js';
+import { type Metric, metric } from '../../metrics.js';
 import type { Storage } from '../../resources/storage.js';
 import { priority } from '../../threads/thread.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';
@@ -30,8 +30,8 @@ import { readIdentity, signLinkCredential } from '../storage/owner-credential.js
 import type { ServerProcess } from '../storage/process.js';
 import type { Upgrade } from '../storage/upgrades.js';
 import type { Addressee } from './addresses.js';
+import { OpenStorages } from './open-storages.js';
 import { storageSettings } from './overlay.js';
-import { Residents } from './residents.js';
 import type { Seat } from './seats.js';
 import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
@@ -53,7 +53,7 @@ const digestOf = (name: string, { headers }: IncomingMessage): string =>
 
 export class StorageDeployment implements Deployment {
   private readonly records: StorageRecords;
-  private readonly residents: Residents;
+  private readonly residents: OpenStorages;
   private readonly shared: ServerProcess;
   private home: OpenStorage | undefined;
   private refusal: RequestListener | undefined;
@@ -61,9 +61,9 @@ export class StorageDeployment implements Deployment {
   /** Openings of storages, in a minute, that strangers of one address cause, and all together. */
   private readonly openings = throttle(30, 600);
   private readonly seats = new WeakMap<IncomingMessage, Seat>();
-  private readonly standings = new WeakMap<Principal, { readonly standing: Standing; readonly until: number }>();
+  private readonly standings = new WeakMap<Principal, { readonly standing: CallerClass; readonly until: number }>();
   /** Standings of callers, by digests of a storage and a credential that it accepted. */
-  private readonly credentials = countedCache<Standing>(10_000, credentialMs);
+  private readonly credentials = lruCache<CallerClass>(10_000, credentialMs);
   private sweeper: NodeJS.Timeout | undefined;
   /** A file for each storage that is open, or has something to do; beside the records, whose folder is looked through when it changes. */
   private readonly marks: string;
@@ -88,7 +88,7 @@ export class StorageDeployment implements Deployment {
     // All storages have one gate for what they fetch on the word of others; its clients take turns.
     const fetch = process.fetchUnder();
     this.shared = { ...process, fetchUnder: (policy) => (policy ? process.fetchUnder(policy) : fetch) };
-    this.residents = new Residents({
+    this.residents = new OpenStorages({
       maxOpen: core.storagesOpen,
       maxGuests,
       idleMs: core.storagesIdle * 1000,
@@ -171,7 +171,7 @@ export class StorageDeployment implements Deployment {
     const seat = this.seats.get(req);
     const { principal } = access;
     if (!seat || !principal) return;
-    const use = (standing: Standing): void => {
+    const use = (standing: CallerClass): void => {
       Object.assign(seat, { standing, isJudged: true } satisfies Partial<Seat>);
       if (standing !== 'stranger') this.residents.known(name);
     };
@@ -249,7 +249,7 @@ export class StorageDeployment implements Deployment {
     return { storage, leave };
   }
 
-  private async admit(req: IncomingMessage, whom: Addressee): ReturnType<Residents['use']> {
+  private async admit(req: IncomingMessage, whom: Addressee): ReturnType<OpenStorages['use']> {
     if (whom === 'elsewhere')
       throw new LwsError('misdirected-request', 'No storage of this server has an address with this host.');
     const record = typeof whom === 'object' ? this.records.get(whom.name) : undefined;
@@ -283,13 +283,13 @@ export class StorageDeployment implements Deployment {
     return this.residents.isOpen(name);
   }
 
-  get measures(): readonly Measure[] {
+  get metrics(): readonly Metric[] {
     const { open, counts } = this.residents;
     return [
-      measure('gauge', 'storages_known', 'Storages of the deployment, but that of the base URI.', this.records.size),
-      measure('gauge', 'storages_open', 'Of these, open now.', open),
-      measure('counter', 'storages_opened_total', 'Times that one was opened.', counts.opened),
-      measure('counter', 'storages_evicted_total', 'Times that one was closed for another.', counts.evicted),
+      metric('gauge', 'storages_known', 'Storages of the deployment, but that of the base URI.', this.records.size),
+      metric('gauge', 'storages_open', 'Of these, open now.', open),
+      metric('counter', 'storages_opened_total', 'Times that one was opened.', counts.opened),
+      metric('counter', 'storages_evicted_total', 'Times that one was closed for another.', counts.evicted),
     ];
   }
 

@@ -1,7 +1,7 @@
 /** Requests under way of one storage, with shares by the standing of the caller and by address (rule 21.5). */
 
-import type { Standing } from '../../authorization/authorizer.js';
-import { rankOf } from '../../authorization/client.js';
+import type { CallerClass } from '../../authorization/authorizer.js';
+import { priorityOf } from '../../authorization/client.js';
 import { type LwsError, tooBusy } from '../../errors.js';
 
 /** One request. */
@@ -9,7 +9,7 @@ export interface Seat {
   /** Address of the client, as it is counted. */
   readonly address: string;
   /** Standing of the caller; `stranger` until authentication says otherwise. */
-  standing: Standing;
+  standing: CallerClass;
   /** Authentication is done, or there is nothing to verify. */
   isJudged: boolean;
   /** Whether a part of the request body is missing. */
@@ -19,7 +19,7 @@ export interface Seat {
 }
 
 /** Maximum requests under way of one storage, for callers of each standing: the rest is a reserve for those with more rights. */
-const shares: Readonly<Record<Standing, number>> = { controller: 256, known: 224, stranger: 192 };
+const shares: Readonly<Record<CallerClass, number>> = { controller: 256, known: 224, stranger: 192 };
 /** Of these, from one address, for all but controllers; HTTP/2 allows 100 on a connection. */
 const maxPerAddress = 128;
 /** Milliseconds after which a request counts as judged: a key of a slow host may take longer. */
@@ -55,14 +55,14 @@ export class Seats {
   }
 
   private makeRoom({ standing, address }: Seat): void {
-    const alike = [...this.taken.keys()].filter((seat) => rankOf(seat.standing) >= rankOf(standing));
+    const alike = [...this.taken.keys()].filter((seat) => priorityOf(seat.standing) >= priorityOf(standing));
     const here = alike.filter((seat) => seat.address === address);
     if (standing !== 'controller' && here.length >= maxPerAddress) this.interruptOldest(here, standing);
     if (standing === 'stranger' ? alike.length >= shares.stranger : this.taken.size >= shares[standing])
       this.interruptOldest(alike, standing);
   }
 
-  private interruptOldest(seats: readonly Seat[], standing: Standing): void {
+  private interruptOldest(seats: readonly Seat[], standing: CallerClass): void {
     const isBelow = (seat: Seat): boolean => seat.standing === 'stranger' || seat.standing !== standing;
     const oldest = seats.find((seat) => isBelow(seat) && this.canInterrupt(seat));
     if (!oldest) throw tooBusy('The storage has too many requests under way.', 2);

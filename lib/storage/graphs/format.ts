@@ -3,8 +3,8 @@
  * start continues it.
  */
 
+import { IndexSet } from '../keys/index-set.js';
 import { endDigits, separator, suffixOfKey, suffixStart, termLengths } from '../keys/key-layout.js';
-import { Orders } from '../keys/orders.js';
 import { allQuads, graphPrefix, indexNames } from '../keys/quad-keys.js';
 import {
   allRecords,
@@ -31,7 +31,7 @@ export const storeFormat = '3';
 const knownFeatures: readonly string[] = ['orders'];
 
 /** What every new store begins with. @param orders in which its quads are put */
-export const newFacts = (orders: Orders): readonly (readonly [key: string, value: string])[] => [
+export const newFacts = (orders: IndexSet): readonly (readonly [key: string, value: string])[] => [
   [metaKey('version'), storeFormat],
   [metaKey('features'), knownFeatures.join(' ')],
   [metaKey('orders'), orders.text],
@@ -62,8 +62,8 @@ const migrations: Readonly<Record<string, Migration>> = {
     what: 'its quads are counted, and it is noted which orders they are kept in',
     async run(level, { onProgress }) {
       // A store that was restored, or copied from a checkpoint, says it of itself; what is older has all orders.
-      const orders = (await level.get(metaKey('orders'))) ?? Orders.all.text;
-      const facts = newFacts(Orders.read(orders));
+      const orders = (await level.get(metaKey('orders'))) ?? IndexSet.all.text;
+      const facts = newFacts(IndexSet.read(orders));
       const fill = (batch: BatchWriter): void => {
         for (const fact of facts) batch.put(...fact);
       };

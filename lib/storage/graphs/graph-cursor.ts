@@ -3,7 +3,7 @@
  * takes as long as to read a small graph.
  */
 
-import { firstAt } from '../keys/graph-keys.js';
+import { lowerBound } from '../keys/graph-keys.js';
 import { compareKeys } from '../keys/key-order.js';
 import { allQuads, graphPrefix } from '../keys/quad-keys.js';
 import { block as blockOptions, type Level, type LevelSnapshot } from '../level/durable-level.js';
@@ -52,7 +52,7 @@ export class GraphCursor {
   private isInBlock(key: string): boolean {
     const { block } = this;
     if (block.length === 0 || compareKeys(block[block.length - 1]!, key) < 0) return false;
-    this.at = firstAt(block, key, this.at);
+    this.at = lowerBound(block, key, this.at);
     return true;
   }
 

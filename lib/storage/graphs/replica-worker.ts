@@ -1,5 +1,5 @@
 /** Thread for work on a replica, such as a checkpoint, so that requests do not wait for it. */
-import { hold, serve, threadData } from '../../threads/serve.js';
+import { acquire, serve, threadData } from '../../threads/worker-host.js';
 import { openLevel } from '../level/durable-level.js';
 import { Replica } from './replica.js';
 
@@ -7,7 +7,7 @@ const functions = {
   /** Calls `work(replica, task)` of the module at a URL. */
   async run({ module, task }: { readonly module: string; readonly task: unknown }): Promise<void> {
     const { work } = (await import(module)) as { work(replica: Replica, task: unknown): Promise<void> };
-    await work(new Replica(await hold(() => openLevel(threadData as string))), task);
+    await work(new Replica(await acquire(() => openLevel(threadData as string))), task);
   },
 };
 

@@ -3,7 +3,7 @@
  * full state and the rows after it. Rows are written without a sync. Each leaves its number, so that a gap shows if a power cut has taken one.
  */
 
-import { Orders } from '../keys/orders.js';
+import { IndexSet } from '../keys/index-set.js';
 import { metaKey, rangeOf } from '../keys/records.js';
 import {
   type BatchWriter,
@@ -95,7 +95,7 @@ export class Replica {
     for await (const lines of state) {
       const entries = lines.map(entryOf);
       const fill = (batch: BatchWriter): void => {
-        for (const entry of entries) putEntry(batch, entry, Orders.one);
+        for (const entry of entries) putEntry(batch, entry, IndexSet.one);
       };
       await writeUnsynced(level, fill, () => entries.at(-1)!);
     }
@@ -104,8 +104,8 @@ export class Replica {
     // A state of an earlier format is migrated as such a store is.
     const isEmpty = (await level.get(metaKey('version'))) === undefined;
     const fill = (batch: BatchWriter): void => {
-      for (const fact of isEmpty ? newFacts(Orders.one) : []) batch.put(...fact);
-      batch.put(metaKey('orders'), Orders.one.text);
+      for (const fact of isEmpty ? newFacts(IndexSet.one) : []) batch.put(...fact);
+      batch.put(metaKey('orders'), IndexSet.one.text);
       batch.put(metaKey('storage'), storage);
       batch.put(metaKey('position'), String(seq));
     };

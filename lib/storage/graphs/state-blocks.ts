@@ -3,8 +3,8 @@
  * read, since the others follow from it.
  */
 
+import type { IndexSet } from '../keys/index-set.js';
 import { isQuad } from '../keys/iri-rewriting.js';
-import type { Orders } from '../keys/orders.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { rangeOf } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
@@ -43,7 +43,7 @@ export async function* stateLines(...of: Parameters<typeof stateBlocks>): AsyncG
 }
 
 /** Puts an entry of a state into a store. @param orders in which quads are put */
-export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry, orders: Orders): void {
+export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry, orders: IndexSet): void {
   if (isQuad(key)) orders.put(batch, key);
   else batch.put(key, value);
 }

@@ -3,7 +3,7 @@ import type { Term } from '@rdfjs/types';
 import { turtleSizes } from '../../rdf/turtle-writer.js';
 import type { WriterOptions } from '../../rdf/writer-options.js';
 import type { ChangedKeys } from '../keys/graph-changes.js';
-import { firstAt } from '../keys/graph-keys.js';
+import { lowerBound } from '../keys/graph-keys.js';
 import { separator, type TermSpan } from '../keys/key-layout.js';
 import { spansOfKey, termOfKey } from '../keys/quad-decoding.js';
 import { isLargeGraph } from './graph-lines.js';
@@ -50,12 +50,12 @@ export function changedSize(
 
 /** Whether some of the keys have a beginning. */
 const begins = (keys: readonly string[], beginning: string): boolean =>
-  keys[firstAt(keys, beginning)]?.startsWith(beginning) === true;
+  keys[lowerBound(keys, beginning)]?.startsWith(beginning) === true;
 
 /** The objects of the keys that begin with the same subject and predicate. */
 function objectsOf(keys: readonly string[], beginning: string): readonly Term[] {
   const objects: Term[] = [];
-  for (let at = firstAt(keys, beginning); keys[at]?.startsWith(beginning); at++)
+  for (let at = lowerBound(keys, beginning); keys[at]?.startsWith(beginning); at++)
     objects.push(termOfKey(keys[at]!, spansOfKey(keys[at]!)[3]!));
   return objects;
 }

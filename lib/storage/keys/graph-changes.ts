@@ -1,5 +1,5 @@
 /** Changes of graphs by a transaction, and the graphs that result from them. */
-import { firstAt, type GraphKeys, hasKey, PackedKeys } from './graph-keys.js';
+import { type GraphKeys, hasKey, lowerBound, PackedKeys } from './graph-keys.js';
 import { compareKeys } from './key-order.js';
 
 /** Keys that are added and removed, each list in order. */
@@ -54,7 +54,7 @@ export function applied(before: readonly string[], { added, removed }: KeyDiffer
   while (next < added.length || out < removed.length) {
     const comes = out === removed.length || (next < added.length && compareKeys(added[next]!, removed[out]!) < 0);
     const key = comes ? added[next++]! : removed[out++]!;
-    for (const end = firstAt(before, key, at); at < end; at++) keys.push(before[at]!);
+    for (const end = lowerBound(before, key, at); at < end; at++) keys.push(before[at]!);
     const isThere = before[at] === key;
     if (isThere) at++;
     if (comes) keys.push(key);
@@ -125,7 +125,7 @@ export function hasAfter(changes: readonly Laid[], key: string): boolean | undef
 }
 
 /** The blocks of a graph after changes of parts of it. */
-export async function* laidOver(blocks: Blocks, parts: readonly Laid[]): AsyncGenerator<readonly string[]> {
+export async function* overlay(blocks: Blocks, parts: readonly Laid[]): AsyncGenerator<readonly string[]> {
   const last = new Map<string, boolean>();
   for (const { added, removed } of parts) {
     for (const key of removed) last.set(key, false);

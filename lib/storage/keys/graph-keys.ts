@@ -92,7 +92,7 @@ const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
 /** The index of the first of sorted keys that is not before `key`; their number when there is none (binary search). */
-export function firstAt(keys: readonly string[], key: string, from = 0): number {
+export function lowerBound(keys: readonly string[], key: string, from = 0): number {
   const isBefore = comesBefore(key);
   let [low, high] = [from, keys.length];
   while (low < high) {
@@ -104,7 +104,7 @@ export function firstAt(keys: readonly string[], key: string, from = 0): number 
 }
 
 /** Whether sorted keys contain one. */
-export const hasKey = (keys: readonly string[], key: string): boolean => keys[firstAt(keys, key)] === key;
+export const hasKey = (keys: readonly string[], key: string): boolean => keys[lowerBound(keys, key)] === key;
 
 /** Merges two sorted arrays of keys; a key in both appears once. */
 export function mergedKeys(a: readonly string[], b: readonly string[]): readonly string[] {

@@ -4,13 +4,13 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Orders, quadstoreIndexes } from '../keys/orders.js';
+import { type IndexSet, quadstoreIndexes } from '../keys/index-set.js';
 import { writeWhole } from './synced-files.js';
 
 /** Writes the file where it says something else. */
 export function noteIndexes(
   folder: string,
-  orders: Orders,
+  orders: IndexSet,
   onTrouble: (message: string, error: unknown) => void = () => {},
 ): void {
   const file = join(folder, 'quadstore.json');

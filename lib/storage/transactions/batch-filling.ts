@@ -1,16 +1,16 @@
 /** Turns the changes of a transaction into the operations of a batch. */
 
-import type { Orders } from '../keys/orders.js';
+import type { IndexSet } from '../keys/index-set.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from '../keys/records.js';
 import type { BatchWriter } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
 
 const quadsAtATime = 250;
 /** Gives the event loop to other work once. */
-export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Writes a transaction's changes into a batch, in slices that leave the event loop to others. @param orders as the batch leaves them */
-export async function fillBatch(batch: BatchWriter, transaction: Transaction, orders: Orders): Promise<void> {
+export async function fillBatch(batch: BatchWriter, transaction: Transaction, orders: IndexSet): Promise<void> {
   for (const [iri, record] of transaction.records) {
     if (record) batch.put(recordKey(iri), writeRecord(record));
     else batch.del(recordKey(iri));
@@ -22,7 +22,7 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction, or
   }
   let entries = 0;
   for (const [key, value] of transaction.entries) {
-    if (++entries % quadsAtATime === 0) await breathe();
+    if (++entries % quadsAtATime === 0) await yieldToEventLoop();
     if (value === null) batch.del(key);
     else batch.put(key, value);
   }
@@ -35,7 +35,7 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction, or
     ] as const)
       for (const key of keys) {
         orders[write](batch, key);
-        if (++quads % quadsAtATime === 0) await breathe();
+        if (++quads % quadsAtATime === 0) await yieldToEventLoop();
       }
   }
 }
@@ -54,8 +54,11 @@ export function quadsOf({ graphs, hidden }: Transaction): number {
 const recordBytes = 500;
 
 /** About how many bytes a transaction's batch has. */
-export function sizeOfBatch({ records, entries, graphs, hidden, partner }: Transaction, { width }: Orders): number {
-  let size = records.size * recordBytes + (partner?.bytes ?? 0) * width;
+export function sizeOfBatch(
+  { records, entries, graphs, hidden, batchWriter }: Transaction,
+  { width }: IndexSet,
+): number {
+  let size = records.size * recordBytes + (batchWriter?.bytes ?? 0) * width;
   for (const [key, value] of entries) size += key.length + (value?.length ?? 0);
   for (const { added, removed } of [...graphs.values(), ...hidden.values()])
     for (const keys of [added, removed]) for (const key of keys) size += key.length * width;

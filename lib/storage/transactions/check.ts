@@ -6,9 +6,9 @@ import { finished } from 'node:stream/promises';
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
-import { hiddenGraphs } from '../graphs/hidden-keys.js';
+import { stagedGraphs } from '../graphs/staged-keys.js';
 import { DamagedBlobError } from '../keys/blob-integrity.js';
-import { Orders } from '../keys/orders.js';
+import { IndexSet } from '../keys/index-set.js';
 import { decodeKeys } from '../keys/quad-decoding.js';
 import { allQuads, indexNames, keyEncoder, separator } from '../keys/quad-keys.js';
 import {
@@ -24,7 +24,7 @@ import {
   rangeOf,
   readRecord,
 } from '../keys/records.js';
-import { atOnce } from '../level/at-once.js';
+import { forEachConcurrently } from '../level/concurrently.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from '../level/durable-level.js';
 import { countEntries } from '../level/quota.js';
 import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
@@ -143,10 +143,10 @@ class Check {
     const misread = new Map<string, number>();
     let writer: { readonly graph: string; readonly keyOf: (quad: Quad) => string } | undefined;
     const { level } = this.store;
-    const hidden = await hiddenGraphs(level, this.snapshot);
+    const hidden = await stagedGraphs(level, this.snapshot);
     const count = lineCounter();
     const fact = (name: 'orders' | 'quads') => level.get(metaKey(name), { snapshot: this.snapshot });
-    const orders = Orders.read(await fact('orders'));
+    const orders = IndexSet.read(await fact('orders'));
     let inAll = 0;
     for await (const keys of keyBlocks(level, allQuads, { snapshot: this.snapshot })) {
       let at = 0;
@@ -216,7 +216,7 @@ class Check {
         if (this.blobOwners.get(blob)?.iri !== iri)
           this.fault(`The blob ${blob} is kept for ${iri}, which does not refer to it.`);
       }
-    await atOnce(this.blobOwners, blobs.atOnce, ([blob, record]) => this.blob(blob, record));
+    await forEachConcurrently(this.blobOwners, blobs.atOnce, ([blob, record]) => this.blob(blob, record));
     const garbage = new Set<string>();
     for await (const keys of keyBlocks(level, allGarbage(), { snapshot: this.snapshot }))
       for (const key of keys) garbage.add(key.slice(2));

@@ -4,17 +4,17 @@
  * the others as they are, and none is acknowledged before its batch is synced.
  */
 import { randomUUID } from 'node:crypto';
-import type { WrittenBatch } from '../../measures.js';
-import type { Orders } from '../keys/orders.js';
+import type { WrittenBatch } from '../../metrics.js';
+import type { IndexSet } from '../keys/index-set.js';
 import { metaKey } from '../keys/records.js';
 import { commitInDoubt } from '../level/commit-in-doubt.js';
 import { storageFull } from '../level/disk-space.js';
 import { type BatchWriter, type Level, putSynced, writeBatch, writeUnsynced } from '../level/durable-level.js';
 import { quotaExceeded } from '../level/quota.js';
-import { breathe, fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
-import { writeWithPartner } from './batch-partner.js';
+import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
+import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
-import { Growth, type KeptQuads } from './growth.js';
+import { IndexBackfill, type KeptQuads } from './index-backfill.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { Transaction } from './transaction.js';
 
@@ -99,11 +99,11 @@ export class CommitQueue {
   private writing = 0;
   protected failure: unknown;
   private doubt: Doubt | undefined;
-  protected readonly growth: Growth;
+  protected readonly growth: IndexBackfill;
   private reordering: Promise<void> | undefined;
 
   constructor(protected readonly options: CommitQueueOptions) {
-    this.growth = new Growth(options.level);
+    this.growth = new IndexBackfill(options.level);
     this.state = new OverlaidState(options.committed, options.bytes);
   }
 
@@ -123,7 +123,7 @@ export class CommitQueue {
   }
 
   /** Gives the quads all orders, or one, between other batches and in them. Resolves when they have them, or when it is broken off. */
-  reorder(wanted: Orders): Promise<void> {
+  reorder(wanted: IndexSet): Promise<void> {
     this.growth.wanted = wanted;
     this.reordering ??= this.growOn().finally(() => {
       this.reordering = undefined;
@@ -226,12 +226,12 @@ export class CommitQueue {
 
   private async flush(): Promise<void> {
     // One turn of the event loop, so that the transactions that wait for their turn right now join the first batch.
-    await breathe();
+    await yieldToEventLoop();
     while (this.hasWork) {
       const group = this.takeGroup();
       if (group.length > 0 && !(await this.writeGroup(group))) return;
-      const steps = group.length === 0 ? 1 : group.at(-1)!.transaction.partner ? stepsBehindPartner : 0;
-      const isUrgent = (): boolean => this.pending.some(({ transaction }) => !transaction.partner);
+      const steps = group.length === 0 ? 1 : group.at(-1)!.transaction.batchWriter ? stepsBehindPartner : 0;
+      const isUrgent = (): boolean => this.pending.some(({ transaction }) => !transaction.batchWriter);
       for (let step = 0; step < steps && !isUrgent(); step++) if (!(await this.step())) return;
     }
   }
@@ -254,8 +254,8 @@ export class CommitQueue {
   }
 
   /** Notes what a batch has left. */
-  private keep(orders: Orders, quads: number): void {
-    const isOther = orders.isWhole !== this.growth.orders.isWhole;
+  private keep(orders: IndexSet, quads: number): void {
+    const isOther = orders.isComplete !== this.growth.orders.isComplete;
     Object.assign(this.growth, { orders, quads });
     if (isOther) this.options.onOrders(this.growth);
   }
@@ -272,12 +272,12 @@ export class CommitQueue {
     this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
     const [began, bytes, name] = [performance.now(), String(group.at(-1)!.total), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
-    const { partner } = group.at(-1)!.transaction;
+    const { batchWriter } = group.at(-1)!.transaction;
     let { orders, quads } = this.growth;
     for (const { transaction } of group) quads += quadsOf(transaction);
     const fill = async (batch: BatchWriter): Promise<void> => {
       // A partner has filled its part with the orders of before.
-      if (!partner) orders = await this.growth.fill(batch, quads - this.growth.quads);
+      if (!batchWriter) orders = await this.growth.fill(batch, quads - this.growth.quads);
       for (const { transaction } of group) await fillBatch(batch, transaction, orders);
       await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
@@ -290,7 +290,9 @@ export class CommitQueue {
       const last = [metaKey('bytes'), bytes] as const;
       // Several servers: LevelDB is a copy here, and what a crash takes from it is in the journal.
       const write = fillPlace === undefined ? writeBatch : writeUnsynced;
-      await (partner ? writeWithPartner({ partner, orders }, fill, last) : write(this.options.level, fill, () => last));
+      await (batchWriter
+        ? writeWithPartner({ partner: batchWriter, orders }, fill, last)
+        : write(this.options.level, fill, () => last));
     } catch (error) {
       this.fail(error, { batch: name, group, behind: this.pending });
       return false;
@@ -305,7 +307,7 @@ export class CommitQueue {
 
   /** The transactions of the next batch: all that wait, up to and with the first that has a partner. */
   private takeGroup(): PendingCommit[] {
-    const at = this.pending.findIndex(({ transaction }) => transaction.partner);
+    const at = this.pending.findIndex(({ transaction }) => transaction.batchWriter);
     return this.pending.splice(0, at < 0 ? this.pending.length : at + 1);
   }
 

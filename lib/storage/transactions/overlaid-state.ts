@@ -2,7 +2,7 @@
  * The state as the staged transactions leave it: the committed state, and over it the changes that are not yet on the disk. It must not
  * know when these are written.
  */
-import { type GraphChange, hasAfter, laidOver, lastWhole } from '../keys/graph-changes.js';
+import { type GraphChange, hasAfter, lastWhole, overlay } from '../keys/graph-changes.js';
 import { blocksOf } from '../keys/graph-keys.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../keys/records.js';
@@ -72,7 +72,7 @@ export class OverlaidState implements TransactionBase {
     const parts = changes
       .slice(from + 1)
       .map((change) => ({ ...change, added: wanted(change.added), removed: wanted(change.removed) }));
-    return filtered(laidOver(whole, parts), wanted);
+    return filtered(overlay(whole, parts), wanted);
   }
 
   keysWithObject({ iri }: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined {

@@ -8,16 +8,16 @@ import type { Quad, Source, Term } from '@rdfjs/types';
 import { wrap } from 'asynciterator';
 import { type Pattern, Quadstore, type TermName } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
-import { hiddenGraphs } from '../graphs/hidden-keys.js';
-import { quadstoreIndexes } from '../keys/orders.js';
+import { stagedGraphs } from '../graphs/staged-keys.js';
+import { quadstoreIndexes } from '../keys/index-set.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
-import { keptOrders } from './growth.js';
+import { storedIndexes } from './index-backfill.js';
 
 const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
 
 /** The indexes that the quads of a state can be found in. */
 const indexesOf = (level: Level, snapshot: LevelSnapshot | undefined): TermName[][] =>
-  quadstoreIndexes(keptOrders(level, snapshot));
+  quadstoreIndexes(storedIndexes(level, snapshot));
 
 /** Quads of one snapshot each time; written only by the storage's transactions. */
 export class QuadReader extends Quadstore implements Source<Quad> {
@@ -49,7 +49,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     const indexes = indexesOf(this.level, snapshot);
     const own = new Quadstore({ backend: backend.level as never, dataFactory: this.dataFactory, indexes });
     try {
-      const hidden = await hiddenGraphs(this.level, snapshot);
+      const hidden = await stagedGraphs(this.level, snapshot);
       const { iterator } = await own.getStream(patternFor(wanted, indexes));
       // A scan by characters also finds terms of other types with the same characters.
       for await (const quad of iterator as unknown as AsyncIterable<Quad>)

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Blobs } from '../blobs/blobs.js';
 import { allGarbage, blobKey, garbageKey } from '../keys/records.js';
-import { atOnce } from '../level/at-once.js';
+import { forEachConcurrently } from '../level/concurrently.js';
 import { keyBlocks, type Level } from '../level/durable-level.js';
 import type { Coordination } from './coordination.js';
 import type { Transaction } from './transaction.js';
@@ -62,9 +62,11 @@ export class BlobSweeper {
     const doubtful = await blobs.inDoubt(coordination.hasOthers ? dayMs : 0);
     // After the list was read: so each blob of it that other servers have committed meanwhile is known as committed.
     await coordination.freshen();
-    await atOnce(doubtful, blobs.atOnce, async (blob) => (signal.aborted ? undefined : settle(level, blobs, blob)));
+    await forEachConcurrently(doubtful, blobs.atOnce, async (blob) =>
+      signal.aborted ? undefined : settle(level, blobs, blob),
+    );
     for await (const keys of keyBlocks(level, allGarbage()))
-      await atOnce(keys, blobs.atOnce, async (key) => {
+      await forEachConcurrently(keys, blobs.atOnce, async (key) => {
         if (signal.aborted || forgotten.has(key)) return;
         await blobs.remove(blobOf(key));
         forgotten.add(key);
@@ -122,7 +124,7 @@ export class SettledBlobs {
       return;
     }
     await this.settle(async (blobs) => {
-      await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
+      await forEachConcurrently(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
       if (!this.options.coordination.hasOthers) await this.remove(blobs, removedBlobs);
       // When the process ends first, the next start removes them.
       else setTimeout(() => void this.settle(() => this.remove(blobs, removedBlobs)), keptMs).unref();
@@ -130,7 +132,7 @@ export class SettledBlobs {
   }
 
   private remove(blobs: Blobs, removed: ReadonlySet<string>): Promise<void> {
-    return atOnce(removed, blobs.atOnce, async (blob) => {
+    return forEachConcurrently(removed, blobs.atOnce, async (blob) => {
       await blobs.remove(blob);
       this.forgotten.add(garbageKey(blob));
     });
@@ -139,7 +141,7 @@ export class SettledBlobs {
   /** Removes the new blobs of a transaction that is not on the disk. */
   dropped({ addedBlobs }: Transaction): Promise<void> {
     return this.settle(async (blobs) => {
-      await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.remove(blob));
+      await forEachConcurrently(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.remove(blob));
     });
   }
 

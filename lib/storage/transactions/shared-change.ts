@@ -21,7 +21,7 @@ export function writeChanges(transactions: readonly Transaction[]): Buffer {
 }
 
 function changeOf(transaction: Transaction): SharedChange {
-  if (transaction.partner) throw new Error('What another thread writes cannot be shared with other servers.');
+  if (transaction.batchWriter) throw new Error('What another thread writes cannot be shared with other servers.');
   const { records, entries, graphs, hidden, changes, announcements, actor, trace, position } = transaction;
   const shared = [...graphs].map(([iri, { added, removed, triples, isPart }]) => ({
     iri,

@@ -3,15 +3,15 @@
  * alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countedCache } from '../../caches.js';
-import type { WrittenBatch } from '../../measures.js';
+import { lruCache } from '../../caches.js';
+import type { WrittenBatch } from '../../metrics.js';
 import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { adoptBlobs } from '../graphs/adopt.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import { type MigrationOptions, migrate } from '../graphs/format.js';
-import { GraphInTheWay, hiddenKey } from '../graphs/hidden-keys.js';
+import { GraphInTheWay, stagedKey } from '../graphs/staged-keys.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
-import { Orders } from '../keys/orders.js';
+import { IndexSet } from '../keys/index-set.js';
 import {
   iriOfRecordKey,
   type KeyRange,
@@ -40,11 +40,11 @@ import {
   type Work,
 } from './commit-queue.js';
 import { type Coordination, singleServer } from './coordination.js';
-import type { KeptQuads } from './growth.js';
-import { HiddenGraphs } from './hidden-graphs.js';
+import type { KeptQuads } from './index-backfill.js';
 import { type Pause, Recovery } from './recovery.js';
 import { SettledBlobs } from './settled-blobs.js';
 import { SharedCommitQueue } from './shared-commit-queue.js';
+import { StagedGraphs } from './staged-graphs.js';
 import type { Transaction } from './transaction.js';
 
 /** Called back for transactions; `StoreListeners` says when. */
@@ -116,10 +116,10 @@ export interface StoreOptions extends MigrationOptions {
 
 export class Store extends StoreListeners {
   readonly isTransaction = false;
-  private readonly recordCache = countedCache<ResourceRecord>(20_000);
+  private readonly recordCache = lruCache<ResourceRecord>(20_000);
   private readonly graphs: CommittedGraphs;
-  private readonly hidden: HiddenGraphs;
-  private readonly derivations = countedCache<object>(5_000);
+  private readonly hidden: StagedGraphs;
+  private readonly derivations = lruCache<object>(5_000);
   private readonly queue: CommitQueue;
   readonly coordination: Coordination;
   private readonly recovery: Recovery;
@@ -138,7 +138,7 @@ export class Store extends StoreListeners {
     const { onTrouble = () => {}, onRecovery = () => {}, coordination = singleServer } = options;
     this.settled = new SettledBlobs({ level, blobs, onTrouble, coordination });
     this.graphs = new CommittedGraphs(level);
-    this.hidden = new HiddenGraphs({
+    this.hidden = new StagedGraphs({
       ...{ level, isShared: coordination.hasOthers, width: () => this.kept.orders.width },
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
       transact: (work, given) => this.transact(work, given),
@@ -153,7 +153,7 @@ export class Store extends StoreListeners {
         graph: (record) => this.graphs.keysOf(record),
         graphBlocks: (graph, beginning) => this.graphs.blocks(graph, beginning),
         keysWithObject: (graph, object) =>
-          this.kept.orders.isWhole ? this.graphs.withObject(graph, object) : undefined,
+          this.kept.orders.isComplete ? this.graphs.withObject(graph, object) : undefined,
         hasKeys: (keys) => this.graphs.has(keys),
         entry: (key) => this.entry(key),
         entries: (range) => this.entries(range),
@@ -210,18 +210,18 @@ export class Store extends StoreListeners {
   }
 
   /** Gives the quads all orders, or one, while it goes on as ever. Resolves when they have them, or when that is broken off. */
-  reorder(wanted: Orders): Promise<void> {
+  reorder(wanted: IndexSet): Promise<void> {
     return this.queue.reorder(wanted);
   }
 
   grow(): Promise<void> {
-    return this.reorder(Orders.all);
+    return this.reorder(IndexSet.all);
   }
 
   /** Has the quads get all orders when there are, or with so many more will be, too many for one (`growsAt`), or when they are getting them. */
   expect(more: number): void {
     const { orders, quads, wanted } = this.kept;
-    if (!orders.isWhole && !wanted && (quads + more >= this.growsAt || orders.last !== undefined)) void this.grow();
+    if (!orders.isComplete && !wanted && (quads + more >= this.growsAt || orders.last !== undefined)) void this.grow();
   }
 
   /** The committed record of a resource. */
@@ -310,7 +310,7 @@ export class Store extends StoreListeners {
         return await this.queue.transact(work, options);
       } catch (error) {
         if (!(error instanceof GraphInTheWay)) throw error;
-        await this.hidden.gone(error.graph, () => this.entry(hiddenKey(error.graph)));
+        await this.hidden.gone(error.graph, () => this.entry(stagedKey(error.graph)));
       }
     }
   }

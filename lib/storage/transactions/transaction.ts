@@ -3,7 +3,7 @@
  * the committed state. The caller decides whether a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
-import { dropped, GraphInTheWay, hiddenKey, loadingName } from '../graphs/hidden-keys.js';
+import { dropped, GraphInTheWay, loadingName, stagedKey } from '../graphs/staged-keys.js';
 import {
   blockDifference,
   type ChangedKeys,
@@ -15,7 +15,7 @@ import { blocksOf, type GraphKeys } from '../keys/graph-keys.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../keys/records.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
-import type { BatchPartner } from './batch-partner.js';
+import type { BatchPartner } from './batch-writer.js';
 
 /** The state before the transaction, as it reads it: with the changes of batches that are still being written. */
 export interface TransactionBase {
@@ -52,7 +52,7 @@ export class Transaction {
   /** The subject whose request this is, and the trace that it belongs to. */
   actor: string | undefined;
   trace: Trace | undefined;
-  partner: BatchPartner | undefined;
+  batchWriter: BatchPartner | undefined;
   /** Another server of the storage committed it. */
   isForeign = false;
   /** The position of its last event in the log of changes; 0: it has none yet. */
@@ -199,27 +199,27 @@ export class Transaction {
 
   /** Deletes a large graph: it is hidden, and its quads are removed later. */
   dropGraph(iri: string, before: number): void {
-    this.putEntry(hiddenKey(iri), dropped);
+    this.putEntry(stagedKey(iri), dropped);
     this.noteGraph(iri, undefined, before);
   }
 
   /** Shows a graph that was written hidden (`Store.loadGraph`). @param keys those that were written */
-  raiseGraph(iri: string, keys: GraphKeys): void {
-    this.deleteEntry(hiddenKey(iri));
+  publishGraph(iri: string, keys: GraphKeys): void {
+    this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, keys, 0);
   }
 
   /** Reserves the name for a graph that is written hidden, unless a visible graph has it. @throws GraphInTheWay */
-  hideGraph(iri: string, keys: GraphKeys): boolean {
+  stageGraph(iri: string, keys: GraphKeys): boolean {
     this.assertVisible(iri);
     const hides = this.record(iri)?.kind !== 'rdf';
-    if (hides) this.putEntry(hiddenKey(iri), loadingName(keys));
+    if (hides) this.putEntry(stagedKey(iri), loadingName(keys));
     return hides;
   }
 
   /** Whether these keys were written as a hidden graph. */
   isLoaded(iri: string, keys: GraphKeys): boolean {
-    return this.entry(hiddenKey(iri)) === loadingName(keys);
+    return this.entry(stagedKey(iri)) === loadingName(keys);
   }
 
   writeHidden(iri: string, keys: KeyDifference): void {
@@ -228,7 +228,7 @@ export class Transaction {
 
   /** Notes that a hidden graph has been removed completely. */
   forgetHidden(iri: string): void {
-    this.deleteEntry(hiddenKey(iri));
+    this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, undefined, 0);
   }
 
@@ -239,6 +239,6 @@ export class Transaction {
   }
 
   private assertVisible(iri: string): void {
-    if (this.entry(hiddenKey(iri)) !== undefined) throw new GraphInTheWay(iri);
+    if (this.entry(stagedKey(iri)) !== undefined) throw new GraphInTheWay(iri);
   }
 }

@@ -13,7 +13,7 @@ import { isWholeDue, RunningServer } from '../../../components/backup/backup-com
 import { GraphSet } from '../../../components/backup/graph-set.js';
 import type { CommandContext } from '../../../lib/component/contract.js';
 import { storeFormat } from '../../../lib/storage/graphs/format.js';
-import { hiddenRange } from '../../../lib/storage/graphs/hidden-keys.js';
+import { hiddenRange } from '../../../lib/storage/graphs/staged-keys.js';
 import type { Entry } from '../../../lib/storage/graphs/state-blocks.js';
 import { openLevel } from '../../../lib/storage/level/durable-level.js';
 import { packageRoot } from '../../../lib/threads/package-root.js';

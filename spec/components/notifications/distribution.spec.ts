@@ -1,6 +1,6 @@
 /** Rule 16.12: what waits for those who are no controllers is bounded. */
 import { expect } from 'chai';
-import { Distribution, maxWaiting, waitingSpaces } from '../../../components/notifications/delivery/distribution.js';
+import { FanOut, maxWaiting, waitingSpaces } from '../../../components/notifications/delivery/fan-out.js';
 import { entryRange } from '../../../lib/storage/keys/records.js';
 import { memoryStore } from '../../support/memory-store.js';
 
@@ -15,7 +15,7 @@ describe('notifications/distribution', () => {
       const warnings: unknown[] = [];
       const log = { warn: (facts: unknown) => warnings.push(facts) } as never;
       const rate = perSecond === undefined ? {} : { perSecond };
-      const distribution = new Distribution({ log, standing, ...rate, stage: () => 0, pageOf: () => ({ ids: [] }) });
+      const distribution = new FanOut({ log, standing, ...rate, stage: () => 0, pageOf: () => ({ ids: [] }) });
       const waiting = async (): Promise<number> => {
         let count = 0;
         for await (const entries of store.entries(entryRange(waitingSpaces[standing]))) count += entries.length;

@@ -1,11 +1,11 @@
 /** What a write decides and stages for those who subscribed: not more for more subscriptions. */
 import { expect } from 'chai';
-import { Distribution } from '../../../components/notifications/delivery/distribution.js';
+import { FanOut } from '../../../components/notifications/delivery/fan-out.js';
 import { type Delivery, linesOf, Outbox, outboxRange } from '../../../components/notifications/delivery/outbox.js';
 import type { Subscription } from '../../../components/notifications/delivery/subscription.js';
 import { Subscriptions, subscriptionKey } from '../../../components/notifications/delivery/subscriptions.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
-import type { Authorizer, Question, Standing } from '../../../lib/authorization/authorizer.js';
+import type { Authorizer, CallerClass, Question } from '../../../lib/authorization/authorizer.js';
 import { createLog } from '../../../lib/log.js';
 import { newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
@@ -14,7 +14,7 @@ const log = createLog('silent');
 
 describe('The outbox', () => {
   let memory: MemoryStore;
-  let distributions: Record<Standing, Distribution>;
+  let distributions: Record<CallerClass, FanOut>;
   let subscriptions: Subscriptions;
   let asked: Question[] = [];
   /** Whether the resource was there in the state that was asked of. */
@@ -36,8 +36,8 @@ describe('The outbox', () => {
       looked++;
       return get(id);
     };
-    const distributionTo = (standing: Standing): Distribution =>
-      new Distribution({
+    const distributionTo = (standing: CallerClass): FanOut =>
+      new FanOut({
         ...{ log, standing },
         stage: (tx, owed) => outbox.deliver(tx, owed),
         pageOf: (...owed) => subscriptions.pageOf(...owed),

@@ -9,7 +9,7 @@ import type { Access } from '../../../lib/authorization/principal.js';
 import { LwsError } from '../../../lib/errors.js';
 import type { Exchange } from '../../../lib/http/exchange.js';
 import type { Reply } from '../../../lib/http/reply.js';
-import { logged } from '../../../lib/http/request-log.js';
+import { requestLogger } from '../../../lib/http/request-log.js';
 import { Traffic } from '../../../lib/http/traffic.js';
 import { describeStorage, type StorageUnderTest } from '../../support/conformance.js';
 import { formatModules } from '../../support/formats.js';
@@ -111,7 +111,7 @@ describeStorage(
     it('is 503 in the log when it is broken off since it is slow, and has no stack there', async () => {
       const lines: Record<string, unknown>[] = [];
       const log = { info: (line: object) => lines.push({ ...line }), error: () => lines.push({ stack: true }) };
-      const step = logged({ log, behindProxy: false, onAnswered: [] } as never, new Traffic());
+      const step = requestLogger({ log, behindProxy: false, onAnswered: [] } as never, new Traffic());
       const ctx = {
         req: { url: '/x', headers: {}, socket: {} },
         originalUrl: '/x',

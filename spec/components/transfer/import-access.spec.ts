@@ -1,14 +1,14 @@
 /** Rule 17.9: a report names everybody whom an import gives access, or the import is refused. */
 import { expect } from 'chai';
-import type { ImportBlock, Told } from '../../../components/transfer/blocks.js';
+import type { ImportBlock, ReportEntry } from '../../../components/transfer/blocks.js';
 import { behind, type ImportState, maxTold } from '../../../components/transfer/import-state.js';
 import { TransferError } from '../../../lib/exchange/member.js';
 
 const outcome = { verdicts: [], lost: [], access: [] };
 const state = { access: [], told: [], leftOut: 0 } as unknown as ImportState;
-const block = (access: readonly Told[]): ImportBlock =>
+const block = (access: readonly ReportEntry[]): ImportBlock =>
   ({ access, leftOut: [], items: [], states: [] }) as unknown as ImportBlock;
-const told = (count: number, why: (at: number) => string): Told[] =>
+const told = (count: number, why: (at: number) => string): ReportEntry[] =>
   Array.from({ length: count }, (_, at) => ({ source: `s${at}`, why: why(at) }));
 
 describe('transfer/whom an import gives access', () => {

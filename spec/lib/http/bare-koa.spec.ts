@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { BareKoa } from '../../../lib/http/bare-koa.js';
+import { BareKoa } from '../../../lib/http/koa.js';
 
 describe('http/bare-koa', () => {
   const faults: unknown[] = [];

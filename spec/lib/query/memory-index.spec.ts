@@ -257,14 +257,14 @@ describe('The index in memory', function () {
     queried = await Queried.open({ maxQuads: 100 }, false);
     await queried.write(new Map(Array.from({ length: 30 }, (_, at) => [`b${at}`, 2])));
     expect((await queried.read()).size).to.equal(30);
-    expect(queried.store.kept.orders.isWhole).to.equal(true);
+    expect(queried.store.kept.orders.isComplete).to.equal(true);
   });
 
   it('is none where its limit is 0: the quads have all orders before the first query is answered', async () => {
     queried = await Queried.open({ maxQuads: 0 }, false);
     await queried.write(new Map([['a', 1]]));
     expect((await queried.read()).size).to.equal(1);
-    expect([queried.builds, queried.store.kept.orders.isWhole]).to.deep.equal([0, true]);
+    expect([queried.builds, queried.store.kept.orders.isComplete]).to.deep.equal([0, true]);
   });
 
   it('is not there until the first query comes', async () => {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
 import type { QuadMatches } from '../../../lib/query/access/quad-matches.js';
-import { tokenOf } from '../../../lib/query/access/terms.js';
+import { termKey } from '../../../lib/query/access/terms.js';
 import { matchesOf } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { MemoryMatches } from '../../../lib/query/memory/memory-matches.js';
@@ -68,7 +68,7 @@ const views: fc.Arbitrary<SpecView> = fc
     ...(namedGraphs && { namedGraphs }),
   }));
 const maybe = (terms: readonly Term[]) =>
-  fc.option(fc.constantFrom(...terms, factory.literal('nowhere')).map(tokenOf), { nil: undefined, freq: 1 });
+  fc.option(fc.constantFrom(...terms, factory.literal('nowhere')).map(termKey), { nil: undefined, freq: 1 });
 const bounds = fc.tuple(
   maybe(subjects),
   maybe(predicates),
@@ -133,11 +133,11 @@ describe('Matches from memory', function () {
       [finished, ids.map((id) => numbers[id]!)],
     ] as const) {
       expect(tokens.map((token) => found.idOf(token))).to.deep.equal(own);
-      expect(own.map((id) => found.tokenOf(id))).to.deep.equal(tokens);
+      expect(own.map((id) => found.termKey(id))).to.deep.equal(tokens);
       expect(tokens.map((token) => found.idOf(`${token}#`)).every((id) => id === -1)).to.equal(true);
     }
     const sorted = sortKeys([...tokens]);
-    expect(tokens.map((_token, id) => finished.tokenOf(id))).to.deep.equal(sorted);
+    expect(tokens.map((_token, id) => finished.termKey(id))).to.deep.equal(sorted);
     expect(sorted.map((token) => finished.placeOf(token))).to.deep.equal(sorted.map((_token, place) => place));
   });
 });
@@ -176,7 +176,7 @@ async function same(
   const what = JSON.stringify({ ...view, readable: [...view.readable], wanted, bound });
   await both((matches) => matches.lookUp(alike, wanted).then((found) => found.map(texts)), `lookUp ${what}`);
   await both((matches) => streamed(matches), `stream ${what}`);
-  const tokens = new Set([...subjects, ...objects.slice(5, 12)].map(tokenOf));
+  const tokens = new Set([...subjects, ...objects.slice(5, 12)].map(termKey));
   await both((matches) => streamed(matches, { place: 2, tokens }), `among ${what}`);
   await both((matches) => matches.count(bound, part), `count ${what}`);
   const [subject] = bound;

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { Parser } from 'n3';
 import { isWellFormed } from '../../../lib/rdf/iri.js';
 import { largeGraph, sizeOfLines } from '../../../lib/storage/graphs/graph-lines.js';
-import { hiddenKey } from '../../../lib/storage/graphs/hidden-keys.js';
-import { blockDifference, difference, laidOver } from '../../../lib/storage/keys/graph-changes.js';
+import { stagedKey } from '../../../lib/storage/graphs/staged-keys.js';
+import { blockDifference, difference, overlay } from '../../../lib/storage/keys/graph-changes.js';
 import { allOf, blocksOf, packKeys } from '../../../lib/storage/keys/graph-keys.js';
 import { sortKeys } from '../../../lib/storage/keys/key-order.js';
 import { KeyRuns } from '../../../lib/storage/keys/key-runs.js';
@@ -78,7 +78,7 @@ describe('storage: keys of large graphs', () => {
           return sortKeys([...state]);
         };
         const disk = changed(keys, steps.slice(0, stored));
-        expect(await collected(laidOver([disk], steps))).to.deep.equal(changed(keys, steps));
+        expect(await collected(overlay([disk], steps))).to.deep.equal(changed(keys, steps));
       }),
     );
   });
@@ -104,7 +104,7 @@ describe('storage: hidden graphs', () => {
   });
   const create = (keys: ReturnType<typeof packKeys>): Promise<void> =>
     memory.store.transact((tx) => {
-      if (tx.isLoaded(iri, keys)) tx.raiseGraph(iri, keys);
+      if (tx.isLoaded(iri, keys)) tx.publishGraph(iri, keys);
       else tx.putGraph(iri, [], allOf(keys));
       const parent = tx.record(root)!;
       tx.putRecord(record(keys.length));
@@ -130,7 +130,7 @@ describe('storage: hidden graphs', () => {
     const { store } = memory;
     const keys = packKeys(keysOf(5_000));
     expect(await store.loadGraph(iri, keys)).to.equal(true);
-    expect(store.entry(hiddenKey(iri))).to.match(/^loading /);
+    expect(store.entry(stagedKey(iri))).to.match(/^loading /);
     expect((await checkStore(store)).faults).to.deep.equal([]);
     const quads = new QuadReader(memory.level);
     expect(await quads.countQuads()).to.equal(0);
@@ -144,7 +144,7 @@ describe('storage: hidden graphs', () => {
     const next = packKeys(keysOf(3));
     await create(next);
     expect((await store.graph(iri))!.keys).to.deep.equal(allOf(next));
-    expect(store.entry(hiddenKey(iri))).to.equal(undefined);
+    expect(store.entry(stagedKey(iri))).to.equal(undefined);
   });
 
   it('are removed when no transaction raises them, by the next start too', async () => {
@@ -171,7 +171,7 @@ describe('storage: hidden graphs', () => {
       () => 'loaded',
       (error: { code?: string }) => error.code,
     );
-    while (!store.entry(hiddenKey(iri))) await new Promise((resolve) => setImmediate(resolve));
+    while (!store.entry(stagedKey(iri))) await new Promise((resolve) => setImmediate(resolve));
     store.dropLoaded(iri, keys);
     expect(await loading).to.equal('too-busy');
     await create(packKeys(keysOf(2)));

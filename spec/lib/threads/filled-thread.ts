@@ -1,8 +1,8 @@
 /** The script of a thread that fills its heap. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { giveBackAtRest } from '../../../lib/threads/idle-memory.js';
-import { serve } from '../../../lib/threads/serve.js';
+import { releaseMemoryWhenIdle } from '../../../lib/threads/idle-memory.js';
+import { serve } from '../../../lib/threads/worker-host.js';
 
 const lookMs = 400;
 const fill = (): object[] => Array.from({ length: 500_000 }, (_, index) => ({ index, text: `${index}` }));
@@ -22,5 +22,5 @@ const functions = {
 
 export type FilledFunctions = typeof functions;
 
-giveBackAtRest(lookMs);
+releaseMemoryWhenIdle(lookMs);
 serve(functions);

@@ -1,7 +1,7 @@
 /** Pools of threads that share the number of threads of one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Places, WorkerPool } from '../../../lib/threads/worker-pool.js';
+import { ThreadSlots, WorkerPool } from '../../../lib/threads/worker-pool.js';
 import { slowness } from '../../support/patience.js';
 import type { WaitingFunctions } from './waiting-thread.js';
 
@@ -10,7 +10,7 @@ describe('Pools that share places', function () {
   const most = 2;
   let pools: readonly WorkerPool<WaitingFunctions>[];
   const open = (count: number): void => {
-    const places = new Places();
+    const places = new ThreadSlots();
     places.allow(most);
     const script = new URL('./waiting-thread.js', import.meta.url);
     const options = { script, size: most, queue: 100, idleMs: 60_000, memoryMb: 64, isShared: true, places };

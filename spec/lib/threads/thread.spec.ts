@@ -1,7 +1,7 @@
 /** What a caller of a thread hears when the thread is ended, and when it fails by itself. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ThreadEnded } from '../../../lib/threads/line.js';
+import { ThreadEnded } from '../../../lib/threads/messages.js';
 import { priority, Thread } from '../../../lib/threads/thread.js';
 import type { WaitingFunctions } from './waiting-thread.js';
 

@@ -1,7 +1,7 @@
 /** The script of a thread that holds something and waits for its caller. */
-import { type Caller, hold, serve } from '../../../lib/threads/serve.js';
+import { acquire, type Caller, serve } from '../../../lib/threads/worker-host.js';
 
-const opened = hold(async () => ({ close: async () => {} }));
+const opened = acquire(async () => ({ close: async () => {} }));
 
 const functions = {
   /** Asks until it is told to end. */

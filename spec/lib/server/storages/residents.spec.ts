@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { LwsError } from '../../../../lib/errors.js';
 import type { OpenStorage } from '../../../../lib/server/storage/open-storage.js';
-import { Residents } from '../../../../lib/server/storages/residents.js';
+import { OpenStorages } from '../../../../lib/server/storages/open-storages.js';
 import type { Seat } from '../../../../lib/server/storages/seats.js';
 
 const seatOf = (given: Partial<Seat> = {}): Seat => ({
@@ -25,7 +25,7 @@ describe('Residents (rule 21.4)', () => {
   let owing: Set<string>;
   let shut: Set<string>;
   let guests: number;
-  let residents: Residents;
+  let residents: OpenStorages;
 
   const storage = (name: string): OpenStorage =>
     ({
@@ -42,7 +42,7 @@ describe('Residents (rule 21.4)', () => {
     [now, guests] = [1_000_000, 0];
     [followed, events, busy, failing, held] = [new Set(), [], new Set(), new Set(), new Map()];
     [owing, shut] = [new Set(), new Set()];
-    residents = new Residents({
+    residents = new OpenStorages({
       maxOpen: 2,
       get maxGuests() {
         return guests;

@@ -2,8 +2,8 @@
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
+import { IndexSet, quadstoreIndexes } from '../../../../lib/storage/keys/index-set.js';
 import { compareKeys } from '../../../../lib/storage/keys/key-order.js';
-import { Orders, quadstoreIndexes } from '../../../../lib/storage/keys/orders.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
 
 const f = new DataFactory<Quad>();
@@ -19,7 +19,7 @@ const keys = names.map(
 );
 
 /** The keys that are put, and those that are removed. */
-function written(orders: Orders, key: string): readonly string[] {
+function written(orders: IndexSet, key: string): readonly string[] {
   const [put, removed]: [string[], string[]] = [[], []];
   orders.put({ put: (each) => put.push(each) }, key);
   orders.delete({ del: (each) => removed.push(each) }, key);
@@ -30,29 +30,29 @@ function written(orders: Orders, key: string): readonly string[] {
 describe('storage/orders', () => {
   it('puts a quad in GSPO alone, or in all orders', () => {
     for (const key of keys) {
-      expect(written(Orders.one, key)).to.deep.equal([key]);
-      expect(written(Orders.all, key)).to.deep.equal([key, ...otherKeys(key)]);
+      expect(written(IndexSet.one, key)).to.deep.equal([key]);
+      expect(written(IndexSet.all, key)).to.deep.equal([key, ...otherKeys(key)]);
     }
-    expect([Orders.one.width, Orders.all.width]).to.deep.equal([1, 4]);
+    expect([IndexSet.one.width, IndexSet.all.width]).to.deep.equal([1, 4]);
   });
 
   it('puts quads up to a key in all orders, by the order of LevelDB, and those behind it in GSPO alone', () => {
     expect([...keys].sort(compareKeys)).to.deep.equal(keys);
     for (const [at, last] of keys.entries())
       for (const [index, key] of keys.entries())
-        expect(written(Orders.upTo(last), key)).to.deep.equal(index <= at ? [key, ...otherKeys(key)] : [key]);
+        expect(written(IndexSet.upTo(last), key)).to.deep.equal(index <= at ? [key, ...otherKeys(key)] : [key]);
   });
 
   it('is read as it was written, and is all where nothing is said', () => {
-    for (const orders of [Orders.one, Orders.all]) expect(Orders.read(orders.text)).to.equal(orders);
-    for (const key of keys) expect(Orders.read(Orders.upTo(key).text)).to.deep.equal(Orders.upTo(key));
-    expect(Orders.read(undefined)).to.equal(Orders.all);
+    for (const orders of [IndexSet.one, IndexSet.all]) expect(IndexSet.read(orders.text)).to.equal(orders);
+    for (const key of keys) expect(IndexSet.read(IndexSet.upTo(key).text)).to.deep.equal(IndexSet.upTo(key));
+    expect(IndexSet.read(undefined)).to.equal(IndexSet.all);
   });
 
   it('says as quadstore does which indexes can be opened', () => {
     const gspo = ['graph', 'subject', 'predicate', 'object'];
-    expect(quadstoreIndexes(Orders.one)).to.deep.equal([gspo]);
-    expect(quadstoreIndexes(Orders.upTo(keys[0]!))).to.deep.equal([gspo]);
-    expect(quadstoreIndexes(Orders.all)).to.have.length(4).and.to.deep.include(gspo);
+    expect(quadstoreIndexes(IndexSet.one)).to.deep.equal([gspo]);
+    expect(quadstoreIndexes(IndexSet.upTo(keys[0]!))).to.deep.equal([gspo]);
+    expect(quadstoreIndexes(IndexSet.all)).to.have.length(4).and.to.deep.include(gspo);
   });
 });

@@ -2,8 +2,8 @@
 import type { Quad, Quad_Object, Quad_Subject } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { ownStatements } from '../../../../lib/storage/keys/own-statements.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
+import { ownStatements } from '../../../../lib/storage/keys/subject-statements.js';
 
 const f = new DataFactory<Quad>();
 const iri = 'http://spec.example/c/r';

@@ -6,8 +6,8 @@ import { MemoryLevel } from 'memory-level';
 import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../../lib/errors.js';
+import { IndexSet, quadstoreIndexes } from '../../../../lib/storage/keys/index-set.js';
 import { compareKeys, sortKeys } from '../../../../lib/storage/keys/key-order.js';
-import { Orders, quadstoreIndexes } from '../../../../lib/storage/keys/orders.js';
 import { decodeGraph, decodeKeys } from '../../../../lib/storage/keys/quad-decoding.js';
 import { encodeGraph, graphPrefix, indexNames, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
 
@@ -41,7 +41,7 @@ const show = ({ subject, predicate, object }: Quad): string => JSON.stringify([s
 describe('storage/quad-keys', () => {
   it('encodes every index exactly as quadstore does', async () => {
     const backend = new MemoryLevel<string, string>();
-    const store = new Quadstore({ backend, dataFactory: f as never, indexes: quadstoreIndexes(Orders.all) });
+    const store = new Quadstore({ backend, dataFactory: f as never, indexes: quadstoreIndexes(IndexSet.all) });
     await store.open();
     const number = (value: string) =>
       f.quad(n('http://spec.example/n'), n('http://spec.example/p'), typed(value, 'double'));

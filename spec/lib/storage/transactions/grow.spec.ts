@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { ensureRoot } from '../../../../lib/resources/storage-root.js';
 import { openStore } from '../../../../lib/server/storage/open-store.js';
-import { Orders } from '../../../../lib/storage/keys/orders.js';
+import { IndexSet } from '../../../../lib/storage/keys/index-set.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
 import { metaKey, newRevision, recordKey } from '../../../../lib/storage/keys/records.js';
 import { checkStore } from '../../../../lib/storage/transactions/check.js';
@@ -109,28 +109,28 @@ describe('storage/growth', function () {
 
   it('begins with one order', async () => {
     await fill(10);
-    expect([store.kept.orders, store.kept.quads, indexes()]).to.deep.equal([Orders.one, 400, 1]);
+    expect([store.kept.orders, store.kept.quads, indexes()]).to.deep.equal([IndexSet.one, 400, 1]);
     expect((await store.level.keys({ gte: 'SPOG', lt: 'SPOH' }).all()).length).to.equal(0);
     expect(await faults()).to.deep.equal([]);
   });
 
   it('grows at once where there is nothing', async () => {
-    await store.reorder(Orders.all);
-    expect([store.kept.orders, indexes()]).to.deep.equal([Orders.all, 4]);
+    await store.reorder(IndexSet.all);
+    expect([store.kept.orders, indexes()]).to.deep.equal([IndexSet.all, 4]);
   });
 
   it('is whole in every moment while it grows under writes, large graphs and removals, and while it goes back', async () => {
     await fill(700);
-    expect(await contend(store.reorder(Orders.all))).to.be.above(0);
+    expect(await contend(store.reorder(IndexSet.all))).to.be.above(0);
     expect([store.kept.orders.text, indexes()]).to.deep.equal(['all', 4]);
-    expect(await contend(store.reorder(Orders.one))).to.be.above(0);
+    expect(await contend(store.reorder(IndexSet.one))).to.be.above(0);
     expect([store.kept.orders.text, indexes()]).to.deep.equal(['one', 1]);
     expect((await store.level.keys({ gte: 'SPOG', lt: 'SPOH' }).all()).length).to.equal(0);
   });
 
   it('goes on where it was broken off', async () => {
     await fill(400);
-    for (const wanted of [Orders.all, Orders.one]) {
+    for (const wanted of [IndexSet.all, IndexSet.one]) {
       let times = 0;
       for (; store.kept.orders !== wanted; times++) {
         const { moved } = store.kept;
@@ -151,7 +151,7 @@ describe('storage/growth', function () {
     await store.level.put(other, '\u0000');
     expect(await faults()).to.deep.equal(['The index POGS has 1 quads instead of 0.']);
     await store.level.del(other);
-    await store.reorder(Orders.all);
+    await store.reorder(IndexSet.all);
     await store.level.del(other);
     expect(await faults()).to.deep.equal([
       `An index lacks ${JSON.stringify(other)}.`,
@@ -162,7 +162,7 @@ describe('storage/growth', function () {
     expect(await faults()).to.deep.equal(['The counter of quads says 81, and there are 80.']);
     await store.level.put(metaKey('quads'), '80');
     const [last] = graphOf(nameOf(1), 1, 0) as [string];
-    await store.level.put(metaKey('orders'), Orders.upTo(last).text);
+    await store.level.put(metaKey('orders'), IndexSet.upTo(last).text);
     expect((await faults()).filter((fault) => !fault.startsWith('The index'))).to.deep.equal([]);
     expect(await faults()).to.include('The index SPOG has 80 quads instead of 41.');
     await store.level.put(metaKey('orders'), 'all');

@@ -8,7 +8,7 @@ import { ClassicLevel } from 'classic-level';
 import { Parser } from 'n3';
 import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
-import { Orders } from '../../../../lib/storage/keys/orders.js';
+import { IndexSet } from '../../../../lib/storage/keys/index-set.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
 import { type BatchWriter, type Level, openLevel, writeBatch } from '../../../../lib/storage/level/durable-level.js';
 import { QuadReader } from '../../../../lib/storage/transactions/quad-reader.js';
@@ -83,9 +83,9 @@ describe('storage/quad-reader', () => {
     );
     lone = await openLevel(join(folder, 'lone'));
     const fill = (batch: BatchWriter): void => {
-      for (const key of keys) Orders.one.put(batch, key);
+      for (const key of keys) IndexSet.one.put(batch, key);
     };
-    await writeBatch(lone, fill, () => ['M\u0000orders', Orders.one.text]);
+    await writeBatch(lone, fill, () => ['M\u0000orders', IndexSet.one.text]);
   });
   after(async () => {
     await level.close();

@@ -189,7 +189,7 @@ describe('storage/store', () => {
       store.transact(
         async (tx) => {
           await put(tx, name, graphOf(root + name, triples));
-          if (hasPartner) tx.partner = { bytes: 0, write };
+          if (hasPartner) tx.batchWriter = { bytes: 0, write };
         },
         { onStaged },
       );

@@ -3,7 +3,7 @@
 /** @param suffix what comes after the name of the measure */
 export type Sample = readonly [suffix: string, labels: Readonly<Record<string, string>>, value: number];
 
-export class Distribution {
+export class Histogram {
   private readonly counts: number[];
   private sum = 0;
 

@@ -28,8 +28,8 @@ const methods: Readonly<Record<string, string>> = {
   DELETE: 'delete it (DELETE)',
 };
 
-@customElement('upkeep-explain')
-export class UpkeepExplain extends Page {
+@customElement('admin-explain')
+export class AdminExplain extends Page {
   @property() iri = '';
   @state() private answer: Answer | undefined;
   @state() private controller: boolean | undefined;

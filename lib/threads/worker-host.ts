@@ -2,7 +2,7 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
-import { giveBackAtRest } from './idle-memory.js';
+import { releaseMemoryWhenIdle } from './idle-memory.js';
 import {
   type ArgumentsOf,
   endAt,
@@ -13,7 +13,7 @@ import {
   type ResultOf,
   type ThreadData,
   type ToThread,
-} from './line.js';
+} from './messages.js';
 
 /** Parts that may be on their way without having been taken. */
 const maxUnderWay = 8;
@@ -103,7 +103,7 @@ interface Closable {
 const held = new Set<Closable>();
 
 /** Opens what this thread must not be killed inside of, and closes it before the thread ends. @throws Error when nobody waits any more */
-export async function hold<T extends Closable>(open: () => Promise<T>): Promise<T> {
+export async function acquire<T extends Closable>(open: () => Promise<T>): Promise<T> {
   Atomics.add(shared, heldAt, 1);
   try {
     assertWanted();
@@ -160,6 +160,6 @@ export function serve(functions: Functions, opened: Promise<unknown> = Promise.r
   });
   void opened.then(() => {
     post({ ready: true });
-    giveBackAtRest();
+    releaseMemoryWhenIdle();
   });
 }

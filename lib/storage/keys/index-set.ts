@@ -7,11 +7,11 @@ import { indexNames, otherKeys } from './quad-keys.js';
 
 const growing = 'growing ';
 
-export class Orders {
+export class IndexSet {
   /** GSPO alone. */
-  static readonly one = new Orders('one');
+  static readonly one = new IndexSet('one');
   /** All four. */
-  static readonly all = new Orders('all');
+  static readonly all = new IndexSet('all');
 
   /** @param last the last GSPO key whose quad has keys in all orders, where the store is between one and all */
   private constructor(
@@ -21,29 +21,29 @@ export class Orders {
   ) {}
 
   /** Quads up to this GSPO key, itself included, have keys in all orders. */
-  static upTo(last: string): Orders {
-    return new Orders(growing + last, last);
+  static upTo(last: string): IndexSet {
+    return new IndexSet(growing + last, last);
   }
 
   /** @param text absent: the store is of an earlier format, which has all orders */
-  static read(text: string | undefined): Orders {
-    if (text?.startsWith(growing)) return Orders.upTo(text.slice(growing.length));
-    return text === Orders.one.text ? Orders.one : Orders.all;
+  static read(text: string | undefined): IndexSet {
+    if (text?.startsWith(growing)) return IndexSet.upTo(text.slice(growing.length));
+    return text === IndexSet.one.text ? IndexSet.one : IndexSet.all;
   }
 
   /** Patterns can be looked up in every order. */
-  get isWhole(): boolean {
-    return this === Orders.all;
+  get isComplete(): boolean {
+    return this === IndexSet.all;
   }
 
   /** Keys of a quad, at most. */
   get width(): number {
-    return this === Orders.one ? 1 : 4;
+    return this === IndexSet.one ? 1 : 4;
   }
 
   /** The keys of a quad in the orders other than GSPO that it is kept in. @param key its GSPO key */
   others(key: string): readonly string[] {
-    const isInAll = this.last === undefined ? this.isWhole : compareKeys(key, this.last) <= 0;
+    const isInAll = this.last === undefined ? this.isComplete : compareKeys(key, this.last) <= 0;
     return isInAll ? otherKeys(key) : none;
   }
 
@@ -66,7 +66,7 @@ const places = { S: 'subject', P: 'predicate', O: 'object', G: 'graph' } as cons
 type Place = (typeof places)[keyof typeof places];
 
 /** The orders in which all quads can be found, as quadstore's option `indexes` names them. */
-export const quadstoreIndexes = ({ isWhole }: Orders): Place[][] =>
-  (isWhole ? indexNames : indexNames.slice(0, 1)).map((name) =>
+export const quadstoreIndexes = ({ isComplete }: IndexSet): Place[][] =>
+  (isComplete ? indexNames : indexNames.slice(0, 1)).map((name) =>
     [...name].map((letter) => places[letter as keyof typeof places]),
   );

@@ -5,8 +5,8 @@ import { Page, scrollTable } from '../frame/page.js';
 import { readStatus, type Status } from '../storage/controller.js';
 import { sizeText } from '../storage/names.js';
 
-@customElement('upkeep-storage')
-export class UpkeepStorage extends Page {
+@customElement('admin-storage')
+export class AdminStorage extends Page {
   @state() private status: Status | 'hidden' | undefined;
   @state() private all = false;
 

@@ -6,7 +6,7 @@ import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-leve
 
 const space = 'hidden-graphs';
 /** The entry that hides a graph. Its value is `dropped`, or a name of the upload that writes the graph (`loadingName`). */
-export const hiddenKey = (graph: string): string => entryKey(space, graph);
+export const stagedKey = (graph: string): string => entryKey(space, graph);
 export const hiddenRange = entryRange(space);
 /** The value while the quads of the graph are being removed. */
 export const dropped = 'dropped';
@@ -33,7 +33,7 @@ export class GraphInTheWay extends Error {
 }
 
 /** The hidden graphs of a snapshot. */
-export async function hiddenGraphs(level: Level, snapshot: LevelSnapshot): Promise<ReadonlySet<string>> {
+export async function stagedGraphs(level: Level, snapshot: LevelSnapshot): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for await (const keys of keyBlocks(level, hiddenRange, { snapshot }))
     for (const key of keys) found.add(partsOfEntry(key)[1]!);

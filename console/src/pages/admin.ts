@@ -1,11 +1,11 @@
 /** Looking after the storage: subscriptions, what happens in it, why access is allowed or refused, and how full it is. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import '../upkeep/activity.js';
-import '../upkeep/explain.js';
-import '../upkeep/storage.js';
-import '../upkeep/subscriptions.js';
-import '../upkeep/transfer.js';
+import '../admin/activity.js';
+import '../admin/explain.js';
+import '../admin/storage.js';
+import '../admin/subscriptions.js';
+import '../admin/transfer.js';
 import { Page, signInHref } from '../frame/page.js';
 import { tabbed } from '../frame/tabs.js';
 import { who } from '../session/session.js';
@@ -19,8 +19,8 @@ const titles = {
 } as const;
 type Tab = keyof typeof titles;
 
-@customElement('page-upkeep')
-export class UpkeepPage extends Page {
+@customElement('page-admin')
+export class AdminPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private tab: Tab = 'subscriptions';
 
@@ -44,10 +44,10 @@ export class UpkeepPage extends Page {
   }
 
   private renderTab(): TemplateResult {
-    if (this.tab === 'activity') return html`<upkeep-activity></upkeep-activity>`;
-    if (this.tab === 'explain') return html`<upkeep-explain .iri=${this.parameters.get('iri') ?? ''}></upkeep-explain>`;
-    if (this.tab === 'transfer') return html`<upkeep-transfer></upkeep-transfer>`;
-    if (this.tab === 'storage') return html`<upkeep-storage></upkeep-storage>`;
-    return html`<upkeep-subscriptions></upkeep-subscriptions>`;
+    if (this.tab === 'activity') return html`<admin-activity></admin-activity>`;
+    if (this.tab === 'explain') return html`<admin-explain .iri=${this.parameters.get('iri') ?? ''}></admin-explain>`;
+    if (this.tab === 'transfer') return html`<admin-transfer></admin-transfer>`;
+    if (this.tab === 'storage') return html`<admin-storage></admin-storage>`;
+    return html`<admin-subscriptions></admin-subscriptions>`;
   }
 }

@@ -1,5 +1,5 @@
 /** Which graphs of an index are open, by number, each decided once in a query. */
-import type { GraphGate } from '../access/graph-gate.js';
+import type { GraphFilter } from '../access/graph-filter.js';
 import type { TermIds } from './term-ids.js';
 
 const [open, closed] = [1, 2];
@@ -16,7 +16,7 @@ export class GraphVerdicts {
 
   /** @param tell says of some graphs whether they are open, without the cost of asking the gate */
   constructor(
-    private readonly gate: GraphGate,
+    private readonly gate: GraphFilter,
     private readonly terms: TermIds,
     private readonly tell: (graph: number) => boolean | undefined = () => undefined,
   ) {
@@ -35,7 +35,7 @@ export class GraphVerdicts {
     let isOpen = this.tell(graph);
     if (isOpen === undefined) {
       this.decided++;
-      isOpen = this.gate.isOpen(this.terms.tokenOf(graph));
+      isOpen = this.gate.isOpen(this.terms.termKey(graph));
     }
     if (isOpen !== undefined) page[graph & (pageLength - 1)] = isOpen ? open : closed;
     return isOpen;
@@ -48,7 +48,7 @@ export class GraphVerdicts {
 
   /** Has the authorizer decide the noted graphs. */
   async ask(): Promise<void> {
-    const graphs = [...this.undecided].map((graph) => this.terms.tokenOf(graph));
+    const graphs = [...this.undecided].map((graph) => this.terms.termKey(graph));
     this.undecided.clear();
     await this.gate.ask(graphs);
   }

@@ -53,7 +53,7 @@ const lookMs = 5_000;
 /** Milliseconds that requests under way get to end. */
 const endMs = 10_000;
 
-export class Residents {
+export class OpenStorages {
   private readonly residents = new Map<string, Resident>();
   private readonly failures = new Map<string, number>();
   /** Names of those that wait for room to do what they owe. */

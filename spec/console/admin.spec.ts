@@ -67,7 +67,7 @@ for (const path of ['', '/some/path'])
 
     it('subscribes an inbox, which hears of what happens, and says how it goes', async () => {
       const inbox = host.inbox();
-      await console.go(page, 'upkeep');
+      await console.go(page, 'admin');
       await page.getByText('There is no subscription').waitFor();
       await subscribe(`${console.server.root}data/`, inbox);
       await heard('The inbox is subscribed.');
@@ -141,7 +141,7 @@ for (const path of ['', '/some/path'])
 
     it('explains why somebody may do something, or may not', async () => {
       await tab('Explain');
-      const answer = page.locator('upkeep-explain [role=status]');
+      const answer = page.locator('admin-explain [role=status]');
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Explain' }).click();
       await answer.getByText('An anonymous visitor may not').waitFor();
@@ -173,7 +173,7 @@ for (const path of ['', '/some/path'])
     });
 
     it('tells those who do not control the storage that this is not for them', async () => {
-      await console.go(stranger, 'upkeep');
+      await console.go(stranger, 'admin');
       await stranger.getByText('There is no subscription').waitFor();
       await tab('Activity', stranger);
       await stranger.getByText('Only who controls the storage may follow').waitFor();
@@ -183,7 +183,7 @@ for (const path of ['', '/some/path'])
       await stranger.getByText('Only who controls the storage sees').waitFor();
       expect(await axeFindings(stranger)).to.deep.equal([]);
       const nobody = await console.person();
-      await nobody.goto(console.at('upkeep'));
+      await nobody.goto(console.at('admin'));
       await nobody.getByText('This is for those who are signed in.').waitFor();
     });
 

@@ -15,7 +15,7 @@ export interface DatasetGraphs {
 /** The part of the dataset that a pattern is matched in: the union default graph, or the named graphs. */
 export type DatasetPart = 'union' | 'named';
 
-export interface GraphGate {
+export interface GraphFilter {
   /** Every graph is open. */
   readonly all: boolean;
   /** The only graphs of this part of the dataset, when they are few enough (`maxFew`) to be looked up one by one. */
@@ -41,7 +41,7 @@ export const nameOfNone = (graph: TermKey): TermKey => `${graph}\u0001`;
 /** Up to so many lookups, one for each graph, cost less than one scan over all graphs. */
 const maxFew = 64;
 
-export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphGate {
+export function graphFilter({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphFilter {
   const names = part === 'union' ? defaultGraphs : namedGraphs;
   const only = names && new Set(names);
   const isOpen = (graph: TermKey): boolean | undefined =>

@@ -1,13 +1,13 @@
 /** Which graphs are hidden in a snapshot, without a look at the disk where none has come or gone. It is for the thread that the store is in. */
 
-import { hiddenGraphs, hiddenKey } from '../graphs/hidden-keys.js';
+import { stagedGraphs, stagedKey } from '../graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 
-const prefix = hiddenKey('');
+const prefix = stagedKey('');
 
-export class RememberedHidden {
+export class RememberedStaged {
   /** Transactions that hide or show a graph and are on their way to the disk. */
   private readonly underWay = new Set<Transaction>();
   /** Counts when such a transaction begins and ends. */
@@ -42,7 +42,7 @@ export class RememberedHidden {
     const isSure = this.isComplete && this.underWay.size === 0;
     return async () => {
       if (isSure && this.last?.changes === changes) return this.last.names;
-      const names = await hiddenGraphs(level, snapshot);
+      const names = await stagedGraphs(level, snapshot);
       if (isSure) this.last = { changes, names };
       return names;
     };

@@ -1,6 +1,6 @@
 /** Numbers of the running server for those who watch it. A measure never names a resource or a subject. It must not know who asks. */
 
-export interface Measure {
+export interface Metric {
   /** As in Prometheus, without the prefix of the product: `outbox_deliveries_total`. */
   readonly name: string;
   readonly help: string;
@@ -9,7 +9,7 @@ export interface Measure {
 }
 
 /** A measure of one value. */
-export const measure = (kind: Measure['kind'], name: string, help: string, value: number): Measure => ({
+export const metric = (kind: Metric['kind'], name: string, help: string, value: number): Metric => ({
   name,
   help,
   kind,
@@ -17,11 +17,11 @@ export const measure = (kind: Measure['kind'], name: string, help: string, value
 });
 
 /** A measure with one label, whose values are few and known. */
-export const measureBy = (
-  { kind, name, help }: Pick<Measure, 'kind' | 'name' | 'help'>,
+export const metricBy = (
+  { kind, name, help }: Pick<Metric, 'kind' | 'name' | 'help'>,
   label: string,
   values: Iterable<readonly [string, number]>,
-): Measure => ({ kind, name, help, values: [...values].map(([of, value]) => ({ labels: { [label]: of }, value })) });
+): Metric => ({ kind, name, help, values: [...values].map(([of, value]) => ({ labels: { [label]: of }, value })) });
 
 /** A request that was answered. */
 export interface Answered {

@@ -31,7 +31,7 @@ interface KnownEnd {
 }
 
 /** The digest of a text. Its reader is ahead of the quads that the parser gives. */
-export class KnownText implements Known {
+export class ResumableSource implements Known {
   private readonly hash = createHash('sha256');
   /** Pieces that were read and are not in the digest yet. */
   private ahead: Buffer[] = [];

@@ -1,6 +1,6 @@
 /** Another thread that writes a batch in the place of the commit queue. */
 
-import type { Orders } from '../keys/orders.js';
+import type { IndexSet } from '../keys/index-set.js';
 import type { BatchWriter } from '../level/durable-level.js';
 
 /** A thread that fills and writes the batch of a transaction, since it holds most of the content. */
@@ -12,12 +12,12 @@ export interface BatchPartner {
    * @param operations keys with their values; `null`: the key is removed
    * @param orders in which its quads are put
    */
-  write(operations: readonly (readonly [key: string, value: string | null])[], orders: Orders): Promise<void>;
+  write(operations: readonly (readonly [key: string, value: string | null])[], orders: IndexSet): Promise<void>;
 }
 
 /** Has a partner write its own part, the operations of `fill`, and a last operation, in one batch. */
 export async function writeWithPartner(
-  { partner, orders }: { readonly partner: BatchPartner; readonly orders: Orders },
+  { partner, orders }: { readonly partner: BatchPartner; readonly orders: IndexSet },
   fill: (batch: BatchWriter) => Promise<void>,
   last: readonly [key: string, value: string],
 ): Promise<void> {

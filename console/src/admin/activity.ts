@@ -19,8 +19,8 @@ const most = 500;
 
 type Following = 'connecting' | 'following' | 'ended' | 'hidden';
 
-@customElement('upkeep-activity')
-export class UpkeepActivity extends Page {
+@customElement('admin-activity')
+export class AdminActivity extends Page {
   @state() private events: readonly Activity[] = [];
   /** What came while the list is held. */
   @state() private held: readonly Activity[] | undefined;

@@ -4,7 +4,7 @@
  * large PUT nor a large DELETE is one huge batch, and both are still atomic.
  */
 import { tooBusy } from '../../errors.js';
-import { dropped, hiddenKey, hiddenRange, loadingName, mayBeLoading } from '../graphs/hidden-keys.js';
+import { dropped, hiddenRange, loadingName, mayBeLoading, stagedKey } from '../graphs/staged-keys.js';
 import { blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { partsOfEntry, rangeOf } from '../keys/records.js';
@@ -29,7 +29,7 @@ export interface HiddenGraphsOptions {
 }
 
 /** Writes hidden graphs, and removes dropped ones in the background. */
-export class HiddenGraphs {
+export class StagedGraphs {
   private readonly sweeping = new Map<string, Promise<void>>();
   private readonly waiting = new Map<string, (() => void)[]>();
   private isClosed = false;
@@ -52,7 +52,7 @@ export class HiddenGraphs {
   async load(graph: string, keys: GraphKeys): Promise<boolean> {
     const { transact, assertSpace } = this.options;
     await assertSpace(charactersOf(keys) * this.options.width());
-    if (!(await transact((tx) => tx.hideGraph(graph, keys), { frees: false }))) return false;
+    if (!(await transact((tx) => tx.stageGraph(graph, keys), { frees: false }))) return false;
     try {
       for (const block of blocksOf(keys))
         await transact((tx) => this.writeBlock(tx, graph, { keys, block }), { frees: false });
@@ -143,13 +143,13 @@ export class HiddenGraphs {
     let isHidden = true;
     const transact = (work: (tx: Transaction) => void): Promise<unknown> => {
       const whileHidden = (tx: Transaction): void => {
-        isHidden = [value, dropped].includes(tx.entry(hiddenKey(graph)) ?? '');
+        isHidden = [value, dropped].includes(tx.entry(stagedKey(graph)) ?? '');
         if (isHidden) work(tx);
       };
       return this.options.transact(whileHidden, { frees: true });
     };
     // A server that still writes the graph sees this value in its next transaction and stops, so no keys are added behind the scan.
-    if (value !== dropped) await transact((tx) => tx.putEntry(hiddenKey(graph), dropped));
+    if (value !== dropped) await transact((tx) => tx.putEntry(stagedKey(graph), dropped));
     for await (const block of keyBlocks(level, rangeOf(graphPrefix(graph))))
       for (let at = 0; at < block.length; at += quadsAtATime) {
         if (this.isClosed || !isHidden) return;

@@ -2,35 +2,35 @@
  * The growth of a store from one order of its quads to all four, and back: step by step, each in one batch with the note of how far it came.
  * Two batches would not do: of the records of LevelDB's log a power cut may take an earlier one and leave a later one.
  */
-import { Orders } from '../keys/orders.js';
+import { IndexSet } from '../keys/index-set.js';
 import { allQuads, otherKeys } from '../keys/quad-keys.js';
 import { metaKey } from '../keys/records.js';
 import type { BatchWriter, Level, LevelSnapshot } from '../level/durable-level.js';
-import { breathe } from './batch-filling.js';
+import { yieldToEventLoop } from './batch-filling.js';
 
 /** Quads of a step, those of one that transactions wait for, at least, and bytes of their GSPO keys, about. */
 const [quadsOfStep, leastQuads, bytesOfStep] = [500, 80, { highWaterMarkBytes: 128 << 10 }];
 const quadsAtATime = 250;
 
 /** The orders that the quads of a state have keys in. @param snapshot absent: the newest */
-export const keptOrders = (level: Level, snapshot?: LevelSnapshot): Orders =>
-  Orders.read(level.getSync(metaKey('orders'), snapshot ? { snapshot } : {}));
+export const storedIndexes = (level: Level, snapshot?: LevelSnapshot): IndexSet =>
+  IndexSet.read(level.getSync(metaKey('orders'), snapshot ? { snapshot } : {}));
 
 /** The orders that quads have on the disk, and how many quads there are. */
 export interface KeptQuads {
-  readonly orders: Orders;
+  readonly orders: IndexSet;
   readonly quads: number;
   /** How many quads have got keys in other orders, or lost them, since the store was opened. */
   readonly moved: number;
   /** What the quads are getting. */
-  readonly wanted: Orders | undefined;
+  readonly wanted: IndexSet | undefined;
 }
 
-export class Growth implements KeptQuads {
-  orders = Orders.all;
+export class IndexBackfill implements KeptQuads {
+  orders = IndexSet.all;
   quads = 0;
   moved = 0;
-  wanted: Orders | undefined;
+  wanted: IndexSet | undefined;
 
   constructor(private readonly level: Level) {
     this.read();
@@ -38,7 +38,7 @@ export class Growth implements KeptQuads {
 
   /** Reads what the disk says. */
   read(): void {
-    this.orders = keptOrders(this.level);
+    this.orders = storedIndexes(this.level);
     this.quads = Number(this.level.getSync(metaKey('quads')) ?? 0);
   }
 
@@ -52,14 +52,14 @@ export class Growth implements KeptQuads {
    * @param more quads that transactions bring with the batch and wait for: twice as many are done, so that it ends; absent: nobody waits
    * @returns the orders that the store has with this batch
    */
-  async fill(batch: BatchWriter, more = quadsOfStep): Promise<Orders> {
+  async fill(batch: BatchWriter, more = quadsOfStep): Promise<IndexSet> {
     if (!this.isUnderWay) return this.orders;
-    const isGrowing = this.wanted!.isWhole;
+    const isGrowing = this.wanted!.isComplete;
     const { keys, next } = await this.nextKeys(isGrowing, Math.min(quadsOfStep, Math.max(leastQuads, 2 * more)));
     const reached = isGrowing ? keys.at(-1) : next;
-    const orders = reached === undefined ? this.wanted! : Orders.upTo(reached);
+    const orders = reached === undefined ? this.wanted! : IndexSet.upTo(reached);
     for (const [index, key] of keys.entries()) {
-      if (index % quadsAtATime === quadsAtATime - 1) await breathe();
+      if (index % quadsAtATime === quadsAtATime - 1) await yieldToEventLoop();
       for (const other of otherKeys(key))
         if (isGrowing) batch.put(other, '');
         else batch.del(other);

@@ -4,7 +4,7 @@
  * must not know who may be told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Standing } from '../../../lib/authorization/authorizer.js';
+import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { Log } from '../../../lib/log.js';
 import { entryKey, entryRange, partsOfEntry } from '../../../lib/storage/keys/records.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
@@ -16,7 +16,7 @@ export const waitingSpaces = {
   controller: 'outbox-waiting',
   known: 'outbox-waiting-known',
   stranger: 'outbox-waiting-stranger',
-} as const satisfies Readonly<Record<Standing, string>>;
+} as const satisfies Readonly<Record<CallerClass, string>>;
 
 /** What is owed of one event, and to whom still. */
 export interface Owed {
@@ -47,7 +47,7 @@ export interface Page {
   readonly rest?: Pick<Owed, 'subscriptions' | 'after'>;
 }
 
-export type Distributions = Readonly<Record<Standing, Distribution>>;
+export type Distributions = Readonly<Record<CallerClass, FanOut>>;
 
 /** Entries of deliveries that are staged in one transaction, and subscriptions that they are for. */
 const [atOnce, idsAtOnce] = [100, 1000];
@@ -65,16 +65,16 @@ const pauseMs = 250;
 
 export interface DistributionOptions {
   readonly log: Log;
-  readonly standing: Standing;
+  readonly standing: CallerClass;
   /** Deliveries; absent: any number. */
   readonly perSecond?: number;
   /** Stages the deliveries of one event. @returns the number of entries */
   readonly stage: (tx: Transaction, owed: Owed) => number;
   /** The next subscriptions that an event is owed to (`Subscriptions.pageOf`). */
-  readonly pageOf: (owed: Owed, standing: Standing, limits: PageLimits) => Page;
+  readonly pageOf: (owed: Owed, standing: CallerClass, limits: PageLimits) => Page;
 }
 
-export class Distribution {
+export class FanOut {
   /** In the order of their events. */
   private readonly waiting = new Set<string>();
   /** Deliveries of each transaction so far. */

@@ -7,7 +7,7 @@ import type { IriRange } from '../../storage/keys/iri-ranges.js';
 import { compareKeys, sortKeys } from '../../storage/keys/key-order.js';
 import { indexNames, otherKeys, separator } from '../../storage/keys/quad-keys.js';
 import { addTo } from './collections.js';
-import type { GraphGate } from './graph-gate.js';
+import type { GraphFilter } from './graph-filter.js';
 import { behindGraph, inKeys, rangeAt } from './graph-ranges.js';
 import type { KeyIterators, Seekable } from './key-iterators.js';
 import { graphAt, KeyReader, keyPrefix } from './key-reader.js';
@@ -40,7 +40,7 @@ const everywhere: readonly IriRange[] = [{ from: '', to: '\uffff' }];
 const prefix = `GSPO${separator}`;
 const nothingBound = [undefined, undefined, undefined, undefined];
 
-export class OpenPart {
+export class ReadableSubset {
   /** All keys of open graphs have been collected. */
   isWhole = false;
   private readonly reader = new KeyReader('GSPO');
@@ -56,7 +56,7 @@ export class OpenPart {
 
   constructor(
     private readonly iterators: KeyIterators,
-    private readonly gate: GraphGate,
+    private readonly gate: GraphFilter,
   ) {}
 
   /** Without known ranges, all graphs are visited, and each closed one is skipped with a seek of its own. */
@@ -170,7 +170,7 @@ interface Rest {
 }
 
 /** Takes the matches of a scan that come after a key in its order, from the collected keys. */
-export async function takeBehind(part: OpenPart, scan: Scan, { last, take }: Rest): Promise<void> {
+export async function takeBehind(part: ReadableSubset, scan: Scan, { last, take }: Rest): Promise<void> {
   const keys = part.keysOf(scan);
   let at = 0;
   while (at < keys.length && compareKeys(keys[at]!, last) <= 0) at++;

@@ -63,8 +63,8 @@ const conflicts: Readonly<Record<string, string>> = {
 
 const pollMs = 700;
 
-@customElement('upkeep-transfer')
-export class UpkeepTransfer extends Page {
+@customElement('admin-transfer')
+export class AdminTransfer extends Page {
   @state() private imports: readonly Import[] | undefined;
   @state() private shown: Import | undefined;
   @state() private busy: '' | 'sending' | 'exporting' = '';

@@ -23,8 +23,8 @@ async function endpoint(): Promise<string> {
   return found;
 }
 
-@customElement('upkeep-subscriptions')
-export class UpkeepSubscriptions extends Page {
+@customElement('admin-subscriptions')
+export class AdminSubscriptions extends Page {
   @state() private subscriptions: readonly Subscription[] | undefined;
 
   protected override load(): Promise<void> {

@@ -1,7 +1,7 @@
 /** Places for work that takes much of the process, of which all its storages together have so many. */
 import { tooBusy } from '../errors.js';
 
-export class Slots {
+export class Semaphore {
   private taken = 0;
 
   /** @param what is under way, for people: `imports` */

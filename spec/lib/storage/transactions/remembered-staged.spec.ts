@@ -1,23 +1,23 @@
 /** Hidden graphs that are remembered from snapshot to snapshot are those that each snapshot marks. */
 import { expect } from 'chai';
-import { hiddenGraphs, hiddenKey } from '../../../../lib/storage/graphs/hidden-keys.js';
-import { RememberedHidden } from '../../../../lib/storage/transactions/remembered-hidden.js';
+import { stagedGraphs, stagedKey } from '../../../../lib/storage/graphs/staged-keys.js';
+import { RememberedStaged } from '../../../../lib/storage/transactions/remembered-staged.js';
 import { memoryStore } from '../../../support/memory-store.js';
 
 describe('Hidden graphs remembered', () => {
   it('are those of each snapshot, whenever it is taken while graphs are hidden and shown', async () => {
     const { store, level, dispose } = await memoryStore();
-    const remembered = new RememberedHidden(store);
+    const remembered = new RememberedStaged(store);
     const looked: Promise<unknown>[] = [];
     const look = async (): Promise<void> => {
       const snapshot = level.snapshot();
       const then = remembered.of(level, snapshot);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
-      expect([...(await then())]).to.deep.equal([...(await hiddenGraphs(level, snapshot))]);
+      expect([...(await then())]).to.deep.equal([...(await stagedGraphs(level, snapshot))]);
       await snapshot.close();
     };
     for (let round = 0; round < 100; round++) {
-      const graph = hiddenKey(`http://storage.example/${round % 3}`);
+      const graph = stagedKey(`http://storage.example/${round % 3}`);
       const work = store.transact((tx) => (round % 2 === 0 ? tx.putEntry(graph, 'dropped') : tx.deleteEntry(graph)));
       looked.push(look());
       if (round % 4 < 2) await work;
@@ -32,8 +32,8 @@ describe('Hidden graphs remembered', () => {
 
   it('are not read again while none comes or goes', async () => {
     const { store, level, dispose } = await memoryStore();
-    const remembered = new RememberedHidden(store);
-    await store.transact((tx) => tx.putEntry(hiddenKey('http://storage.example/a'), `loading a ${Date.now()}`));
+    const remembered = new RememberedStaged(store);
+    await store.transact((tx) => tx.putEntry(stagedKey('http://storage.example/a'), `loading a ${Date.now()}`));
     const names = async (): Promise<ReadonlySet<string>> => {
       const snapshot = level.snapshot();
       return remembered

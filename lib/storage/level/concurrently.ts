@@ -1,7 +1,11 @@
 /** Works on many items, some of them concurrently. */
 
 /** @throws the first error, after the work under way has ended; after an error, no further work begins */
-export async function atOnce<T>(items: Iterable<T>, count: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrently<T>(
+  items: Iterable<T>,
+  count: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const rest = items[Symbol.iterator]();
   let hasFailed = false;
   const worker = async (): Promise<void> => {

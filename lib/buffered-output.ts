@@ -1,32 +1,32 @@
-/** Standard output for lines that nobody has to wait for. */
+/** Standard output that no caller waits for. */
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-/** How many characters are written at once, unless a second passes: each write wakes another thread. */
+/** Characters per write, unless a second passes: each write wakes another thread. */
 const together = 16 << 10;
-/** How many characters may wait for a reader; lines that come then are dropped. */
+/** Maximum number of buffered characters. Further lines are dropped. */
 const maxWaiting = 8 << 20;
 const retryMs = 100;
-/** Asks pino for `lastLevel`. */
+/** Makes pino set `lastLevel`. */
 const metadata: unique symbol = Symbol.for('pino.metadata');
-/** pino's number of the level `error`. */
+/** pino's number of level `error`. */
 const errorLevel = 50;
-/** How often the end of the process tries again to write to a pipe that is full. */
+/** Number of retries at the end of the process for a full pipe. */
 const lastAttempts = 5;
 
 /**
- * Writes in the background, and at the end of the process what is left. Neither waits for a reader: a log that nobody reads any more
- * must not keep a server from ending, nor fill its memory.
+ * Writes in the background, and the rest at the end of the process. Neither waits for a reader: an unread log must not keep a
+ * server from ending or fill its memory.
  */
 export class BufferedOutput {
   readonly [metadata] = true;
-  /** Level of the line that pino writes next. */
+  /** Level of the next line. */
   lastLevel = 0;
   private readonly descriptor = outputDescriptor();
   private waiting = '';
-  /** What is being written. */
+  /** Text that is being written. */
   private current = Buffer.alloc(0);
   private isWriting = false;
-  /** A line of level error or above is waiting: it is written without delay. */
+  /** A line of level error or above is buffered: it is written without delay. */
   private isUrgent = false;
 
   constructor() {
@@ -58,7 +58,7 @@ export class BufferedOutput {
     write(this.descriptor, this.current, (error, written) => {
       this.isWriting = false;
       if (error?.code === 'EAGAIN') return void setTimeout(() => this.continue(), retryMs).unref();
-      // Standard output is gone or was never opened: there is nowhere left to say so.
+      // Standard output is closed or was never opened: there is nowhere to report it.
       this.current = error ? Buffer.alloc(0) : this.current.subarray(written);
       if (this.current.length > 0) this.continue();
       else if (this.isUrgent || this.waiting.length >= together) this.flush();
@@ -66,7 +66,7 @@ export class BufferedOutput {
   }
 
   private end(): void {
-    // A thread is writing these; to write them here as well would repeat them.
+    // Another thread is writing these; writing them here would repeat them.
     if (this.isWriting) this.current = Buffer.alloc(0);
     for (let attempts = 0; attempts < lastAttempts; ) {
       if (this.current.length === 0) this.take();
@@ -82,15 +82,12 @@ export class BufferedOutput {
   }
 }
 
-/**
- * Standard output; a pipe is opened again so that a write never blocks: a thread that is blocked in one keeps the process from
- * ending.
- */
+/** Standard output. A pipe is opened again so that writes never block: a blocked thread keeps the process from ending. */
 function outputDescriptor(): number {
   try {
     if (fstatSync(1).isFIFO()) return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    // Closed, or a system without /proc: the descriptor as it is.
+    // Closed, or a system without /proc: uses the descriptor as is.
   }
   return 1;
 }

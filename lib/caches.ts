@@ -1,9 +1,9 @@
-/** Caches that take memory for what they hold alone. */
+/** Caches that allocate memory for their entries only. */
 import { LRUCache } from 'lru-cache';
 
 /**
- * An LRU cache of so many entries. The `max` of lru-cache would take the memory of all of them when the cache is made.
- * @param ttl milliseconds that an entry is good for; 0: any time
+ * Creates an LRU cache with a maximum number of entries. lru-cache's `max` would allocate the memory of all entries in advance.
+ * @param ttl lifetime of an entry in milliseconds; 0 for no limit
  */
 export const lruCache = <Value extends {}>(entries: number, ttl = 0): LRUCache<string, Value> =>
   new LRUCache({ maxSize: entries, sizeCalculation: () => 1, ttl });

@@ -1,6 +1,6 @@
-/** The one error class of the house. It knows stable codes and texts for people. */
+/** The error class of the server, with stable codes. */
 
-/** Every way in which the storage refuses. The code is stable: clients and specs may rely on it. */
+/** Error codes. They are stable: clients and specs may rely on them. */
 export type ErrorCode =
   | 'already-exists'
   | 'anchor-mismatch'
@@ -54,21 +54,21 @@ export type ErrorCode =
   | 'update-timeout'
   | 'https-required';
 
-/** What an error may carry beside its text; only `http/` reads the members that end up in header fields. */
+/** Properties of an error in addition to its message. Only `http/` reads those that become header fields. */
 export interface ErrorDetails {
   cause?: unknown;
-  /** Why, in full, for the log alone: never part of an answer. */
+  /** Full reason for the log. Never part of a response. */
   reason?: string;
-  /** The scheme of `Authorization` that a refused credential came with, when the challenge has to say so. */
+  /** `Authorization` scheme of a rejected credential, if the challenge has to name it. */
   scheme?: 'DPoP';
-  /** Header fields that belong to the refusal (`Allow`, `Accept-Patch`, `Content-Range` ...). */
+  /** Header fields of the error response (`Allow`, `Accept-Patch`, `Content-Range` ...). */
   fields?: Readonly<Record<string, string>>;
 }
 
-/** A command cannot go on. The message, a sentence for people, is all that is told; the exit code is 2. */
+/** A command failed. The message is printed as is; the exit code is 2. */
 export class CommandError extends Error {}
 
-/** A refusal with a stable `code`. `message` is shown to the client and must not leak what it may not know. */
+/** An error with a stable `code`. The client sees `message`, which must not reveal anything that the client may not know. */
 export class LwsError extends Error {
   readonly code: ErrorCode;
   readonly reason: string | undefined;
@@ -76,7 +76,7 @@ export class LwsError extends Error {
   readonly fields: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    // Skip the stack trace, which dominates the cost of a refusal. The limit is global, so it is put back at once.
+    // No stack trace: it dominates the cost of an error. The limit is global, so it is restored at once.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -88,7 +88,7 @@ export class LwsError extends Error {
     this.fields = details.fields ?? {};
   }
 
-  /** The same refusal, of a credential that came with that scheme, with other fields, or with a hint at its end. */
+  /** Returns the same error with a scheme, other fields, or a hint appended. */
   with({ hint = '', ...changed }: Pick<ErrorDetails, 'scheme' | 'fields'> & { readonly hint?: string }): LwsError {
     const { code, message, cause, reason, fields, scheme } = this;
     return new LwsError(code, message + hint, {
@@ -101,13 +101,13 @@ export class LwsError extends Error {
   }
 }
 
-/** The refusal of what may be asked again. @param seconds until then, at the soonest */
+/** Creates an error for a request that may be retried. @param seconds minimum time until the retry */
 export const tooBusy = (
   message: string,
   seconds: number,
   details: Pick<ErrorDetails, 'cause' | 'reason'> = {},
 ): LwsError => new LwsError('too-busy', message, { ...details, fields: { 'Retry-After': String(seconds) } });
 
-/** A strict patch does not apply (N3 Patch). */
+/** Error for a strict patch that does not apply (N3 Patch). */
 export const patchConflict = (why: string): LwsError =>
   new LwsError('patch-conflict', `The patch does not apply: ${why}. Nothing was changed.`);

@@ -1,7 +1,4 @@
-/**
- * The log: JSON lines on standard output, written by pino. It knows nothing of requests or resources;
- * whoever logs must never hand it a token or a key.
- */
+/** The log: JSON lines on standard output, written by pino. Callers must never pass a token or a key. */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { BufferedOutput } from './buffered-output.js';
 
@@ -11,8 +8,8 @@ export const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', '
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Creates the log. Lines below level error are buffered for up to a second, so that a log line never waits for the terminal.
- * @param stream where lines go; standard output when absent
+ * Creates the log. Lines below level error are buffered for up to a second, so that logging never waits for the terminal.
+ * @param stream destination; default: standard output
  */
 export function createLog(level: LogLevel, stream?: DestinationStream): Log {
   const options = { level, base: null, timestamp: () => `,"time":"${now()}"` };
@@ -21,7 +18,7 @@ export function createLog(level: LogLevel, stream?: DestinationStream): Log {
 
 let [lastTime, lastText] = [0, ''];
 
-/** The time as ISO 8601, made once a millisecond. */
+/** ISO 8601 time, formatted once per millisecond. */
 function now(): string {
   const time = Date.now();
   if (time !== lastTime) [lastTime, lastText] = [time, new Date(time).toISOString()];

@@ -1,14 +1,14 @@
-/** Numbers of the running server for those who watch it. A measure never names a resource or a subject. It must not know who asks. */
+/** Metrics of the running server. A metric never names a resource or a subject. */
 
 export interface Metric {
-  /** As in Prometheus, without the prefix of the product: `outbox_deliveries_total`. */
+  /** Prometheus name without the product prefix: `outbox_deliveries_total`. */
   readonly name: string;
   readonly help: string;
   readonly kind: 'counter' | 'gauge';
   readonly values: readonly { readonly labels?: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
-/** A measure of one value. */
+/** Creates a metric with a single value. */
 export const metric = (kind: Metric['kind'], name: string, help: string, value: number): Metric => ({
   name,
   help,
@@ -16,19 +16,19 @@ export const metric = (kind: Metric['kind'], name: string, help: string, value: 
   values: [{ value }],
 });
 
-/** A measure with one label, whose values are few and known. */
+/** Creates a metric with one label, for a small set of label values. */
 export const metricBy = (
   { kind, name, help }: Pick<Metric, 'kind' | 'name' | 'help'>,
   label: string,
   values: Iterable<readonly [string, number]>,
 ): Metric => ({ kind, name, help, values: [...values].map(([of, value]) => ({ labels: { [label]: of }, value })) });
 
-/** A request that was answered. */
+/** A completed request. */
 export interface Answered {
   readonly method: string;
-  /** The class of its route: `resource`, `linkset`, `acl`, or the name of an endpoint. */
+  /** Class of its route: `resource`, `linkset`, `acl`, or the name of an endpoint. */
   readonly route: string;
-  /** 499: the client went away. */
+  /** 499: the client disconnected. */
   readonly status: number;
   readonly seconds: number;
 }
@@ -36,7 +36,7 @@ export interface Answered {
 /** A batch that LevelDB has synced. */
 export interface WrittenBatch {
   readonly transactions: number;
-  /** About. */
+  /** Approximate. */
   readonly bytes: number;
   readonly seconds: number;
 }

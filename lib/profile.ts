@@ -1,43 +1,43 @@
 /**
- * What `lws.profile` changes of the interface (chapter 20 of the rules): each departure has one name here, and who has to depart asks for it.
- * Without a profile there is none of them.
+ * Changes of the protocol by `lws.profile` (chapter 20 of the rules). Each change has a name here and is queried where it
+ * applies. Without a profile there are none.
  */
 export interface Profile {
-  /** Values of settings, by name, where nobody gives one. */
+  /** Default values of settings, by name. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** A write makes the containers that are missing above its name. */
+  /** A write creates missing containers above its target. */
   readonly makesParents: boolean;
-  /** Media types of patches of RDF, beside SPARQL Update. */
+  /** Media types of RDF patches in addition to SPARQL Update. */
   readonly patches: readonly string[];
-  /** A patch that only inserts needs no more than append. */
+  /** A patch that only inserts requires append only. */
   readonly appendsByPatch: boolean;
-  /** DELETE needs write on the container as well. */
+  /** DELETE also requires write on the container. */
   readonly deletesFromContainers: boolean;
-  /** Where refusals are told, they are told of what is absent as well. */
+  /** If errors reveal existence, they do so for nonexistent resources too. */
   readonly refusesAbsent: boolean;
-  /** POST to a data resource is refused to who may not append to it, before it is told that there is no such method. */
+  /** POST to a data resource returns 403 to callers without append before it returns 405. */
   readonly refusesPosts: boolean;
-  /** A body says what it is. */
+  /** A body requires a Content-Type. */
   readonly requiresContentType: boolean;
-  /** A container that is created may have a body of white space. */
+  /** A new container may have a body of white space. */
   readonly takesBlankBodies: boolean;
-  /** A preflight allows the fields that it asks for. */
+  /** A preflight allows the requested fields. */
   readonly echoesFields: boolean;
-  /** The type of the root, and the relation of every resource to it. */
+  /** Type of the root, and the relation of every resource to it. */
   readonly storageLinks: { readonly type: string; readonly relation: string };
 }
 
 /** The setting that names the profile. */
 export const profileSetting = 'lws.profile';
 
-/** Every origin. It is told from a `*` that somebody gave by being this list: it is echoed, with credentials (rule 20.2). */
+/** Every origin. Distinguished from an explicit `*` by identity of this list: the origin is echoed, with credentials (rule 20.2). */
 export const everyOrigin: readonly string[] = ['*'];
 
 export const n3Patch = 'text/n3';
 
 const pim = 'http://www.w3.org/ns/pim/space#';
 
-/** What applications of Solid expect (Solid Protocol, Web Access Control). */
+/** Behaviour that Solid applications expect (Solid Protocol, Web Access Control). */
 const solid: Profile = {
   settings: {
     'lws.access-control': 'wac',
@@ -57,12 +57,12 @@ const solid: Profile = {
   storageLinks: { type: `${pim}Storage`, relation: `${pim}storage` },
 };
 
-/** By the value of `lws.profile`. */
+/** By value of `lws.profile`. */
 export const profiles = { solid } as const satisfies Readonly<Record<string, Profile>>;
 
 export type ProfileName = keyof typeof profiles;
 
-/** The settings that a profile may set; to give `null` for one is to give nothing. */
+/** Settings that a profile may set. `null` counts as not set. */
 export const governed: ReadonlySet<string> = new Set(
   Object.values(profiles).flatMap(({ settings }) => Object.keys(settings)),
 );

@@ -1,13 +1,13 @@
 /**
- * Settings: one entry a setting {name, parser, default, one-line doc}, and how four sources are laid over one another. The floors and
- * components bring their own tables.
+ * Settings: one entry per setting {name, parser, default, description}, and the precedence of the four sources. Layers and
+ * components have their own tables.
  */
 import { readFileSync } from 'node:fs';
 import { governed, type ProfileName, profileSetting, profiles } from './profile.js';
 
-/** Reads one value from JSON (`config.json`) or from text (environment, flags). `undefined` means "does not fit". */
+/** Parses a value from JSON (`config.json`) or from text (environment, flags). Returns `undefined` if it is not valid. */
 export interface SettingParser<T> {
-  /** What fits, as the end of the sentence "expected ...". */
+  /** Valid values, as the end of the sentence "expected ...". */
   readonly expectation: string;
   parse(raw: unknown): T | undefined;
 }
@@ -17,7 +17,7 @@ export interface Setting<T> {
   readonly parser: SettingParser<T>;
   readonly default: T;
   readonly doc: string;
-  /** Each storage of a deployment may have another value; absent: it is the operator's, and the same for all. */
+  /** Each storage of a deployment may have its own value. Absent: only the operator sets it, for all storages. */
   readonly scope?: 'storage' | undefined;
 }
 
@@ -37,7 +37,7 @@ export function setting<T>(
   return { name, parser, default: fallback, doc, scope };
 }
 
-/** A setting is wrong: the message names key, value, expectation and source, and is all that a person needs. */
+/** A setting is not valid. The message names key, value, expectation and source. */
 export class SettingsError extends Error {
   constructor(message: string) {
     super(message);
@@ -50,7 +50,7 @@ export const text = (expectation = 'a string'): SettingParser<string> => ({
   parse: (raw) => (typeof raw === 'string' ? raw : undefined),
 });
 
-/** A string that passes a test. */
+/** Parser: a string that passes a test. */
 export const matching = (passes: (value: string) => boolean, expectation: string): SettingParser<string> => ({
   expectation,
   parse: (raw) => (typeof raw === 'string' && passes(raw) ? raw : undefined),
@@ -79,7 +79,7 @@ export const oneOf = <T extends string>(values: readonly T[]): SettingParser<T> 
   parse: (raw) => values.find((value) => value === raw),
 });
 
-/** A list: a JSON array in the file, comma or blank separated in environment and flags (rule 18.1). */
+/** Parser: a list. A JSON array in the file, separated by commas or spaces in environment and flags (rule 18.1). */
 export const list: SettingParser<readonly string[]> = {
   expectation: 'a list of strings',
   parse: (raw) => {
@@ -88,17 +88,17 @@ export const list: SettingParser<readonly string[]> = {
   },
 };
 
-/** A value that may be absent: `null` in the file, an empty text elsewhere. */
+/** Parser: an optional value. `null` in the file, an empty string elsewhere. */
 export const optional = <T>(parser: SettingParser<T>): SettingParser<T | null> => ({
   expectation: `${parser.expectation}, or nothing`,
   parse: (raw) => (raw === null || raw === '' ? null : parser.parse(raw)),
 });
 
 export interface SettingSources {
-  /** The content of the settings file, and how to call it in a message. */
+  /** Content of the settings file, and its name in messages. */
   readonly file?: { readonly name: string; readonly content: unknown };
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Flags as given, without their dashes: `lws.base-uri` or the short `base-uri`. */
+  /** Flags without dashes: `lws.base-uri` or the short `base-uri`. */
   readonly flags?: Readonly<Record<string, string>>;
 }
 
@@ -108,17 +108,17 @@ export interface EffectiveSetting {
   readonly source: string;
 }
 
-/** The effective settings, each with where it came from. */
+/** Effective settings with their sources. */
 export class Settings {
   constructor(private readonly values: ReadonlyMap<string, EffectiveSetting>) {}
 
-  /** The values of one table, under the table's own member names. */
+  /** Values of one table, by its member names. */
   of<T extends SettingsTable>(table: T): SettingsOf<T> {
     const entries = Object.entries(table).map(([member, { name }]) => [member, this.values.get(name)?.value]);
     return Object.fromEntries(entries) as SettingsOf<T>;
   }
 
-  /** The same, with another value of a setting that is there. */
+  /** Copy with another value of an existing setting. */
   with(name: string, value: unknown, source: string): Settings {
     const { setting } = this.values.get(name)!;
     return new Settings(new Map([...this.values, [name, { setting, value, source }]]));
@@ -129,22 +129,22 @@ export class Settings {
   }
 }
 
-/** A setting as it is shown to others than who starts the server. */
+/** A setting as shown to callers other than the operator. */
 export interface DescribedSetting {
   readonly name: string;
   readonly doc: string;
-  /** Left out of a secret that is set. */
+  /** Absent for a secret that is set. */
   readonly value?: unknown;
   readonly source: string;
 }
 
-/** By its name, so that a component of somebody else cannot forget to say so. */
+/** By name, so that third-party components cannot omit it. */
 const isSecret = (name: string): boolean => /(?:secret|password|passphrase|secret-access-key)$/.test(name);
 
-/** The source of what a storage of a deployment has for itself. */
+/** Source of a storage's own settings in a deployment. */
 export const ownRecord = 'the record of the storage';
 
-/** @param isTenant of a storage of a deployment: told are the settings that it may have for itself, and no source of the deployment */
+/** @param isTenant for a storage of a deployment: only its own settings, without sources of the deployment */
 export const describeSettings = (settings: Settings, isTenant = false): readonly DescribedSetting[] =>
   settings
     .all()
@@ -156,13 +156,13 @@ export const describeSettings = (settings: Settings, isTenant = false): readonly
       ...(isSecret(name) && value !== null && value !== '' ? {} : { value }),
     }));
 
-/** `lws.base-uri` is `LWS_BASE_URI` in the environment. */
+/** `lws.base-uri` becomes `LWS_BASE_URI` in the environment. */
 export const environmentName = (name: string): string => name.toUpperCase().replace(/[.-]/g, '_');
 
 /**
- * Lays the sources over the defaults, lowest first: defaults, file, environment, flags (rule 18.1).
- * Unknown variables of the environment are left alone (see `unknownVariables`): other programs may use the same first letters.
- * @throws SettingsError for an unknown key in the file or among the flags, and for a value that does not fit
+ * Merges the sources over the defaults: file, environment, flags, in increasing precedence (rule 18.1). Unknown environment
+ * variables are ignored (see `unknownVariables`), since other programs may use the same prefix.
+ * @throws SettingsError for an unknown key in the file or among the flags, and for an invalid value
  */
 export function loadSettings(tables: readonly SettingsTable[], sources: SettingSources): Settings {
   const known = new Map<string, Setting<unknown>>();
@@ -176,7 +176,7 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
     const entry = known.get(key);
     if (!entry) throw new SettingsError(unknownKey(key, source, [...known.keys()]));
     const value = entry.parser.parse(raw);
-    // To give nothing is to leave it to the profile; an empty text is also a list without an entry.
+    // `null` leaves the choice to the profile. An empty string is also an empty list.
     if (value !== undefined) give(entry, value, source);
     else if (governed.has(key) && (raw === null || raw === '')) give(entry, entry.default, 'default');
     else
@@ -188,7 +188,7 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   if (sources.file) {
     const { name, content } = sources.file;
     if (typeof content !== 'object' || content === null || Array.isArray(content))
-      throw new SettingsError(`${name} must hold one JSON object of settings.`);
+      throw new SettingsError(`${name} must contain a JSON object of settings.`);
     for (const [key, raw] of Object.entries(content)) lay(key, raw, name);
   }
   for (const key of known.keys()) {
@@ -204,17 +204,14 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   return new Settings(values);
 }
 
-/** What the profile has set: `lws.access-control=wac`. */
+/** Settings that the profile has set: `lws.access-control=wac`. */
 export const setByProfile = (settings: Settings): readonly string[] =>
   settings
     .all()
     .filter(({ source }) => source.startsWith(`${profileSetting}=`))
     .map(({ setting: { name }, value }) => `${name}=${[value].flat().join(',')}`);
 
-/**
- * Reads a settings file.
- * @throws SettingsError when it cannot be read or is not JSON
- */
+/** Reads a settings file. @throws SettingsError if it cannot be read or is not JSON */
 export function readSettingsFile(path: string): { name: string; content: unknown } {
   let content: string;
   try {
@@ -229,7 +226,7 @@ export function readSettingsFile(path: string): { name: string; content: unknown
   }
 }
 
-/** The settings that variables of the environment seem to mean, each as a sentence: `LWS_BASE_URL is no setting ...`. */
+/** Returns a sentence for each environment variable that looks like a setting: `LWS_BASE_URL is no setting ...`. */
 export function unknownVariables(
   settings: Settings,
   environment: NonNullable<SettingSources['environment']>,
@@ -239,7 +236,7 @@ export function unknownVariables(
     .filter((name) => name.startsWith('LWS_') && !known.includes(name))
     .map((name) => {
       const nearest = nearestName(name, known);
-      return `${name} in the environment is no setting, and is left alone${meant(nearest)}`;
+      return `${name} in the environment is not a setting and is ignored${meant(nearest)}`;
     });
 }
 
@@ -248,11 +245,11 @@ function unknownKey(key: string, source: string, known: readonly string[]): stri
   return `Unknown setting ${key} (from ${source})${meant(nearest)}`;
 }
 
-/** What somebody may have meant, as the end of a sentence. */
+/** Suggestion, as the end of a sentence. */
 export const meant = (nearest: string | undefined): string =>
-  nearest === undefined ? '.' : `; did you mean ${nearest}?`;
+  nearest === undefined ? '.' : `. Did you mean ${nearest}?`;
 
-/** The known name with the smallest edit distance, when it is near enough to be a slip of the finger. */
+/** Returns the known name with the smallest edit distance, if it is close enough to be a typo. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Math.max(3, Math.floor(name.length / 3));
@@ -274,7 +271,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** RFC 8414 2: an issuer is an https URL without query and fragment; http is for development alone. */
+/** RFC 8414 2: an issuer is an https URL without query and fragment. http is for development only. */
 export const issuerList: SettingParser<readonly string[]> = {
   expectation: 'a list of https URLs without query and fragment',
   parse: (raw) => {

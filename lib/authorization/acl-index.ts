@@ -1,6 +1,6 @@
 /**
- * Which resources have an ACL of their own, in memory, so that the nearest one is found without looking for one in every ancestor. It may
- * name one that is gone, never miss one.
+ * In-memory index of resources with their own ACL, so that the nearest one is found without reading every ancestor. It may
+ * contain deleted ACLs but never misses one.
  */
 
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
@@ -9,12 +9,12 @@ import { aclKey, aclSpace } from './acl.js';
 
 export class AclIndex {
   private readonly iris = new Set<string>();
-  /** How many times an ACL was staged that is not committed yet. */
+  /** Number of staged and uncommitted writes of each ACL. */
   private readonly staged = new Map<string, number>();
   private order: readonly string[] | undefined;
   private changes = 0;
 
-  /** Reads which there are, and follows what is committed. */
+  /** Loads the existing ACLs and follows commits. */
   static async open(store: Store): Promise<AclIndex> {
     const index = new AclIndex();
     for await (const entries of store.entries(entryRange(aclSpace)))
@@ -31,7 +31,7 @@ export class AclIndex {
     return index;
   }
 
-  /** Another number after each commit that may change what an ACL says. */
+  /** Changes after each commit that may change an ACL. */
   get version(): number {
     return this.changes;
   }
@@ -44,13 +44,13 @@ export class AclIndex {
     return this.iris.has(iri);
   }
 
-  /** In the order of their IRIs, a container before what lies in it. */
+  /** In IRI order, each container before its contents. */
   get sorted(): readonly string[] {
     this.order ??= [...this.iris].sort();
     return this.order;
   }
 
-  /** Those below a container, in order, at most so many and one more. */
+  /** Returns the ACLs below a container in order, up to `most` plus one. */
   below(container: string, most: number): readonly string[] {
     const { sorted } = this;
     let [low, high] = [0, sorted.length];
@@ -65,13 +65,13 @@ export class AclIndex {
     return found;
   }
 
-  /** Called when an ACL is staged, before anybody may rely on it. */
+  /** Called when an ACL is staged, before any decision can depend on it. */
   stage(iri: string): void {
     this.staged.set(iri, (this.staged.get(iri) ?? 0) + 1);
     this.add(iri);
   }
 
-  /** One that was written again while its deletion was on the way to the disk stays. */
+  /** An ACL that was rewritten while its deletion was being committed stays. */
   private committed(iri: string, exists: boolean): void {
     this.changes++;
     const staged = (this.staged.get(iri) ?? 0) - (exists ? 1 : 0);

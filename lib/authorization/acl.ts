@@ -1,7 +1,4 @@
-/**
- * Access control lists of Web Access Control: from the triples of an `.acl` to rules (rule 3.2). Pure; it must not
- * know where they are kept nor who asks.
- */
+/** Web Access Control lists: converts the triples of an `.acl` to rules (rule 3.2). */
 import type { Quad } from '@rdfjs/types';
 import { acl, foaf, rdf } from '../rdf/vocabulary.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
@@ -11,34 +8,37 @@ import type { Mode } from './mode.js';
 
 /** An authorization of an ACL. */
 export interface AclRule {
-  /** The authorization's own IRI or label, for the log. */
+  /** IRI or label of the authorization, for the log. */
   readonly id: string;
   readonly modes: ReadonlySet<Mode>;
   readonly agents: ReadonlySet<string>;
   readonly everybody: boolean;
   readonly authenticated: boolean;
   readonly groups: readonly string[];
-  /** Empty: whatever the origin. */
+  /** Empty: any origin. */
   readonly origins: ReadonlySet<string>;
-  /** For the resource itself, and for what lies below a container that has no nearer ACL. */
+  /** Rules for the resource itself, and rules inherited by everything below a container without a nearer ACL. */
   readonly accessTo: boolean;
   readonly inherited: boolean;
 }
 
 export interface Acl {
-  /** The resource that it belongs to. */
+  /** Resource that the ACL belongs to. */
   readonly of: string;
   readonly rules: readonly AclRule[];
-  /** It has no authorization, and is no ACL; one that speaks of other resources alone shuts everybody out. */
+  /**
+   * True if the graph has no authorization and is therefore not an ACL. An ACL with authorizations for other resources only
+   * denies all access.
+   */
   readonly isEmpty: boolean;
 }
 
-/** What is kept of an ACL: a graph of which the resource is the base. */
+/** Stored ACL: a graph with the resource as base. */
 export interface AclDocument {
   readonly revision: string;
   /** Milliseconds since the epoch. */
   readonly modified: number;
-  /** The state before this one began within the same second. */
+  /** True if the previous state began within the same second. */
   readonly sharesSecond?: true | undefined;
   readonly prefixes: Readonly<Record<string, string>>;
   /** GSPO keys. */
@@ -49,12 +49,12 @@ export const aclSpace = 'acl';
 export const aclKey = (iri: string): string => entryKey(aclSpace, iri);
 export const readAclDocument = (value: string): AclDocument => JSON.parse(value) as AclDocument;
 
-/** The rules of a kept ACL. */
+/** Returns the rules of a stored ACL. */
 export function readAcl(of: string, value: string): Acl {
   return aclOfGraph(of, readAclDocument(value).keys);
 }
 
-/** What the graph of an ACL says, kept or not. */
+/** Parses the graph of an ACL, stored or not. */
 export function aclOfGraph(of: string, keys: readonly string[]): Acl {
   const quads = decodeGraph(keys);
   const isEmpty = !quads.some(
@@ -63,25 +63,25 @@ export function aclOfGraph(of: string, keys: readonly string[]): Acl {
   return { of, rules: rulesOf(of, quads), isEmpty };
 }
 
-/** Whom the graph of an ACL names as agents, whatever the authorizations are about. */
+/** Returns the agents named in the graph of an ACL, whatever the authorizations are about. */
 export const agentsOfGraph = (keys: readonly string[]): string[] =>
   decodeGraph(keys)
     .filter(({ predicate, object }) => predicate.value === acl.agent && object.termType === 'NamedNode')
     .map(({ object }) => object.value);
 
-/** Whether the rules name an agent who may change the ACL itself: groups and classes may come to have no member. */
+/** True if the rules name an agent who may change the ACL itself. Groups and classes do not count, since they can become empty. */
 export const leavesControl = ({ rules }: Acl): boolean =>
   rules.some(({ accessTo, modes, agents }) => accessTo && modes.has('control') && [...agents].some(isIdentity));
 
 const granted: Readonly<Record<string, readonly Mode[]>> = {
   [acl.Read]: ['read'],
   [acl.Append]: ['append'],
-  // Write implies Append, and covers `delete`.
+  // Write implies Append and covers `delete`.
   [acl.Write]: ['append', 'write', 'delete'],
   [acl.Control]: ['control'],
 };
 
-/** The authorizations that speak of the resource; others have no effect here. */
+/** Authorizations about the resource. Others have no effect. */
 function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
   const bySubject = new Map<string, Quad[]>();
   for (const quad of quads) {
@@ -113,5 +113,5 @@ function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
   });
 }
 
-/** Origins are written with and without a slash; the field never has one. */
+/** ACLs contain origins with and without a trailing slash; the field never has one. */
 export const originOf = (text: string): string => text.replace(/\/$/, '').toLowerCase();

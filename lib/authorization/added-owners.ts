@@ -1,7 +1,4 @@
-/**
- * Owners that other owners added while the server runs, beside those of `lws.owners`: kept in the store, and known in memory as they
- * are committed. It must not know who may add one.
- */
+/** Owners that other owners added at run time, in addition to `lws.owners`. Stored in the store and cached on commit. */
 
 import { entryKey } from '../storage/keys/records.js';
 import { FollowedEntries } from '../storage/transactions/followed-entries.js';
@@ -12,18 +9,18 @@ const space = 'owners';
 
 export interface AddedOwner {
   readonly id: string;
-  /** What people call it. */
+  /** Display name. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly added: number;
-  /** Who added it. */
+  /** Identity that added the owner. */
   readonly by: string;
 }
 
 export class AddedOwners {
   private constructor(private readonly known: FollowedEntries<AddedOwner>) {}
 
-  /** Reads which there are, and follows what is committed. */
+  /** Loads the added owners and follows commits. */
   static async open(store: Store): Promise<AddedOwners> {
     return new AddedOwners(await FollowedEntries.open<AddedOwner>(store, { space, read: JSON.parse }));
   }

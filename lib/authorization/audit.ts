@@ -1,4 +1,4 @@
-/** What was decided of a request's writes and refusals, to be told in its log line. */
+/** Collects the decisions about writes and rejected requests for the request's log line. */
 import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Decision } from './authorizer.js';
 import type { Mode } from './mode.js';
@@ -14,8 +14,8 @@ export interface DecisionRecord {
 const records = new WeakMap<Access, DecisionRecord>();
 
 /**
- * Remembers a decision; of several of one request the last one counts, which is the one inside the transaction. Whether a
- * refused caller may at least read only decides how it is told.
+ * Records a decision. The last one of a request counts, which is the one inside the transaction. Whether a rejected caller may
+ * read only affects the error.
  */
 export function recordDecision(access: Access, mode: Mode, target: string, { allowed, rule }: Decision): void {
   if (mode === 'read' && (allowed || records.has(access))) return;
@@ -24,7 +24,7 @@ export function recordDecision(access: Access, mode: Mode, target: string, { all
 
 export const decisionOf = (access: Access): DecisionRecord | undefined => records.get(access);
 
-/** Says whose request a transaction is, for those who are notified of it. */
+/** Attributes a transaction to its caller, for notifications. */
 export function attribute(tx: Transaction, { principal, trace }: Access): void {
   tx.actor = principal?.subject;
   tx.trace = trace;

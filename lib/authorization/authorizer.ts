@@ -1,6 +1,6 @@
 /**
- * May they? One authorizer decides for every operation; it is asked before a body is read and again inside the transaction. A base model
- * decides, and permission sources may only widen. It never says why to a client, only to the log.
+ * Authorizes every operation: before a body is read and again inside the transaction. A base model decides, and permission
+ * sources can only add permissions. Reasons go to the log, never to the client.
  */
 
 import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/keys/iri-ranges.js';
@@ -9,17 +9,17 @@ import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 
-/** A state of the storage to decide on: committed, or a transaction's. */
+/** State that a decision is based on: committed, or of a transaction. */
 export interface View {
   record(iri: string): ResourceRecord | undefined;
   entry(key: string): string | undefined;
-  /** An entry as `parse` makes it, which is remembered while the entry stays as it is. */
+  /** Returns an entry as converted by `parse`. The result is cached until the entry changes. */
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
-  /** Nothing outside of the storage may be asked while all other writers wait. */
+  /** True inside a transaction: nothing may be fetched while all other writers wait. */
   readonly isTransaction: boolean;
 }
 
-/** Whether a mode is allowed, and the rule that says so, for logs and `explain`. */
+/** Decision and the rule behind it, for logs and `explain`. */
 export interface Decision {
   readonly allowed: boolean;
   readonly rule: string;
@@ -30,15 +30,15 @@ export interface Question {
   readonly access: Access;
   readonly mode: Mode;
   readonly iri: string;
-  /** The resource's record, when the asker has it. */
+  /** Record of the resource, if the caller of this function has it. */
   readonly record?: ResourceRecord | undefined;
-  /** The resource is gone: whose it was, and who might read it, as `readersOf` wrote it down. */
+  /** The resource is deleted: its owner, and its readers as recorded by `readersOf`. */
   readonly gone?: { readonly owner: string | undefined; readonly readers: string | undefined };
 }
 
 /**
- * How those who enumerate may know what a caller may read without asking for each resource: everything, nothing, exactly
- * what an identity owns and what lies in some ranges; or each has to be decided.
+ * Readable resources without a decision per resource: all, none, or exactly what an identity owns plus some IRI ranges. Otherwise
+ * each resource has to be decided.
  */
 export type ReadScope =
   | 'everything'
@@ -46,33 +46,31 @@ export type ReadScope =
   | 'decide'
   | { readonly owner?: string; readonly ranges: readonly IriRange[] };
 
-/** A way to decide that needs no other: owner mode, Web Access Control. */
+/** Base access model: owner mode or Web Access Control. */
 export interface BaseModel {
   decide(question: Question): Decision | Promise<Decision>;
-  /** Whether the caller may read every member of a container, now and later of this state. May be false to be safe. */
+  /** True if the caller may read every member of a container, now and in later states of the same permissions. May return false to be safe. */
   readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
   readScope(access: Access): ReadScope | Promise<ReadScope>;
-  /** Whether the caller is more than anybody could be: it owns something, or was named by somebody who gave it access. */
+  /** True if the caller owns something or was given access by name. */
   knows(access: Access): boolean | Promise<boolean>;
-  /**
-   * Who may read a resource, to be asked when it is gone (`Question.gone`); `undefined`: nobody, or the owner says enough.
-   */
+  /** Returns the readers of a resource, for decisions after its deletion (`Question.gone`). Undefined: nobody, or the owner suffices. */
   readersOf?(view: View, iri: string): string | undefined;
 }
 
-/** Whom the server serves first when there is too much to do: everybody may be a stranger as often as they like. */
+/** Caller classes in order of priority. Identities are free, so a caller can be many strangers. */
 export type CallerClass = 'controller' | 'known' | 'stranger';
 
-/** Something that allows what the base model does not, such as access grants. It can never refuse. */
+/** Source of permissions in addition to the base model, such as access grants. It can never deny access. */
 export interface PermissionSource {
-  /** The rule that allows; `undefined` when none does. */
+  /** Returns the rule that allows the access, or undefined. */
   widen(question: Question, base: BaseModel): Decision | undefined | Promise<Decision | undefined>;
-  /** What it adds to what the caller may read; `undefined`: nothing. */
+  /** Returns the additional readable resources, or undefined if there are none. */
   readRanges(
     access: Access,
     base: BaseModel,
   ): readonly IriRange[] | 'decide' | undefined | Promise<readonly IriRange[] | 'decide' | undefined>;
-  /** Whether it allows the caller something that it does not allow everybody. */
+  /** True if it gives the caller a permission that not every caller has. */
   names(access: Access): boolean;
 }
 
@@ -80,11 +78,11 @@ export interface Authorizer extends BaseModel {
   allows(question: Question): boolean | Promise<boolean>;
   /** @param view the committed state */
   standing(view: View, access: Access): Promise<CallerClass>;
-  /** The identity to record as the owner of something that the caller creates in a container. */
+  /** Returns the identity to record as owner of something that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;
 }
 
-/** The base model and what widens it. */
+/** The base model and the permission sources. */
 export function createAuthorizer(
   base: BaseModel,
   storage: string,
@@ -130,12 +128,12 @@ export function createAuthorizer(
       const ranges = unionOfRanges([...own.ranges, ...(found as (readonly IriRange[])[]).flat()]);
       return isWholeStorage(ranges, storage) ? 'everything' : { ...own, ranges };
     },
-    // An anonymous creation takes the parent's recorded owner.
+    // Resources created anonymously get the owner of their parent.
     ownerOfNew: ({ principal }, parent) => principal?.subject ?? parent.owner,
   };
 }
 
-/** The containers that an IRI lies in, the nearest first; the root's own none. */
+/** Returns the containers of an IRI, nearest first; none for the root. */
 export function* ancestorsOf(iri: string, storage: string): Generator<string> {
   for (let at = iri; at !== storage && at.startsWith(storage); ) {
     at = parentOf(at);
@@ -143,7 +141,7 @@ export function* ancestorsOf(iri: string, storage: string): Generator<string> {
   }
 }
 
-/** Writes down who may read what a transaction changes: what is deleted, before it was. */
+/** Records the readers of resources that a transaction changes; for deleted resources, before the deletion. */
 export function noteReaders(tx: Transaction, { readersOf }: Authorizer): void {
   for (const change of tx.changes) {
     const { iri } = (change.after ?? change.before)!;

@@ -1,4 +1,4 @@
-/** Whose work something is, where clients take turns. */
+/** Keys for round robin between clients. */
 import { clientOf } from '../fields/client-address.js';
 import type { Authorizer, CallerClass, View } from './authorizer.js';
 import type { Access } from './principal.js';
@@ -8,11 +8,11 @@ export interface Client {
   readonly client: string;
 }
 
-/** Who comes first. */
+/** Caller classes by priority. */
 const order: readonly CallerClass[] = ['controller', 'known', 'stranger'];
 export const priorityOf = (standing: CallerClass): number => order.indexOf(standing);
 
-/** The subject, or the address of a stranger: identities are free, and addresses less so. */
+/** Returns the subject, or the address of an anonymous or unprivileged caller: identities are free, addresses less so. */
 export async function clientFor(
   { authorizer, store }: { readonly authorizer: Authorizer; readonly store: View },
   access: Access,

@@ -1,6 +1,6 @@
 /**
- * Groups of agents (`vcard:hasMember`): documents of this storage, read as they are, and remote ones through the outbound guard, kept for a
- * while (rule 3.6). A group that cannot be had matches nobody.
+ * Groups of agents (`vcard:hasMember`): documents of this storage, and remote ones fetched through the outbound guard and cached
+ * (rule 3.6). A group that cannot be fetched has no members.
  */
 
 import type { Quad } from '@rdfjs/types';
@@ -26,12 +26,9 @@ export interface GroupOptions {
 }
 
 export interface Groups {
-  /**
-   * The members of a group.
-   * @param mayFetch a remote document may be asked for; otherwise what is known counts
-   */
+  /** Returns the members of a group. @param mayFetch a remote document may be fetched; otherwise only cached members count */
   members(group: string, mayFetch: boolean): Promise<ReadonlySet<string>>;
-  /** Whether `members` would have to fetch. */
+  /** True if `members` would have to fetch. */
   isRemote(group: string): boolean;
 }
 
@@ -42,7 +39,7 @@ const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept 
 
 export function createGroups({ storage, store, documents, fetch, keptMs, failureKeptMs, log }: GroupOptions): Groups {
   const remote = lruCache<Promise<ReadonlyMap<string, ReadonlySet<string>>>>(1_000, keptMs);
-  // A transaction must not wait for anybody: what was known a moment ago still counts there.
+  // A transaction must not wait for a fetch. Cached members still count there.
   const last = lruCache<ReadonlyMap<string, ReadonlySet<string>>>(1_000, keptMs + 60_000);
   const local = lruCache<{ revision: string; groups: ReadonlyMap<string, ReadonlySet<string>> }>(500);
 
@@ -71,7 +68,7 @@ export function createGroups({ storage, store, documents, fetch, keptMs, failure
     const known = remote.get(document);
     if (known) return known;
     const fetched = fetchGroups(document).catch((error: unknown) => {
-      log.info({ group: document, reason: (error as Error).message }, 'a group cannot be had; it matches nobody');
+      log.info({ group: document, reason: (error as Error).message }, 'a group cannot be fetched and has no members');
       last.delete(document);
       remote.set(document, Promise.resolve(new Map()), { ttl: failureKeptMs });
       return new Map<string, ReadonlySet<string>>();

@@ -1,4 +1,4 @@
-/** What a caller who may not do something is told (rule 4.3): a stranger must not learn that anything exists. It throws codes. */
+/** Selects the error for a caller without permission (rule 4.3). Callers without read access must not learn that a resource exists. */
 import { LwsError } from '../errors.js';
 import type { Profile } from '../profile.js';
 import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
@@ -12,13 +12,13 @@ export interface Guard {
   readonly rootIri: string;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;
-  /** What `lws.profile` changes; absent: nothing. */
+  /** Changes by `lws.profile`, if any. */
   readonly profile?: Profile | undefined;
 }
 
 /**
  * Requires a mode on an existing resource and returns its record.
- * @throws LwsError `unauthenticated`, `forbidden` or `not-found`, as the caller may learn
+ * @throws LwsError `unauthenticated`, `forbidden` or `not-found`, as the caller may know
  */
 export function requireAccess(
   guard: Guard,
@@ -29,7 +29,7 @@ export function requireAccess(
 ): ResourceRecord | Promise<ResourceRecord> {
   const record = view.record(iri);
   const isAllowed = record !== undefined && decided(guard, { view, access, mode, iri, record });
-  // Nearly always nobody has to be waited for.
+  // Fast path: most decisions are synchronous.
   return record && isAllowed === true ? record : grantedLater(guard, { view, access, mode, iri, record }, isAllowed);
 }
 
@@ -40,7 +40,7 @@ async function grantedLater(
 ): Promise<ResourceRecord> {
   if (!record) throw await refusalOfAbsent(guard, view, access, iri);
   if (await isAllowed) {
-    // The decision may have taken its time: the record as it is now.
+    // The decision may have taken time: return the current record.
     const current = view.record(iri);
     if (current) return current;
     throw await refusalOfAbsent(guard, view, access, iri);
@@ -49,10 +49,7 @@ async function grantedLater(
   throw refusal(guard, access, mode, readable);
 }
 
-/**
- * Requires one of two modes on an existing resource.
- * @throws LwsError as `requireAccess` of the second one
- */
+/** Requires one of two modes on an existing resource. @throws LwsError as `requireAccess` for the second one */
 export async function requireEither(
   guard: Guard,
   asked: Omit<Question, 'mode'>,
@@ -65,10 +62,10 @@ export async function requireEither(
 }
 
 /**
- * Requires what a PUT needs: write on an existing target, append on the parent of a new one, or where missing parents are made (rule 20.4) on
- * the nearest container that is there.
- * @returns the target's record, if there is one
- * @throws LwsError as `requireAccess`; `parent-not-found` for a caller who may know that the parent is absent
+ * Requires what a PUT needs: write on an existing target, append on the parent of a new one, or on the nearest existing container
+ * if missing parents are created (rule 20.4).
+ * @returns the record of the target, if it exists
+ * @throws LwsError as `requireAccess`; `parent-not-found` for a caller who may know that the parent does not exist
  */
 export async function requirePut(
   guard: Guard,
@@ -81,19 +78,19 @@ export async function requirePut(
     decided(guard, { view, access, mode, iri: of.iri, record: of });
   if (record && (await may('write', record))) return record;
   if (record && (await may('read', record))) throw refusal(guard, access, 'write', true);
-  // From here on the target is absent, or hidden and to be answered as if it were absent.
+  // From here on the target does not exist, or is masked as nonexistent.
   const parent = parentOf(iri);
   const container = guard.profile?.makesParents ? nearestContainer(guard, view, parent) : view.record(parent);
   if (!container) throw asParent(parent, await refusalOfAbsent(guard, view, access, parent));
   if (await may('append', container)) {
     if (!record) return undefined;
-    // The name cannot be had, which is no secret; what has it is answered as by every other method.
+    // The name is taken, which is not a secret. Its resource is answered as for every other method.
     throw refusal(guard, access, 'write', false);
   }
   throw asParent(parent, refusal(guard, access, 'append', await may('read', container)));
 }
 
-/** The container, or the nearest one above it that is there. */
+/** Returns the container, or its nearest existing ancestor. */
 export function nearestContainer(
   { rootIri }: Pick<Guard, 'rootIri'>,
   view: View,
@@ -106,7 +103,7 @@ export function nearestContainer(
   return undefined;
 }
 
-/** A hidden container gets the same words as an absent one: its name is that of the target, which the caller knows. */
+/** A masked container gets the same message as a nonexistent one: its name is part of the target, which the caller knows. */
 const asParent = (parent: string, refused: LwsError): LwsError =>
   refused.code === 'not-found'
     ? new LwsError('parent-not-found', `The container ${parent} does not exist. Create it first.`, {
@@ -114,7 +111,7 @@ const asParent = (parent: string, refused: LwsError): LwsError =>
       })
     : refused;
 
-/** The decision, which is told in the log of the request. */
+/** Returns the decision and records it for the request's log line. */
 function decided({ authorizer }: Guard, question: Question): boolean | Promise<boolean> {
   const told = (decision: Decision): boolean => {
     recordDecision(question.access, question.mode, question.iri, decision);
@@ -124,7 +121,7 @@ function decided({ authorizer }: Guard, question: Question): boolean | Promise<b
   return decision instanceof Promise ? decision.then(told) : told(decision);
 }
 
-/** The answer for something that is not there: anonymous callers learn that only where they may read the container. */
+/** Returns the error for a nonexistent resource. Anonymous callers get 404 only if they may read the container. */
 export async function refusalOfAbsent(guard: Guard, view: View, access: Access, iri: string): Promise<LwsError> {
   if (access.principal) {
     const isTold = guard.mask || !guard.profile?.refusesAbsent || (await wouldRead(guard, { view, access, iri }));
@@ -136,10 +133,10 @@ export async function refusalOfAbsent(guard: Guard, view: View, access: Access, 
     if (await guard.authorizer.allows({ view, access, mode: 'read', iri: parent, record })) return notFound('absent');
     break;
   }
-  return unauthenticated('absent, and the anonymous caller may not read the container');
+  return unauthenticated('does not exist, and the anonymous caller may not read the container');
 }
 
-/** Whether the caller might read a resource of that name (rule 20.3). */
+/** True if the caller could read a resource of that name (rule 20.3). */
 function wouldRead(guard: Guard, question: Omit<Question, 'mode'>): boolean | Promise<boolean> {
   const record = nearestContainer(guard, question.view, parentOf(question.iri));
   return !record || guard.authorizer.allows({ ...question, mode: 'read', record });
@@ -148,18 +145,20 @@ function wouldRead(guard: Guard, question: Omit<Question, 'mode'>): boolean | Pr
 function refusal(guard: Guard, access: Access, mode: Mode, readable: boolean): LwsError {
   if (!access.principal) return unauthenticated(`anonymous lacks ${mode}`);
   const reason = `${access.principal.subject} lacks ${mode}`;
-  if (readable || !guard.mask) return new LwsError('forbidden', 'You may not do this here.', { reason });
+  if (readable || !guard.mask) return new LwsError('forbidden', 'You are not allowed to do this.', { reason });
   return notFound(reason);
 }
 
-/** What is absent, and what is hidden. */
+/** Error for nonexistent and masked resources. */
 export const notFound = (reason: string): LwsError =>
-  new LwsError('not-found', 'There is nothing here, or nothing that you may see.', { reason });
+  new LwsError('not-found', 'The resource does not exist, or you are not allowed to see it.', { reason });
 
 const unauthenticated = (reason: string): LwsError =>
-  new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.', { reason });
+  new LwsError('unauthenticated', 'This request requires a credential. Send an Authorization header field.', {
+    reason,
+  });
 
-/** Whether somebody controls the whole storage. */
+/** True if the caller controls the whole storage. */
 export const controls = async (
   { authorizer, rootIri: iri }: Omit<Guard, 'mask'>,
   view: View,

@@ -1,2 +1,2 @@
-/** The modes of access (rule 2.1). */
+/** Access modes (rule 2.1). */
 export type Mode = 'read' | 'append' | 'write' | 'delete' | 'control';

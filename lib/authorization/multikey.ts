@@ -1,4 +1,4 @@
-/** Multikey: public keys as text, for Ed25519 and the three NIST curves (W3C Controlled Identifiers 1.0, 2.2.2). Pure. */
+/** Multikey: public keys as text, for Ed25519 and the three NIST curves (W3C Controlled Identifiers 1.0, 2.2.2). */
 import { ECDH } from 'node:crypto';
 import { base58 } from '@scure/base';
 
@@ -9,7 +9,7 @@ export interface PublicJwk {
   readonly y?: string;
 }
 
-/** A multicodec prefix as an unsigned varint, the bytes that follow it, and for points the curve and its coordinates. */
+/** Multicodec prefix as unsigned varint, number of key bytes, and for points the curve and its coordinate length. */
 interface Codec {
   readonly crv: PublicJwk['crv'];
   readonly prefix: readonly [number, number];
@@ -27,19 +27,19 @@ const codecs: readonly Codec[] = [
 
 const codecOf = (crv: PublicJwk['crv']): Codec => codecs.find((codec) => codec.crv === crv)!;
 
-/** The algorithm that a key of this kind signs with. */
+/** Signature algorithm of this kind of key. */
 export const algorithmOf = ({ crv }: PublicJwk): Codec['algorithm'] => codecOf(crv).algorithm;
 
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
-/** The Multikey text of a public key: `z` and base58btc. */
+/** Returns the Multikey text of a public key: `z` and base58btc. */
 export function multikeyOf({ crv, x, y }: PublicJwk): string {
   const coordinate = Buffer.from(x, 'base64url');
   const parity = y === undefined ? [] : [2 + (Buffer.from(y, 'base64url').at(-1)! & 1)];
   return `z${base58.encode(Uint8Array.from([...codecOf(crv).prefix, ...parity, ...coordinate]))}`;
 }
 
-/** Reads a Multikey. `undefined` for another kind of key or a malformed text. */
+/** Parses a Multikey. Returns `undefined` for other kinds of keys and malformed text. */
 export function readMultikey(text: string): PublicJwk | undefined {
   if (!/^z[1-9A-HJ-NP-Za-km-z]{20,120}$/.test(text)) return undefined;
   const bytes = base58.decode(text.slice(1));
@@ -54,7 +54,7 @@ function readPoint(compressed: Uint8Array, { crv, curve, length }: Codec): Publi
     const point = ECDH.convertKey(compressed, curve!, undefined, undefined, 'uncompressed') as Buffer;
     return { kty: 'EC', crv, x: base64url(point.subarray(1, length)), y: base64url(point.subarray(length)) };
   } catch {
-    // Not a point of the curve: no key.
+    // Not a point on the curve: no key.
     return undefined;
   }
 }

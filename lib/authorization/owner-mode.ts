@@ -1,4 +1,4 @@
-/** Owner mode and open mode (rules 2.7, 2.10): owners may do everything, creators everything with what they created. */
+/** Owner mode and open mode (rules 2.7, 2.10): owners have full access, creators have full access to their resources. */
 
 import type { AddedOwners } from './added-owners.js';
 import type { BaseModel, Decision } from './authorizer.js';
@@ -6,21 +6,21 @@ import type { Access } from './principal.js';
 
 export interface OwnerModeOptions {
   readonly owners: readonly string[];
-  /** Further owners, that come and go. */
+  /** Owners added and removed at run time. */
   readonly added?: Pick<AddedOwners, 'has'>;
   readonly publicRead: boolean;
-  /** Whether an identity owns a resource; absent: nobody can say. */
+  /** True if an identity owns a resource. Absent: not known. */
   readonly owns?: (subject: string) => Promise<boolean>;
-  /** Everybody may read and write, nobody has control. Only when there are no owners. */
+  /** All callers may read and write, none has control. Only without owners. */
   readonly open: boolean;
 }
 
 const decision = (allowed: boolean, rule: string): Decision => ({ allowed, rule });
 const openMode = decision(true, 'open mode (lws.dev.open)');
-const noControl = decision(false, 'open mode: nobody has control');
+const noControl = decision(false, 'open mode: no caller has control');
 const publicReading = decision(true, 'lws.public-read');
 const isOwner = decision(true, 'an owner (lws.owners)');
-const isAddedOwner = decision(true, 'an owner whom another owner added');
+const isAddedOwner = decision(true, 'an owner added by another owner');
 const isCreator = decision(true, 'created it');
 const anonymous = decision(false, 'anonymous');
 const neither = decision(false, 'neither an owner nor the creator');

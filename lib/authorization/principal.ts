@@ -1,24 +1,24 @@
 import type { Trace } from '../fields/traceparent.js';
 
-/** Who asks, as an authentication suite established it. It must not know how. */
+/** Caller, as established by an authentication suite. */
 export interface Principal {
-  /** The identity, a URI. */
+  /** Identity (URI). */
   readonly subject: string;
-  /** The application that acts for it, a URI; absent when the credential names none. */
+  /** URI of the client application. Absent if the credential names none. */
   readonly client?: string;
   readonly issuer?: string;
 }
 
-/** What a decision may depend on beside the resource: one object per request, to which decisions may be memoised. */
+/** Inputs of a decision in addition to the resource. One object per request; decisions are cached on it. */
 export interface Access {
-  /** Absent: anonymous. */
+  /** Absent for anonymous callers. */
   readonly principal?: Principal;
-  /** The field `Origin`. */
+  /** `Origin` field. */
   readonly origin?: string;
-  /** The trace that the request belongs to; no decision depends on it. */
+  /** Trace of the request. No decision depends on it. */
   readonly trace?: Trace;
-  /** Milliseconds since the epoch: when the credential stops to count. Absent: never. For answers that continue. */
+  /** Time at which the credential expires, in milliseconds since the epoch. Absent: never. For responses that continue. */
   readonly expires?: number;
-  /** The field `LWS-Purpose` (rule 17.5). */
+  /** `LWS-Purpose` field (rule 17.5). */
   readonly purpose?: string;
 }

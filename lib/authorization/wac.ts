@@ -1,6 +1,6 @@
 /**
- * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has one; the nearest wins
- * entirely.
+ * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has one. Only the
+ * nearest ACL applies.
  */
 import { lruCache } from '../caches.js';
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/keys/iri-ranges.js';
@@ -10,10 +10,10 @@ import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadSco
 import type { Groups } from './groups.js';
 import type { Access } from './principal.js';
 
-/** Whether one of an ACL's rules is for the caller (rule 3.2). */
+/** Tests if a rule of an ACL applies to the caller (rule 3.2). */
 interface JudgeOptions {
   readonly groups: Groups;
-  /** Remote group documents that one decision may fetch. */
+  /** Maximum number of remote group documents fetched per decision. */
   readonly maxFetches: number;
 }
 
@@ -23,8 +23,8 @@ const allowedBy = ({ of }: Acl, { id }: AclRule, why: string): Decision => ({
 });
 
 /**
- * Judges the rules that give a mode. Groups are looked at last, and only when nothing else allows.
- * @param mayFetch documents of remote groups may be asked for; not while a transaction is open
+ * Evaluates the rules that give a mode. Groups are checked last, and only if no other rule allows the access.
+ * @param mayFetch remote group documents may be fetched; false inside a transaction
  */
 function judge(
   options: JudgeOptions,
@@ -78,38 +78,38 @@ interface WacOptions {
   readonly view: View;
   readonly index: AclIndex;
   readonly groups: Groups;
-  /** Remote group documents that one decision may fetch. */
+  /** Maximum number of remote group documents fetched per decision. */
   readonly maxFetches: number;
 }
 
-/** Decisions by ACL, and by mode with the way it was found. */
+/** Decisions by ACL, and by mode with the way the ACL was found. */
 type Memo = Map<Acl, Map<string, Decision>>;
 
-/** Which rules of an ACL count: of its resource, of what lies below, or the root's for every ACL, `foaf:Agent` left out. */
+/** Rules of an ACL that apply: of its resource, inherited, or those of the root for every ACL, without `foaf:Agent`. */
 type Part = 'own' | 'inherited' | 'recovery';
 
 const partOf = ({ of }: Acl, { iri }: Question, byRoot: boolean): Part =>
   byRoot ? 'recovery' : of === iri ? 'own' : 'inherited';
 
-/** Who wants to do what, in which state. */
+/** Caller, mode and state of a decision. */
 type Asked = Pick<Question, 'view' | 'access' | 'mode'>;
 
-/** With more ACLs, enumerations decide for each resource. */
+/** Above this number of ACLs, enumerations decide per resource. */
 const maxRanges = 2_000;
-/** With more ACLs below a container, a listing decides for each member. */
+/** Above this number of ACLs below a container, a listing decides per member. */
 const maxBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
-/** How often a decision that had to wait is made again because the ACL had changed. */
+/** Maximum retries of an asynchronous decision after the ACL changed. */
 const maxAttempts = 5;
 const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly to decide by' };
 
-/** The model of a storage with ACLs. */
+/** Access model of a storage with ACLs. */
 export class WacModel implements BaseModel {
-  // Inside the transaction everything is decided again: a group may have changed since.
+  // Decided again inside the transaction, since a group may have changed.
   private readonly memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
 
-  /** What callers may read, as of a version of the ACLs. */
+  /** Readable resources per version of the ACLs. */
   private readonly scopes = lruCache<{ readonly version: number; readonly scope: ReadScope }>(500);
 
   constructor(private readonly options: WacOptions) {}
@@ -119,19 +119,19 @@ export class WacModel implements BaseModel {
     if (gone) {
       if (gone.readers === undefined) return noAcl;
       const past = readPastReaders(gone.readers);
-      // The ACL went with the resource, or later; one that is there may have changed since, and counts.
+      // The ACL was deleted with the resource or later. An existing ACL may have changed since, and applies.
       if (!this.aclOf(view, past.of))
         return judge(this.options, question.access, past, past.rules, !view.isTransaction);
     }
     const decision = this.decideNow(question, false);
-    // Whoever controls the root may change every ACL below it, so that a lock-out can be undone (rule 3.12).
+    // Controllers of the root may change every ACL below it, so that a lock-out can be undone (rule 3.12).
     if (question.mode !== 'control' || iri === this.options.storage || !this.aclOf(view, iri)) return decision;
     const orByRoot = (found: Decision): Decision | Promise<Decision> =>
       found.allowed ? found : this.decideNow(question, true);
     return decision instanceof Promise ? decision.then(orByRoot) : orByRoot(decision);
   }
 
-  /** @param byRoot the root's ACL decides, not the effective one */
+  /** @param byRoot the root's ACL decides instead of the effective one */
   private decideNow(question: Question, byRoot: boolean): Decision | Promise<Decision> {
     const acl = this.deciding(question, byRoot);
     if (!acl) return noAcl;
@@ -139,7 +139,7 @@ export class WacModel implements BaseModel {
     return decision instanceof Promise ? this.decideAgain(question, byRoot, [acl, decision]) : decision;
   }
 
-  /** A group may be long in coming, and what was revoked meanwhile is revoked: the decision is by the ACL that counts afterwards. */
+  /** Fetching a group takes time. The ACL that is effective afterwards decides, so that revocations apply. */
   private async decideAgain(
     question: Question,
     byRoot: boolean,
@@ -165,7 +165,7 @@ export class WacModel implements BaseModel {
   }
 
   async readsAllMembers(view: View, access: Access, container: string): Promise<boolean> {
-    // All the way down: the date of a member that is a container tells of what is in it.
+    // Checks all levels: the date of a container member reveals changes inside it.
     const closer = this.options.index.below(container, maxBelow);
     if (closer.length > maxBelow) return false;
     const asked: Asked = { view, access, mode: 'read' };
@@ -184,7 +184,7 @@ export class WacModel implements BaseModel {
     const { storage, view, index } = this.options;
     if (index.size > maxRanges) return 'decide';
     const { version } = index;
-    // Looking at every ACL takes as long as there are ACLs, hidden ones among them: once for each state of them.
+    // Visiting every ACL takes time proportional to their number, masked ones included. Done once per state of the ACLs.
     const caller = JSON.stringify([access.principal?.subject, access.origin]);
     const known = this.scopes.get(caller);
     if (known?.version === version) return known.scope;
@@ -194,11 +194,11 @@ export class WacModel implements BaseModel {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const acls = current();
       const ranges = await readableRanges(acls, reads);
-      // Nothing may have been revoked while a group was fetched.
+      // Permissions may have been revoked while a group was fetched.
       const now = current();
       if (now.length !== acls.length || now.some((acl, at) => acl !== acls[at])) continue;
       const scope = scopeOf(ranges, storage);
-      // Members of groups change without an ACL.
+      // Group members change without a change of an ACL.
       if (acls.every(({ rules }) => rules.every(({ groups }) => groups.length === 0)))
         this.scopes.set(caller, { version, scope });
       return scope;
@@ -206,7 +206,7 @@ export class WacModel implements BaseModel {
     return 'decide';
   }
 
-  /** Groups count as far as their members are at hand. */
+  /** Groups count as far as their members are cached. */
   async knows({ principal }: Access): Promise<boolean> {
     if (!principal) return false;
     const { view, index, groups } = this.options;
@@ -225,11 +225,11 @@ export class WacModel implements BaseModel {
   private aclOf(view: View, iri: string): Acl | undefined {
     if (!this.options.index.mayHave(iri)) return undefined;
     const acl = view.derived(aclKey(iri), (value) => readAcl(iri, value));
-    // An empty ACL is no ACL.
+    // An empty ACL is not an ACL.
     return acl?.isEmpty === false ? acl : undefined;
   }
 
-  /** The resource's own ACL, or the nearest one above it, which counts with its inherited rules. */
+  /** Returns the resource's own ACL, or the nearest one above with its inherited rules. */
   private effective(view: View, iri: string): Acl | undefined {
     const own = this.aclOf(view, iri);
     if (own) return own;
@@ -240,7 +240,7 @@ export class WacModel implements BaseModel {
     return undefined;
   }
 
-  /** The decision of one ACL: made once per request, however many resources it is the ACL of. */
+  /** Decides by one ACL. Cached per request, since many resources can share an ACL. */
   private decideBy({ view, access, mode }: Asked, acl: Acl, part: Part): Decision | Promise<Decision> {
     const decisions = this.decisionsOf(view, access, acl);
     const key = `${mode} ${part}`;
@@ -274,7 +274,7 @@ export class WacModel implements BaseModel {
   }
 }
 
-/** What each ACL says of its resource and of what lies below, where no nearer one speaks. */
+/** Rules of each ACL for its resource, and for everything below without a nearer ACL. */
 async function readableRanges(
   acls: readonly Acl[],
   reads: (acl: Acl, part: Part) => Promise<boolean>,
@@ -292,7 +292,7 @@ async function readableRanges(
       open.pop();
     }
   };
-  // In the order of IRIs a container comes before what lies in it.
+  // IRI order puts each container before its contents.
   for (const acl of acls) {
     closeUpTo(acl.of);
     advance(acl.of, open.at(-1)?.readable ?? false);
@@ -308,7 +308,7 @@ function scopeOf(ranges: readonly IriRange[], storage: string): ReadScope {
   return isWholeStorage(ranges, storage) ? 'everything' : { ranges };
 }
 
-/** Of longer ones the rules are not written down, which would be a part of every event. */
+/** Longer rules are not recorded, since they would become part of every event. */
 const maxLength = 4 << 10;
 
 type KeptRule = readonly [
@@ -320,10 +320,10 @@ type KeptRule = readonly [
   origins: readonly string[],
 ];
 
-/** Written once for each ACL: its own rules, and those for what lies below. */
+/** Recorded once per ACL: its own rules and the inherited ones. */
 const written = [new WeakMap<Acl, string>(), new WeakMap<Acl, string>()] as const;
 
-/** @param inherited the rules for what lies below count */
+/** @param inherited use the inherited rules */
 export function pastReaders(acl: Acl, inherited: boolean): string {
   const known = written[inherited ? 1 : 0];
   let text = known.get(acl);
@@ -345,7 +345,7 @@ const kept = ({ id, agents, everybody, authenticated, groups, origins }: AclRule
   [...origins],
 ];
 
-/** An ACL with the rules alone that gave `read`. */
+/** Returns the ACL reduced to the rules that give `read`. */
 export function readPastReaders(text: string): Acl {
   const [of, rules] = JSON.parse(text) as [string, KeptRule[]];
   return {

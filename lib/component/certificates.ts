@@ -1,9 +1,9 @@
-/** Certificates of the server: where they come from, whether they fit their keys, and what they say. */
+/** Certificates of the server: sources, validation and contents. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { Log } from '../log.js';
 
-/** A certificate with its chain and its private key, checked to fit. */
+/** A certificate with its chain and private key, validated. */
 export interface KeyPair {
   /** PEM. */
   readonly certificate: string;
@@ -14,15 +14,12 @@ export interface KeyPair {
   readonly isFor: (host: string) => boolean;
 }
 
-/**
- * Checks that a key belongs to a certificate, and that a server could use both.
- * @throws Error with a sentence that says what is wrong
- */
+/** Checks that a key belongs to a certificate and that a TLS server can use both. @throws Error with a message that says what is wrong */
 export function keyPair(certificate: string, key: string): KeyPair {
-  const leaf = attempt('the certificate is not PEM', () => new X509Certificate(certificate));
-  const privateKey = attempt('the key is not a private key in PEM without a passphrase', () => createPrivateKey(key));
+  const leaf = attempt('the certificate is not in PEM format', () => new X509Certificate(certificate));
+  const privateKey = attempt('the key is not a PEM private key without a passphrase', () => createPrivateKey(key));
   if (!leaf.checkPrivateKey(privateKey)) throw new Error('the key does not belong to the certificate');
-  attempt('the pair cannot be used', () => createSecureContext({ cert: certificate, key }));
+  attempt('the certificate and key cannot be used', () => createSecureContext({ cert: certificate, key }));
   return {
     certificate,
     key,
@@ -40,40 +37,40 @@ function attempt<T>(fault: string, work: () => T): T {
   }
 }
 
-/** Where the certificate of the server comes from, as the server sees it. */
+/** Source of the server's certificate. */
 export interface CertificateSource {
-  /** The pair to serve with; undefined while there is none yet. */
+  /** Returns the current pair, or undefined if there is none yet. */
   current(): KeyPair | undefined;
-  /** Goes on to look for newer pairs. @param use puts one to use; throws when it cannot */
+  /** Starts to look for newer pairs. @param use installs a pair; throws if it is not valid */
   start(use: (pair: KeyPair) => void): void;
   /** Looks for a newer pair now. */
   reload(): void;
   stop(): void;
 }
 
-/** Answers to the challenges of an ACME authority (RFC 8555 8.3), at the port of plain HTTP. */
+/** Answers to the challenges of an ACME authority (RFC 8555 8.3), served on the plain HTTP port. */
 export interface ChallengeAnswers {
   set(token: string, keyAuthorization: string): void;
   delete(token: string): void;
 }
 
-/** What the server's own settings say of TLS. */
+/** TLS settings of the server. */
 export interface TlsFacts {
-  /** Of `lws.base-uri`. */
+  /** Host of `lws.base-uri`. */
   readonly host: string;
   /** `lws.tls.http-port` */
   readonly httpPort: number | null;
-  /** The operator names the files of a certificate. */
+  /** True if certificate files are configured. */
   readonly hasFiles: boolean;
-  /** An ACME client outside gets certificates. */
+  /** True if an external ACME client gets the certificates. */
   readonly hasWebroot: boolean;
 }
 
-/** What a source works with. */
+/** Dependencies of a certificate source. */
 export interface CertificateEquipment {
-  /** `lws.data-dir`; files with keys in it have mode 0600. */
+  /** `lws.data-dir`. Files with keys in it have mode 0600. */
   readonly dataDir: string;
-  /** Files with certificates (PEM) to trust authorities by, beside the well-known ones. */
+  /** PEM files of authorities that are trusted in addition to the system's. */
   readonly authorities: readonly string[];
   readonly challenges: ChallengeAnswers;
   readonly log: Log;

@@ -1,6 +1,6 @@
 /**
- * What a component is: a feature on top of the floors that can be switched off. It returns what it adds, as data, and
- * never receives the application. A third party's module default-exports one and is named in `lws.components`.
+ * A component: a feature that can be switched off. It returns its contributions as data and never receives the application. A
+ * third-party module default-exports one and is named in `lws.components`.
  */
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -35,185 +35,182 @@ import type { Transaction } from '../storage/transactions/transaction.js';
 import type { MakeCertificateSource, TlsFacts } from './certificates.js';
 import type { Deployment, Storages } from './deployment.js';
 
-/**
- * Shows how far some work is.
- * @param note what is said besides, such as a rate
- */
+/** Shows the progress of long work. @param note additional text, such as a rate */
 export type Progress = (done: number, total: number, note?: string) => void;
 
-/** All that a component may use of the house. */
+/** Services that a component may use. */
 export interface Platform {
-  /** `lws.base-uri`, without a slash at its end. */
+  /** `lws.base-uri`, without a trailing slash. */
   readonly baseUri: string;
-  /** The storage's URI: the base URI with a slash. */
+  /** Storage URI: the base URI with a trailing slash. */
   readonly rootIri: string;
   readonly systemPrefix: string;
   readonly store: Store;
-  /** All quads of the store, whoever may read them: what is made of them has to be authorized. */
+  /** All quads of the store, without access control: the component must authorize its results. */
   readonly quads: Source;
   readonly authorizer: Authorizer;
-  /** Owners that owners add; absent where access control lists say who controls. */
+  /** Owners added by other owners. Absent if access control lists decide. */
   readonly addedOwners: AddedOwners | undefined;
-  /** Answers a GET or HEAD of a resource for somebody else than the request's own principal. @throws LwsError as that would */
+  /** Answers a GET or HEAD of a resource for another principal than that of the request. @throws LwsError as the request would */
   readonly read: (request: Pick<RouteRequest, 'req' | 'access'>, iri: string) => Promise<Reply>;
-  /** Answers GET and HEAD of a container that a component keeps. @throws LwsError as for every container */
+  /** Answers GET and HEAD of a container that a component maintains. @throws LwsError as for every container */
   readonly listContainer: (request: Pick<RouteRequest, 'req' | 'query'>, container: SystemContainer) => Promise<Reply>;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;
-  /** What `lws.profile` changes; `undefined`: nothing. */
+  /** Changes by `lws.profile`, if any. */
   readonly profile: Storage['profile'];
-  /** The folder of everything that is kept; secrets in it have mode 0600. */
+  /** The data directory. Secrets in it have mode 0600. */
   readonly dataDir: string;
   readonly documents: Documents;
-  /** For every URL that somebody else named. */
+  /** For every URL supplied by a caller. */
   readonly fetch: GuardedFetch;
-  /** What the documents of subjects say of their keys and providers. */
+  /** Keys and identity providers from the documents of subjects. */
   readonly identifiers: IdentifierResolver;
-  /** The same under another address policy. */
+  /** Guarded fetch under another address policy. */
   readonly fetchUnder: (policy: Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>) => GuardedFetch;
-  /** The key of the storage's verification method. */
+  /** Key of the storage's verification method. */
   readonly signingKey: { readonly keyId: string; readonly key: KeyObject };
   readonly dpop: DpopVerifier;
   /** `lws.dpop.require` */
   readonly dpopRequired: boolean;
-  /** The installed suites; to be asked when requests come, not while components are installed. */
+  /** Installed suites. Call it when requests come, not while components are installed. */
   readonly suites: () => readonly Suite[];
-  /** Asks whoever delivers whether an inbox may be told anything. @throws LwsError `malformed-body` */
+  /** Asks the delivering component if an inbox is acceptable. @throws LwsError `malformed-body` */
   readonly admitInbox: (inbox: string) => Promise<void>;
-  /** Asks whoever keeps state of that space what a value from elsewhere would be. @param id its name in the space */
+  /** Asks the component that owns an entry space to read imported state. @param id its name in the space */
   readonly readState: (space: string, id: string, value: unknown) => ForeignState | undefined;
-  /** The limit of a name on attempts of one address in a minute, over all storages of the process. @param perMinute 0: none */
+  /** Returns the named rate limit on attempts per address and minute, shared by all storages of the process. @param perMinute 0 for no limit */
   readonly throttle: (name: string, perMinute: number) => Throttle;
-  /** Counts what strangers have of a kind in all storages of the process. */
+  /** Counts resources of unprivileged callers, by kind, in all storages of the process. */
   readonly tally: (kind: string) => Tally;
-  /** Where tokens are exchanged, whether or not there is such an endpoint. */
+  /** URL of the token endpoint, even if there is none. */
   readonly tokenEndpoint: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
-  /** Shows how far long work is. */
+  /** Shows the progress of long work. */
   readonly progress: (label: string) => Progress;
-  /** The audiences that a credential may name, and whether it has to. */
+  /** Audiences that a credential may name, and whether one is required. */
   readonly audience: { readonly accepted: ReadonlySet<string>; readonly required: boolean };
   /** Stages many resources in one transaction. */
   readonly bulk: (tx: Transaction, options: BulkOptions) => BulkStaging;
   /** Changes several graphs in one transaction. @throws LwsError, OutdatedGraph */
   readonly updateGraphs: (request: GraphsRequest) => Promise<readonly UpdatedGraph[]>;
-  /** The decision about a request that nobody made. @throws LwsError `bad-request` */
+  /** Returns the decision about a hypothetical request. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
-  /** The numbers of the house and of all components, as they are now. */
+  /** Returns the current metrics of the server and of all components. */
   readonly metrics: () => Promise<readonly Metric[]>;
-  /** The URLs of modules of exchange formats (`FormatModule`) that components give; plain data, for threads too. */
+  /** URLs of modules with exchange formats (`FormatModule`) that components contribute. Plain data, also for worker threads. */
   readonly formats: readonly string[];
-  /** The root IRI of the storage of `lws.base-uri`, where the process serves others too; absent: there is one storage. */
+  /** Root IRI of the storage of `lws.base-uri`, if the process serves other storages too. */
   readonly home?: string | undefined;
-  /** The other storages that the process serves; absent: there are none, or this is one of them. */
+  /** The other storages of the process. Absent if there are none, or this is one of them. */
   readonly deployment?: Deployment | undefined;
   /** Version of Quadpod. */
   readonly version: string;
   /** How users call the executable: `npx quadpod`, `npm start --` or `quadpod`. */
   readonly executable: string;
-  /** All settings in force, for controllers; the values of secret ones are left out. Of a storage of a deployment, its own. */
+  /** Returns all effective settings, for controllers, without the values of secrets. For a storage of a deployment, its own settings. */
   readonly describeSettings: () => readonly DescribedSetting[];
 }
 
-/** State of a component, such as a grant, that somebody wrote elsewhere. */
+/** Imported state of a component, such as a grant. */
 export interface ForeignState {
-  /** The IRIs that it is about. */
+  /** IRIs that it concerns. */
   readonly targets: readonly string[];
-  /** What it gives, and to whom: sentences for people. */
+  /** Access that it gives, and to whom, as sentences for users. */
   readonly gives: readonly string[];
-  /** Whether that subject may have one more, besides those of the same space that are taken with it; absent: it may. */
+  /** True if the subject may have one more, in addition to `taken` ones imported in the same space. Absent: no limit. */
   hasRoom?(subject: string, taken: number): boolean;
-  /** The value that is kept of it as that subject's own. */
+  /** Returns the value to store for that subject. */
   keptBy(subject: string): object;
 }
 
-/** What an installed component adds. */
+/** Contributions of an installed component. */
 export interface Installation {
   readonly routes?: readonly Route[];
   readonly services?: readonly ServiceEntry[];
   readonly capabilities?: readonly CapabilityEntry[];
   readonly suites?: readonly Suite[];
-  /** Links that every resource of the storage has. */
+  /** Links of every resource of the storage. */
   readonly links?: Storage['links'];
   /** Answers QUERY on resources. */
   readonly resourceQuery?: ResourceQuery;
-  /** What allows more than the base model does. */
+  /** Permissions in addition to the base model. */
   readonly permissions?: readonly PermissionSource[];
-  /** An authorization server of our own, whose tokens are accepted. */
+  /** An authorization server of this process; its tokens are accepted. */
   readonly authorizationServer?: TrustedIssuer;
-  /** Whether what the storage tells may go to an inbox. @throws LwsError `malformed-body` where it may not */
+  /** Checks that notifications may be sent to an inbox. @throws LwsError `malformed-body` if not */
   admitInbox?(inbox: string): Promise<void>;
-  /** What a value would be as state that the component keeps in that space of entries; `undefined`: what is imported is none. */
+  /** Reads imported state of the component's entry space. Returns `undefined` if the value is not valid. */
   readState?(space: string, id: string, value: unknown): ForeignState | undefined;
-  /** Numbers of the component, as they are now. */
+  /** Returns the current metrics of the component. */
   metrics?(): Promise<readonly Metric[]> | readonly Metric[];
-  /** Notified of every request that was answered. */
+  /** Called after every response. */
   onAnswered?(answered: Answered): void;
   /**
-   * Takes a connection that is to become a WebSocket. Whoever takes it authorizes it, and answers on the socket.
-   * @param head what came after the request already
-   * @returns whether it takes it
+   * Accepts a connection upgrade to WebSocket. The component then authorizes it and responds on the socket.
+   * @param head bytes received after the request
+   * @returns false if the component does not handle it
    */
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   start?(): Promise<void> | void;
-  /** Loads ahead what the first requests seldom need; called some seconds after the first request. */
+  /** Preloads optional modules; called a few seconds after the first request. */
   warm?(): void;
   stop?(): Promise<void> | void;
-  /** Whether there is work that nobody waits for: the storage of a deployment is not closed meanwhile. */
+  /** True while background work is running: the storage of a deployment is then not closed. */
   isBusy?(): boolean;
-  /** Whether somebody listens: the storage of a deployment is closed for another one, and not for being idle. */
+  /** True while clients are subscribed: the storage of a deployment is then closed for another one, but not for being idle. */
   isFollowed?(): boolean;
-  /** Ends answers that would continue for ever; called when the server is told to stop, before it waits for the others. */
+  /** Ends endless responses. Called when the server is told to stop, before it waits for the other responses. */
   drain?(): void;
 }
 
-/** What a command of a component works with. */
+/** Context of a command of a component. */
 export interface CommandContext {
   readonly baseUri: string;
   readonly systemPrefix: string;
-  /** What the command is about, and its own flags. */
+  /** Operands and flags of the command. */
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
   /**
-   * A credential of an owner: of the key in a file, or of the owner that this server made.
-   * @throws SettingsError when there is no such key, or nobody controls the storage
+   * Returns a credential of an owner: of the given key file, or of the owner that this server created.
+   * @throws SettingsError if there is no such key, or no owner
    */
   readonly ownerCredential: (keyFile?: string) => Promise<string>;
-  /** Verifies the storage of the folder as `quadpod check` does, and prints what is wrong. @returns the exit code */
+  /** Verifies the storage like `quadpod check` and prints the problems. @returns the exit code */
   readonly check: () => Promise<number>;
   readonly dataDir: string;
-  /** Where the contents of JSON and binary resources are, with the credentials for it. */
+  /** Location of the contents of JSON and binary resources, with credentials. */
   readonly blobs: BlobLocation;
-  /** @throws SettingsError where `lws.data-dir` has no storage; nothing is made there */
+  /** @throws SettingsError if `lws.data-dir` has no storage; nothing is created */
   readonly assertStorage: () => void;
-  /** Runs work on the store that is there. @throws SettingsError as `assertStorage`, StoreUnavailableError while a server has it open */
+  /** Runs work on the existing store. @throws SettingsError as `assertStorage`, StoreUnavailableError while a server has it open */
   readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
   /**
-   * Runs work on the house with everything that is installed, as if the server ran, but nobody is answered.
+   * Runs work on the platform with all installed components, as if the server were running, but without serving requests.
    * @throws StoreUnavailableError while a server has it open
    */
   readonly onPlatform: <T>(work: (platform: Platform, owner: string | undefined) => Promise<T>) => Promise<T>;
   readonly progress: Platform['progress'];
   readonly formats: Platform['formats'];
-  /** The other storages of the deployment; absent: there are none. */
+  /** The other storages of the deployment, if any. */
   readonly storages?: Storages | undefined;
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
 }
 
-/** A command as it is explained to people. */
+/** Help of a command. */
 export interface CommandHelp {
   /** One line for `quadpod help`. */
   readonly help: string;
-  /** Flags that are the command's and no settings: what stands for the value, then what it is for: `{key: 'FILE the key of an owner'}`. */
+  /** Flags of the command that are not settings: placeholder of the value and description, as in `{key: 'FILE the key of an owner'}`. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** Flags that take no value. */
+  /** Flags without a value. */
   readonly switches?: Readonly<Record<string, string>>;
-  /** What it takes beside flags, for people: `DIR`; in brackets when it may be absent. */
+  /** Operand as shown in the help: `DIR`, in brackets if it is optional. */
   readonly operand?: string;
-  /** A line as it is typed after `quadpod`. */
+  /** Example, as typed after `quadpod`. */
   readonly example: string;
 }
 
@@ -226,36 +223,36 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly name: string;
   readonly settings: T;
   isEnabled(settings: SettingsOf<T>): boolean;
-  /** It is about the process: of a deployment, the storage of `lws.base-uri` has it alone. */
+  /** True for components of the process: in a deployment only the storage of `lws.base-uri` has them. */
   readonly isOfProcess?: boolean;
-  /** It imports what lies in `templateFolder` when it starts. */
+  /** True if it imports the files in `templateFolder` at startup. */
   readonly takesTemplates?: boolean;
-  /** The path, below the base URI, of a page that signs in whoever has a credential in its fragment: `#token=`. */
+  /** Path below the base URI of a page that signs in with a credential in the fragment: `#token=`. */
   readonly page?: string;
-  /** Checks what parsers of settings cannot, such as contents of files; not called where it is off. @throws SettingsError */
+  /** Validates settings beyond their parsers, such as contents of files. Not called while the component is off. @throws SettingsError */
   assertUsable?(settings: SettingsOf<T>): void;
-  /** Heavy imports happen here, so that a component that is off costs nothing. */
+  /** Import large modules here, so that a disabled component costs nothing. */
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /**
-   * Where the contents of JSON and binary resources are, for every command and thread that reads them; `undefined`: not here.
-   * @throws SettingsError where its settings cannot work
+   * Returns the location of contents of JSON and binary resources, for every command and thread that reads them, or `undefined`.
+   * @throws SettingsError if its settings are not valid
    */
   blobs?(settings: SettingsOf<T>): BlobPlace | undefined;
   /**
-   * What makes the source of the server's certificate; `undefined`: it does not come from here.
-   * @throws SettingsError where its settings cannot work
+   * Returns a function that creates the source of the server's certificate, or `undefined`.
+   * @throws SettingsError if its settings are not valid
    */
   certificates?(settings: SettingsOf<T>, tls: TlsFacts): MakeCertificateSource | undefined;
   /** Joins the servers that serve the same storage through a database (`lws.store`), for every command that opens the store. */
   readonly joinServers?: JoinServers;
-  /** The URL of a module that exports exchange formats (`FormatModule`), for every command and thread; `undefined`: none now. */
+  /** Returns the URL of a module that exports exchange formats (`FormatModule`), for every command and thread, or `undefined`. */
   formats?(settings: SettingsOf<T>): string | undefined;
-  /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */
+  /** Called instead of `install` if the component is off: its data is not maintained from here on. */
   onDisabled?(platform: Platform): Promise<void>;
-  /** What `quadpod check` finds wrong with what the component keeps: one sentence each. */
+  /** Yields the problems that `quadpod check` finds in the component's data, one sentence each. */
   check?(store: Store): AsyncIterable<string>;
   readonly commands?: Readonly<Record<string, Command>>;
 }
 
-/** Checks the shape of a component while keeping the type of its settings. */
+/** Declares a component and infers the types of its settings. */
 export const defineComponent = <T extends SettingsTable>(component: Component<T>): Component<T> => component;

@@ -1,61 +1,62 @@
-/** What components get to know of a deployment with many storages. */
+/** Storages of a deployment, as components see them. */
 import type { Metric } from '../metrics.js';
 
-/** The most days that an invitation is valid for. */
+/** Maximum validity of an invitation, in days. */
 export const invitationDays = 30;
 
-/** In a data directory, the folder of what a new storage begins with, until it is imported. */
+/** Directory in a data directory with the files of a new storage, until they are imported. */
 export const templateFolder = '.quadpod-template';
 
-/** What is known of a storage of a deployment, besides what lies in its folder. */
+/** Configuration record of a storage of a deployment. */
 export interface StorageRecord {
   readonly name: string;
-  /** Random; a later storage of the same name has another. */
+  /** Random. A later storage of the same name has another one. */
   readonly id: string;
-  /** Empty: the one whose key is in its folder. */
+  /** Empty: the owner of the key in its directory. */
   readonly owners: readonly string[];
-  /** Values, by their names, of settings that each storage may have for itself. */
+  /** Values of the storage's own settings, by name. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly state: 'ready' | 'suspended' | 'deleted';
   /** ISO 8601. */
   readonly created: string;
   readonly deleted?: string;
-  /** The invitation that it was made with, which is good for one. */
+  /** Invitation that the storage was created with. Each can be used once. */
   readonly invitation?: string;
-  /** Another one after each change of owners: the storage replaces the owners in the ACL of its root once for each. */
+  /** Changes with each change of owners: the storage then updates the owners in the ACL of its root once. */
   readonly ownersChange?: string;
-  /** Another one after each change. */
+  /** Changes with each write. */
   readonly revision: string;
 }
 
-/** What is to become of a record; what is absent stays. */
+/** Changes of a record. Absent members stay. */
 export interface StorageChange extends Partial<Pick<StorageRecord, 'owners' | 'state'>> {
-  /** `null` takes a setting away. */
+  /** `null` removes a setting. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** The revision that it has to have; `null`: there has to be none. */
+  /** Required revision. `null`: the storage must not exist. */
   readonly revision?: string | null;
-  /** What a new storage begins with, and the invitation that it is made with. */
+  /** Template and invitation of a new storage. */
   readonly template?: string;
   readonly invitation?: string;
-  /** A storage that is removed cannot be brought back. */
+  /** Deletes the storage permanently. */
   readonly isForGood?: boolean;
 }
 
-/** The storages of a deployment, but that of `lws.base-uri`. */
+/** Storages of a deployment, except that of `lws.base-uri`. */
 export interface Storages {
-  /** In the order of their names. */
+  /** In name order. */
   all(): readonly StorageRecord[];
   get(name: string): StorageRecord | undefined;
-  /** The root IRI of the storage of a name. */
+  /** Root IRI of a storage. */
   addressOf(name: string): string;
-  /** The names of what a new storage may begin with. */
+  /** Names of the templates. */
   templates(): Promise<readonly string[]>;
   /**
-   * Changes a record, or makes one. A server takes it up at once.
-   * @throws LwsError `reserved-name`, `already-exists`, `not-found`, `precondition-failed`, `malformed-body`, `quota-exceeded`, `conflict`
+   * Changes or creates a record. A running server applies it immediately.
+   * @throws LwsError `reserved-name`, `already-exists`, `not-found`, `precondition-failed`, `malformed-body`, `quota-exceeded`,
+   * `conflict`
    */
   change(name: string, wanted: StorageChange): Promise<StorageRecord>;
-  /** Whether a later storage can begin so. @throws LwsError `malformed-body` */
+  /** Checks that a new storage can be created this way. @throws LwsError `malformed-body` */
   assertCanBegin(wanted: Pick<StorageChange, 'settings' | 'template'>): Promise<void>;
 }
 
@@ -63,9 +64,9 @@ export interface Storages {
 export interface Deployment {
   readonly storages: Storages;
   isOpen(name: string): boolean;
-  /** A sign-in credential of the subject for a storage; `undefined` where the subject is not the owner whose key the home has. */
+  /** Returns a sign-in credential of the subject for a storage. `undefined` if the subject is not the owner of the key in the home storage. */
   signIn(name: string, subject: string | undefined): Promise<string | undefined>;
-  /** Pages of all storages have one origin. */
+  /** True if the pages of all storages have the same origin. */
   readonly isOneOrigin: boolean;
   readonly metrics: readonly Metric[];
 }

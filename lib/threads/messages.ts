@@ -1,9 +1,9 @@
-/** What a thread and who has it say to each other, and how that fails. */
+/** Messages between a worker thread and its owner, and their errors. */
 import { LwsError } from '../errors.js';
 
 /**
- * What a thread serves, by name: a function gets what it is given, and its caller (`Caller` of `serve.ts`). Both sides take the type from
- * the script, and none of its code.
+ * Functions of a worker thread by name. Each gets an argument and its caller (`Caller` of `worker-host.ts`). Both sides take the
+ * type from the script, and none of its code.
  */
 export type Functions = Readonly<Record<string, (given: never, caller: never) => unknown>>;
 
@@ -11,20 +11,20 @@ export type ArgumentsOf<F> = F extends (...given: infer A) => unknown ? A : neve
 export type ResultOf<F> = F extends (...given: never[]) => infer R ? Awaited<R> : never;
 
 /**
- * A thread has not done what it was asked for: `busy` (too many are waiting), `closed` (the pool is), `gone` (nobody waits any more),
- * `deadline`, `memory`, `crash` (it has ended for any other reason).
+ * The work of a thread was not completed: `busy` (too many are waiting), `closed` (the pool), `gone` (the caller left),
+ * `deadline`, `memory`, `crash` (any other end of the thread).
  */
 export class ThreadEnded extends Error {
   constructor(
     readonly why: 'busy' | 'closed' | 'gone' | 'deadline' | 'memory' | 'crash',
     cause?: unknown,
   ) {
-    super(`Work in a thread was ended: ${why}`, { cause });
+    super(`The work of a worker thread ended: ${why}`, { cause });
     this.name = 'ThreadEnded';
   }
 }
 
-/** An error on its way between threads. */
+/** Serialized error. */
 export interface Fault {
   readonly name: string;
   readonly message: string;
@@ -39,7 +39,7 @@ export function faultOf(error: unknown): Fault {
   return { name, message, refusal: { code, fields } };
 }
 
-/** The error again: an `LwsError` is one, any other has its name alone. */
+/** Restores the error: an `LwsError` completely, any other with its name only. */
 export function errorOf({ name, message, stack, refusal }: Fault): Error {
   if (refusal) return new LwsError(refusal.code, message, { fields: refusal.fields });
   return Object.assign(new Error(message), { name, stack });
@@ -47,21 +47,21 @@ export function errorOf({ name, message, stack, refusal }: Fault): Error {
 
 export type ToThread =
   | { readonly call: number; readonly name: string; readonly given: unknown }
-  /** A part of the answer to a call has been taken. */
+  /** The receiver has consumed a part of the result. */
   | { readonly taken: number }
   | { readonly answered: number; readonly value: unknown }
-  /** The thread is to end. */
+  /** Tells the thread to end. */
   | { readonly end: true };
 
 export type FromThread =
-  /** It has loaded what it needs. */
+  /** The thread has loaded its modules. */
   | { readonly ready: true }
   | { readonly call: number; readonly part: unknown }
   | { readonly call: number; readonly question: number; readonly name: string; readonly given: readonly unknown[] }
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly fault: Fault };
 
-/** Numbers that both sides see: whether the thread is to end, and how much it holds that it must not be killed inside of. */
+/** Indexes of the shared counters: end requested, and number of open resources that forbid a kill. */
 export const [endAt, heldAt] = [0, 1];
 
 export interface ThreadData {

@@ -1,4 +1,4 @@
-/** Where the package lies on disk, so that files shipped beside the code are found from source and from `dist`. */
+/** Package directory, so that shipped files are found both from source and from `dist`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ function findRoot(): string {
   while (!existsSync(join(folder, 'package.json'))) {
     const above = dirname(folder);
     if (above === folder)
-      throw new Error('The files of Quadpod lie outside of its package: there is no package.json above them.');
+      throw new Error('The files of Quadpod are outside its package: no package.json in the directories above.');
     folder = above;
   }
   return folder;
@@ -16,11 +16,11 @@ function findRoot(): string {
 
 export const packageRoot = findRoot();
 
-/** The version of the package, read when it is asked for. */
+/** Version of the package, read on each call. */
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** What to type before the name of a command: as npm says it was called, else by whether this is a checkout with its sources. */
+/** Returns how the user calls the executable: from npm's environment, otherwise by the presence of sources. */
 export const asTyped = (): string =>
   ({ exec: 'npx quadpod', start: 'npm start --', 'run-script': 'npm start --' })[process.env['npm_command'] ?? ''] ??
   (existsSync(join(packageRoot, 'tsconfig.json')) ? 'npm start --' : 'quadpod');

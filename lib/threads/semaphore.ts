@@ -1,23 +1,19 @@
-/** Places for work that takes much of the process, of which all its storages together have so many. */
+/** Limits concurrent heavy work, shared by all storages of the process. */
 import { tooBusy } from '../errors.js';
 
 export class Semaphore {
   private taken = 0;
 
-  /** @param what is under way, for people: `imports` */
+  /** @param what name of the work in messages: `imports` */
   constructor(
     private readonly most: number,
     private readonly what: string,
   ) {}
 
-  /**
-   * Takes a place.
-   * @returns what gives it back
-   * @throws LwsError `too-busy`
-   */
+  /** Acquires a slot. @returns a function that releases it @throws LwsError `too-busy` */
   take(): () => void {
     if (this.taken >= this.most)
-      throw tooBusy(`The server has ${this.most} ${this.what} under way. Try again later.`, 60);
+      throw tooBusy(`The limit of ${this.most} concurrent ${this.what} is reached. Retry later.`, 60);
     this.taken++;
     let isTaken = true;
     return () => {

@@ -1,26 +1,26 @@
-/** Bytes that a thread sends, as fast as they are read. */
+/** Bytes that a thread sends, with backpressure. */
 import { Readable } from 'node:stream';
 
 export class ThreadOutput extends Readable {
-  /** Those who wait until there is room. */
+  /** Callers that wait for room. */
   private readonly waiting: (() => void)[] = [];
   private isWhole = false;
   private timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param onGone called when nobody reads it any more before it is whole, as after a client went away
-   * @param idle when it fails since nothing is read, and why
+   * @param onGone called if the reader leaves before the end, for example after a client disconnected
+   * @param idle timeout for a reader that reads nothing, and its error message
    */
   constructor(
     private readonly onGone: () => void,
     private readonly idle: { readonly ms?: number | undefined; readonly failure?: () => Error } = {},
   ) {
     super({ highWaterMark: 256 << 10 });
-    // Whoever reads it hears of it.
+    // The reader receives the error; this listener prevents an uncaught `error` event.
     this.on('error', () => {});
   }
 
-  /** Adds a chunk. @returns a promise for when there is room for more, unless there is some */
+  /** Adds a chunk. @returns a promise that resolves when there is room, or undefined if there is */
   add(chunk: Uint8Array): Promise<void> | undefined {
     if (this.push(chunk)) return undefined;
     const { ms, failure } = this.idle;
@@ -28,7 +28,7 @@ export class ThreadOutput extends Readable {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Nothing comes after what was added. */
+  /** Ends the stream after the added chunks. */
   finish(): void {
     this.isWhole = true;
     this.push(null);

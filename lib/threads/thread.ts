@@ -1,4 +1,4 @@
-/** A thread as the one that has it sees it: its functions are called, and it is ended without harm. */
+/** A worker thread, seen from its owner: calls its functions and ends it safely. */
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads';
 import {
   type ArgumentsOf,
@@ -15,28 +15,28 @@ import {
 import type { Caller } from './worker-host.js';
 
 export interface ThreadOptions {
-  /** It calls `serve`. */
+  /** Script that calls `serve`. */
   readonly script: URL;
   readonly limits: ResourceLimits;
-  /** What `threadData` is in the thread. */
+  /** Value of `threadData` in the thread. */
   readonly data?: unknown;
-  /** A thread that is told to end is killed after so many milliseconds, whatever it holds; absent: never. */
+  /** Time in milliseconds after which a thread that was told to end is killed regardless of open resources. Absent: never. */
   readonly graceMs?: number | undefined;
 }
 
 type CallerOf<F> = Extract<ArgumentsOf<F>[1], Caller<never, never>>;
 
-/** How a function is called. */
+/** Options of a call. */
 export interface CallOptions<F> {
-  /** What the thread may ask. What one of these throws ends the call, and the thread. */
+  /** Functions that the thread may call. If one throws, the call and the thread end. */
   readonly answers?: CallerOf<F> extends Caller<infer Questions, never> ? Questions : never;
-  /** Takes a part of the answer. Some parts may be sent of which what this returns has not resolved yet. */
+  /** Receives a part of the result. Further parts may be sent before it resolves. */
   readonly take?: (part: CallerOf<F> extends Caller<never, infer Part> ? Part : never) => unknown;
-  /** Buffers of what is given that move instead of being copied. */
+  /** Buffers in the argument that are transferred instead of copied. */
   readonly moves?: readonly Transferable[];
-  /** It is ended, with its thread, so many milliseconds after the call, or after the thread has loaded. */
+  /** Timeout in milliseconds, after which the call and its thread end. Counted from the call, or from when the thread has loaded. */
   readonly deadlineMs?: number | undefined;
-  /** Aborts when nobody waits for it any more, which ends the thread. */
+  /** Aborts when the caller leaves, which ends the thread. */
   readonly gone?: AbortSignal | undefined;
 }
 
@@ -44,14 +44,14 @@ interface OpenCall {
   readonly options: CallOptions<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
-  /** Rejects at once, and ends the thread. */
+  /** Rejects immediately and ends the thread. */
   abort(error: unknown): void;
   deadline?: NodeJS.Timeout;
 }
 
 type Answers = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
 
-/** How much later than the HTTP thread new threads come where cores are short (Linux): 0 to 19, as of nice(2). */
+/** Scheduling priority of new threads relative to the HTTP thread (Linux): 0 to 19, as in nice(2). */
 export const priority = { niceness: 0 };
 
 export class Thread<F extends Functions = Functions> {
@@ -59,18 +59,18 @@ export class Thread<F extends Functions = Functions> {
   private readonly shared = new Int32Array(new SharedArrayBuffer(8));
   private readonly calls = new Map<number, OpenCall>();
   private count = 0;
-  /** It has loaded what it needs. */
+  /** Resolves when it has loaded its modules. */
   isReady = false;
   private hasExited = false;
   private failure = new ThreadEnded('crash');
-  /** Resolves when it has ended, by itself or not. */
+  /** Resolves when it has ended for any reason. */
   readonly exited: Promise<void>;
 
   constructor(private readonly options: ThreadOptions) {
     const { script, limits, data } = options;
     const workerData: ThreadData = { shared: this.shared, data, niceness: priority.niceness };
     this.worker = new Worker(script, { resourceLimits: limits, workerData });
-    // A server that has nothing else to do may end; a call keeps it.
+    // An idle thread does not keep the process alive; a call does.
     this.worker.unref();
     this.worker.on('message', (message: FromThread) => this.hear(message));
     this.worker.on('error', (error: Error & { code?: string }) => {
@@ -85,12 +85,12 @@ export class Thread<F extends Functions = Functions> {
     );
   }
 
-  /** It was told to end, or has ended. */
+  /** True if it was told to end, or has ended. */
   get isEnding(): boolean {
     return this.hasExited || Atomics.load(this.shared, endAt) !== 0;
   }
 
-  /** Calls a function. @throws what it throws, ThreadEnded */
+  /** Calls a function. @throws its error, ThreadEnded */
   async call<N extends keyof F & string>(
     name: N,
     given: ArgumentsOf<F[N]>[0],
@@ -125,8 +125,8 @@ export class Thread<F extends Functions = Functions> {
   }
 
   /**
-   * Ends it, and returns when it has ended. One that is killed while LevelDB reads for it can leave an iterator behind, which ends the
-   * process when the store is closed: one that holds something is told, and its calls end before it does.
+   * Ends the thread and resolves when it has ended. A thread killed while LevelDB reads for it can leave an iterator open, which
+   * crashes the process when the store is closed. A thread with open resources is therefore told to end, and its calls end first.
    */
   end(): Promise<void> {
     if (this.isEnding) return this.exited;
@@ -137,7 +137,7 @@ export class Thread<F extends Functions = Functions> {
     else {
       this.post({ end: true });
       const { graceMs } = this.options;
-      // What computes without a pause does not hear of it.
+      // Code that computes without a pause does not notice the message.
       const timer = graceMs === undefined ? undefined : setTimeout(kill, graceMs);
       void this.exited.then(() => clearTimeout(timer));
     }
@@ -159,7 +159,7 @@ export class Thread<F extends Functions = Functions> {
     if (!call) return;
     const { take, answers } = call.options;
     if ('value' in message) call.resolve(message.value);
-    // What was told to end fails by that.
+    // Calls of a thread that was told to end fail with that reason.
     else if ('fault' in message) call.reject(this.isEnding ? this.failure : errorOf(message.fault));
     else if ('part' in message)
       void this.follow(call, async () => {
@@ -173,7 +173,7 @@ export class Thread<F extends Functions = Functions> {
       }));
   }
 
-  /** Does what the thread waits for, and tells it. */
+  /** Runs a function that the thread called and sends it the result. */
   private async follow({ abort }: OpenCall, work: () => Promise<ToThread>): Promise<void> {
     try {
       this.post(await work());

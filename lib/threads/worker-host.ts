@@ -1,4 +1,4 @@
-/** What a script serves whose thread is a `Thread`. It is imported in threads alone. */
+/** Worker side of a `Thread`. Imported in worker threads only. */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
@@ -15,55 +15,55 @@ import {
   type ToThread,
 } from './messages.js';
 
-/** Parts that may be on their way without having been taken. */
+/** Maximum number of unconsumed parts. */
 const maxUnderWay = 8;
 
 const port = parentPort!;
 const { shared, data, niceness } = workerData as ThreadData;
 if (niceness > 0 && process.platform === 'linux')
   try {
-    // Linux has a priority for each thread.
+    // Linux has a priority per thread.
     setPriority(Number(readlinkSync('/proc/thread-self').split('/')[2]), niceness);
   } catch {
-    // A sandbox may not have it; the thread works at the usual priority then.
+    // Sandboxes may forbid it; the thread then has normal priority.
   }
 
 const post = (message: FromThread, moves: readonly Transferable[] = []): void => port.postMessage(message, moves);
 
-const unwanted = 'Nobody waits for this thread any more.';
+const unwanted = 'The caller of this worker thread has left.';
 
-/** The `data` that the thread was made with. */
+/** `data` that the thread was created with. */
 export const threadData: unknown = data;
 
-/** Nobody waits for what the thread does any more. */
+/** True if the caller has left. */
 export const isEnding = (): boolean => Atomics.load(shared, endAt) !== 0;
 
-/** @throws Error when nobody waits any more; cheap enough for loops */
+/** @throws Error if the caller has left; cheap enough for inner loops */
 export function assertWanted(): void {
   if (isEnding()) throw new Error(unwanted);
 }
 
-/** Questions that wait for an answer, by their number. */
+/** Pending calls to the owner, by number. */
 const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
 const callers = new Map<number, Caller<never, never>>();
 let count = 0;
 
-/** Who called a function: is sent parts of the answer before its end, and asked. */
+/** Caller of a function: receives parts of the result, and can be called back. */
 export class Caller<Questions, Part> {
-  /** Buffers of the answer that move instead of being copied. */
+  /** Buffers in the result that are transferred instead of copied. */
   readonly moves: Transferable[] = [];
   private underWay = 0;
   private wake: (() => void) | undefined;
 
   constructor(private readonly call: number) {}
 
-  /** Sends a part, whether or not there is room. */
+  /** Sends a part without backpressure. */
   tell(part: Part, moves?: readonly Transferable[]): void {
     this.underWay++;
     post({ call: this.call, part }, moves);
   }
 
-  /** Sends a part, and returns when there is room for another. @throws Error when nobody waits any more */
+  /** Sends a part and resolves when there is room for another. @throws Error if the caller has left */
   async send(part: Part, moves?: readonly Transferable[]): Promise<void> {
     this.tell(part, moves);
     while (this.underWay >= maxUnderWay && !isEnding())
@@ -73,7 +73,7 @@ export class Caller<Questions, Part> {
     assertWanted();
   }
 
-  /** Asks the caller. @throws Error when nobody waits any more */
+  /** Calls a function of the caller. @throws Error if the caller has left */
   async ask<N extends keyof Questions & string>(
     name: N,
     ...given: ArgumentsOf<Questions[N]>
@@ -85,7 +85,7 @@ export class Caller<Questions, Part> {
     return (await answer) as ResultOf<Questions[N]>;
   }
 
-  /** A part has been taken. */
+  /** A part was consumed. */
   taken(): void {
     this.underWay--;
     this.wakeUp();
@@ -102,7 +102,7 @@ interface Closable {
 
 const held = new Set<Closable>();
 
-/** Opens what this thread must not be killed inside of, and closes it before the thread ends. @throws Error when nobody waits any more */
+/** Opens a resource that must be closed before the thread is killed. @throws Error if the caller has left */
 export async function acquire<T extends Closable>(open: () => Promise<T>): Promise<T> {
   Atomics.add(shared, heldAt, 1);
   try {
@@ -116,16 +116,13 @@ export async function acquire<T extends Closable>(open: () => Promise<T>): Promi
   }
 }
 
-/** Closes it before. */
+/** Closes a resource before the thread ends. */
 export async function release(opened: Closable): Promise<void> {
   await opened.close();
   if (held.delete(opened)) Atomics.sub(shared, heldAt, 1);
 }
 
-/**
- * Has functions called by whoever has the thread.
- * @param opened resolves when what they need has been loaded; when it rejects, the thread crashes
- */
+/** Serves functions to the owner of the thread. @param opened resolves when their modules are loaded; if it rejects, the thread crashes */
 export function serve(functions: Functions, opened: Promise<unknown> = Promise.resolve()): void {
   const leave = async (): Promise<void> => {
     if (callers.size > 0) return;

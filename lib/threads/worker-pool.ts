@@ -1,47 +1,44 @@
-/**
- * Worker threads for what could hold up the HTTP thread: bounded in number and memory, shared fairly between clients, and killed if they
- * must be.
- */
+/** Pool of worker threads for CPU-heavy work: bounded in number and memory, shared fairly between clients, killed if necessary. */
 import { lruCache } from '../caches.js';
 import { type Functions, ThreadEnded } from './messages.js';
 import { Thread, type ThreadOptions } from './thread.js';
 import { affordable, threadLimits } from './thread-limits.js';
 
-/** Work with a thread of a pool. */
+/** A job that uses a thread of a pool. */
 interface Job<F extends Functions, T> {
-  /** Whose it is, where clients share a pool. */
+  /** Client key, if clients share the pool. */
   readonly client?: string | undefined;
-  /** Of which storage of a deployment: these take turns first, and none holds the last thread. */
+  /** Storage of a deployment: storages take turns first, and none holds the last thread. */
   readonly tenant?: string | undefined;
-  /** Jobs of a lower one come first; 0 when absent. */
+  /** Priority. Lower values run first. Default: 0. */
   readonly rank?: number | undefined;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when the caller leaves. */
   readonly gone?: AbortSignal | undefined;
-  /** Has a thread that is its own until what this returns settles, and may end it. */
+  /** The work. It owns the thread until the returned promise settles, and may end it. */
   work(thread: Thread<F>): Promise<T>;
 }
 
 interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'limits'> {
-  /** At most this many threads work at once. */
+  /** Maximum number of threads that work concurrently. */
   readonly size: number;
-  /** At most this many jobs of one client wait. */
+  /** Maximum number of waiting jobs per client. */
   readonly queue: number;
-  /** A thread without work ends after this many milliseconds; absent: one stays, ready. */
+  /** Idle time in milliseconds after which a thread ends. Absent: one thread stays ready. */
   readonly idleMs?: number;
-  /** What a job may have, in MiB. */
+  /** Memory of a job in MiB. */
   readonly memoryMb: number;
-  /** The heap's nursery; a small one keeps an idle thread small. */
+  /** Young generation of the heap; a small one keeps idle threads small. */
   readonly nurseryMb?: number;
-  /** Clients share the pool: none of them holds the last thread, and another one is ready while one works for long. */
+  /** Clients share the pool: none holds the last thread, and a spare thread is ready while one runs a long job. */
   readonly isShared?: boolean;
-  /** The most threads that jobs of each rank, and of those after it, hold together; absent: all. */
+  /** Maximum number of threads for jobs of each rank and all later ranks. Absent: no limit. */
   readonly ranks?: readonly number[];
   /**
-   * Places that it has together with other pools of the same script and memory; absent: it has as many threads as it needs, whatever others have. A
-   * thread that goes to another pool is called with `turnTo` and that pool's `data`.
+   * Thread slots shared with other pools of the same script and memory. Absent: the pool has its own threads. A thread that moves
+   * to another pool is called with `turnTo` and the data of that pool.
    */
   readonly places?: ThreadSlots;
-  /** Called with each thread that goes to another pool. */
+  /** Called with each thread that moves to another pool. */
   readonly onLeave?: ((thread: Thread<F>) => void) | undefined;
   /** Called with each new thread. */
   readonly onSpawn?: ((thread: Thread<F>) => void) | undefined;
@@ -53,43 +50,43 @@ interface Waiting<F extends Functions> {
   readonly reject: (error: unknown) => void;
 }
 
-/** All clients of a rank together may have so many times as many jobs waiting as one. */
+/** Waiting jobs of all clients of a rank together, as a multiple of the limit per client. */
 const queuesOfAll = 8;
 
-/** A thread takes a second of processor to load: one is kept ready only while a job runs longer than this. */
+/** Loading a thread takes a second of CPU time: a spare is started only while a job runs longer than this. */
 const spareMs = 1_000;
 export const spareThreads = affordable(1);
 
-/** A pool that others wait for keeps a thread at least so long, while it has jobs: another one has to open what it works on. */
+/** Minimum time in milliseconds for which a pool keeps a thread while it has jobs and other pools wait: another pool has to reopen its data. */
 const heldMs = 250;
 
-/** A tenant beside clients, none of whose names has a blank. */
+/** Combined key of tenant and client. Tenant names contain no space. */
 const keyOf = (tenant: string): string => `tenant ${tenant}`;
 
 export class WorkerPool<F extends Functions = Functions> implements Tenant {
-  /** The threads without a job, with the timer that ends each. */
+  /** Idle threads with their timers. */
   private readonly idle = new Map<Thread<F>, NodeJS.Timeout | undefined>();
   private readonly all = new Set<Thread<F>>();
   private readonly waiting: Waiting<F>[] = [];
   private readonly running = new Map<string, number>();
   private readonly runningOfRank: number[] = [];
-  /** When each client had its last turn. */
+  /** Last turn of each client. */
   private readonly turns = lruCache<number>(10_000);
   private turn = 0;
   private closed = false;
   private isPaused = false;
   private isWarm = false;
   private spare: NodeJS.Timeout | undefined;
-  /** Threads that ended while they had a job. */
+  /** Threads that ended during a job. */
   private killed = 0;
   private begun = 0;
   private spawnedAt = 0;
-  /** Threads that are letting go of the data of this pool. */
+  /** Threads that are closing the data of this pool. */
   private readonly leaving = new Set<Promise<unknown>>();
 
   constructor(private readonly options: PoolOptions<F>) {}
 
-  /** Threads that there are, have a job, and ended with one; jobs that wait, and that were begun. */
+  /** Numbers of threads, busy threads and crashed threads, and of waiting and started jobs. */
   get state(): Readonly<Record<'threads' | 'busy' | 'killed' | 'waiting' | 'begun', number>> {
     const { busy, killed, begun } = this;
     return { threads: this.all.size, busy, killed, waiting: this.waiting.length, begun };
@@ -105,7 +102,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return thread !== undefined;
   }
 
-  /** Has another pool go on with a thread that has no job; the data of this pool are let go of before those of that are used. */
+  /** Moves an idle thread to another pool. It closes the data of this pool before it opens those of the other. */
   private give(thread: Thread<F>, to: Tenant): void {
     if (!(to instanceof WorkerPool)) return;
     clearTimeout(this.idle.get(thread));
@@ -124,7 +121,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.rest(thread);
   }
 
-  /** Starts one thread before it is needed; from then on there always is one, unless other pools need its place. */
+  /** Starts one thread in advance. From then on one is always ready, unless other pools need its slot. */
   warm(): void {
     this.isWarm = true;
     if (this.all.size > 0 || this.closed || this.isPaused || this.options.places?.isFull) return;
@@ -132,7 +129,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     if (thread) this.idle.set(thread, undefined);
   }
 
-  /** @throws ThreadEnded when it did not begin; what the job's work throws */
+  /** @throws ThreadEnded if the job did not start; the error of the job */
   run<T>(job: Job<F, T>): Promise<T> {
     if (this.closed) return Promise.reject(new ThreadEnded('closed'));
     if (this.isFull(job)) return Promise.reject(new ThreadEnded('busy'));
@@ -151,7 +148,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     });
   }
 
-  /** Ends all threads, those at work too; jobs wait until what it returns is called. */
+  /** Ends all threads, including busy ones. Jobs wait until the returned function is called. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
     this.options.places?.leave(this);
@@ -169,7 +166,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     await this.endAll();
   }
 
-  /** A client fills its own part of the queue, never everybody's. */
+  /** A client fills only its own part of the queue. */
   private isFull(job: Job<F, unknown>): boolean {
     const { queue } = this.options;
     const ofRank = this.waiting.filter(({ job: { rank = 0 } }) => rank === (job.rank ?? 0));
@@ -185,7 +182,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return this.all.size - this.idle.size;
   }
 
-  /** One client, or tenant, never holds the last thread, unless there is only one; nor do those of a rank hold more than is theirs. */
+  /** No client or tenant holds the last thread, unless there is only one. No rank holds more than its share. */
   private mayRun({ client = '', tenant, rank = 0 }: Job<F, unknown>): boolean {
     const { isShared, size, ranks = [] } = this.options;
     const holdsAll = (who: string): boolean => (this.running.get(who) ?? 0) >= Math.max(1, size - 1);
@@ -197,12 +194,12 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return true;
   }
 
-  /** Jobs of a rank, and of those after it, that have a thread. */
+  /** Running jobs of a rank and all later ranks. */
   private runningFrom(rank: number): number {
     return this.runningOfRank.slice(rank).reduce((sum, count) => sum + count, 0);
   }
 
-  /** The lowest rank comes first; of one rank, the tenant whose last turn was longest ago, and of that, the client. */
+  /** Lowest rank first; within a rank the tenant with the oldest turn, then the client with the oldest turn. */
   private nextAt(): number | undefined {
     let best: { readonly at: number; readonly order: readonly number[] } | undefined;
     for (const [at, { job }] of this.waiting.entries()) {
@@ -221,7 +218,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     const at = this.nextAt();
     if (at === undefined) return;
     const resting = [...this.idle.keys()];
-    // The one that worked last has what it needs in the caches of its processor.
+    // The most recently used thread has warm CPU caches.
     const thread = resting.findLast(({ isReady }) => isReady) ?? resting[0] ?? this.spawn() ?? [...this.idle.keys()][0];
     if (!thread) return;
     const [waiting] = this.waiting.splice(at, 1) as [Waiting<F>];
@@ -232,7 +229,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.next();
   }
 
-  /** The job after one that is killed should not wait for a thread to load; after a short one it has that of the short one. */
+  /** The job after a killed one should not wait for a thread to load. After a short job it gets that job's thread. */
   private wantSpare(): void {
     if (!this.options.isShared) return;
     this.spare ??= setTimeout(() => {
@@ -262,7 +259,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.next();
   }
 
-  /** Another pool that needs the place of a thread whose job has ended. */
+  /** Another pool that waits for the slot of a thread after its job. */
   private get wanting(): Tenant | undefined {
     const isIdle = this.nextAt() === undefined;
     const mayGive = isIdle || performance.now() - this.spawnedAt > heldMs;
@@ -279,7 +276,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     }
   }
 
-  /** A new thread; `undefined` where there is no place for one. */
+  /** Starts a thread, or returns `undefined` if no slot is free. */
   private spawn(): Thread<F> | undefined {
     const { memoryMb, nurseryMb, places, ...options } = this.options;
     if (places && !places.take(this)) return undefined;
@@ -294,7 +291,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.all.add(thread);
     onSpawn?.(thread);
     void thread.exited.then(() => {
-      // It may be another pool's by now.
+      // The thread may belong to another pool by now.
       if (!this.all.delete(thread)) return;
       clearTimeout(this.idle.get(thread));
       if (!this.idle.has(thread) && !this.closed && !this.isPaused) this.killed++;
@@ -319,32 +316,32 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   }
 
   private dismiss(thread: Thread<F>): void {
-    // Out of the idle ones at once: a job must not be given to a thread that is about to end.
+    // Removed from the idle threads immediately: no job may get a thread that is about to end.
     clearTimeout(this.idle.get(thread));
     this.idle.delete(thread);
     void thread.end();
   }
 }
 
-/** A pool that has places. */
+/** A pool that uses slots. */
 interface Tenant {
-  /** Threads that it has. */
+  /** Number of its threads. */
   readonly held: number;
-  /** Gives a thread without a job to another pool; `false`: it has none. */
+  /** Moves an idle thread to another pool. Returns `false` if there is none. */
   giveIdle(to: Tenant): boolean;
-  /** There may be a place for it. */
+  /** A slot may be free for it. */
   next(): void;
 }
 
 export class ThreadSlots {
   private most = 0;
   private taken = 0;
-  /** The one that took a place last stands last. */
+  /** The pool with the most recent slot is last. */
   private readonly tenants = new Set<Tenant>();
-  /** The one that has waited longest stands first. */
+  /** The longest waiting pool is first. */
   private readonly waiting = new Set<Tenant>();
 
-  /** There are at least so many places. */
+  /** Minimum number of slots. */
   allow(threads: number): void {
     this.most = Math.max(this.most, threads);
   }
@@ -353,7 +350,7 @@ export class ThreadSlots {
     return this.taken >= this.most;
   }
 
-  /** Takes a place for a new thread; where there is none, a pool gives a thread that it does not use, or `next` is called when there is one. */
+  /** Acquires a slot for a new thread. If none is free, another pool gives up an idle thread, or `next` is called later. */
   take(tenant: Tenant): boolean {
     if (this.isFull) {
       if (![...this.tenants].some((each) => each !== tenant && each.giveIdle(tenant))) this.waiting.add(tenant);
@@ -364,14 +361,14 @@ export class ThreadSlots {
     return true;
   }
 
-  /** A pool has got a place. */
+  /** A pool got a slot. */
   served(tenant: Tenant): void {
     this.waiting.delete(tenant);
     this.tenants.delete(tenant);
     this.tenants.add(tenant);
   }
 
-  /** Who waits for a place of a pool: one that it does not use, or one where it has more. */
+  /** Returns the next waiting pool entitled to a slot of this pool: an idle one, or one in excess of its share. */
   wanting(tenant: Tenant, isIdle: boolean): Tenant | undefined {
     const { held } = tenant;
     const mayHave = (each: Tenant): boolean => isIdle || each.held === 0 || each.held + 1 < held;
@@ -388,7 +385,7 @@ export class ThreadSlots {
     }
   }
 
-  /** A pool takes no thread from here on. */
+  /** A pool stops taking threads. */
   leave(tenant: Tenant): void {
     this.waiting.delete(tenant);
     this.tenants.delete(tenant);

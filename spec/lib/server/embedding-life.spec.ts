@@ -96,7 +96,7 @@ describe('A server within a program that cannot work', () => {
     throw new Error('not refused');
   };
   for (const [settings, message] of [
-    [{ 'lws.base-url': 'x' }, /^Unknown setting lws\.base-url \(from the call of createServer\); did you mean/],
+    [{ 'lws.base-url': 'x' }, /^Unknown setting lws\.base-url \(from the call of createServer\)\. Did you mean/],
     [{ 'lws.listen-port': 'x' }, /^lws\.listen-port is "x" \(from the call .*\); expected a whole number/],
     [
       { 'lws.base-uri': 'ftp://a' },

@@ -120,7 +120,7 @@ describe('server/wrong start', function () {
       const environment = { LWS_DEV_OPEN: 'false' };
       refused(
         await runProcess(words, { dataDir, root: base, environment }),
-        /^quadpod: A server has the storage open, .*certificate.*NODE_EXTRA_CA_CERTS=FILE/,
+        /^quadpod: A server has the storage open .*certificate.*NODE_EXTRA_CA_CERTS=FILE/,
       );
       const ca = join(folder, 'ca.pem');
       writeFileSync(ca, localhostCertificate);
@@ -260,13 +260,13 @@ describe('server/wrong start', function () {
     const settings = loadSettings([coreSettings], {});
     expect(
       unknownVariables(settings, { LWS_BASE_URL: 'x', [environmentName('lws.owners')]: '', PATH: '' }),
-    ).to.deep.equal(['LWS_BASE_URL in the environment is no setting, and is left alone; did you mean LWS_BASE_URI?']);
+    ).to.deep.equal(['LWS_BASE_URL in the environment is not a setting and is ignored. Did you mean LWS_BASE_URI?']);
   });
 
   it('prints the warning, and hints at what people are used to', async () => {
     const { stderr, code } = await runProcess(['settings'], { environment: { LWS_DATA_DRI: 'x' } });
     expect(stderr).to.equal(
-      'quadpod: LWS_DATA_DRI in the environment is no setting, and is left alone; did you mean LWS_DATA_DIR?\n',
+      'quadpod: LWS_DATA_DRI in the environment is not a setting and is ignored. Did you mean LWS_DATA_DIR?\n',
     );
     expect(code).to.equal(0);
     refused(await runProcess(['-p', '8081']), /^quadpod: -p is no setting.*--base-uri=/);
@@ -275,7 +275,7 @@ describe('server/wrong start', function () {
     writeFileSync(config, '{"base-uri": "http://localhost:1"}');
     refused(
       await runProcess(['--config', config]),
-      /Unknown setting base-uri \(from .*config\.json\); did you mean lws\.base-uri\?/,
+      /Unknown setting base-uri \(from .*config\.json\)\. Did you mean lws\.base-uri\?/,
     );
   });
 
@@ -283,7 +283,7 @@ describe('server/wrong start', function () {
     refused(await runProcess(['--base-uri']), /^quadpod: --base-uri has no value; expected --base-uri=VALUE, an http/);
     refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir has no value/);
     refused(await runProcess(['owner', '--key']), /^quadpod: --key has no value; expected --key=VALUE, FILE use/);
-    refused(await runProcess(['imprt', 'x']), /^quadpod: Unknown command imprt; did you mean import\? "quadpod help"/);
+    refused(await runProcess(['imprt', 'x']), /^quadpod: Unknown command imprt\. Did you mean import\? "quadpod help"/);
     refused(await runProcess(['frobnicate']), /^quadpod: Unknown command frobnicate\. "quadpod help" lists all\.$/m);
   });
 

@@ -1,4 +1,4 @@
-/** Access control resources over HTTP, in the mode of Web Access Control (rule 3.7). */
+/** Access control resources over HTTP, with Web Access Control (rule 3.7). */
 import type { AclDocument } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import { LwsError } from '../errors.js';
@@ -19,7 +19,7 @@ import { documentLinks } from './state-fields.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 
-/** Answers a request for the ACL of `iri`. @throws LwsError as an absent resource for who has no control and may not read */
+/** Answers a request for the ACL of `iri`. @throws LwsError as for a nonexistent resource if the caller has no control and may not read */
 export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri: string): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;
   const { method } = req;
@@ -27,7 +27,7 @@ export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri:
   if (method === 'GET' || method === 'HEAD') return read(exchange, iri, fixed);
   if (target.query !== undefined && (method === 'PUT' || method === 'PATCH' || method === 'DELETE')) {
     await requireControl(storage, storage.store, access, iri);
-    throw new LwsError('bad-request', 'An ACL is written at its own IRI, without a query.');
+    throw new LwsError('bad-request', 'Write an ACL at its own IRI, without a query.');
   }
   const request = { iri, access, preconditions: preconditions(req) };
   if (method === 'PUT' || method === 'PATCH') {
@@ -42,9 +42,13 @@ export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri:
   }
   await requireControl(storage, storage.store, access, iri);
   if (method === 'OPTIONS') return { status: 204, fields: { ...fixed, 'Accept-Put': rdfFormats.join(', ') } };
-  throw new LwsError('method-not-allowed', 'An ACL is read, replaced, patched and deleted.', {
-    fields: { Allow: allowed },
-  });
+  throw new LwsError(
+    'method-not-allowed',
+    'This method is not allowed on an ACL. Allowed: GET, HEAD, PUT, PATCH, DELETE.',
+    {
+      fields: { Allow: allowed },
+    },
+  );
 }
 
 const validators = ({ revision, modified }: AclDocument, format: RdfFormat): Record<string, string> => ({
@@ -52,7 +56,7 @@ const validators = ({ revision, modified }: AclDocument, format: RdfFormat): Rec
   'Last-Modified': formatHttpDate(modified),
 });
 
-/** A base that no IRI is relative to: references in an ACL are relative to its resource, and clients would take the ACL's. */
+/** A base that no IRI is relative to. References in an ACL are relative to its resource, but clients would use the ACL. */
 const nowhere = 'urn:x-quadpod:nowhere';
 
 async function read(exchange: ResourceExchange, iri: string, fixed: Record<string, string>): Promise<Reply> {

@@ -1,4 +1,4 @@
-/** What the application is made of: the storage, who may ask, and the rules of this server. */
+/** Parts of the application: the storage, authentication, and settings of this server. */
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
@@ -10,7 +10,7 @@ import type { ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 
 export interface CorsPolicy {
-  /** Origins, or `*` alone; empty: no CORS fields at all. */
+  /** Origins, or only `*`. Empty: no CORS fields. */
   readonly allowedOrigins: readonly string[];
   readonly maxAgeSeconds: number;
 }
@@ -23,21 +23,21 @@ export interface AppContext {
   readonly resourceQuery: ResourceQuery | undefined;
   readonly cors: CorsPolicy;
   readonly challenge: ChallengePolicy;
-  /** Refuse requests that did not come over TLS (to the proxy, when there is one). */
+  /** Reject requests without TLS (to the proxy, if there is one). */
   readonly requireHttps: boolean;
   /** 0: no Strict-Transport-Security. */
   readonly hstsSeconds: number;
-  /** Believe X-Forwarded-For and X-Forwarded-Proto. */
+  /** Trust X-Forwarded-For and X-Forwarded-Proto. */
   readonly behindProxy: boolean;
-  /** Everybody may read and write (`lws.dev.open`). */
+  /** All callers may read and write (`lws.dev.open`). */
   readonly isOpen: boolean;
-  /** Milliseconds that a client may pause within a body. */
+  /** Maximum pause of a client inside a body, in milliseconds. */
   readonly idleMs: number;
-  /** The base URI's scheme and authority. */
+  /** Scheme and authority of the base URI. */
   readonly origin: string;
   readonly log: Log;
-  /** Told of the caller of each request after authentication. */
+  /** Called with the caller of each request after authentication. */
   readonly onCaller?: ((req: IncomingMessage, access: Access) => void) | undefined;
-  /** Notified of every request that was answered. */
+  /** Called after every response. */
   readonly onAnswered: readonly ((answered: Answered) => void)[];
 }

@@ -1,4 +1,4 @@
-/** The HTTP application: the way of a request from its id to its answer, as one list of steps. */
+/** The HTTP application: the middleware list that every request passes. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type Koa from 'koa';
 import type { AppContext } from './app-context.js';
@@ -16,9 +16,9 @@ import { Traffic } from './traffic.js';
 export interface Application {
   /** Answers every request. */
   readonly koa: Koa<State>;
-  /** For an application of somebody else: what is not below the base URI is left to those after it. */
+  /** Inside another application: requests outside the base URI are passed on. */
   readonly middleware: Koa.Middleware;
-  /** Refuses what comes from here on; resolves when what is under way has ended, or so much time has gone. */
+  /** Rejects new requests. Resolves when the pending ones have ended, or after the timeout. */
   close(maxMs: number): Promise<void>;
 }
 
@@ -38,10 +38,7 @@ export function createApp(appContext: AppContext): Application {
   return { koa, middleware: mountable(koa, appContext), close: (maxMs) => traffic.close(maxMs) };
 }
 
-/**
- * Answers requests that no storage is asked, with what refuses each.
- * @param refusalOf the error, as a step would throw it
- */
+/** Answers requests that belong to no storage with an error. @param refusalOf returns the error */
 export const createRefusal = (
   context: Parameters<typeof replyWriter>[0] & Parameters<typeof requestLogger>[0],
   refusalOf: (req: IncomingMessage) => unknown,

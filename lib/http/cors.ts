@@ -1,4 +1,4 @@
-/** Cross-origin requests (rule 10.4): closed unless origins are listed. Pure. */
+/** Cross-origin requests (rule 10.4): rejected unless origins are listed. */
 import type { IncomingMessage } from 'node:http';
 import { everyOrigin } from '../profile.js';
 import type { AppContext, CorsPolicy } from './app-context.js';
@@ -16,15 +16,15 @@ const exposedFields =
 
 const none: Fields = {};
 
-/** Names of fields, and what may stand between them. */
+/** Field names and separators. */
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]+$/;
 
-/** Finds the fields for this answer whatever it will be, and answers preflights: they bring no credential. */
+/** Computes the CORS fields of the response in advance and answers preflights, which carry no credential. */
 export function cors({ cors: policy, storage: { rootIri: storage, profile } }: AppContext): Step {
   if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
   const basePath = new URL(storage).pathname.slice(0, -1);
   return ({ req, state: { exchange } }, next) => {
-    // rule 10.4: the console and its callback are for this origin alone, also while nobody serves them.
+    // Rule 10.4: the console and its callback are for this origin only, even if they are switched off.
     const path = exchange.path.slice(basePath.length);
     if (/^\/(?:app|callback)(?:\/|$)/i.test(path)) return next();
     exchange.cors = corsFields(policy, req);
@@ -33,7 +33,7 @@ export function cors({ cors: policy, storage: { rootIri: storage, profile } }: A
   };
 }
 
-/** The fields that an answer to this request carries. */
+/** Returns the CORS fields of the response to this request. */
 function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
   const { origin } = req.headers;
   const isEchoed = allowedOrigins === everyOrigin;
@@ -43,12 +43,12 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Field
   return {
     'Access-Control-Allow-Origin': any ? '*' : origin,
     'Access-Control-Expose-Headers': exposedFields,
-    // Clients that always ask with credentials; there are no cookies that could be misused. Never with `*` (Fetch, 3.2.5).
+    // For clients that always use credentials mode; there are no cookies that could be misused. Never with `*` (Fetch, 3.2.5).
     ...(any ? {} : { 'Access-Control-Allow-Credentials': 'true', Vary: 'Origin' }),
   };
 }
 
-/** The answer to a preflight: before authentication, and whatever the target is. `undefined` for other requests. */
+/** Returns the response to a preflight: before authentication, for any target. `undefined` for other requests. */
 function preflightReply({ maxAgeSeconds }: CorsPolicy, req: IncomingMessage, echoesFields = false): Reply | undefined {
   const isPreflight =
     req.method === 'OPTIONS' &&

@@ -1,11 +1,11 @@
-/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; rule 10.7) on answers. */
+/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; rule 10.7). */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';
 import type { Reply } from './reply.js';
 import { field } from './request.js';
 
-/** Both algorithms; SHA-256 preferred, because it is hashed anyway (rule 10.7). */
+/** Both algorithms. SHA-256 is preferred, because it is computed anyway (rule 10.7). */
 export const wantContentDigest = 'sha-512=3, sha-256=10';
 
 const wantsDigests = ({ headers }: IncomingMessage): boolean =>
@@ -16,10 +16,7 @@ export const digestOf = (algorithm: DigestAlgorithm, bytes: Buffer): Buffer =>
 
 export type WantedDigests = Readonly<Record<'repr' | 'content', DigestAlgorithm | undefined>>;
 
-/**
- * The digests that a read asks for.
- * @param whole the content is the whole representation; a part has no Content-Digest (rule 4)
- */
+/** Returns the requested digests. @param whole true if the content is the whole representation; a part has no Content-Digest (rule 4) */
 export function wantedDigests(req: IncomingMessage, whole: boolean): WantedDigests {
   const wantedOf = (name: string): DigestAlgorithm | undefined => {
     const value = field(req, name);
@@ -28,7 +25,7 @@ export function wantedDigests(req: IncomingMessage, whole: boolean): WantedDiges
   return { repr: wantedOf('want-repr-digest'), content: whole ? wantedOf('want-content-digest') : undefined };
 }
 
-/** The fields of the digests that a read asks for. */
+/** Returns the fields of the requested digests. */
 export const digestFields = (
   { repr, content }: WantedDigests,
   digest: (algorithm: DigestAlgorithm) => Buffer,
@@ -37,7 +34,7 @@ export const digestFields = (
   ...(content ? { 'Content-Digest': formatDigest(content, digest(content)) } : {}),
 });
 
-/** A reply with what rules 3 and 5 add, for every endpoint; replies that have their digests already are left alone. */
+/** Adds digests to a reply by rules 3 and 5, for every endpoint. Replies that have digests stay unchanged. */
 export function withDigests(req: IncomingMessage, reply: Reply): Reply {
   const { status, fields, body } = reply;
   if (req.method === 'OPTIONS' && status === 204 && !fields['Want-Content-Digest'])

@@ -1,26 +1,26 @@
-/** What is known of a request on its way through the steps, which fill it in. */
+/** State of a request, filled in by the middleware. */
 import type Koa from 'koa';
 import type { Access } from '../authorization/principal.js';
 import type { Trace } from '../fields/traceparent.js';
 import type { Fields, Reply } from './reply.js';
 
 export interface Exchange {
-  /** A `urn:uuid:`, in the log and in problem documents. */
+  /** Request id: a `urn:uuid:`, in the log and in problem documents. */
   readonly id: string;
   readonly startedAt: number;
-  /** The path of the request target, which need not be one of this storage. */
+  /** Path of the request target, which may not belong to this storage. */
   readonly path: string;
-  /** The class of the route, for measures; set by the step that answers. */
+  /** Class of the route for metrics, set by the middleware that answers. */
   route: string;
-  /** The trace that the request belongs to, if it says so. */
+  /** Trace of the request, if it has one. */
   readonly trace: Trace | undefined;
-  /** One object per request: what it is asked of is remembered with it. */
+  /** One object per request: decisions are cached on it. */
   access: Access;
-  /** Set by the step that answers. */
+  /** Set by the middleware that answers. */
   reply: Reply | undefined;
-  /** What was thrown on the way. */
+  /** Error thrown by the middleware. */
   failure: unknown;
-  /** Fields of CORS, for this answer whatever it is. */
+  /** CORS fields of the response. */
   cors: Fields | undefined;
 }
 
@@ -28,5 +28,5 @@ export interface State {
   exchange: Exchange;
 }
 
-/** A step of the way. One that only looks before the others returns what `next` returns: an async function costs. */
+/** A middleware function. One that only runs before the others returns the result of `next`: an async function costs time. */
 export type Step = Koa.Middleware<State>;

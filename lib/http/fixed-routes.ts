@@ -1,4 +1,4 @@
-/** The fixed routes of the house and its components, by @koa/router. */
+/** Fixed routes of the server and its components, by @koa/router. */
 import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import type { ParameterizedContext } from 'koa';
@@ -12,7 +12,7 @@ import { requestBody } from './request.js';
 import { addressOf } from './request-log.js';
 import type { Route } from './route.js';
 
-/** Paths of routes that do not lie below the storage. */
+/** Paths of routes outside the storage. */
 export const pathsElsewhere = (routes: readonly Route[]): ReadonlySet<string> =>
   new Set(routes.flatMap(({ place, path }) => (place === 'origin' ? path : [])));
 
@@ -26,13 +26,13 @@ export function fixedRoutes(appContext: AppContext): Step {
   return (ctx, next) => {
     const { path } = ctx.state.exchange;
     if (!elsewhere.has(path)) {
-      // A router costs a third of a request for a resource, which none of its routes is.
+      // The router takes a third of the time of a request for a resource, which never matches a route.
       if (!places.some((place) => path.startsWith(place))) return next();
       readTarget(ctx.req.url ?? '/', storage.rootIri);
     }
-    // The path as it was sent, which koa reads in a way of its own where it is an unusual one.
+    // The path as sent; koa interprets unusual ones.
     Object.assign(ctx, { newRouterPath: path });
-    // Its expressions take more than all else that a storage needs before somebody asks.
+    // The router's regular expressions take more memory than an idle storage.
     router ??= routerOf(appContext, basePath);
     dispatch ??= router.routes();
     return dispatch(ctx as never, () => missed(router!, ctx, next));
@@ -40,7 +40,7 @@ export function fixedRoutes(appContext: AppContext): Step {
 }
 
 function routerOf(appContext: AppContext, basePath: string): Router<State> {
-  // A document has one IRI: no other case, no slash after it.
+  // A document has one IRI: case-sensitive, without a trailing slash.
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const route of appContext.routes) {
     const path =
@@ -64,7 +64,7 @@ function handlerOf(appContext: AppContext, { access: needed, handle, path }: Rou
     const { access } = exchange;
     exchange.route = name;
     if (needed === 'authenticated' && !access.principal)
-      throw new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.');
+      throw new LwsError('unauthenticated', 'This request requires a credential. Send an Authorization header field.');
     if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.rootIri);
     exchange.reply = await handle({
       req,

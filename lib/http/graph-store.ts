@@ -1,7 +1,4 @@
-/**
- * The SPARQL 1.1 Graph Store HTTP Protocol: the RDF resources of the storage by another address, `{prefix}/graphs?graph=IRI`, under the
- * rules of their own (rule 14.10).
- */
+/** SPARQL 1.1 Graph Store HTTP Protocol: RDF resources of the storage at `{prefix}/graphs?graph=IRI`, with their usual rules (rule 14.10). */
 import { refusalOfAbsent } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { parseMediaType } from '../fields/media-type.js';
@@ -36,14 +33,18 @@ export function graphStore(appContext: AppContext): Step {
     const { exchange } = ctx.state;
     exchange.route = 'graphs';
     if (!methods.includes(ctx.req.method ?? ''))
-      throw new LwsError('method-not-allowed', 'A graph store has other methods.', {
-        fields: { Allow: methods.join(', ') },
-      });
+      throw new LwsError(
+        'method-not-allowed',
+        'This method is not allowed on the graph store. Allowed: GET, HEAD, PUT, POST, DELETE.',
+        {
+          fields: { Allow: methods.join(', ') },
+        },
+      );
     const query = new URL(ctx.req.url ?? '', storage).searchParams;
-    // Section 5.5: a graph under a name of the server's choice, which goes where other resources do.
+    // Section 5.5: a graph with a name chosen by the server, created like other resources.
     const isNameless = ctx.req.method === 'POST' && query.size === 0;
     const isForm = isNameless && parseMediaType(ctx.req.headers['content-type'] ?? '')?.essence === formData;
-    // Several documents are added to a graph, which therefore has a name first.
+    // Several documents are added to one graph, so it needs a name.
     const unnamed = isForm ? freeName(appContext.storage, storage, candidateNames(undefined, false)) : storage;
     const iri = isNameless ? unnamed : graphOf(query, storage);
     const asked = { ...exchangeOf(appContext, ctx, { iri, query: undefined }), model: 'rdf' } as const;
@@ -52,12 +53,12 @@ export function graphStore(appContext: AppContext): Step {
   return (ctx, next) => (ctx.state.exchange.path === path ? handle(ctx) : next());
 }
 
-/** @throws LwsError `bad-request` for anything but one graph of this storage */
+/** @throws LwsError `bad-request` unless exactly one graph of this storage is named */
 function graphOf(query: URLSearchParams, storage: string): string {
   if (query.has('default'))
     throw new LwsError(
       'bad-request',
-      'The default graph is the union of all that you may read: ask for it by SPARQL. Name one graph: ?graph=IRI.',
+      'The default graph is the union of all graphs that you may read. Query it by SPARQL, or name one graph: ?graph=IRI.',
     );
   const named = query.getAll('graph');
   const iri = named[0] ?? '';
@@ -72,12 +73,13 @@ async function answer(exchange: ResourceExchange): Promise<Reply> {
   const { method } = req;
   const isContainer = isContainerIri(iri);
   if (method === 'PUT' || method === 'POST') assertUnreserved(storage, iri);
-  if (method === 'PUT' && isContainer) throw new LwsError('bad-request', 'No graph has the name of a container.');
+  if (method === 'PUT' && isContainer)
+    throw new LwsError('bad-request', 'Containers have no named graph. Use the IRI of an RDF resource.');
   const kind = storage.store.record(iri)?.kind;
   const isNoGraph = isContainer || isReserved(iri, storage.rootIri, storage.systemPrefix);
   if (isNoGraph || (kind !== undefined && kind !== 'rdf' && method !== 'PUT')) {
     const refusal = await refusalOfAbsent(storage, storage.store, access, iri);
-    // In the words of an absent graph, to the last field.
+    // Same response as for a nonexistent graph, in every field.
     if (/^(?:GET|HEAD|OPTIONS)$/.test(method ?? '')) return creationHints(exchange, refusal);
     throw refusal;
   }
@@ -89,7 +91,7 @@ const formData = 'multipart/form-data';
 const acceptPost = { 'Accept-Post': [...rdfFormats, formData].join(', ') };
 const allow = { Allow: methods.join(', '), ...acceptPost };
 
-/** POST: what is sent is added to the graph, which need not be there (section 5.5). */
+/** POST: adds the body to the graph, which is created if necessary (section 5.5). */
 async function merge(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, target, idleMs } = exchange;
   const sent = requestBody(req, res, idleMs);
@@ -101,16 +103,16 @@ async function merge(exchange: ResourceExchange): Promise<Reply> {
   return written(exchange, record, created);
 }
 
-/** @throws LwsError `unsupported-media-type`, `malformed-body` for a part that says no type */
+/** @throws LwsError `unsupported-media-type`, `malformed-body` for a part without a type */
 function assertRdf(mediaType: string | undefined): asserts mediaType is RdfFormat {
   if (mediaType === undefined) throw new LwsError('malformed-body', 'A part of the body has no Content-Type.');
   if (!isRdfFormat(mediaType))
-    throw new LwsError('unsupported-media-type', `A graph is sent as RDF, not as ${mediaType}.`, {
+    throw new LwsError('unsupported-media-type', `Send the graph as RDF, not as ${mediaType}.`, {
       fields: acceptPost,
     });
 }
 
-/** The body as an update that inserts it, read when it is wanted: after the caller was found to be allowed to. */
+/** The body as an update that inserts it. Read when needed, after authorization. */
 const asInsertion = (storage: Storage, sent: RequestBody, iri: string): RequestBody => ({
   ...sent,
   mediaType: sparqlUpdate,
@@ -121,7 +123,7 @@ const asInsertion = (storage: Storage, sent: RequestBody, iri: string): RequestB
     const bytes = await readBody(sent, limit);
     const parts = sent.mediaType === formData ? partsOf(bytes, sent.contentType) : [{ ...sent, bytes }];
     const keys = new Set<string>();
-    // Section 5.5: each part is a document of its own, with blank nodes of its own.
+    // Section 5.5: each part is a document with its own blank nodes.
     for (const { mediaType, bytes } of parts) {
       assertRdf(mediaType);
       const parsed = await storage.documents.parse(bytes, mediaType, iri);

@@ -1,12 +1,9 @@
-/**
- * What differs for a request over HTTP/2, which Node gives the shape of one over HTTP/1.1: one connection carries many of them, and what
- * ends one must not end the others.
- */
+/** HTTP/2 requests, which Node presents like HTTP/1.1: one connection carries many of them, and ending one must not end the others. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 
-/** The stream of a request or an answer; undefined over HTTP/1.1, and after its end. */
+/** Returns the stream of a request or response; undefined over HTTP/1.1 and after its end. */
 const streamOf = (message: IncomingMessage | ServerResponse): ServerHttp2Stream | undefined =>
   (message as { stream?: ServerHttp2Stream }).stream;
 
@@ -15,28 +12,28 @@ export const isHttp2 = ({ httpVersionMajor }: IncomingMessage): boolean => httpV
 /** TLS sockets by session: Node closes a session only after its pending writes, and its `socket` cannot be destroyed. */
 export const socketsOfSessions = new WeakMap<Http2Session, Socket>();
 
-/** Whether a body belongs to the request; over HTTP/2 it needs no field that says so. */
+/** True if the request has a body; over HTTP/2 no field announces it. */
 export const hasBody = (req: IncomingMessage): boolean =>
   isHttp2(req)
     ? streamOf(req)?.endAfterHeaders === false
     : req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
 
-/** Whether the client gave up before its request was complete: Node ends the body of a cancelled stream as if it were whole. */
+/** True if the client cancelled the request before it was complete: Node ends the body of a cancelled stream as if it were complete. */
 export const isCancelled = (req: IncomingMessage): boolean => isHttp2(req) && req.aborted;
 
-/** Takes nothing more of a request that is answered. */
+/** Stops reading a request that was answered. */
 export function hangUp(req: IncomingMessage): void {
   if (isHttp2(req)) streamOf(req)?.close(constants.NGHTTP2_NO_ERROR);
   else req.socket.destroy();
 }
 
-/** Ends an answer that is not complete, so that the client cannot take it for one that is. */
+/** Aborts an incomplete response, so that the client cannot take it for complete. */
 export function breakOff(res: ServerResponse): void {
   const stream = streamOf(res);
   if (stream) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  // TLS cannot reset, and need not: an end that it does not announce is none.
+  // TLS has no reset and needs none: an unannounced end is an error.
   else if (res.socket && 'encrypted' in res.socket) res.socket.destroy();
-  // To a client of HTTP/1.0 an end of the connection is the end of the answer; a reset is not.
+  // For an HTTP/1.0 client the end of the connection ends the response; a reset does not.
   else res.socket?.resetAndDestroy();
 }
 
@@ -58,7 +55,7 @@ export function endUnread(res: ServerResponse, idleMs: number): void {
   });
 }
 
-/** Calls back when a request's connection, or its stream, closes. @returns what ends that */
+/** Calls back when the connection or stream of a request closes. @returns a function that removes the listener */
 export function onClosed(req: IncomingMessage, listener: () => void): () => void {
   const end = isHttp2(req) ? streamOf(req) : req.socket;
   end?.once('close', listener);

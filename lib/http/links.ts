@@ -1,8 +1,8 @@
-/** The links that answers have beside those of each resource. */
+/** Links of responses in addition to those of each resource. */
 import { formatLink } from '../fields/link.js';
 import type { Storage } from '../resources/storage.js';
 
-/** The links that a profile and components add. */
+/** Links added by a profile and by components. */
 export const addedLinks = (
   iri: string,
   { rootIri: storage, profile, links = [] }: Pick<Storage, 'rootIri' | 'profile' | 'links'>,

@@ -1,7 +1,4 @@
-/**
- * The linkset of a resource, `<resource>.meta` (rules 11.1, 11.5). It must not
- * know how links are kept.
- */
+/** The linkset of a resource, `<resource>.meta` (rules 11.1, 11.5). */
 import { createHash } from 'node:crypto';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
@@ -32,13 +29,17 @@ export async function linksetReply(exchange: ResourceExchange, described: string
     return { status: 204, fields: { ...commonFields(exchange, written), 'Want-Content-Digest': wantContentDigest } };
   }
   const record = await requireAccess(storage, storage.store, access, 'read', described);
-  if (isWrite) throw new LwsError('bad-request', 'A linkset is written at its own IRI, without a query.');
+  if (isWrite) throw new LwsError('bad-request', 'Write a linkset at its own IRI, without a query.');
   const state = linksetState(storage, storage.store, record);
   if (req.method === 'OPTIONS') return { status: 204, fields: optionsFields(exchange, record) };
   if (req.method !== 'GET' && req.method !== 'HEAD')
-    throw new LwsError('method-not-allowed', 'A linkset is read, replaced and patched.', {
-      fields: { Allow: allowed },
-    });
+    throw new LwsError(
+      'method-not-allowed',
+      'This method is not allowed on a linkset. Allowed: GET, HEAD, PUT, PATCH.',
+      {
+        fields: { Allow: allowed },
+      },
+    );
   return read(exchange, state);
 }
 
@@ -66,7 +67,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   const conditions = preconditions(req);
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, dateOf(record), state.tag);
   const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.rootIri, filter);
-  // A view of the same state: with a tag of its own, good for If-Match all the same (rules 8.1, 11.9).
+  // A view of the same state with a tag of its own, which still satisfies If-Match (rules 8.1, 11.9).
   const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;
   const fields = {
     ...commonFields(exchange, { ...state, tag }),
@@ -80,7 +81,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   return { status: 200, fields, body: bytes };
 }
 
-/** `Prefer: include="..."` and `omit="..."` (rule 11.9), and how they are echoed. */
+/** `Prefer: include="..."` and `omit="..."` (rule 11.9), and the applied preferences. */
 function wantedRelations({ req }: ResourceExchange): { filter: RelationFilter; applied: string } {
   const asked = preferences(req);
   const named = (['include', 'omit'] as const).flatMap((preference) => {

@@ -1,4 +1,4 @@
-/** Steps of every request before it is answered: who asks, what needs no credential, a state that is fresh, and what the connection has to be. */
+/** Middleware before the response: authentication, requests without a credential, freshness, and requirements on the connection. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -33,23 +33,23 @@ export const authentication =
       url: appContext.origin + exchange.path,
       address: addressOf(appContext, req) ?? '',
     });
-    // Most requests need no promise here.
+    // Fast path without a promise.
     return asked instanceof Promise ? asked.then(establish) : establish(asked);
   };
 
 /*
- * What keeps other web sites out of a storage that is open to everybody who reaches it: a page in a developer's browser reaches it too. A
- * name of its own that points here (DNS rebinding) would make a site the same origin; a form needs no answer to do harm.
+ * Protection of an open storage against other web sites: a page in a developer's browser can reach it too. DNS rebinding would
+ * give a site the same origin, and a form needs no response to do harm.
  */
 
 const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
 
-/** Refuses requests for another host, and writes of other sites but for the listed origins. */
+/** Rejects requests for another host, and cross-site writes except from listed origins. */
 export function openMode({ isOpen, origin, cors }: AppContext): Step {
   if (!isOpen) return (_ctx, next) => next();
   const { host, hostname, protocol } = new URL(origin);
-  // Of nearly every request, and parsing one costs as much as a step.
+  // Sent with nearly every request; parsing it costs as much as a middleware.
   let last = host;
   const isOurs = (asked: string): boolean => {
     if (asked === last) return true;
@@ -61,17 +61,17 @@ export function openMode({ isOpen, origin, cors }: AppContext): Step {
   const isListed = (from: string): boolean => cors.allowedOrigins.includes('*') || cors.allowedOrigins.includes(from);
   return ({ req }, next) => {
     if (!isOurs(req.headers.host ?? host))
-      throw new LwsError('misdirected-request', `This storage is open to everybody, under ${origin} alone.`);
+      throw new LwsError('misdirected-request', `This storage is open to all callers, but only at ${origin}.`);
     if (!safe.has(req.method!) && !(req.headers.origin && isListed(req.headers.origin)) && isOfOtherSite(req, hostname))
       throw new LwsError(
         'forbidden',
-        'This storage is open to everybody, but not to the pages of other sites. lws.cors.allowed-origins lets them in.',
+        'This storage is open, but not to pages of other sites. List their origins in lws.cors.allowed-origins.',
       );
     return next();
   };
 }
 
-/** Programs send none of these fields. */
+/** Programs other than browsers send none of these fields. */
 function isOfOtherSite({ headers }: IncomingMessage, hostname: string): boolean {
   const appContext = headers['sec-fetch-site'];
   if (appContext !== undefined) return appContext === 'cross-site';
@@ -80,7 +80,7 @@ function isOfOtherSite({ headers }: IncomingMessage, hostname: string): boolean 
 }
 
 export function freshness({ storage: { store, rootIri, systemPrefix } }: AppContext): Step {
-  // A server lives without its database, and has to be left alone then.
+  // The server stays alive without its database.
   const live = `${new URL(rootIri).pathname.slice(0, -1)}${systemPrefix}/health/live`;
   return ({ state }, next) => {
     const fresh = state.exchange.path === live ? undefined : store.coordination.freshen();
@@ -88,14 +88,14 @@ export function freshness({ storage: { store, rootIri, systemPrefix } }: AppCont
   };
 }
 
-/** Refuses what no resource could be asked, and answers `OPTIONS *`. */
+/** Rejects invalid requests and answers `OPTIONS *`. */
 export const transportRules =
   (appContext: AppContext, traffic: Traffic): Step =>
   (ctx, next) => {
     const { req } = ctx;
-    if (traffic.isClosed) throw new LwsError('too-busy', 'The storage is being closed.');
+    if (traffic.isClosed) throw new LwsError('too-busy', 'The storage is closing.');
     if (appContext.requireHttps && !isHttps(appContext, req))
-      throw new LwsError('https-required', 'This server answers over HTTPS only.');
+      throw new LwsError('https-required', 'This server requires HTTPS.');
     assertFields(req);
     if (req.method !== 'OPTIONS' || req.url !== '*') {
       const { store } = appContext.storage;
@@ -105,19 +105,19 @@ export const transportRules =
     return undefined;
   };
 
-/** RFC 9112 3.2, 6.1 and RFC 9110 11.6.2: of these fields there is one, and Node takes the first of several. */
+/** RFC 9112 3.2, 6.1 and RFC 9110 11.6.2: these fields must not be repeated, and Node uses the first one. */
 function assertFields(req: IncomingMessage): void {
   const { headers, httpVersion, rawHeaders } = req;
   const authority = headers[':authority'];
   if (authority !== undefined) {
-    // RFC 9113 8.3.1: the two are the same, or something in front of us was told another name.
+    // RFC 9113 8.3.1: the two must be equal; otherwise a proxy saw another host.
     if (headers.host !== undefined && headers.host !== authority)
-      throw new LwsError('bad-request', 'The Host field is not what :authority says.');
+      throw new LwsError('bad-request', 'The Host field differs from :authority.');
     headers.host = String(authority);
   }
-  // It would see every request that a page of this origin makes, for as long as the browser keeps it, and anybody may store a script.
+  // A service worker would see every request of pages of this origin for as long as the browser keeps it, and any writer can store a script.
   if (headers['service-worker'] !== undefined)
-    throw new LwsError('forbidden', 'Nothing of this storage can be the script of a service worker.');
+    throw new LwsError('forbidden', 'Resources of this storage cannot be service worker scripts.');
   if (headers.host === undefined && httpVersion !== '1.0')
     throw new LwsError('bad-request', 'The request has no Host field.');
   for (const name of ['host', 'authorization'] as const) {
@@ -126,14 +126,14 @@ function assertFields(req: IncomingMessage): void {
       if (rawHeaders[at]!.length === name.length && rawHeaders[at]!.toLowerCase() === name) count++;
     if (count > 1) throw new LwsError('bad-request', `The request has more than one ${name} field.`);
   }
-  // The later steps read `headers.host`, so an absolute-form target replaces it.
+  // Later middleware reads `headers.host`, so an absolute-form target replaces it.
   const host = hostOf(req);
   if (host !== '') headers.host = host;
   if (host.includes('@'))
     throw new LwsError('bad-request', 'The request target contains user information. Send "http://host/path".');
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    throw new LwsError('not-implemented', 'Of the transfer codings, chunked is understood, and no other.');
+    throw new LwsError('not-implemented', 'The only supported transfer coding is chunked.');
 }
 
 const optionsOfServer: Reply = { status: 204, fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' } };

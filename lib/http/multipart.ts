@@ -1,30 +1,26 @@
 /**
- * `multipart/form-data` (RFC 7578), strictly: what parsers read in several ways is refused. There is nothing before the first delimiter nor
- * behind the last, no folded or repeated field, and no encoding of the content.
+ * `multipart/form-data` (RFC 7578), parsed strictly: rejects everything that parsers interpret differently. Nothing before the
+ * first delimiter or after the last, no folded or repeated fields, no content encoding.
  */
 import { LwsError } from '../errors.js';
 import { parseMediaType } from '../fields/media-type.js';
 import { readParameters, strictPairs, tokenEnd } from '../fields/syntax.js';
 
 export interface Part {
-  /** Its media type, without parameters; `undefined`: it says none. */
+  /** Media type without parameters, or `undefined`. */
   readonly mediaType: string | undefined;
   readonly bytes: Buffer;
 }
 
-/** Parts of a body, and bytes of the fields of one. */
+/** Maximum number of parts, and bytes of the fields of a part. */
 const [mostParts, longestHead] = [1_000, 8 << 10];
 const lineEnd = '\r\n';
 
-/**
- * Splits a body.
- * @param contentType the field, which names the boundary
- * @throws LwsError `malformed-body`
- */
+/** Splits a body. @param contentType the field with the boundary @throws LwsError `malformed-body` */
 export function partsOf(bytes: Buffer, contentType: string): Part[] {
   const boundary = parseMediaType(contentType)?.parameters.get('boundary') ?? '';
   // RFC 2046 5.1.1.
-  if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformed('the Content-Type names no boundary');
+  if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformed('the Content-Type has no boundary');
   const delimiter = Buffer.from(`${lineEnd}--${boundary}`);
   if (!bytes.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2)))
     throw malformed('it does not begin with its boundary');

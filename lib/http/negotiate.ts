@@ -1,4 +1,4 @@
-/** Content negotiation (rule 7.1): which representation a request gets. Pure; never 406. */
+/** Content negotiation (rule 7.1). Never 406. */
 import type { LRUCache } from 'lru-cache';
 import { lruCache } from '../caches.js';
 import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fields/accept.js';
@@ -10,14 +10,14 @@ export const lwsJson = 'application/lws+json';
 export const lwsCid = 'application/lws+cid';
 
 const jsonLd = 'application/ld+json';
-/** The media types that a listing is offered in; the first wins ties. */
+/** Media types of listings. The first wins ties. */
 const listingTypes = [lwsJson, jsonLd, 'application/json', ...rdfFormats] as const;
 
 export type ListingType =
   | { readonly as: 'json'; readonly contentType: string }
   | { readonly as: 'rdf'; readonly format: RdfFormat };
 
-// Clients send the same few fields over and over.
+// Clients send the same few fields repeatedly.
 const rdfChoices = lruCache<RdfFormat>(500);
 const listingChoices = lruCache<ListingType>(500);
 
@@ -35,7 +35,7 @@ function remembered<T extends object | string>(
   return choice;
 }
 
-/** The media ranges of `Accept`. A profile is a wish for a form of JSON-LD, and excludes no other one (RFC 6906 3.1). */
+/** Returns the media ranges of `Accept`. A profile is a preference for a form of JSON-LD and excludes no other (RFC 6906 3.1). */
 export const acceptedRanges = (accept: string): readonly MediaRange[] | undefined =>
   parseAccept(accept)?.map((range) =>
     range.parameters.has('profile') ? { ...range, parameters: without(range.parameters, 'profile') } : range,
@@ -47,11 +47,11 @@ const wantsProfile = (accept: string): boolean =>
     ({ subtype, parameters }) => subtype === 'ld+json' && parameters.get('profile')?.split(' ').includes(lwsContext),
   ) === true;
 
-/** The serialisation of an RDF resource: by q, then specificity, then Turtle first; Turtle when nothing fits. */
+/** Returns the RDF syntax of a response: by q, specificity, then order; Turtle if nothing matches. */
 export const chooseRdfFormat = (accept: string | undefined): RdfFormat =>
   remembered(rdfChoices, accept, (ranges) => formatAmong(rdfFormats, ranges));
 
-/** The same where a graph cannot be written as RDF/XML, or is too large to be. */
+/** Same for graphs that are too large for RDF/XML or cannot be written in it. */
 export const chooseFormatButXml = (accept: string | undefined): RdfFormat =>
   formatAmong(
     rdfFormats.filter((format) => format !== rdfXml),
@@ -62,8 +62,8 @@ const formatAmong = (formats: readonly RdfFormat[], ranges: readonly MediaRange[
   ((ranges && chooseMediaType(ranges, formats)) as RdfFormat | undefined) ?? turtle;
 
 /**
- * How a container is listed. The two JSON names besides `application/lws+json` are the same document, with the requested
- * type echoed; `application/ld+json` without a profile is that document too.
+ * Returns the form of a container listing. The two JSON types besides `application/lws+json` are the same document with the
+ * requested type; so is `application/ld+json` without a profile.
  */
 export const chooseListing = (accept: string | undefined): ListingType =>
   remembered(listingChoices, accept, (ranges): ListingType => {
@@ -74,7 +74,7 @@ export const chooseListing = (accept: string | undefined): ListingType =>
       : { as: 'rdf', format: chosen as RdfFormat };
   });
 
-/** `/` is the storage description when that is wanted at least as much as the best listing type (rule 7.3). */
+/** `/` is the storage description if it is preferred at least as much as the best listing type (rule 7.3). */
 export function prefersDescription(accept: string | undefined): boolean {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   if (!ranges) return true;

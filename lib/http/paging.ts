@@ -1,23 +1,23 @@
-/** Pages of a listing: which one a URL asks for, and the links between them. Pure. */
+/** Pages of a listing: the requested page and the links between pages. */
 import { LwsError } from '../errors.js';
 import { formatLink } from '../fields/link.js';
 
-/** The page that a query asks for. @throws LwsError `invalid-page` */
+/** Returns the requested page number. @throws LwsError `invalid-page` */
 export function pageOf(query: string | undefined): number | undefined {
   const values = new URLSearchParams(query ?? '').getAll('page');
   if (values.length === 0) return undefined;
   if (values.length > 1 || !/^[1-9]\d*$/.test(values[0]!))
-    throw new LwsError('invalid-page', 'The page has to be one positive integer.');
-  // One with so many digits is past the last one, however many there are.
+    throw new LwsError('invalid-page', 'The page must be a single positive integer.');
+  // A number with so many digits is beyond the last page.
   return Math.min(Number(values[0]), 1e12);
 }
 
-/** Characters of page links that an answer may have: HTTP clients refuse 16 KiB of header fields. */
+/** Maximum characters of page links in a response: HTTP clients reject 16 KiB of header fields. */
 const longestLinks = 12_000;
 
 /**
- * `first`, `prev`, `next` and `last` of a page; `url` may have a query already. When it is so long that not all fit, those
- * that lead on come first, and relations to one page share a link.
+ * Returns `first`, `prev`, `next` and `last` links of a page. `url` may have a query. If not all fit, `next` and `last` come
+ * first, and relations to the same page share a link.
  */
 export function pageLinks(url: string, page: number, last: number): string {
   const relations: readonly (readonly [number, string])[] = [

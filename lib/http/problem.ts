@@ -1,4 +1,4 @@
-/** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
+/** Errors as `application/problem+json` (RFC 9457). The only table from code to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../errors.js';
 import { chooseMediaType, parseAccept } from '../fields/accept.js';
@@ -58,22 +58,22 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'update-timeout': [422, 'The work took too long'],
 };
 
-/** The status that a refusal is answered with. */
+/** Returns the status of an error code. */
 export const statusOf = (error: unknown): number => (error instanceof LwsError ? table[error.code][0] : 500);
 
 /**
- * The answer to an error. Anything but an `LwsError` is a 500 that says nothing but the request's id.
- * @param instance the request's id, a `urn:uuid:`, which is also in the log
+ * Returns the response to an error. Everything but an `LwsError` becomes a 500 that contains only the request id.
+ * @param instance request id, a `urn:uuid:`, also in the log
  */
 export function problemReply(error: unknown, instance: string, policy: ChallengePolicy): Reply {
   const refusal = error instanceof LwsError ? error : undefined;
-  const [status, title] = refusal ? table[refusal.code] : [500, 'Something went wrong in the server'];
+  const [status, title] = refusal ? table[refusal.code] : [500, 'The server failed'];
   const body = Buffer.from(
     JSON.stringify({
       type: refusal ? `urn:problem-type:quadpod:${refusal.code}` : 'about:blank',
       title,
       status,
-      detail: refusal?.message ?? 'The operator finds the cause in the log under the instance given here.',
+      detail: refusal?.message ?? 'The server log contains the cause under the instance given here.',
       instance,
     }),
   );
@@ -95,7 +95,7 @@ export function problemReply(error: unknown, instance: string, policy: Challenge
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text: unknown): string => String(text).replace(/[&<>"]/g, (char) => entities[char]!);
 
-/** A problem as a page, if `Accept` prefers HTML. It loads and runs nothing. */
+/** Renders a problem as a page if `Accept` prefers HTML. It loads and runs nothing. */
 export function problemPage(problem: Reply, accept: string | undefined): Reply {
   const offers = [String(problem.fields['Content-Type']), 'text/html'];
   const isPage = accept !== undefined && chooseMediaType(parseAccept(accept) ?? [], offers) === offers[1];

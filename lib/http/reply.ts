@@ -1,9 +1,9 @@
-/** An answer as a value. */
+/** HTTP responses. */
 import type { Readable } from 'node:stream';
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
-/** An answer as a value. `fields` need no Content-Length when the body is a Buffer. */
+/** HTTP response: status, fields and body. `fields` needs no Content-Length if the body is a Buffer. */
 export interface Reply {
   readonly status: number;
   readonly fields: Fields;

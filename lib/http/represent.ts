@@ -1,4 +1,4 @@
-/** From a resource to the answer of a GET or HEAD: representation, validators, ranges, digests. It must not read bodies. */
+/** Response to a GET or HEAD of a resource: representation, validators, ranges, digests. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -29,7 +29,7 @@ import { isConditional, keptReplies, notModified, recordFields, revalidate } fro
 const executable =
   /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
 
-/** The answer of a read of a data resource. `undefined` when it was deleted meanwhile. */
+/** Returns the response to a read of a data resource. `undefined` if it was deleted meanwhile. */
 export function representData(
   storage: Storage,
   req: IncomingMessage,
@@ -61,7 +61,7 @@ async function representBytes(
   return bytesReply(storage, req, record, fields, range);
 }
 
-/** A range is for GET alone (RFC 9110 14.2), and with If-Range for the state that it names (13.1.5). */
+/** Ranges apply to GET only (RFC 9110 14.2), and with If-Range to the named state only (13.1.5). */
 function requestedRange(req: IncomingMessage, record: ResourceRecord): ByteRange | 'unsatisfiable' | undefined {
   const { range } = req.headers;
   if (range === undefined || req.method !== 'GET') return undefined;
@@ -88,7 +88,7 @@ async function bytesReply(
   const small = isSmall(record) ? await smallBlob(storage, record) : undefined;
   if (isSmall(record) && !small) return undefined;
   const wanted = wantedDigests(req, range === undefined);
-  // Only the SHA-256 is kept from the time of writing; the other one needs the bytes.
+  // Only the SHA-256 was stored at the time of writing. The other digest requires the bytes.
   const needsBytes = wanted.repr === 'sha-512' || wanted.content === 'sha-512';
   const sha512 = needsBytes ? (small ? digestOf('sha-512', small) : await sha512OfBlob(storage, record)) : undefined;
   if (needsBytes && !sha512) return undefined;
@@ -109,7 +109,7 @@ async function bytesReply(
   return body && { status: 200, fields, body };
 }
 
-/** The answer of a read of a container. @throws LwsError `invalid-page`, `page-not-found` */
+/** Returns the response to a read of a container. @throws LwsError `invalid-page`, `page-not-found` */
 export async function representContainer(
   storage: Storage,
   req: IncomingMessage,
@@ -127,7 +127,7 @@ export async function representContainer(
   return listingReply(req, choice, { iri: record.iri, fieldsOf, listing });
 }
 
-/** A listing in the form that was chosen, with the links between its pages. */
+/** Returns a listing in the negotiated form with page links. */
 export function listingReply(
   req: IncomingMessage,
   choice: ListingType,
@@ -138,7 +138,7 @@ export function listingReply(
   }: { readonly iri: string; readonly fieldsOf: () => Record<string, string>; readonly listing: Listing },
 ): Reply {
   const contentType = choice.as === 'json' ? choice.contentType : choice.format;
-  // The three JSON names are one document under one tag, but a strong tag belongs to one media type.
+  // The three JSON types are one document, but a strong tag belongs to one media type.
   const isOther = choice.as === 'json' && contentType !== 'application/lws+json';
   const tag = isOther ? listing.tag + tagSuffix(contentType) : listing.tag;
   const { whole, unchanged } = keptReplies(listing, contentType, () => {
@@ -158,14 +158,14 @@ export function listingReply(
 const tagSuffix = (contentType: string): string =>
   contentType === 'application/json' ? '.j' : contentType === 'application/ld+json' ? '.ld' : '.p';
 
-/** The answer of a read of an RDF resource. `undefined` when it changed so that it has to be looked at again. */
+/** Returns the response to a read of an RDF resource. `undefined` if it changed so that it must be read again. */
 function representRdf(
   storage: Storage,
   req: IncomingMessage,
   record: ResourceRecord,
 ): Reply | undefined | Promise<Reply | undefined> {
   const format = chooseRdfFormat(req.headers.accept);
-  // RDF/XML may have no way to write it, or only one that takes the whole of it.
+  // RDF/XML may be impossible, or require the whole graph.
   const fallback = format === rdfXml ? chooseFormatButXml(req.headers.accept) : format;
   const found = hasLines(format, record) ? undefined : rdfRepresentation(storage, record, { format, fallback });
   const replyOf = (representation: Representation | undefined) =>
@@ -191,7 +191,7 @@ function graphReply(
     graphFields(storage, current, representation),
   );
   if (!isConditional(req)) return whole;
-  // Most caches send the one tag that they were given.
+  // Most caches send the one tag that they received.
   const isSame = req.headers['if-none-match'] === whole.fields['ETag'];
   return isSame || isNotModified(preconditions(req), representation.tag, current) ? unchanged : whole;
 }
@@ -208,7 +208,7 @@ const graphFields = (
   ETag: formatEntityTag(tag),
 });
 
-/** A large graph as a stream of lines. `undefined` when it is not large any more. */
+/** Returns a large graph as a stream of lines. `undefined` if it is no longer large. */
 async function representLines({ storage, req, record, format }: AskedGraph): Promise<Reply | undefined> {
   const tag = `${record.revision}.${variantOf(format)}`;
   const fields = lineFields(storage, record, format);
@@ -227,7 +227,7 @@ async function representLines({ storage, req, record, format }: AskedGraph): Pro
       own,
       digestFields(wanted, (algorithm) => digests.get(algorithm)!),
     );
-    // What has no length yet is begun for HEAD too, and not taken.
+    // A stream without known length is opened for HEAD too, but not read.
     if (!isHead) return { status: 200, fields: own, body: graph.stream() };
     await graph.close();
     return { status: 200, fields: own };

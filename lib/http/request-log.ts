@@ -1,4 +1,4 @@
-/** The log line of a request, which is also the audit of what it wrote or was refused. */
+/** Log line of a request, which is also the audit record of writes and rejected requests. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { decisionOf } from '../authorization/audit.js';
@@ -13,12 +13,12 @@ import type { Traffic } from './traffic.js';
 
 type Logged = Pick<AppContext, 'log' | 'behindProxy' | 'onAnswered'>;
 
-/** The first step: gives the request its id, and has a line of it in the log when it is answered. */
+/** First middleware: assigns the request id and logs a line after the response. */
 export const requestLogger =
   (appContext: Logged, traffic: Traffic): Step =>
   async (ctx, next) => {
     const { req } = ctx;
-    // A mount in front of us (koa-mount, Express) takes off its own part of the target, which our IRIs have.
+    // A mount (koa-mount, Express) removes its prefix from the target, but our IRIs contain it.
     req.url = (req as { originalUrl?: string }).originalUrl ?? ctx.originalUrl;
     const uuid = randomUUID();
     const exchange: Exchange = {
@@ -46,22 +46,21 @@ export const requestLogger =
 export const hostOf = ({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string =>
   String(/^https?:\/\/([^/?]*)/i.exec(url)?.[1] ?? headers[':authority'] ?? headers.host ?? '');
 
-/** The path of the request target, which may be in absolute form. */
+/** Returns the path of the request target, which may be in absolute form. */
 export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => originForm(url).split('?', 1)[0]!;
 
-/** One line a request. Never a header field: credentials are among them. */
+/** One line per request, without header fields, since they contain credentials. */
 function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange): void {
   const { id, startedAt, access, failure, reply, route, trace } = exchange;
   const took = performance.now() - startedAt;
   const ms = Math.round(took * 100) / 100;
-  // RFC 6750 2.3 is not supported, and people send their tokens that way all the same; tickets of downloads and addresses of
-  // channels are good for a minute.
+  // RFC 6750 2.3 is not supported, but clients send tokens that way. Download tickets and channel URLs are valid for a minute.
   const path = (req.url ?? '')
     .slice(0, 2000)
     .replace(/([?&](?:access_token|ticket)=|\/WebSocketChannel2023\/)[^&]*/gi, '$1...')
     .slice(0, 500);
   const { subject, client } = access.principal ?? {};
-  // The audit: every write, granted or refused, with the rule that decided.
+  // Audit: every write, granted or rejected, with the deciding rule.
   const line = {
     method: req.method,
     path,
@@ -77,7 +76,7 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
   for (const tell of appContext.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
   if (failure === undefined) appContext.log.info(line);
   else if (failure instanceof LwsError)
-    // A storage that takes nothing more is for the operator to mend.
+    // A storage that rejects all writes needs the operator.
     appContext.log[line.status === 507 ? 'warn' : 'info']({
       ...line,
       status,
@@ -90,22 +89,22 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
 }
 
 function statusAnswered({ failure, reply }: Exchange): number {
-  // One that is broken off failed, whatever it began with.
+  // An aborted response has failed, whatever its status.
   if (failure === undefined || (failure instanceof LwsError && (reply?.status ?? 0) >= 400))
     return reply?.status ?? 500;
   return failure instanceof ClientGone ? 499 : statusOf(failure);
 }
 
-/** Its span is named by the id of the request. */
+/** The request id names the span. */
 const traceOf = ({ headers: { traceparent } }: IncomingMessage, uuid: string): Trace | undefined =>
   traceparent === undefined ? undefined : readTraceparent(String(traceparent), uuid.replaceAll('-', '').slice(-16));
 
-/** The client's address. */
+/** Client address. */
 export function addressOf({ behindProxy }: Pick<Logged, 'behindProxy'>, req: IncomingMessage): string | undefined {
   return (behindProxy && forwarded(req, 'x-forwarded-for')) || req.socket.remoteAddress;
 }
 
-/** What the proxy in front of us says: it appends to what its own client may have claimed. */
+/** Uses the last entry, written by our proxy; it appends to entries that its client may have invented. */
 export const forwarded = (req: IncomingMessage, name: string): string =>
   String(req.headers[name] ?? '')
     .split(',')

@@ -1,4 +1,4 @@
-/** Reading a request's head and body into the nouns of the house. It must not decide anything. */
+/** Parses the header section and body of a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LwsError } from '../errors.js';
 import { parseHttpDate } from '../fields/date.js';
@@ -11,15 +11,15 @@ import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
 import { hasBody, isCancelled, onClosed } from './http2.js';
 
-/** A field's value; repeated fields are one list (RFC 9110 5.2). */
+/** Returns the value of a field. Repeated fields are one list (RFC 9110 5.2). */
 export function field(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /**
- * The preconditions of a request. A malformed tag list is refused where it guards a write, since without it the write
- * would be unconditional; on reads, and for malformed dates, the field is ignored (RFC 9110 13.1.3).
+ * Returns the preconditions of a request. A malformed tag list on a write is an error, since ignoring it would make the write
+ * unconditional. On reads, and for malformed dates, the field is ignored (RFC 9110 13.1.3).
  * @throws LwsError `bad-request`
  */
 export function preconditions(req: IncomingMessage): Preconditions {
@@ -30,7 +30,7 @@ export function preconditions(req: IncomingMessage): Preconditions {
     if (value === undefined) return undefined;
     const parsed = parseEntityTags(value);
     if (!parsed && !isRead)
-      throw new LwsError('bad-request', `${name} is neither * nor a list of entity tags, which have quotes: "x".`);
+      throw new LwsError('bad-request', `${name} must be * or a list of entity tags in quotes: "x".`);
     return parsed;
   };
   const date = (value: string | undefined): number | undefined =>
@@ -43,7 +43,7 @@ export function preconditions(req: IncomingMessage): Preconditions {
   };
 }
 
-/** The links of the request's Link fields. @throws LwsError `bad-request` for a malformed field */
+/** Returns the links of the request's Link fields. @throws LwsError `bad-request` for a malformed field */
 export function requestLinks(req: IncomingMessage): readonly Link[] {
   const value = field(req, 'link');
   const links = value === undefined ? [] : parseLinks(value);
@@ -51,13 +51,13 @@ export function requestLinks(req: IncomingMessage): readonly Link[] {
   return links;
 }
 
-/** The preferences of the request (RFC 7240). */
+/** Returns the preferences of the request (RFC 7240). */
 export const preferences = (req: IncomingMessage): ReadonlyMap<string, Preference> =>
   parsePrefer(field(req, 'prefer') ?? '');
 
 /**
- * The body of a request, to be read or not.
- * @param idleMs how long the client may send nothing
+ * Returns the unread body of a request.
+ * @param idleMs maximum pause of the client
  * @throws LwsError `bad-request` for a malformed Content-Type, `digest-mismatch` for a malformed Content-Digest
  */
 export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: number): RequestBody {
@@ -66,7 +66,7 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
   if (!parsed || parsed.essence.includes('*')) throw new LwsError('bad-request', 'The Content-Type is malformed.');
   assertReadable('Content-Type', contentType);
   if (req.headers['content-encoding'] !== undefined && req.headers['content-encoding'] !== 'identity')
-    throw new LwsError('unsupported-media-type', 'A Content-Encoding is not accepted; send the content as it is.', {
+    throw new LwsError('unsupported-media-type', 'Content-Encoding is not supported. Send the content unencoded.', {
       fields: { 'Accept-Encoding': 'identity' },
     });
   const digestField = field(req, 'content-digest');
@@ -83,26 +83,26 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
   };
 }
 
-/** @throws LwsError `bad-request` for a value that answers would repeat and clients could not read */
+/** @throws LwsError `bad-request` for a value that responses would repeat and clients could not read */
 export function assertReadable(name: string, value: string): void {
   if (value.length > longestEcho)
-    throw new LwsError('bad-request', `The value of ${name} may be ${longestEcho} characters long.`);
+    throw new LwsError('bad-request', `The value of ${name} is too long. The limit is ${longestEcho} characters.`);
 }
 
-/** Longest body, in bytes, whose arrival has a time limit in all, and that limit in milliseconds. */
+/** Maximum size in bytes of bodies with a total time limit, and that limit in milliseconds. */
 const [smallBody, smallBodyMs] = [256 << 10, 30_000];
 
-/** Requests whose bodies are not read to their end, and what makes the read of each fail. */
+/** Requests with unread bodies, and the function that makes the read fail. */
 const interrupted = new WeakMap<IncomingMessage, LwsError>();
 const readings = new WeakMap<IncomingMessage, (error: LwsError) => void>();
 
-/** Makes the read of a request body fail, now or when it begins. */
+/** Makes the read of a request body fail, now or when it starts. */
 export function interruptBody(req: IncomingMessage, error: LwsError): void {
   interrupted.set(req, error);
   readings.get(req)?.(error);
 }
 
-/** Whoever sends so much is trusted with the memory for as much as it has announced, within the limit. */
+/** After this many bytes the announced length is allocated, up to the limit. */
 const longBody = 1 << 20;
 
 interface Collecting {
@@ -111,7 +111,7 @@ interface Collecting {
   readonly setting: string | undefined;
 }
 
-/** The whole body, which is what most requests have: without the iterator and the timer per chunk of `chunks`. */
+/** Reads the whole body, the common case, without the iterator and timer per chunk of `chunks`. */
 function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, setting }: Collecting): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     assertWanted(req);
@@ -132,7 +132,7 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
       }
       received.push(chunk);
       if (!whole && (size < longBody || req.headers['content-length'] === undefined)) return;
-      // Pieces of a long body are put together as they come, so that it is in memory once.
+      // Pieces of a long body are combined on arrival, so that it is in memory once.
       whole ??= Buffer.allocUnsafeSlow(Number(req.headers['content-length']));
       let at = size;
       for (const piece of received.reverse()) {
@@ -151,7 +151,7 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
       clearTimeout(deadline);
       readings.delete(req);
       req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      // Later errors of the connection have nobody to tell.
+      // Later connection errors have no receiver.
       req.on('error', () => {});
       finish();
     };
@@ -161,9 +161,9 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
 
 async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number): AsyncGenerator<Uint8Array> {
   askFor(req, res);
-  // The default iterator would destroy the socket when a refusal ends the loop, and with it the answer.
+  // The default iterator would destroy the socket when an error ends the loop, and with it the response.
   const iterator = req.iterator({ destroyOnReturn: false });
-  // One for all chunks; whoever takes them may take longer.
+  // One timer for all chunks. The consumer may take longer.
   let fail = (_error: LwsError): void => {};
   const timer = setTimeout(() => fail(tooSlow(idleMs)), idleMs);
   readings.set(req, (error) => fail(error));
@@ -187,7 +187,7 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
   } finally {
     clearTimeout(timer);
     readings.delete(req);
-    // Not awaited: after a chunk that never comes it would never end.
+    // Not awaited: it would never end after a chunk that never comes.
     iterator.return?.().catch(() => {});
   }
 }
@@ -198,33 +198,34 @@ function assertWanted(req: IncomingMessage): void {
   if (error) throw error;
 }
 
-/** RFC 9110 10.1.1: the client may wait until we have decided that we want the body. */
+/** RFC 9110 10.1.1: the client may wait until the server wants the body. */
 function askFor(req: IncomingMessage, res: ServerResponse): void {
   if (req.readableDidRead)
-    throw new Error(
-      'The body was read before the request came here: nothing in front of the storage may parse bodies.',
-    );
+    throw new Error('The body was read before the request reached the storage. Remove body parsers in front of it.');
   if (expectsContinue(req)) res.writeContinue();
 }
 
-/** Whether the client waits for a 100 (Continue); other expectations, and all of HTTP/1.0, are ignored (RFC 9110 10.1.1). */
+/** True if the client waits for 100 (Continue). Other expectations and HTTP/1.0 are ignored (RFC 9110 10.1.1). */
 export const expectsContinue = ({ headers, httpVersion }: IncomingMessage): boolean =>
   httpVersion !== '1.0' && /\b100-continue\b/i.test(headers.expect ?? '');
 
 const tooSlow = (idleMs: number): LwsError =>
-  new LwsError('request-timeout', `Nothing of the body arrived for ${idleMs / 1000} seconds.`);
+  new LwsError(
+    'request-timeout',
+    `The request body timed out: no data for ${idleMs / 1000} s (lws.request-idle-seconds).`,
+  );
 const tooLate = (): LwsError =>
   new LwsError('request-timeout', `The request body timed out: it is not complete after ${smallBodyMs / 1000} s.`);
 
-/** Aborts when the client goes away before it has an answer; to be released, since connections outlive requests. */
+/** Aborts when the client disconnects before the response. Must be released, since connections outlive requests. */
 export function whenGone(req: IncomingMessage): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
   return { signal: controller.signal, release: onClosed(req, () => controller.abort()) };
 }
 
-/** The client closed the connection before its request was complete: there is nobody to answer. */
+/** The client closed the connection before its request was complete. */
 export class ClientGone extends Error {
   constructor(cause: unknown) {
-    super('The client went away before its request was complete.', { cause });
+    super('The client disconnected before its request was complete.', { cause });
   }
 }

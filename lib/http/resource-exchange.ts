@@ -1,4 +1,4 @@
-/** A request for a resource, and what it is answered with and from. */
+/** A request for a resource and its response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import type { Target } from '../resources/names.js';
@@ -14,11 +14,11 @@ export interface ResourceExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly access: Access;
-  /** The client's address. */
+  /** Client address. */
   readonly address: string;
   readonly target: Target;
-  /** What the target must be, when the address says so. */
+  /** Required kind of the target, if the URL implies it. */
   readonly model?: InteractionModel;
-  /** Milliseconds that a client may pause within a body. */
+  /** Maximum pause of a client inside a body, in milliseconds. */
   readonly idleMs: number;
 }

@@ -1,4 +1,4 @@
-/** The methods of a resource: each reads the request, calls its operation, and says what came of it. */
+/** Methods of a resource: each parses the request, calls the operation and returns the reply. */
 import type { IncomingMessage } from 'node:http';
 import { refusalOfAbsent, requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
@@ -45,28 +45,28 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   QUERY: query,
 };
 
-/** Answers a request for a resource. @throws LwsError whatever refuses it */
+/** Answers a request for a resource. @throws LwsError */
 export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const isWrite = req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE' || req.method === 'POST';
   const described = describedBy(target.iri);
-  // PUT at a reserved path is 409, and a linkset is none of the resources; anything else of it is the linkset's.
+  // PUT at a reserved path is 409. Linksets are not resources; other requests at their path are for the linkset.
   if (described?.startsWith(storage.rootIri)) return linksetReply(exchange, described);
   const controlled = storage.acls && controlledBy(target.iri);
   if (storage.acls && controlled?.startsWith(storage.rootIri)) return aclReply(exchange, storage.acls, controlled);
   if (isRun(exchange)) return runReply(exchange);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) return unsupportedMethod(storage, access, target.iri);
-  // Rule 1.3: before anything that the request may say besides.
+  // Rule 1.3: reserved names are rejected before all other checks.
   if (req.method === 'PUT' || req.method === 'PATCH') assertUnreserved(storage, target.iri);
   if (isWrite && target.query !== undefined)
-    throw new LwsError('bad-request', 'A resource is written at its own IRI, without a query.');
+    throw new LwsError('bad-request', 'Write a resource at its own IRI, without a query.');
   if (storage.profile?.requiresContentType && isUntyped(req))
-    throw new LwsError('bad-request', 'A body needs a Content-Type.');
+    throw new LwsError('bad-request', 'The body needs a Content-Type.');
   return method(exchange);
 }
 
-/** Rule 20.8: a body that does not say what it is. */
+/** Rule 20.8: a body without a type. */
 const isUntyped = (req: IncomingMessage): boolean =>
   req.method !== 'DELETE' &&
   req.headers['content-type'] === undefined &&
@@ -82,13 +82,13 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
 
 type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>;
 
-/** Answers GET and HEAD. What is at hand is not waited for: each wait is a part of the time of a small GET. @throws LwsError whatever refuses it */
+/** Answers GET and HEAD. Avoids awaiting available values: each await is a part of the time of a small GET. @throws LwsError */
 export async function read(exchange: Reading): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
   try {
     if (target.iri === storage.rootIri && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
       return descriptionReply(req, storage, description);
-    // A resource that is replaced while its bytes are looked for is simply read again.
+    // A resource that was replaced while its bytes were located is read again.
     for (let attempt = 0; attempt < 5; attempt++) {
       const granted = requireAccess(storage, storage.store, access, 'read', target.iri);
       const record = granted instanceof Promise ? await granted : granted;
@@ -100,7 +100,7 @@ export async function read(exchange: Reading): Promise<Reply> {
           : representData(storage, req, record);
       const reply = found instanceof Promise ? await found : found;
       if (!reply) continue;
-      // What came after the decision is shown to those alone who may read it after it came.
+      // Revision changed after authorization: authorize the new revision before replying.
       if (storage.store.record(target.iri)?.revision !== record.revision) await assertStillReadable(exchange, reply);
       if (!storage.acls) return reply;
       return { ...reply, fields: { ...reply.fields, 'WAC-Allow': await wacAllow(storage, access, record) } };
@@ -120,7 +120,7 @@ async function assertStillReadable({ storage, access, target }: Reading, { body 
   }
 }
 
-/** RFC 9110 13.2.2: If-Match and If-Unmodified-Since hold for reads too. */
+/** RFC 9110 13.2.2: If-Match and If-Unmodified-Since apply to reads too. */
 async function assertReadable(
   storage: Storage,
   req: IncomingMessage,
@@ -132,7 +132,7 @@ async function assertReadable(
   assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
 }
 
-/** What all writes of a resource have. @throws LwsError as `preconditions` */
+/** Common options of all writes. @throws LwsError as `preconditions` */
 export const writeOf = ({ req, access, target }: ResourceExchange) =>
   ({ iri: target.iri, access, preconditions: preconditions(req), model: undefined }) as const;
 
@@ -142,9 +142,9 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
   const { record } = await create(storage, {
     ...writeOf(exchange),
     model: exchange.model ?? requestedModel(links, target.iri),
-    // rule 6.4: the links of a creating POST are its first metadata.
+    // Rule 6.4: the links of a creating POST are its first metadata.
     ...(links.length > 0 ? { links } : {}),
-    // rule 6.2: more of it is not looked at.
+    // Rule 6.2: longer values are ignored.
     slug: field(req, 'slug')?.slice(0, 1_000),
     body: requestBody(req, res, idleMs),
   });
@@ -153,9 +153,9 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
 
 async function put(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, target, idleMs } = exchange;
-  // RFC 9110 14.5: a part must not be taken for the whole.
+  // RFC 9110 14.5: a part must not be stored as the whole.
   if (req.headers['content-range'] !== undefined)
-    throw new LwsError('bad-request', 'A partial PUT is not supported; send the whole content without Content-Range.');
+    throw new LwsError('bad-request', 'Partial PUT is not supported. Send the whole content without Content-Range.');
   const links = requestLinks(req);
   const { record, created } = await replace(storage, {
     ...writeOf(exchange),
@@ -176,12 +176,12 @@ async function patchResource(exchange: ResourceExchange): Promise<Reply> {
   return written(exchange, record, created);
 }
 
-/** The answer of a write. */
+/** Returns the response of a write. */
 export async function written(exchange: ResourceExchange, record: ResourceRecord, created: boolean): Promise<Reply> {
   const { ETag, 'Last-Modified': modified, ...others } = await writtenFields(exchange, record);
   const { storage, req, access } = exchange;
   const { iri } = record;
-  // Rule 6.13: both would tell a caller without read access whether its patch changed anything.
+  // Rule 6.13: both would tell a caller without read access if its patch changed anything.
   const isMasked =
     !created &&
     req.method !== 'PUT' &&
@@ -194,15 +194,15 @@ async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, idleMs } = exchange;
   await remove(storage, {
     ...writeOf(exchange),
-    // RFC 4918 10.2; other values count as absent (rule 6.20).
+    // RFC 4918 10.2. Other values are ignored (rule 6.20).
     recursive: field(req, 'depth')?.trim().toLowerCase() === 'infinity',
-    // Otherwise a body of a DELETE has no meaning (RFC 9110 9.3.5), and is left unread.
+    // The body of a DELETE has no meaning (RFC 9110 9.3.5) and is not read.
     body: req.headers['content-digest'] === undefined ? undefined : requestBody(req, res, idleMs),
   });
   return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
 }
 
-/** Who may write but not read is not told what types others have declared. */
+/** Callers without read access do not see declared types. */
 async function shown(storage: Storage, access: Access, record: ResourceRecord): Promise<ResourceRecord> {
   const { authorizer, store } = storage;
   if (!record.types || (await authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record })))
@@ -211,13 +211,13 @@ async function shown(storage: Storage, access: Access, record: ResourceRecord): 
   return rest;
 }
 
-/** `Prefer: set-linkset`: the Link fields are to become metadata (rule 11.10). */
+/** `Prefer: set-linkset`: the Link fields become metadata (rule 11.10). */
 const setsLinkset = (req: IncomingMessage): boolean => preferences(req).has('set-linkset');
 
 const formType = 'application/x-www-form-urlencoded';
-const formHint = { 'LWS-Hint': `Stored as ${formType}, which curl says where no Content-Type is given.` };
+const formHint = { 'LWS-Hint': `Stored as ${formType}, the default Content-Type of curl.` };
 
-/** What an answer to a write says of the new state: the tag is that of a GET without Accept (rule 8.1). */
+/** Fields about the new state after a write: the tag is that of a GET without Accept (rule 8.1). */
 async function writtenFields(
   { storage, req, access }: ResourceExchange,
   record: ResourceRecord,
@@ -239,7 +239,7 @@ async function writtenFields(
   };
 }
 
-/** A query of the resource itself, or of all below a container (rule 14.8). */
+/** A query over a resource, or over everything below a container (rule 14.8). */
 async function query(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, res, access, address, target, idleMs } = exchange;
   if (!resourceQuery) return unsupportedMethod(storage, access, target.iri);
@@ -264,14 +264,14 @@ async function options({ storage, resourceQuery, access, target }: ResourceExcha
   };
 }
 
-/** Whether a request wants to run what it names. */
+/** True if the request wants to run the stored query. */
 const isRun = ({ req, target, resourceQuery }: ResourceExchange): boolean =>
   resourceQuery !== undefined &&
   (req.method === 'GET' || req.method === 'HEAD') &&
   target.query !== undefined &&
   new URLSearchParams(target.query).has('run');
 
-/** Runs it with the rights of who asks, who has to be able to read it. @throws LwsError whatever refuses it */
+/** Runs a stored query with the permissions of the caller, who must be able to read it. @throws LwsError */
 async function runReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, access, address, target } = exchange;
   const guard = async () => requireAccess(storage, storage.store, access, 'read', target.iri);

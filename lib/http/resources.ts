@@ -1,4 +1,4 @@
-/** The last step: what is no fixed route is asked of a resource. */
+/** Last middleware: requests that match no fixed route are for resources. */
 import type { IncomingMessage } from 'node:http';
 import { clientFor, priorityOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
@@ -38,13 +38,13 @@ const routeOf = (path: string): string =>
 
 const isWrite = ({ method }: IncomingMessage): boolean => method === 'PUT' || method === 'POST' || method === 'PATCH';
 
-/** The storage for a body that somebody sends: large ones are work, for which clients take turns. */
+/** Storage for a received body. Large bodies are queued by client. */
 function sentBy(storage: Storage, access: Access, address: string): Storage {
   const sender = async () => {
     const { client, standing } = await clientFor(storage, access, address);
     return { client, rank: priorityOf(standing) };
   };
-  // A copy of all its fields costs as much as to look up the resource, and a descriptor of one as much.
+  // Copying all fields costs as much as looking up the resource, and so does a property descriptor.
   const sent = Object.create(storage) as { -readonly [Name in keyof Storage]: Storage[Name] };
   sent.documents = storage.documents.sentBy(sender);
   return sent;

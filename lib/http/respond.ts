@@ -1,4 +1,4 @@
-/** Writing answers to the wire. It knows Node's response. */
+/** Writes responses to Node's response object. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,8 +14,8 @@ import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
 
 /**
- * Writes the answer that the later steps came to, or the problem document of what they throw, with the fields of every answer. koa
- * writes nothing.
+ * Writes the reply of the downstream middleware, or a problem document if it threw, with the fields of every response. Replaces
+ * koa's response handling.
  */
 export function replyWriter({
   storage,
@@ -24,13 +24,13 @@ export function replyWriter({
   challenge,
   hasPages = false,
 }: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge'> & {
-  /** Absent: no storage is asked. */
+  /** Absent if the request belongs to no storage. */
   readonly storage?: Pick<AppContext['storage'], 'rootIri'> | undefined;
-  /** Browsers get problems as HTML: there is no console that could show them. */
+  /** Browsers get problems as HTML, since there is no console to show them. */
   readonly hasPages?: boolean;
 }): Step {
   const fixed = {
-    // rule 10.2: every answer says which storage it is of; those of resources say more in their own Link.
+    // Rule 10.2: every response names its storage. Responses for resources have their own Link.
     ...(storage ? { Link: formatLink(storage.rootIri, lws.storage) } : {}),
     ...(hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${hstsSeconds}` } : {}),
   };
@@ -58,21 +58,18 @@ export function replyWriter({
   };
 }
 
-/** Milliseconds that a refused upload may continue arriving, so that the client gets to read the answer. */
+/** Time in milliseconds during which a rejected upload may continue, so that the client reads the response. */
 const lingerMs = 5_000;
 
 const onePieceBytes = 16 << 10;
 
-/**
- * Writes a reply. A client that went away is not an error.
- * @returns what resolves when a stream is handed over; anything else is
- */
+/** Writes a reply. A disconnected client is not an error. @returns a promise that resolves when a stream is handed over, undefined otherwise */
 function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> | undefined {
   const { status, body } = reply;
   const isStream = body !== undefined && !Buffer.isBuffer(body);
   let fields = allFields(reply, common);
   if (!req.complete && hasBody(req)) {
-    // Without a 100 (Continue) the client need not send the body, and what comes next would be taken for it.
+    // Without 100 (Continue) the client need not send the body, and the next request would be taken for it.
     if (expectsContinue(req) && !isHttp2(req)) fields = { ...fields, Connection: 'close' };
     endUnreadBody(req, res);
   }
@@ -81,13 +78,13 @@ function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common
     if (isStream) (body as Readable).destroy();
     res.end();
   } else if (isStream) return streamBody(body as Readable, res);
-  // As a string of one byte a character it goes out in one piece with the header, which a Buffer does not.
+  // A latin1 string is sent in one piece with the header section; a Buffer is not.
   else if (body.length <= onePieceBytes) res.end((body as Buffer).toString('latin1'), 'latin1');
   else res.end(body);
   return undefined;
 }
 
-/** Answers that are made once per state are put together with the fields of every answer once, too. */
+/** Cached replies per state are merged with the common fields once. */
 const combined = new WeakMap<Reply, { common: Fields; fields: Fields }>();
 
 function allFields(reply: Reply, common: Fields): Fields {
@@ -104,7 +101,7 @@ function allFields(reply: Reply, common: Fields): Fields {
   return fields;
 }
 
-/** The answer comes before the end of the request's body: let the rest arrive for a while, then hang up. */
+/** The response precedes the end of the request body: accept the rest for a while, then close. */
 function endUnreadBody(req: IncomingMessage, res: ServerResponse): void {
   res.once('finish', () => {
     if (req.complete) return;
@@ -117,7 +114,7 @@ function endUnreadBody(req: IncomingMessage, res: ServerResponse): void {
 async function streamBody(body: Readable, res: ServerResponse): Promise<void> {
   const reset = (): void => breakOff(res);
   body.once('error', reset);
-  // It may have broken off before anybody listened.
+  // It may have failed before the listener was added.
   if (body.errored) reset();
   try {
     await pipeline(body, res);

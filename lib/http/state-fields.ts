@@ -1,4 +1,4 @@
-/** The fields of an answer that tell of a state, and the conditions on it. */
+/** Response fields about a state, and conditions on it. */
 import type { IncomingMessage } from 'node:http';
 import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
@@ -16,19 +16,19 @@ import { addedLinks } from './links.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
-/** Private data that changes: caches ask again, with the tag. */
+/** Private data that changes: caches revalidate with the tag. */
 export const revalidate = 'private, no-cache';
 
 const fieldsOfRecord = new WeakMap<ResourceRecord, Record<string, string>>();
 
-/** The fields that depend on the record alone, made once per state. */
+/** Fields that depend on the record only, cached per state. */
 export function recordFields(storage: Storage, record: ResourceRecord): Record<string, string> {
   let fields = fieldsOfRecord.get(record);
   if (!fields) {
     fields = {
       'Last-Modified': formatHttpDate(record.modified),
       Link: resourceLinks(record, storage),
-      // Also for RDF: a browser runs the XHTML elements that a graph's predicates can spell in RDF/XML.
+      // Also for RDF: a graph's predicates can form XHTML elements in RDF/XML, which a browser would run.
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
     };
@@ -41,17 +41,17 @@ export function recordFields(storage: Storage, record: ResourceRecord): Record<s
   return fields;
 }
 
-/** Whether a read asks for what is new alone. */
+/** True for a conditional read. */
 export const isConditional = ({ headers }: IncomingMessage): boolean =>
   headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
 
-/** RFC 9110 15.4.5: the fields that a 304 repeats. */
+/** RFC 9110 15.4.5: fields repeated in a 304 response. */
 export function notModified(fields: Record<string, string>): Reply {
   const { 'Content-Type': _type, 'Content-Length': _length, 'Accept-Ranges': _ranges, ...kept } = fields;
   return { status: 304, fields: kept };
 }
 
-/** Nearly every request asks for one of these, so they are made once. */
+/** Most requests ask for one of these, so they are cached. */
 interface KeptReplies {
   readonly contentType: string;
   readonly whole: Reply;
@@ -60,7 +60,7 @@ interface KeptReplies {
 
 const replies = new WeakMap<Pick<Representation, 'bytes'>, KeptReplies>();
 
-/** The answers of a representation: 200 and 304. @param fieldsOf gives what they are made with, the same each time */
+/** Returns the 200 and 304 responses of a representation. @param fieldsOf returns the other fields, always the same */
 export function keptReplies(
   representation: Pick<Representation, 'bytes'>,
   contentType: string,
@@ -76,10 +76,7 @@ export function keptReplies(
   return kept;
 }
 
-/**
- * Throws a refusal again; clients look at a 404 for how to create. Whether something is hidden or absent, and whoever asks: the
- * same words (rule 6.18).
- */
+/** Throws an error again with creation hints for a 404. The same for nonexistent and masked resources and for all callers (rule 6.18). */
 export async function creationHints(
   { storage, access, target: { iri } }: Pick<ResourceExchange, 'storage' | 'access' | 'target'>,
   error: unknown,
@@ -98,7 +95,7 @@ export async function creationHints(
   });
 }
 
-/** Who may read what has the name with, or without, a slash at its end is told of it. */
+/** Callers that may read the resource with or without a trailing slash are told about it. */
 async function hintOf({ authorizer, store: view }: Storage, access: Access, iri: string): Promise<string> {
   const other = counterpart(iri);
   const record = view.record(other);
@@ -106,7 +103,7 @@ async function hintOf({ authorizer, store: view }: Storage, access: Access, iri:
   return isTold ? ` There is ${other}, with another end of its name.` : '';
 }
 
-/** The value of `Link` on the linkset and the ACL of a resource: the storage, and the ACL that controls them where there are any. */
+/** `Link` value of the linkset and the ACL of a resource: the storage, and the controlling ACL if there is one. */
 export const documentLinks = (
   described: string,
   { rootIri: storage, acls }: Pick<Storage, 'rootIri' | 'acls'>,
@@ -116,7 +113,7 @@ const linksOfKind = new Map(
   Object.entries(typeLinks).map(([kind, types]) => [kind, types.map((type) => formatLink(type, 'type')).join(', ')]),
 );
 
-/** The value of `Link` on a resource: its types, the storage, its parent, its linkset, and its ACL where there are any. */
+/** `Link` value of a resource: types, storage, parent, linkset, and ACL if there is one. */
 export function resourceLinks(
   record: ResourceRecord,
   whole: Pick<Storage, 'rootIri' | 'acls' | 'profile' | 'links'>,
@@ -136,7 +133,7 @@ const modes: readonly Mode[] = ['read', 'append', 'write', 'control'];
 
 export async function wacAllow(storage: Storage, access: Access, record: ResourceRecord): Promise<string> {
   const { origin } = access;
-  // A new object: decisions are remembered with the one of the request.
+  // A new object: decisions are cached on the one of the request.
   const nobody: Access = origin === undefined ? {} : { origin };
   const asked = access.principal ? allowedModes(storage, access, record) : undefined;
   const open = await allowedModes(storage, nobody, record);

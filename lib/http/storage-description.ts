@@ -1,4 +1,4 @@
-/** The storage description: a controlled identifier document (rule 12.1), folded over what the installed components advertise. */
+/** Storage description: a controlled identifier document (rule 12.1), assembled from the advertisements of the components. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { chooseMediaType } from '../fields/accept.js';
@@ -17,7 +17,7 @@ import { acceptedRanges, lwsCid } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
 
-/** An entry of `service`: its type, its endpoint, and what else it says. */
+/** An entry of `service`: type, endpoint and other members. */
 export interface ServiceEntry {
   readonly type: string;
   readonly serviceEndpoint: string;
@@ -29,7 +29,7 @@ export interface CapabilityEntry {
   readonly [member: string]: unknown;
 }
 
-/** A public key of the storage, by which what it signs is verified. */
+/** A public key of the storage, for verifying its signatures. */
 export interface VerificationMethod {
   readonly id: string;
   readonly type: 'JsonWebKey';
@@ -43,15 +43,15 @@ export interface Advertised {
   readonly verificationMethods: readonly VerificationMethod[];
 }
 
-/** The document, made once: it changes only with the configuration. */
+/** The document. Created once, since it changes only with the configuration. */
 export interface StorageDescription {
   readonly bytes: Buffer;
   readonly tag: string;
-  /** Its RDF renderings, made when they are asked for. */
+  /** RDF representations, created on demand. */
   readonly renderings: Map<RdfFormat, Promise<Buffer>>;
 }
 
-/** What the floors themselves can do (rule 12.3). */
+/** Capabilities of the layers (rule 12.3). */
 const ownCapabilities = (patches: readonly string[]): readonly CapabilityEntry[] => [
   { type: 'https://w3c.github.io/lws-protocol/lws10-core/' },
   {
@@ -96,14 +96,14 @@ async function render(
   format: RdfFormat,
 ): Promise<Buffer> {
   const { keys } = await documents.parse(bytes, jsonLd, storage);
-  // Relative IRIs are relative to where it is read; at the root it is only read as JSON.
+  // Relative IRIs resolve against the URL of the document. At the root it is read as JSON only.
   const place = `${storage.slice(0, -1)}${systemPrefix}/storage-description`;
   const rendered = await documents.render(keys, format, place, prefixes);
   if (!rendered) throw new Error(`The storage description cannot be written as ${format}.`);
   return Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
 }
 
-/** The document in a media type; the JSON ones are the same bytes. */
+/** Returns the document in a media type. The JSON types have the same bytes. */
 function bytesOf(storage: Storage, description: StorageDescription, mediaType: string): Promise<Buffer> | Buffer {
   if (!isRdfFormat(mediaType) || mediaType === jsonLd) return description.bytes;
   let rendering = description.renderings.get(mediaType);
@@ -117,13 +117,13 @@ function bytesOf(storage: Storage, description: StorageDescription, mediaType: s
 
 const offered = [lwsCid, jsonLd, 'application/json', ...rdfFormats.filter((format) => format !== jsonLd)];
 
-/** The media type of the description that a request asks for; `application/lws+cid` when nothing fits. */
+/** Returns the media type of the description for a request; `application/lws+cid` if nothing matches. */
 export function chooseDescription(accept: string | undefined): string {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   return (ranges && chooseMediaType(ranges, offered)) ?? lwsCid;
 }
 
-/** Answers with the description; it is public. */
+/** Returns the public response with the description. */
 export async function descriptionReply(
   req: IncomingMessage,
   storage: Storage,
@@ -131,7 +131,7 @@ export async function descriptionReply(
   mediaType: string = lwsCid,
 ): Promise<Reply> {
   const variant = isRdfFormat(mediaType) ? variantOf(mediaType) : 'json';
-  // The tag of the container must not look like this one: they are two resources that share the root's URL.
+  // The container's tag must differ: two resources share the URL of the root.
   const opaque = `description.${description.tag}${mediaType === lwsCid ? '' : `.${variant}`}`;
   const fields = {
     'Content-Type': mediaType,

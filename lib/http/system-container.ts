@@ -1,6 +1,6 @@
 /**
- * Containers that the server keeps below its system prefix (subscriptions, access requests and grants), and their members: listed,
- * conditional and in pages like all others. It must not know what the members mean, nor who sees them.
+ * Containers below the system prefix (subscriptions, access requests and grants) and their members: listings, conditional
+ * requests and pages as for all containers.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -26,21 +26,21 @@ import { listingReply } from './represent.js';
 import { preconditions } from './request.js';
 import type { RouteRequest } from './route.js';
 
-/** A container as somebody sees it. */
+/** A container as visible to one caller. */
 export interface SystemContainer {
   readonly iri: string;
-  /** Those that the caller may see, in the order of their IRIs. */
+  /** Members that the caller may see, in IRI order. */
   readonly members: readonly ListedMember[];
-  /** Media types, comma separated. */
+  /** Media types, separated by commas. */
   readonly acceptPost: string;
 }
 
-/** A member as a document of its own. */
+/** A member as a document. */
 export interface SystemMember {
   /** Milliseconds since the epoch. */
   readonly modified: number;
   readonly container: string;
-  /** Its short name in the LWS context. */
+  /** Short name in the LWS context. */
   readonly type: string;
   readonly bytes: Buffer;
 }
@@ -84,7 +84,7 @@ export async function systemContainerReply(
 
 const tagOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
 
-/** The fields of a member, which the answer to its creation has too. */
+/** Returns the fields of a member, also for the response to its creation. */
 export const memberFields = (
   storage: string,
   { container, type, bytes, modified }: SystemMember,
@@ -112,7 +112,7 @@ export function systemMemberReply(storage: string, req: IncomingMessage, member:
   return { status: 200, fields, body: bytes };
 }
 
-/** For a DELETE, inside its transaction. @throws LwsError `precondition-failed` */
+/** Checks the preconditions of a DELETE inside its transaction. @throws LwsError `precondition-failed` */
 export const assertMemberState = (
   conditions: ReturnType<typeof preconditions>,
   { bytes, modified }: Pick<SystemMember, 'bytes' | 'modified'>,

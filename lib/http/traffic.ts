@@ -1,7 +1,7 @@
-/** The requests under way, so that a storage is closed after the last of them. */
+/** Counts pending requests, so that a storage is closed after the last of them. */
 
 export class Traffic {
-  /** No further request is to be answered. */
+  /** Rejects all further requests. */
   isClosed = false;
   private underWay = 0;
   private onQuiet: (() => void) | undefined;
@@ -14,7 +14,7 @@ export class Traffic {
     if (--this.underWay === 0) this.onQuiet?.();
   }
 
-  /** Resolves when nothing is under way any more, and after so many milliseconds at the latest. */
+  /** Resolves when no request is pending, or after the timeout. */
   async close(maxMs: number): Promise<void> {
     this.isClosed = true;
     if (this.underWay === 0) return;

@@ -1,4 +1,4 @@
-/** What the server prints when it listens: where it is, and where to go next. */
+/** Text that the server prints when it starts to listen: its URL and the next steps. */
 
 import { type Settings, setByProfile } from '../settings.js';
 import { asTyped } from '../threads/package-root.js';
@@ -9,7 +9,7 @@ import { readIdentity, signCredential, signLinkCredential } from './storage/owne
 
 const validSeconds = 3600;
 
-/** The lines for the terminal; with a minted owner, a ready credential and commands that work when they are pasted. */
+/** Returns the lines for the terminal. With a generated owner, they include a credential and commands that can be pasted. */
 export async function banner(
   { baseUri, mintedOwner, port }: Pick<Server, 'baseUri' | 'mintedOwner'> & { readonly port?: number },
   settings: Settings,
@@ -30,23 +30,23 @@ export async function banner(
       '',
       ...(page
         ? [
-            'Open it in a browser, signed in as its owner for an hour; the link is good for one browser:',
+            'Open it in a browser, signed in as its owner for an hour. The link works in one browser only:',
             `  ${signInLink(page, await signLinkCredential(identity, baseUri, validSeconds))}`,
             '',
           ]
         : []),
-      `The storage is closed to everybody but its owner, ${identity.did}`,
-      `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one, and another link: ${asTyped()} owner --key ${mintedOwner}${place}`,
+      `Only the owner can access the storage: ${identity.did}`,
+      `(key in ${mintedOwner}). The credential below is valid for an hour. For another one, and another link: ${asTyped()} owner --key ${mintedOwner}${place}`,
       '',
       `export TOKEN=${credential}`,
       '',
-      'Try, in another terminal, after that line:',
+      'Paste that line into another terminal, then try:',
       `  curl -H "Authorization: Bearer $TOKEN" -X PUT ${baseUri}/notes/`,
       `  curl -H "Authorization: Bearer $TOKEN" -X PUT -H 'Content-Type: text/turtle' --data '<#it> a <http://schema.org/Note> ; <http://schema.org/text> "Hello" .' ${baseUri}/notes/hello`,
       `  curl -H "Authorization: Bearer $TOKEN" -H 'Accept: application/ld+json' ${baseUri}/notes/hello`,
     );
   } else if (core.devOpen && core.owners.length === 0)
-    lines.push('', 'OPEN MODE: everybody who reaches this address may read, change and delete everything.');
+    lines.push('', 'OPEN MODE: everyone who can reach this address can read, change and delete everything.');
   else lines.push(`Owners: ${core.owners.join(', ')}`);
   const set = setByProfile(settings);
   if (set.length > 0) lines.push(`The profile ${core.profile} sets ${set.join(', ')}`);

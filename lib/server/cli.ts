@@ -1,4 +1,4 @@
-/** The command line: `quadpod [command] [--setting=value ...]`. It reads settings, runs a command, and says what went wrong. */
+/** Command line: `quadpod [command] [--setting=value ...]`. Reads settings, runs a command and reports errors. */
 import { join } from 'node:path';
 import type { Command, CommandHelp, Component } from '../component/contract.js';
 import { CommandError, LwsError } from '../errors.js';
@@ -14,25 +14,21 @@ import { settingsOfStorage } from './storages/storage-registry.js';
 
 interface CommandLine {
   readonly command: string;
-  /** What the command is about, such as an IRI. */
+  /** Operand of the command, such as an IRI. */
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
-  /** The flags that stand without a value: `true` is what is meant, where that can be. */
+  /** Flags without a value: read as `true` if the setting allows it. */
   readonly bare: readonly string[];
 }
 
-/** Exit codes: 2 for a mistake of the operator, 1 for a fault. */
+/** Exit codes: 2 for a usage error, 1 for a failure. */
 const exitCode = { usage: 2, fault: 1 } as const;
 
 const shortNames: Readonly<Record<string, string>> = { '-o': '--output', '-h': '--help' };
 /** Flags of every command that take no value. */
 const switchesOfAll = ['help', 'version'];
 
-/**
- * Reads `command --flag=value --flag value --flag`.
- * @param switches flags that take no value, whatever stands after them
- * @throws SettingsError for a second command
- */
+/** Parses `command --flag=value --flag value --flag`. @param switches flags that take no value @throws SettingsError for a second command */
 export function readCommandLine(words: readonly string[], switches: ReadonlySet<string> = new Set()): CommandLine {
   const flags: Record<string, string> = {};
   const commands: string[] = [];
@@ -57,42 +53,42 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
   return { command, operands, flags, bare };
 }
 
-/** @throws SettingsError for more or less than the command takes */
+/** @throws SettingsError for missing or extra operands */
 function assertOperands({ command, operands }: CommandLine, { operand }: CommandHelp): void {
   if (operand === undefined && operands.length > 0)
-    throw new SettingsError(`One command at a time: ${[command, ...operands].join(', ')}.`);
+    throw new SettingsError(`Give one command at a time, not ${[command, ...operands].join(', ')}.`);
   const wanted = operand?.split(' ') ?? [];
   const least = wanted.filter((word) => !word.startsWith('[')).length;
   if (operands.length >= least && (operands.length <= wanted.length || wanted.at(-1)?.includes('...'))) return;
   throw new SettingsError(
     wanted.length === 1
-      ? `${command} takes one ${operand}: quadpod ${command} ${operand}.`
-      : `${command} takes ${operand}: quadpod ${command} --help.`,
+      ? `${command} requires a ${operand}: quadpod ${command} ${operand}.`
+      : `${command} requires ${operand}: quadpod ${command} --help.`,
   );
 }
 
-/** @throws SettingsError for a flag without the value that it has to have */
+/** @throws SettingsError for a flag without its required value */
 function assertValues({ bare }: CommandLine, { flags = {} }: Partial<CommandHelp>, settings: Settings): void {
   for (const name of bare) {
     const { setting } = settings.all().find((each) => [name, `lws.${name}`].includes(each.setting.name)) ?? {};
     const wanted = flags[name] ?? (setting && setting.parser.parse('true') !== true && setting.parser.expectation);
-    if (wanted) throw new SettingsError(`--${name} has no value; expected --${name}=VALUE, ${wanted}.`);
+    if (wanted) throw new SettingsError(`--${name} requires a value: --${name}=VALUE, ${wanted}.`);
   }
 }
 
-/** What people are used to from other servers. */
+/** Flags that users know from other servers. */
 function assertNoHabit(words: readonly string[]): void {
   const habit = words.find((word) => /^(?:-p|--port|--lws\.port)(?:=|$)/.test(word));
   if (habit !== undefined)
     throw new SettingsError(
-      `${habit.split('=', 1)[0]} is no setting. The port is part of the address that all IRIs begin with: --base-uri=http://localhost:8081. ` +
-        'Where a proxy has that address, --listen-port is the port behind it.',
+      `${habit.split('=', 1)[0]} is no setting. The port is part of the base URI: --base-uri=http://localhost:8081. ` +
+        'Behind a proxy, --listen-port sets the local port.',
     );
   const short = words.find((word) => /^-[^-]/.test(word) && word !== '-o' && word !== '-h');
-  if (short !== undefined) throw new SettingsError(`${short} is no flag; flags have two dashes: --base-uri=URI.`);
+  if (short !== undefined) throw new SettingsError(`${short} is not a flag. Flags have two dashes: --base-uri=URI.`);
 }
 
-/** The commands that components add. */
+/** Commands of components. */
 const commandsOf = (components: readonly Component[]): Readonly<Record<string, Command>> =>
   Object.fromEntries(components.flatMap(({ commands: own = {} }) => Object.entries(own)));
 
@@ -107,7 +103,7 @@ export async function main(words: readonly string[], standard: readonly Componen
   let settings: Settings | undefined;
   try {
     assertNoHabit(words);
-    // Of components that are named in `lws.components` the flags are not known before the settings are.
+    // Flags of components in `lws.components` are known only after the settings are loaded.
     const known: HelpOfCommands = { ...commands, ...commandsOf(standard) };
     const line = readCommandLine(
       words,
@@ -115,7 +111,7 @@ export async function main(words: readonly string[], standard: readonly Componen
     );
     const { command, flags } = line;
     if ('version' in flags) return print(`${packageVersion()}\n`);
-    // Settings that are wrong must not hide how to set them.
+    // Invalid settings must not hide the help.
     if ('help' in flags || command === 'help') return print(explained('help' in flags ? command : '', standard));
     const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};
     const isOwn = ([name]: [string, string]): boolean => Object.hasOwn(own, name);
@@ -125,7 +121,7 @@ export async function main(words: readonly string[], standard: readonly Componen
     const effective = await effectiveSettings({ file, environment: process.env, flags: given }, standard);
     assertValues(line, known[command] ?? {}, effective.settings);
     const tell = (sentence: string): boolean => process.stderr.write(`quadpod: ${sentence}\n`);
-    // Those two open the storage, which refuses another address itself.
+    // Those two open the storage, which checks the base URI itself.
     settings = withRemembered(effective.settings, usual, /^(?:serve|check)$/.test(command) ? () => {} : tell);
     for (const sentence of unknownVariables(settings, process.env)) tell(sentence);
     const { components } = effective;
@@ -141,7 +137,7 @@ export async function main(words: readonly string[], standard: readonly Componen
     const added = commandsOf(components);
     if (!Object.hasOwn(added, command))
       throw new SettingsError(
-        `Unknown command ${command}${meant(nearestName(command, [...Object.keys({ ...commands, ...added }), 'help']))} "quadpod help" lists all.`,
+        `Unknown command ${command}${meant(nearestName(command, [...Object.keys({ ...commands, ...added }), 'help']))} "quadpod help" lists all commands.`,
       );
     assertOperands(line, added[command]!);
     return await added[command]!.run(commandContext(context, check));
@@ -155,7 +151,7 @@ function print(text: string): number {
   return 0;
 }
 
-/** Whoever read the output may be gone, which is nothing that a server has to end for, and no fault when it ends. */
+/** The reader of stdout has closed it. A server continues, and it is not an error at the end. */
 function endWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -163,13 +159,13 @@ function endWithoutReader(): void {
     });
 }
 
-/** Reports an error. What a command refuses, and what the operating system refuses it, is one sentence. @returns the exit code */
+/** Reports an error. Rejections by a command or by the operating system are printed as one sentence. @returns the exit code */
 function explain(error: unknown, settings: Settings | undefined): number {
   const ofSettings = error instanceof SettingsError || error instanceof StoreUnavailableError;
   const ofSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
   const isExpected = ofSettings || ofSystem || error instanceof CommandError || error instanceof LwsError;
   const { message, stack } = error as Error;
-  // One of the sources is named already when a setting does not fit by itself.
+  // The message already names one of the sources if a single setting is not valid.
   const sources = ofSettings && settings && !message.includes(' from ') ? sourcesOf(settings, message) : '';
   process.stderr.write(`quadpod: ${isExpected ? message + sources : (stack ?? String(error))}\n`);
   return isExpected ? exitCode.usage : exitCode.fault;
@@ -182,7 +178,7 @@ const sources = `Settings come from config.json (or --config FILE), the environm
 With --storage NAME a command is about that storage of a deployment ("quadpod storage").
 `;
 
-/** Every command with its sentence. */
+/** Lists the commands with their descriptions. */
 function usage(commands: HelpOfCommands): string {
   const lines = Object.entries(commands).map(([name, { help, operand }]) =>
     row(operand ? `${name} ${operand}` : name, help),
@@ -193,7 +189,7 @@ ${lines.join('')}${row('help', 'print this; COMMAND --help prints the flags of a
 ${sources}`;
 }
 
-/** A command with its flags and an example. */
+/** Prints a command with its flags and an example. */
 export function usageOf(name: string, { help, operand, flags = {}, switches = {}, example }: CommandHelp): string {
   const own = [
     ...Object.entries(flags).map(([flag, text]) => {

@@ -1,4 +1,4 @@
-/** What commands work with: the settings, the storage that no server has open, and the terminal. */
+/** Context of commands: settings, the storage that no server has open, and the terminal. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext, Component, Platform, Progress } from '../component/contract.js';
@@ -11,20 +11,20 @@ import { assertStorage, blobPlaceOf, formatsOf, openStore, serversOf } from './s
 import { readIdentity, signCredential } from './storage/owner-credential.js';
 import { StorageRegistry } from './storages/storage-registry.js';
 
-/** What a command works with. */
+/** Context of a command. */
 export interface Context {
   readonly settings: Settings;
   readonly flags: Readonly<Record<string, string>>;
   readonly operands: readonly string[];
   readonly components: readonly Component[];
-  /** The folder is looked at by itself, also where its storage is going to be in a database. */
+  /** Checks the directory only, even if the storage will be in a database. */
   readonly isApart?: boolean;
 }
 
 export const progress = (label: string) => progressOn(process.stderr, label);
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** What a component's command works with. */
+/** Context of a component's command. */
 export function commandContext(
   { settings, flags, operands, components }: Context,
   check: (context: Context) => Promise<number>,
@@ -41,13 +41,10 @@ export function commandContext(
     dataDir: core.dataDir,
     blobs: { dataDir: resolve(core.dataDir), place: blobPlaceOf(settings, components) },
     ownerCredential: async (file = keyFile) => {
-      if (core.devOpen)
-        throw new SettingsError(
-          'A storage that is open to everybody has nobody who controls it. Stop the server first.',
-        );
+      if (core.devOpen) throw new SettingsError('A storage in open mode has no controller. Stop the server first.');
       if (!existsSync(file))
         throw new SettingsError(
-          `There is no ${file}.${file === keyFile ? ' The owners of this storage are named in lws.owners: --key FILE names the key of one.' : ''}`,
+          `${file} does not exist.${file === keyFile ? ' The owners of this storage are listed in lws.owners. Use --key FILE to name the key of one of them.' : ''}`,
         );
       return signCredential(readIdentity(file), baseUri, 3600);
     },
@@ -56,7 +53,7 @@ export function commandContext(
     onPlatform: (work) => withPlatform({ settings, components }, work),
     progress,
     formats: formatsOf(settings, components),
-    // Read by the command that is about them alone.
+    // Read only by commands about other storages.
     get storages() {
       return StorageRegistry.of(settings, components);
     },
@@ -85,7 +82,7 @@ export async function onStore<T>(
   }
 }
 
-/** Runs work on everything that is installed, while no server has it open. */
+/** Runs work on the platform with all components while no server has it open. */
 async function withPlatform<T>(
   { settings, components }: Pick<Context, 'settings' | 'components'>,
   work: (platform: Platform, owner: string | undefined) => Promise<T>,
@@ -102,11 +99,11 @@ async function withPlatform<T>(
 }
 
 const width = 30;
-/** Milliseconds: shorter work shows nothing, and a log gets a line only so often. */
+/** Milliseconds. Shorter work shows no progress, and a log gets a line at most this often. */
 const quiet = 500;
 const everyMs = 10_000;
 
-/** Shows how far some work is. Nothing is shown of work that ends at once. */
+/** Shows progress. Nothing is shown for work that ends quickly. */
 function progressOn(stream: NodeJS.WriteStream, label: string): Progress {
   const startedAt = Date.now();
   let shownAt = 0;
@@ -116,7 +113,7 @@ function progressOn(stream: NodeJS.WriteStream, label: string): Progress {
     if (now - startedAt < quiet || (!ends && now - shownAt < (stream.isTTY ? 100 : everyMs))) return;
     shownAt = now;
     const share = total === 0 ? 1 : Math.min(1, done / total);
-    // How much there is cannot always be said beforehand.
+    // The total is not always known in advance.
     const far = Number.isFinite(total) ? `${Math.floor(share * 100)} %` : '';
     const counts = Number.isFinite(total) ? `(${done} of ${total})` : `${done}`;
     const left = share > 0 && share < 1 && note ? `, ${timeOf(((now - startedAt) * (1 - share)) / share)} left` : '';

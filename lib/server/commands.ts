@@ -1,4 +1,4 @@
-/** The commands of the house: each works on settings and says what came of it. */
+/** Commands of the server. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandHelp } from '../component/contract.js';
@@ -29,7 +29,7 @@ import {
 } from './storage/owner-credential.js';
 import { rotateKey } from './storage/verification-method.js';
 
-/** Exit code of `check` for a storage that is damaged. */
+/** Exit code of `check` for a damaged storage. */
 const damaged = 3;
 
 interface HouseCommand extends CommandHelp {
@@ -37,56 +37,56 @@ interface HouseCommand extends CommandHelp {
   run(context: Context): Promise<number>;
 }
 
-/** The commands of the house, in the order in which help lists them. */
+/** Commands of the server, in the order of the help. */
 export const commands: Readonly<Record<string, HouseCommand>> = {
   serve: {
-    help: 'run the server (also without a command)',
+    help: 'run the server (default)',
     example: 'serve --base-uri=http://localhost:8080 --data-dir=lws-data',
     run: serve,
   },
   owner: {
-    help: 'print an owner identity and a bearer credential of it',
+    help: 'print an owner identity and a bearer credential for it',
     flags: {
       key: 'FILE use the key in this file',
-      'new-key': 'FILE make a key, and keep it in this file',
+      'new-key': 'FILE create a key and store it in this file',
       ttl: 'SECONDS validity of the credential (3600)',
-      audience: 'URI the storage that it is for (lws.base-uri)',
+      audience: 'URI storage that the credential is for (lws.base-uri)',
     },
     example: 'owner --key lws-data/owner.key --ttl 600',
     run: owner,
   },
   check: {
-    help: 'verify the storage of a server that is stopped; it ends with 3 when something is damaged',
+    help: 'verify the database of a stopped server. Exits with 3 if it is damaged',
     switches: { content: 'also read every blob and compare its digest' },
     example: 'check --content --data-dir=lws-data',
     run: check,
   },
   orders: {
-    help: 'keep the quads of a server that is stopped in one order, or in four, with which other programs find every pattern',
+    help: 'switch a stopped storage between one index and four (other quadstore programs need four)',
     operand: 'one|four',
     example: 'orders four --data-dir=lws-data',
     run: reorder,
   },
   explain: {
-    help: 'print whether a request would be allowed, and by which rule',
+    help: 'print whether a request would be allowed, and the deciding rule',
     operand: 'IRI',
     flags: {
-      as: 'URI the subject; without it an anonymous client',
-      method: 'METHOD of the request (GET)',
-      client: 'URI the client of the request',
-      origin: 'URI the origin of the page that asks',
-      purpose: 'TEXT the purpose that the request states',
+      as: 'URI subject of the request (default: anonymous)',
+      method: 'METHOD method of the request (GET)',
+      client: 'URI client application of the request',
+      origin: 'URI origin of the page that sends the request',
+      purpose: 'TEXT purpose of the request',
     },
     example: 'explain --as https://id.example/alice --method PUT http://localhost:8080/notes/hello',
     run: explainRequest,
   },
   'rotate-webhook-key': {
-    help: 'sign notifications with a new key from the next start on',
+    help: 'create a new key for signing notifications, used from the next start',
     example: 'rotate-webhook-key --data-dir=lws-data',
     run: rotateWebhookKey,
   },
   settings: {
-    help: 'print the effective settings and where each came from',
+    help: 'print the effective settings and their sources',
     example: 'settings --config quadpod.json',
     run: printSettings,
   },
@@ -95,11 +95,11 @@ export const commands: Readonly<Record<string, HouseCommand>> = {
 async function serve({ settings, components }: Context): Promise<number> {
   const core = settings.of(coreSettings);
   const log: Log = createLog(core.logLevel);
-  // A fault in one request must not end the others; it is in the log with its stack.
+  // A failed request must not end the others. The log contains the stack.
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
   const server = await createServer(settings, { components, log, progress });
   const port = await listening(server, core);
-  // Of a program that has the server within it, the memory is its own.
+  // An embedded server leaves the memory settings to its program.
   releaseMemoryWhenIdle();
   const ended = new Promise<number>((resolve, reject) => {
     const stop = (signal: string): void => {
@@ -108,7 +108,7 @@ async function serve({ settings, components }: Context): Promise<number> {
       server.close().then(() => resolve(0), reject);
     };
     process.once('SIGTERM', stop).once('SIGINT', stop);
-    // The end of a terminal is the end of the server in it; without one it is what services send after a renewal.
+    // SIGHUP ends a server in a terminal. Without a terminal it means that certificates were renewed.
     if (process.stderr.isTTY) process.once('SIGHUP', stop);
     else process.on('SIGHUP', () => server.reload());
   });
@@ -118,7 +118,7 @@ async function serve({ settings, components }: Context): Promise<number> {
   return ended;
 }
 
-/** @throws SettingsError when it cannot listen, after the storage is closed */
+/** @throws SettingsError if it cannot listen, after the storage is closed */
 async function listening(server: Server, core: CoreSettings): Promise<number> {
   try {
     return await server.listen();
@@ -133,11 +133,12 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
   const longest = settings.all().find(({ setting: { name } }) => name === 'lws.token.max-lifetime-seconds')?.value;
   const audience = flags['audience'] ?? storage.slice(0, -1);
   const ttl = Number(flags['ttl'] ?? 3600);
-  if (!Number.isSafeInteger(ttl) || ttl < 1) throw new SettingsError(`--ttl is ${flags['ttl']}; expected seconds.`);
-  // What another storage takes is for that to say.
+  if (!Number.isSafeInteger(ttl) || ttl < 1)
+    throw new SettingsError(`--ttl is ${flags['ttl']}. Use a number of seconds.`);
+  // Another storage checks the lifetime itself.
   if (flags['audience'] === undefined && ttl > Number(longest ?? ttl))
     throw new SettingsError(
-      `--ttl is ${ttl}, and this storage takes credentials of at most ${longest} seconds (lws.token.max-lifetime-seconds).`,
+      `--ttl is ${ttl}, but this storage accepts at most ${longest} seconds (lws.token.max-lifetime-seconds).`,
     );
   const identity = identityOf(flags);
   const credential = await signCredential(identity, audience, ttl);
@@ -145,23 +146,23 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
   const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
   if (page) {
     const link = signInLink(page, await signLinkCredential(identity, audience, ttl));
-    lines.push(`Sign in at: ${link}`, 'The link is good for one browser.');
+    lines.push(`Sign in at: ${link}`, 'The link works in one browser only.');
   }
   if (flags['key'] === undefined && flags['new-key'] === undefined)
-    lines.push(`Key (keep it secret; --key FILE reads it again): ${JSON.stringify(identity.key)}`);
+    lines.push(`Key (keep it secret, and reuse it with --key FILE): ${JSON.stringify(identity.key)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
   return 0;
 }
 
-/** @throws SettingsError for a key that is not there, and for a new one in the place of another */
+/** @throws SettingsError if the key file does not exist, or the new one already exists */
 function identityOf({ key, 'new-key': newKey }: Context['flags']): Identity {
-  if (key !== undefined && newKey !== undefined) throw new SettingsError('Give --key or --new-key, not both.');
+  if (key !== undefined && newKey !== undefined) throw new SettingsError('Use either --key or --new-key.');
   if (newKey !== undefined) {
-    if (existsSync(newKey)) throw new SettingsError(`There is a ${newKey} already: --key ${newKey} uses its key.`);
+    if (existsSync(newKey)) throw new SettingsError(`${newKey} already exists. Use --key ${newKey} to use its key.`);
     return keptIdentity(newKey);
   }
   if (key === undefined) return makeIdentity();
-  if (!existsSync(key)) throw new SettingsError(`There is no ${key}. To make a key: --new-key ${key}.`);
+  if (!existsSync(key)) throw new SettingsError(`${key} does not exist. To create a key: --new-key ${key}.`);
   return readIdentity(key);
 }
 
@@ -202,11 +203,11 @@ async function checkAll(context: Context): Promise<number> {
   return onStore(context, look);
 }
 
-/** It may be broken off at any time: the storage is whole then, and the same command goes on. */
+/** Can be interrupted at any time: the storage stays consistent, and the same command continues. */
 async function reorder(context: Context): Promise<number> {
   const [name = ''] = context.operands;
   const wanted = { one: IndexSet.one, four: IndexSet.all }[name];
-  if (!wanted) throw new SettingsError('It is orders one, or orders four.');
+  if (!wanted) throw new SettingsError('Use "orders one" or "orders four".');
   return onStore(context, async (store) => {
     const shown = progress(wanted.isComplete ? 'Adding orders' : 'Removing orders');
     const timer = setInterval(() => shown(store.kept.moved, store.kept.quads), 200);
@@ -215,7 +216,7 @@ async function reorder(context: Context): Promise<number> {
     const { quads, moved } = store.kept;
     shown(quads, quads);
     print(
-      `${quads} quads are in ${name === 'one' ? 'one order' : 'four orders'}${moved === 0 ? ', as they were' : ''}.`,
+      `${quads} quads are stored in ${name === 'one' ? 'one index' : 'four indexes'}${moved === 0 ? ' (unchanged)' : ''}.`,
     );
     return 0;
   });
@@ -246,15 +247,15 @@ async function explainRequest({ settings, flags, operands, components }: Context
 
 const isInUse = (error: unknown): boolean => error instanceof StoreUnavailableError && error.isLocked;
 
-/** Who has the storage open can say it, too. */
+/** The server that has the storage open can answer too. */
 function whereExplained(settings: Context['settings'], components: Context['components']): string {
   const core = settings.of(coreSettings);
   const baseUri = readBaseUri(core).storage.slice(0, -1);
   const page = consolePageOf(baseUri, components, settings);
   const where = page
-    ? ` It explains in the console, at ${page}#/upkeep?tab=explain, and to controllers at ${baseUri}${core.systemPrefix}/explain?as=URI&method=GET&iri=IRI.`
+    ? ` It answers in the console, at ${page}#/admin?tab=explain, and to controllers at ${baseUri}${core.systemPrefix}/explain?as=URI&method=GET&iri=IRI.`
     : '';
-  return `A server has the storage open.${where} To ask here, stop it first.`;
+  return `A server has the storage open.${where} Stop it to use this command.`;
 }
 
 async function rotateWebhookKey({ settings }: Context): Promise<number> {
@@ -262,7 +263,7 @@ async function rotateWebhookKey({ settings }: Context): Promise<number> {
   assertStorage(dataDir);
   rotateKey(join(dataDir, 'webhook.key'), join(dataDir, 'webhook-old.key'));
   print(
-    'Notifications are signed with a new key from the next start on; the old one is published for five minutes more.',
+    'Notifications are signed with a new key from the next start. The old key stays published for five more minutes.',
   );
   return 0;
 }
@@ -273,7 +274,7 @@ async function printSettings({ settings }: Context): Promise<number> {
   return 0;
 }
 
-/** The decision in sentences. @throws SettingsError for a method that is none, and for an IRI outside of the storage */
+/** Prints a decision. @throws SettingsError for an invalid method or an IRI outside the storage */
 async function explain(storage: Storage, request: ExplainedRequest): Promise<string[]> {
   const { access, method, iri } = request;
   const { allowed, rule, needs, exists } = await explainDecision(storage, request).catch((error: unknown) => {
@@ -287,7 +288,7 @@ async function explain(storage: Storage, request: ExplainedRequest): Promise<str
   ];
 }
 
-/** The error of a socket as a sentence for the operator; any other error as it is. */
+/** Converts a socket error to a message for the operator. Returns other errors unchanged. */
 function listenRefusal(error: unknown, { listenHost }: Pick<CoreSettings, 'listenHost'>, url: URL): unknown {
   const { code, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
   const place = `port ${port}${address === undefined ? '' : ` of ${address}`}`;
@@ -297,17 +298,17 @@ function listenRefusal(error: unknown, { listenHost }: Pick<CoreSettings, 'liste
     return new SettingsError(
       `Another program uses ${place}. Stop it, or serve another storage at another address: ` +
         `--base-uri=${other.href.replace(/\/$/, '')} --data-dir=lws-data-${other.port}. ` +
-        'A lws.listen-port alone would not do: clients, and the commands that this server prints, would go on ' +
-        'sending their credentials to the address of lws.base-uri, which is the other program.',
+        'Changing only lws.listen-port is not enough: clients, and the commands that this server prints, would still ' +
+        'send their credentials to the address of lws.base-uri, where the other program listens.',
     );
   }
   if (code === 'EACCES')
     return new SettingsError(
-      `The user of this process may not listen on ${place}. Choose a lws.listen-port from 1024 on, behind a proxy that has the port of lws.base-uri.`,
+      `The user of this process may not listen on ${place}. Use a lws.listen-port from 1024, behind a proxy that has the port of lws.base-uri.`,
     );
   if (['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'].includes(code ?? ''))
     return new SettingsError(
-      `lws.listen-host is ${JSON.stringify(listenHost)}; expected a name or an address of this machine, such as 127.0.0.1 or 0.0.0.0 (${code}).`,
+      `lws.listen-host is ${JSON.stringify(listenHost)}. Use a name or address of this machine, such as 127.0.0.1 or 0.0.0.0 (${code}).`,
     );
   return error;
 }

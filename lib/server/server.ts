@@ -1,6 +1,6 @@
 /**
- * The server as a whole: opens the storage, installs the components, listens, and drains when it is told to close. It must
- * not know the process that it runs in, which may be somebody else's.
+ * The whole server: opens the storage, installs components, listens, and drains on close. Does not depend on the process, which
+ * may belong to another program.
  */
 import type { Component, Platform } from '../component/contract.js';
 import type { Application } from '../http/app.js';
@@ -18,43 +18,39 @@ import { assertUsable } from './storage/usable-settings.js';
 import { StorageDeployment } from './storages/deployment.js';
 import { StorageRegistry } from './storages/storage-registry.js';
 
-/** What a server is made with, beside its settings. */
+/** Options in addition to the settings. */
 export interface Equipment {
   readonly components: readonly Component[];
   readonly log: Log;
-  /** Shows how far long work at the start is; absent: nobody is shown. */
+  /** Shows the progress of long work at startup. Absent: not shown. */
   readonly progress?: Platform['progress'];
 }
 
 export interface Server {
-  /** `lws.base-uri`, without a slash at its end. */
+  /** `lws.base-uri`, without a trailing slash. */
   readonly baseUri: string;
-  /** The koa application, which answers whatever it is asked: `app.callback()` is a listener for `node:http`. */
+  /** The koa application, which answers every request. `app.callback()` is a listener for `node:http`. */
   readonly app: Application['koa'];
-  /** For a koa application of one's own: what is not below the base URI continues to the middleware after it. */
+  /** Middleware for another koa application. Requests outside the base URI are passed on. */
   readonly middleware: Application['middleware'];
-  /** For an HTTP server of one's own: a listener for its event `upgrade`, where WebSockets are opened. */
+  /** Listener for the `upgrade` event of an HTTP server, for WebSockets. */
   readonly upgrade: Upgrade;
   readonly store: Store;
-  /** All quads, read with quadstore from one snapshot each time. Nothing is authorized here. */
+  /** All quads, read with quadstore from a new snapshot for each call. Without access control. */
   readonly quads: Platform['quads'];
-  /** The file of the owner's key, when the server minted one (rule 5.1). */
+  /** Key file of the owner, if the server generated one (rule 5.1). */
   readonly mintedOwner: string | undefined;
-  /**
-   * Listens where the settings say, with an HTTP server of its own.
-   * @returns the port
-   * @throws the error of the socket when the port cannot be had
-   */
+  /** Starts an HTTP server on the configured port. @returns the port @throws the socket error */
   listen(): Promise<number>;
-  /** Reads the certificate again now, where there is one; one that cannot be used is an error in the log. */
+  /** Reloads the certificate, if there is one. Errors go to the log. */
   reload(): void;
-  /** Takes nothing new, answers what is under way, closes the storage. */
+  /** Rejects new requests, answers pending ones and closes the storage. */
   close(): Promise<void>;
 }
 
 /**
- * Makes what is the process's, opens the storage and installs the components.
- * @throws SettingsError for settings that cannot work, StoreUnavailableError when the storage cannot be opened
+ * Creates process resources, opens the storage and installs the components.
+ * @throws SettingsError for invalid settings, StoreUnavailableError if the storage cannot be opened
  */
 export async function prepareServer(
   settings: Settings,
@@ -73,20 +69,17 @@ export async function prepareServer(
   return { ...prepared, close };
 }
 
-/** Milliseconds that requests under way get to end; fewer once their connections are closed. */
+/** Time for pending requests in milliseconds. Less after their connections are closed. */
 const [endMs, endUnconnectedMs] = [10_000, 1_000];
 
-/**
- * Opens the storage with everything on it, ready to be asked. It touches nothing of the process.
- * @throws as `prepareServer`
- */
+/** Opens the storage with all components, ready for requests. Does not touch the process. @throws as `prepareServer` */
 export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
   const { components } = equipment;
   const certificates = certificatesOf(settings, equipment);
   assertUsable(settings, components);
   const core = settings.of(coreSettings);
   const registry = StorageRegistry.of(settings, components, (err) =>
-    equipment.log.error({ err }, 'a record of a storage cannot be read, which is not served'),
+    equipment.log.error({ err }, 'the record of a storage cannot be read; the storage is not served'),
   );
   const process = makeProcess(core, equipment);
   const deployment = registry && new StorageDeployment(registry, process);
@@ -114,7 +107,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     quads: home.platform.quads,
     mintedOwner: home.mintedOwner,
     async listen() {
-      if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
+      if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server is already listening.');
       door = createListeners(core, {
         app: listener,
         challenge: home.appContext.challenge,

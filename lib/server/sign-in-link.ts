@@ -1,8 +1,8 @@
-/** The link that opens the storage in a browser, signed in. */
+/** The link that opens the console signed in. */
 import type { Component } from '../component/contract.js';
 import type { Settings } from '../settings.js';
 
-/** The address of the page for people; `undefined` when no component that is on has one. */
+/** URL of the page for users; `undefined` if no enabled component has one. */
 export function consolePageOf(
   baseUri: string,
   components: readonly Component[],
@@ -12,5 +12,5 @@ export function consolePageOf(
   return path === undefined ? undefined : baseUri + path;
 }
 
-/** The fragment of a link does not leave the browser. */
+/** Browsers do not send the fragment. */
 export const signInLink = (page: string, credential: string): string => `${page}#token=${credential}`;

@@ -198,8 +198,8 @@ for (const by of ['host', 'path'] as const)
       await deployment.change('nina', { state: 'suspended' });
       const page = await console.person();
       for (const [name, status, said] of [
-        ['nina', 503, 'The storage is suspended. Ask its operator.'],
-        ['nobody-of-that-name', 404, 'There is no such storage.'],
+        ['nina', 503, 'The storage is suspended. Contact its operator.'],
+        ['nobody-of-that-name', 404, 'The storage does not exist.'],
       ] as const) {
         const answer = await page.goto(`${rootOf(name)}app`);
         expect(answer!.status()).to.equal(status);

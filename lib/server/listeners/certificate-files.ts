@@ -1,28 +1,25 @@
-/** A certificate in two files, which something outside renews. */
+/** A certificate in two files that another program renews. */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { type CertificateSource, type KeyPair, keyPair } from '../../component/certificates.js';
 import type { Log } from '../../log.js';
 import { SettingsError } from '../../settings.js';
 
-/** Milliseconds between two looks at the files: a watch of the system would miss the target of a link that is put elsewhere. */
+/** Polling interval in milliseconds: file system events miss a symbolic link that changes its target. */
 const watchMs = 2_000;
-/** Milliseconds without a change after which both files are taken to be written. */
+/** Time without a change in milliseconds after which both files are considered complete. */
 const settleMs = 1_000;
 
 export interface CertificateFilesOptions {
   readonly certificate: string;
   readonly key: string;
-  /** The host of the base URI. */
+  /** Host of the base URI. */
   readonly host: string;
   readonly log: Log;
   readonly watchMs?: number;
   readonly settleMs?: number;
 }
 
-/**
- * The pair in two files, read again when they change.
- * @throws SettingsError when there is no usable pair
- */
+/** Loads certificate and key from files and reloads them on change. @throws SettingsError if there is no valid pair */
 export function certificateFiles(options: CertificateFilesOptions): CertificateSource {
   const { certificate, key, host, log } = options;
   let current = firstPair(options);
@@ -37,10 +34,10 @@ export function certificateFiles(options: CertificateFilesOptions): CertificateS
       if (pair.notAfter < Date.now() && current.notAfter > Date.now()) throw new Error('the certificate has expired');
       use(pair);
       current = pair;
-      log.info({ certificate, until: new Date(pair.notAfter) }, 'the TLS certificate was read again');
+      log.info({ certificate, until: new Date(pair.notAfter) }, 'the TLS certificate was reloaded');
       warnOf(pair, host, log);
     } catch (error) {
-      log.error({ certificate, key, err: error }, 'the TLS certificate cannot be used: the one before stays');
+      log.error({ certificate, key, err: error }, 'the TLS certificate is not valid; the previous one stays in use');
     }
   };
   const onChange = (): void => {
@@ -67,18 +64,18 @@ function firstPair({ certificate, key }: CertificateFilesOptions): KeyPair {
     return readKeyPair(certificate, key);
   } catch (error) {
     throw new SettingsError(
-      `lws.tls.certificate is ${certificate} and lws.tls.key is ${key}, and they cannot be used: ${(error as Error).message}.`,
+      `lws.tls.certificate is ${certificate} and lws.tls.key is ${key}, which cannot be used: ${(error as Error).message}.`,
     );
   }
 }
 
 function warnOf(pair: KeyPair, host: string, log: Log): void {
   if (pair.notAfter < Date.now())
-    log.error({ until: new Date(pair.notAfter) }, 'the TLS certificate has expired: clients will refuse it');
+    log.error({ until: new Date(pair.notAfter) }, 'the TLS certificate has expired; clients will reject it');
   if (!pair.isFor(host)) log.warn({ host }, 'the TLS certificate is not for the host of lws.base-uri');
 }
 
-/** Reads both files. @throws Error with a sentence that names the file */
+/** Reads both files. @throws Error with the name of the file */
 function readKeyPair(certificateFile: string, keyFile: string): KeyPair {
   return keyPair(readFileSync(certificateFile, 'utf8'), readFileSync(keyFile, 'utf8'));
 }

@@ -1,4 +1,4 @@
-/** Where the certificate comes from, as the settings say. */
+/** Selects the certificate source by the settings. */
 import type { CertificateSource } from '../../component/certificates.js';
 import type { Component } from '../../component/contract.js';
 import type { Log } from '../../log.js';
@@ -9,12 +9,12 @@ import { certificateFiles } from './certificate-files.js';
 import { Challenges } from './challenges.js';
 
 export interface Certificates {
-  /** Absent: the server speaks plain HTTP, and only answers the challenges of a client outside. */
+  /** Absent: the server speaks plain HTTP and only answers the challenges of an external client. */
   readonly source: CertificateSource | undefined;
   readonly challenges: Challenges;
 }
 
-/** @throws SettingsError for settings that cannot work, and for files that hold no usable pair */
+/** @throws SettingsError for invalid settings, or files without a valid pair */
 export function certificatesOf(
   settings: Settings,
   { components, log }: { readonly components: readonly Component[]; readonly log: Log },

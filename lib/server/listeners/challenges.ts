@@ -1,17 +1,17 @@
-/** Answers to the challenges of an ACME authority (RFC 8555 8.3): our own, and those of a client outside. */
+/** Answers to ACME challenges (RFC 8555 8.3), of this server and of an external client. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 
 const place = '/.well-known/acme-challenge/';
-/** Bytes of a key authorization: a token and a thumbprint. */
+/** Length of a key authorization: a token and a thumbprint. */
 const longest = 1024;
 
 export class Challenges {
   private readonly answers = new Map<string, string>();
 
-  /** @param webroot the folder in which a client outside puts its answers */
+  /** @param webroot directory of an external client's answers */
   constructor(private readonly webroot: string | null) {}
 
   set(token: string, keyAuthorization: string): void {
@@ -22,7 +22,7 @@ export class Challenges {
     this.answers.delete(token);
   }
 
-  /** Answers challenges, and leaves everything else to another listener. */
+  /** Answers challenges and passes everything else to another listener. */
   before(next: RequestListener): RequestListener {
     return (req, res) => {
       const token = tokenOf(req);
@@ -34,7 +34,7 @@ export class Challenges {
     req.resume();
     const found = this.answers.get(token) ?? (await this.fromWebroot(token));
     const fields = { 'Content-Type': 'text/plain', 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
-    const content = found ?? 'There is no such challenge.\n';
+    const content = found ?? 'No such challenge.\n';
     res.writeHead(found === undefined ? 404 : 200, { ...fields, 'Content-Length': Buffer.byteLength(content) });
     res.end(req.method === 'HEAD' ? undefined : content);
   }
@@ -42,7 +42,7 @@ export class Challenges {
   private async fromWebroot(token: string): Promise<string | undefined> {
     if (this.webroot === null) return undefined;
     try {
-      // Neither a link to elsewhere nor a pipe.
+      // Rejects links to other places and pipes.
       const file = await open(
         join(this.webroot, place, token),
         constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
@@ -59,7 +59,7 @@ export class Challenges {
   }
 }
 
-/** The token that a request asks for; undefined when it asks for something else. */
+/** Returns the token that a request asks for, or undefined. */
 function tokenOf({ method, url = '' }: IncomingMessage): string | undefined {
   if ((method !== 'GET' && method !== 'HEAD') || !url.startsWith(place)) return undefined;
   const token = url.slice(place.length);

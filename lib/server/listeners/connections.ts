@@ -1,17 +1,17 @@
-/** How many connections the server takes: in all, so that files can be opened however many there are, and of one address. */
+/** Limits connections: in total, so that files can still be opened, and per address. */
 import type { Server, Socket } from 'node:net';
 import { clientOf } from '../../fields/client-address.js';
 import { maxFiles } from '../../storage/level/open-files.js';
 
 export interface ConnectionLimits {
-  /** Nothing: half of the files that may be open; the other half is for the store and for requests to others. */
+  /** Default: half of the open files limit. The other half is for the store and outbound requests. */
   readonly inAll: number | null;
-  /** Nothing: a quarter of all, or all where a proxy makes them. */
+  /** Default: a quarter of the total, or the total behind a proxy. */
   readonly perAddress: number | null;
   readonly behindProxy: boolean;
 }
 
-/** Bounds the connections of a server; what is too much is closed at once. */
+/** Limits the connections of a server. Connections above the limit are closed immediately. */
 export function limitConnections(server: Server, { inAll, perAddress, behindProxy }: ConnectionLimits): void {
   const all = inAll ?? maxFiles() >> 1;
   const ofOne = perAddress ?? (behindProxy ? all : Math.max(1, all >> 2));

@@ -1,4 +1,4 @@
-/** Node's HTTP server as this house uses it: limits, malformed requests. */
+/** Node's HTTP server: limits and malformed requests. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';
@@ -9,23 +9,23 @@ import { problemReply } from '../../http/problem.js';
 import { lws } from '../../rdf/vocabulary.js';
 import type { WebServer } from './web-server.js';
 
-/** The limits of HTTP/1.1, in milliseconds and bytes. */
+/** HTTP/1.1 limits in milliseconds and bytes. */
 export const limits = {
-  // A body may take hours; pauses within it are bounded instead (lws.request-idle-seconds).
+  // A body may take hours. Pauses are limited instead (lws.request-idle-seconds).
   requestTimeout: 0,
   headersTimeout: 30_000,
   keepAliveTimeout: 75_000,
-  // A type search may name 256 IRIs, and a SAML assertion is a header field too.
+  // A type search may name 256 IRIs, and SAML assertions are sent in a header field.
   maxHeaderSize: 64 << 10,
 } as const;
 
-/** Milliseconds that a client has to read why it is hung up on. */
+/** Time for the client to read the error before the connection is closed, in milliseconds. */
 const lingerMs = 5_000;
 
-/** The HTTP server around the application; what is no HTTP at all is answered here. */
+/** HTTP server around the application. Answers malformed requests here. */
 export function createHttpServer(app: RequestListener, challenge: ChallengePolicy): WebServer {
   const server = createServer({ ...limits, requireHostHeader: false }, app);
-  // Decided by the application: it asks for the body once it wants it.
+  // The application decides: it requests the body when it wants it.
   server.on('checkContinue', app).on('checkExpectation', app);
   answerMalformed(server, challenge);
   return { server, closeIdle: () => server.closeIdleConnections(), closeAll: () => server.closeAllConnections() };
@@ -36,19 +36,19 @@ type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 function malformedRequest({ code, rawPacket }: ClientError): readonly [status: string, LwsError] {
   if (code === 'HPE_HEADER_OVERFLOW')
     return ['431 Request Header Fields Too Large', new LwsError('fields-too-large', 'The header fields are too long.')];
-  // RFC 9110 9.1: a method that nobody knows here; Node reads those that it has a name for, and anything else comes as such a one.
+  // RFC 9110 9.1: an unknown method. Node parses known methods only, and reports others as a parse error.
   if (
     code === 'HPE_INVALID_METHOD' &&
     /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r\n/.test(rawPacket?.toString('latin1') ?? '')
   )
-    return ['501 Not Implemented', new LwsError('not-implemented', 'The method of the request is not known here.')];
+    return ['501 Not Implemented', new LwsError('not-implemented', 'The method of the request is unknown.')];
   return ['400 Bad Request', new LwsError('bad-request', 'This is not HTTP/1.1.')];
 }
 
 /** Answers requests that are not HTTP/1.1. */
 export function answerMalformed(server: NetServer, challenge: ChallengePolicy): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // What comes after the answer fails again, before TLS has sent the answer.
+    // Further data fails again before TLS has sent the response.
     if (socket.writableEnded) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const [status, refusal] = malformedRequest(error);

@@ -1,4 +1,4 @@
-/** Where clients come in: the ports, what is spoken on them, and how many connections they take. */
+/** Ports, protocols and connection limits. */
 import type { RequestListener, Server } from 'node:http';
 import type { ChallengePolicy } from '../../authentication/challenge.js';
 import { type CoreSettings, readBaseUri } from '../settings/core-settings.js';
@@ -10,9 +10,9 @@ import { createSecureWebServer } from './secure-server.js';
 import { drain, listenOn, type WebServer } from './web-server.js';
 
 export interface Door {
-  /** @returns the port of the storage @throws the error of the socket when a port cannot be had */
+  /** @returns the port of the storage @throws the socket error */
   listen(): Promise<number>;
-  /** Takes no new connection, and returns when those under way have ended; after so many milliseconds they are closed. */
+  /** Closes the ports and resolves when pending requests have ended. Closes connections after the timeout. */
   close(maxMs: number): Promise<void>;
 }
 
@@ -20,13 +20,13 @@ export interface DoorOptions {
   readonly app: RequestListener;
   readonly challenge: ChallengePolicy;
   readonly certificates: Certificates | undefined;
-  /** The origins of further storages, by their hosts. */
+  /** Origins of further storages, by host. */
   readonly originAt?: ((host: string) => string | undefined) | undefined;
   /** Called with the server that clients reach. */
   readonly onServer: (server: Server) => void;
 }
 
-/** Connections at once for redirects and challenges, which end with their answer. */
+/** Maximum connections for redirects and challenges, which end with the response. */
 const maxRedirects = 256;
 
 export function createListeners(

@@ -1,14 +1,14 @@
-/** The server for plain HTTP beside TLS: it answers challenges and sends everything else to the base URI. */
+/** Plain HTTP server beside TLS: answers challenges and redirects everything else to the base URI. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { hostOf } from '../../http/request-log.js';
 import { originForm } from '../../resources/names.js';
 import type { Challenges } from './challenges.js';
 import type { WebServer } from './web-server.js';
 
-/** Milliseconds for a whole request, which has nothing to say but its target. */
+/** Time limit of a request in milliseconds: only its target matters. */
 const requestMs = 10_000;
 
-/** @param originAt the origin that a host stands for, of those that the server has: redirects lead to no other, whatever the Host field names */
+/** @param originAt returns the origin of a host of this server; redirects lead to no other origin, whatever the Host field says */
 export function createRedirectingServer(originAt: (host: string) => string, challenges: Challenges): WebServer {
   const redirect = (req: IncomingMessage, res: ServerResponse): void => {
     const origin = originAt(hostOf(req));
@@ -28,7 +28,7 @@ export function createRedirectingServer(originAt: (host: string) => string, chal
     { requestTimeout: requestMs, headersTimeout: requestMs, requireHostHeader: false, maxHeaderSize: 16 << 10 },
     challenges.before(redirect),
   );
-  // No body is asked for: whoever waits to send one gets the redirect.
+  // No 100 (Continue): the client gets the redirect without sending its body.
   server.on('checkContinue', redirect).on('checkExpectation', redirect);
   return { server, closeIdle: () => server.closeIdleConnections(), closeAll: () => server.closeAllConnections() };
 }

@@ -17,26 +17,26 @@ import { answerMalformed, limits } from './http-server.js';
 import type { WebServer } from './web-server.js';
 
 export interface SecureServer extends WebServer {
-  /** What connections get from here on; those that are open keep theirs. */
+  /** Options of new connections; open ones keep theirs. */
   use(pair: KeyPair): void;
 }
 
-/** Requests at once of one connection. */
+/** Maximum concurrent requests per connection. */
 const maxStreams = 100;
-/** Bytes of a body that may be on their way before the application reads them. */
+/** Flow control window in bytes. */
 const windowBytes = 256 << 10;
-/** Milliseconds that a handshake may take. */
+/** Time limit of a handshake in milliseconds. */
 const handshakeMs = 10_000;
 /**
- * Streams that a client may cancel at once, and in a second after that. Each one costs a request that nobody waits for and
- * is not among those at once: a client that continues opening and cancelling is hung up on.
+ * Streams that a client may cancel in a burst, and per second. Each costs a request with no reader, outside the limit of
+ * concurrent requests. A client above the limit is disconnected.
  */
 const [cancelledAtOnce, cancelledPerSecond] = [200, 33];
 
-/** Options of every certificate. */
+/** TLS options common to all certificates. */
 const tls = { minVersion: 'TLSv1.2', honorCipherOrder: true } as const;
 
-/** The server around the application. Without a certificate, handshakes fail until `use` brings one. */
+/** Server around the application. Without a certificate, handshakes fail until `use` is called. */
 export function createSecureWebServer(
   app: RequestListener,
   challenge: ChallengePolicy,
@@ -56,7 +56,7 @@ export function createSecureWebServer(
       },
       maxHeaderListPairs: 512,
       maxSessionInvalidFrames: 100,
-      // Of HTTP/1.1, which the types do not list.
+      // Members of HTTP/1.1 servers that the types omit.
       ...{ maxHeaderSize: limits.maxHeaderSize, requireHostHeader: false, keepAliveTimeout: limits.keepAliveTimeout },
     },
     listener,
@@ -64,7 +64,7 @@ export function createSecureWebServer(
   Object.assign(server, limits);
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerMalformed(server, challenge);
-  // A failed handshake is no HTTP: Node would hand it to those who answer malformed requests.
+  // A failed handshake is not HTTP; Node would pass it to the handler of malformed requests.
   server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -77,7 +77,7 @@ export function createSecureWebServer(
     use: ({ certificate, key }) => server.setSecureContext({ ...tls, cert: certificate, key }),
     closeIdle() {
       (server as unknown as { closeIdleConnections(): void }).closeIdleConnections();
-      // Tells the client, and ends with the last of the streams that are open.
+      // Sends GOAWAY and ends with the last open stream.
       for (const session of sessions) if (!session.closed) session.close();
     },
     closeAll() {
@@ -87,11 +87,11 @@ export function createSecureWebServer(
   };
 }
 
-/** Bounds sessions of HTTP/2: how long they are idle, and how often they cancel. @returns those that are open */
+/** Limits HTTP/2 sessions: idle time and cancellations. @returns the open sessions */
 function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
   let accepted: Socket | undefined;
-  // Node makes the session in a listener of the same event.
+  // Node creates the session in a listener of the same event.
   server.prependListener('secureConnection', (socket: Socket) => {
     accepted = socket;
   });
@@ -107,7 +107,7 @@ function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Sessio
         if (stream.rstCode === constants.NGHTTP2_NO_ERROR || mayCancel()) return;
         session.destroy(new Error('too many streams were cancelled'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
       });
-      // Errors of a stream are the request's, which knows of them by its end.
+      // Stream errors belong to the request, which notices the end of the stream.
       stream.on('error', () => {});
     });
     session.setTimeout(limits.keepAliveTimeout, () => {
@@ -115,12 +115,12 @@ function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Sessio
     });
     session.once('close', () => sessions.delete(session));
   });
-  // What a client sends that is no HTTP/2 ends its session.
+  // Invalid HTTP/2 data ends the session.
   server.on('sessionError', () => {});
   return sessions;
 }
 
-/** A token bucket. @returns whether one more is allowed now */
+/** A token bucket. @returns true if one more is allowed now */
 function bucket(size: number, perSecond: number): () => boolean {
   let [left, at] = [size, performance.now()];
   return () => {

@@ -1,16 +1,16 @@
-/** A server that listens, whatever it speaks: where, and how it ends. */
+/** A listening server of any protocol. */
 import type { AddressInfo, Server as NetServer } from 'node:net';
 
 /** A listening server and its connections. */
 export interface WebServer {
   readonly server: NetServer;
-  /** Ends connections without a request under way, and keeps the others from getting a further one. */
+  /** Closes idle connections, and the others after their current request. */
   closeIdle(): void;
-  /** Ends all. */
+  /** Closes all connections. */
   closeAll(): void;
 }
 
-/** Listens, and returns the port. @param host absent: every address */
+/** Listens and returns the port. @param host default: every address */
 export function listenOn({ server }: WebServer, port: number, host: string | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -21,12 +21,12 @@ export function listenOn({ server }: WebServer, port: number, host: string | und
   });
 }
 
-/** Takes no new connection, and returns when those under way have ended; after so many milliseconds they are closed. */
+/** Closes the port and resolves when pending requests have ended. Closes connections after the timeout. */
 export async function drain({ server, closeIdle, closeAll }: WebServer, maxMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   closeIdle();
   const impatient = setTimeout(closeAll, maxMs);
-  // Connections that become idle while others are drained.
+  // Connections that become idle during the drain.
   const idle = setInterval(closeIdle, 100);
   await closed;
   clearTimeout(impatient);

@@ -1,4 +1,4 @@
-/** The settings in force and the components that they name. */
+/** Effective settings and the components that they name. */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,20 +12,20 @@ export interface Effective {
 }
 
 /**
- * Lays the sources over the defaults, with the settings of the components that `lws.components` adds.
- * @throws SettingsError for a setting that is unknown or does not fit, and for a component that cannot be loaded
+ * Merges the sources over the defaults, including settings of the components in `lws.components`.
+ * @throws SettingsError for an unknown or invalid setting, and for a component that cannot be loaded
  */
 export async function effectiveSettings(sources: SettingSources, standard: readonly Component[]): Promise<Effective> {
   const components = [...standard, ...(await Promise.all(namedComponents(sources).map(importComponent)))];
   return { settings: loadSettings([coreSettings, ...components.map(({ settings }) => settings)], sources), components };
 }
 
-/** `lws.components` has to be known before the settings of the components that it names. */
+/** `lws.components` must be known before the settings of its components. */
 function namedComponents({ file, environment, flags }: SettingSources): readonly string[] {
   const { name, parser } = coreSettings.components;
   const given = flags?.[name] ?? flags?.['components'] ?? environment?.['LWS_COMPONENTS'];
   const content = file?.content as Record<string, unknown> | null | undefined;
-  // A path is relative to where it was typed, and in a file to that file; anything else is the name of a package.
+  // A path is relative to the current directory, or to the settings file; anything else is a package name.
   const folder = given === undefined && file && existsSync(file.name) ? dirname(file.name) : '.';
   return (parser.parse(given ?? content?.[name] ?? []) ?? []).map((module) =>
     /^\.{0,2}\//.test(module) ? pathToFileURL(resolve(folder, module)).href : module,

@@ -1,23 +1,24 @@
-/**
- * The addresses that a data directory was made for. LevelDB is open to one process: commands beside a server read them here.
- */
+/** Base URIs stored in a data directory. Only one process can open LevelDB, so commands read these files. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Settings, SettingsError } from '../../settings.js';
 import { writeWhole } from '../../storage/level/synced-files.js';
 import { coreSettings } from './core-settings.js';
 
-/** Settings that a data directory keeps, by the name of the file that has the value. */
+/** Settings stored in a data directory, by file name. */
 const kept = { 'base-uri': coreSettings.baseUri, 'storages-address': coreSettings.storagesAddress } as const;
 type Kept = keyof typeof kept;
 
-/** @param address `null`: there is none @throws SettingsError for a file that cannot be read, and the file system's error */
+/** @param address `null` for none @throws SettingsError for an unreadable file, and the file system's error */
 export function rememberAddress(folder: string, address: string | null, name: Kept = 'base-uri'): void {
   if (address === null) rmSync(join(folder, name), { force: true });
   else if (rememberedAddress(folder, name) !== address) writeWhole(join(folder, name), `${address}\n`);
 }
 
-/** The root IRI of the storage in a folder, or the addresses of others; `undefined` where no storage was opened yet. @throws SettingsError */
+/**
+ * Returns the root IRI of the storage in a directory, or the address template. `undefined` if no storage was opened yet.
+ * @throws SettingsError
+ */
 function rememberedAddress(folder: string, name: Kept): string | undefined {
   try {
     return readFileSync(join(folder, name), 'utf8').trim() || undefined;
@@ -29,9 +30,9 @@ function rememberedAddress(folder: string, name: Kept): string | undefined {
 }
 
 /**
- * The settings with the addresses of the data directory, where nothing else gives them.
- * @param file the settings file that comes with the program: its defaults are nobody's choice
- * @param told hears of an address that was given and is another one, which wins
+ * Adds the addresses stored in the data directory, unless they are set.
+ * @param file the settings file of the program: its defaults do not count as set
+ * @param told called if an address is set to another value, which takes precedence
  */
 export function withRemembered(settings: Settings, file: string, told: (sentence: string) => void): Settings {
   const { dataDir, listenPort } = settings.of(coreSettings);
@@ -42,7 +43,7 @@ export function withRemembered(settings: Settings, file: string, told: (sentence
     const [source, value] = [found.source, found.value as string | null];
     const isGiven = source !== 'default' && !(source === file && value === usual);
     if (remembered === undefined) {
-      // Clients would send their credentials to whatever has the usual port.
+      // Otherwise clients would send credentials to whatever listens on the usual port.
       if (fileName === 'base-uri' && !isGiven && listenPort)
         effective = effective.with(name, `http://localhost:${listenPort}`, coreSettings.listenPort.name);
       continue;
@@ -50,7 +51,7 @@ export function withRemembered(settings: Settings, file: string, told: (sentence
     const address = fileName === 'base-uri' ? remembered.replace(/\/$/, '') : remembered;
     if (!isGiven) effective = effective.with(name, address, `the data directory ${dataDir}`);
     else if (value?.replace(/\/$/, '') !== address.replace(/\/$/, ''))
-      told(`${name} is ${value} (from ${source}); the storage in ${dataDir} was made for ${remembered}`);
+      told(`${name} is ${value} (from ${source}), but the storage in ${dataDir} was created for ${remembered}`);
   }
   return effective;
 }

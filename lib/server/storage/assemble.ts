@@ -1,4 +1,4 @@
-/** Puts the floors and the components together from the settings. */
+/** Assembles layers and components from the settings. */
 import { createHmac } from 'node:crypto';
 import { accessTokenSuite, type TrustedIssuer } from '../../authentication/access-token.js';
 import { RememberingAuthenticator } from '../../authentication/authenticate.js';
@@ -37,17 +37,17 @@ import type { ServerProcess } from './process.js';
 import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
 import { systemRoutes } from './system-routes.js';
 
-/** What the storage needs of the rest of the server. */
+/** Parts of the server that a storage needs. */
 export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingKey' | 'read' | 'formats'> {
   readonly settings: Settings;
   readonly process: ServerProcess;
   /** Id of the last change of owners by an operator. */
   readonly ownersChange?: string | undefined;
-  /** The storage of `lws.base-uri`, where this is another one of its deployment. */
+  /** Storage of `lws.base-uri`, if this is another one of its deployment. */
   readonly home:
     | (Pick<AssemblyContext, 'installations'> & { readonly platform: Pick<Platform, 'rootIri'> })
     | undefined;
-  /** Filled later; asked when requests come. */
+  /** Filled later; called when requests come. */
   readonly installations: readonly Installation[];
 }
 
@@ -109,14 +109,14 @@ const assembleDpop = (
 ): Platform['dpop'] =>
   dpopVerifier({
     ...{ requireNonce, cacheSize, clock },
-    // Known to every server that has the key, and to nobody else.
+    // Known to all servers that have the key, and to no other.
     nonceSecret: createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
       .update('dpop')
       .digest(),
     isFirst: (id, validMs) => store.coordination.isFirst(id, validMs),
   });
 
-/** All that components may use. */
+/** The platform object for components. */
 export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
@@ -128,7 +128,7 @@ export function assemblePlatform(
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
-  // RFC 7519 4.1.3 compares audiences as strings; people write the base URI with and without its slash.
+  // RFC 7519 4.1.3 compares audiences as strings; clients use the base URI with and without a trailing slash.
   const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);
   return {
     baseUri,
@@ -166,14 +166,14 @@ export function assemblePlatform(
       ...(deployment?.metrics ?? []),
       ...(await Promise.all(installations.map((installation) => installation.metrics?.() ?? []))).flat(),
     ],
-    // What the operator decided for all is nobody else's business.
+    // Settings of the operator for all storages are not shown.
     version: packageVersion(),
     executable: asTyped(),
     describeSettings: () => describeSettings(settings, home !== undefined),
   };
 }
 
-/** Installs what is switched on, and tells what is off that it is. */
+/** Installs enabled components and notifies disabled ones. */
 export async function installAll(
   components: readonly Component[],
   settings: Settings,
@@ -192,7 +192,7 @@ const trustedIssuer = (issuer: string, fetch: GuardedFetch, clock: () => number)
   ...issuerKeys({ fetch, issuer, metadataUrl: wellKnownOf(issuer, 'lws-configuration'), clock }),
 });
 
-/** The suites that the storage itself takes credentials of: access tokens, and when they may be presented directly, all. */
+/** Suites accepted directly: access tokens, and all others if direct presentation is on. */
 function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly TrustedIssuer[]): Suite[] {
   const audiences = new Set([platform.rootIri, platform.baseUri]);
   const tokens = accessTokenSuite({ issuers: () => issuers, audiences });
@@ -216,7 +216,7 @@ export function assembleAppContext(
     capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
     verificationMethods,
   });
-  // Whom the operator named does not wait for what strangers name.
+  // Fetches for issuers configured by the operator do not queue with others.
   const trusted = platform.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
   const embedded = installations.flatMap(({ authorizationServer }) => authorizationServer ?? []);
   const issuers = [...embedded, ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, trusted, platform.clock))];
@@ -251,7 +251,7 @@ export function assembleAppContext(
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
     onCaller: process.onCaller?.(storage),
-    // The numbers of the process have those of all its storages.
+    // Metrics of the process include those of all storages.
     onAnswered: [
       process.answered,
       ...(home ?? { installations }).installations.flatMap(({ onAnswered }) => onAnswered ?? []),
@@ -261,18 +261,13 @@ export function assembleAppContext(
 
 const storeMeasures = (store: Store, quotaBytes: number): readonly Metric[] => [
   metric('gauge', 'store_bytes', 'Bytes that count against the quota.', store.bytes),
-  metric('gauge', 'store_quota_bytes', 'The quota in bytes; 0: none.', quotaBytes),
-  metric('gauge', 'store_transactions_waiting', 'Transactions under way or waiting.', store.commits.waiting),
+  metric('gauge', 'store_quota_bytes', 'Quota in bytes; 0 for no limit.', quotaBytes),
+  metric('gauge', 'store_transactions_waiting', 'Transactions running or waiting.', store.commits.waiting),
   metric(
     'gauge',
     'store_failed',
-    '1 while the disk takes no writes.',
+    '1 while the disk accepts no writes.',
     Number(store.commits.hasFailed || !store.isOpen),
   ),
-  metric(
-    'gauge',
-    'store_snapshots_open',
-    'Open snapshots of the thread that answers requests.',
-    openSnapshots(store.level),
-  ),
+  metric('gauge', 'store_snapshots_open', 'Open snapshots of the HTTP thread.', openSnapshots(store.level)),
 ];

@@ -1,11 +1,11 @@
-/** Private keys that the server makes at its first start and keeps in files of mode 0600. */
+/** Private keys that the server generates at its first start and stores in files of mode 0600. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicJwk } from '../../authorization/multikey.js';
 import { SettingsError } from '../../settings.js';
 import { writeWhole } from '../../storage/level/synced-files.js';
 
-/** A private key as a JWK; the file that holds one has mode 0600. */
+/** A private key as JWK. Its file has mode 0600. */
 export type PrivateJwk = PublicJwk & { readonly d: string };
 
 export function makeKey(): PrivateJwk {
@@ -15,22 +15,22 @@ export function makeKey(): PrivateJwk {
 }
 
 /**
- * Reads a key from a file, or makes an Ed25519 key and keeps it there with mode 0600.
- * @throws SettingsError when the file holds something else
+ * Reads a key from a file, or generates an Ed25519 key and stores it with mode 0600.
+ * @throws SettingsError if the file contains something else
  */
 export function keptKey(file: string): PrivateJwk {
   if (existsSync(file)) return readKey(file);
   const key = makeKey();
-  // What the owner creates is lost without it, and half of it keeps the server from starting.
+  // Synced: without the key the owner's data is lost, and a partial file would prevent the start.
   writeWhole(file, `${JSON.stringify(key)}\n`);
   return key;
 }
 
-/** @throws SettingsError when the file does not hold a private Ed25519 or P-256 JWK */
+/** @throws SettingsError if the file does not contain a private Ed25519 or P-256 JWK */
 export function readKey(file: string): PrivateJwk {
   const refuse = (cause?: unknown): never => {
     const why = cause ? `: ${(cause as Error).message}` : '';
-    throw new SettingsError(`${file} does not hold a private key (a JWK of Ed25519 or P-256)${why}.`);
+    throw new SettingsError(`${file} does not contain a private key (a JWK of Ed25519 or P-256)${why}.`);
   };
   let key: PrivateJwk;
   try {

@@ -1,4 +1,4 @@
-/** One storage, opened with everything that is installed on it: the only one of a server, or one of a deployment. */
+/** An open storage with its components: the only one of a server, or one of a deployment. */
 import { createPrivateKey } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import type { ServerProcess } from './process.js';
 import { type Upgrade, upgradeListener } from './upgrades.js';
 import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
 
-/** The storage with everything that is installed on it, before anybody can ask. */
+/** The storage with its components, before it accepts requests. */
 export interface PreparedStorage {
   readonly core: CoreSettings;
   readonly storage: Storage;
@@ -31,37 +31,34 @@ export interface PreparedStorage {
   close(): Promise<void>;
 }
 
-/** Where a storage is opened. */
+/** Location of a storage. */
 export interface Surroundings {
   readonly process: ServerProcess;
-  /** The others that the process serves, for the storage of `lws.base-uri`. */
+  /** Other storages of the process, for the storage of `lws.base-uri`. */
   readonly deployment?: Deployment | undefined;
-  /** The storage of `lws.base-uri`, for each of the others. */
+  /** Storage of `lws.base-uri`, for each of the others. */
   readonly home?: OpenStorage | undefined;
-  /** As of `AssemblyContext`. */
+  /** See `AssemblyContext`. */
   readonly ownersChange?: string | undefined;
 }
 
-/** A storage that answers. */
+/** A storage that accepts requests. */
 export interface OpenStorage extends Omit<PreparedStorage, 'close'> {
   readonly app: Application;
-  /** Settles when nothing more of the storage is needed for the answer. */
+  /** Settles when the response no longer needs the storage. */
   readonly listener: (...exchange: Parameters<RequestListener>) => Promise<void>;
   readonly upgrade: Upgrade;
-  /** Whether something is under way that no request waits for. */
+  /** True while background work is running. */
   isBusy(): boolean;
-  /** Whether somebody listens to what happens in it. */
+  /** True while clients are subscribed. */
   isFollowed(): boolean;
-  /** Ends answers that would go on for ever. */
+  /** Ends endless responses. */
   drain(): void;
-  /**
-   * Waits so many milliseconds for requests under way, and closes the storage.
-   * @returns whether it has something to do when it is opened again
-   */
+  /** Waits up to the timeout for pending requests and closes the storage. @returns true if it has pending work for the next opening */
   close(maxMs: number): Promise<boolean>;
 }
 
-/** Opens one storage, and installs the components on it. @throws as `prepareServer` */
+/** Opens a storage and installs its components. @throws as `prepareServer` */
 export async function prepareStorage(
   settings: Settings,
   installed: readonly Component[],
@@ -103,7 +100,7 @@ export async function prepareStorage(
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);
     await installAll(components, settings, platform, installations);
-    // What one storage has loaded, all have.
+    // Modules loaded for one storage are shared by all.
     if (!home) process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
     const { storageLinks } = storage.profile ?? {};
     storage.links = [
@@ -122,7 +119,7 @@ export async function prepareStorage(
   }
 }
 
-/** Nothing is said of migrations that do not take place. */
+/** No message if no migration is needed. */
 function migrating(progress: Platform['progress']): (done: number) => void {
   let told: ReturnType<typeof progress> | undefined;
   return (done) => {
@@ -131,7 +128,7 @@ function migrating(progress: Platform['progress']): (done: number) => void {
   };
 }
 
-/** Opens a storage, and begins what it does by itself. @throws as `prepareServer` */
+/** Opens a storage and starts its background work. @throws as `prepareServer` */
 export async function openStorage(
   settings: Settings,
   components: readonly Component[],

@@ -1,4 +1,4 @@
-/** Opening the storage of a data directory, with messages that an operator can act on. */
+/** Opens the storage of a data directory, with error messages for the operator. */
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Component } from '../../component/contract.js';
@@ -15,33 +15,36 @@ import { Store, type StoreOptions } from '../../storage/transactions/store.js';
 import { coreSettings } from '../settings/core-settings.js';
 import { rememberAddress } from '../settings/stored-base-uri.js';
 
-/** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */
+/** Node's recursive mkdir reports ENOENT on a read-only disk. */
 const whyNotMade = (error: unknown): string =>
   (error as NodeJS.ErrnoException).code === 'ENOENT'
-    ? 'the disk is read-only, or no folder can be made there'
+    ? 'the disk is read-only, or no directory can be created there'
     : (error as Error).message;
 
-/** LevelDB would let threads of one process share a database (queries run in threads), and so two servers. */
+/** LevelDB would let two servers of one process share a database, since threads may (queries run in threads). */
 const inUse = new Set<string>();
 
-/** For commands that work on what is there. @throws SettingsError when a folder has no storage; nothing is made */
+/** For commands on an existing storage. @throws SettingsError if the directory has no storage; nothing is created */
 export function assertStorage(dataDir: string): void {
   const folder = resolve(dataDir);
   if (existsSync(join(folder, 'level'))) return;
   if (existsSync(join(folder, 'blobs')))
     throw new SettingsError(
-      `The data directory ${folder} has a blobs/ folder, and its database (level/) is missing. Restore level/ from a backup.`,
+      `The data directory ${folder} has a blobs/ directory, but its database (level/) is missing. Restore level/ from a backup.`,
     );
   throw new SettingsError(
-    `There is no storage in ${folder}, which lws.data-dir names. Say where it is: --data-dir FOLDER.`,
+    `${folder} (lws.data-dir) contains no storage. Name its directory with --data-dir DIRECTORY.`,
   );
 }
 
-/** The place of blobs that a component gives; none: the folder `blobs/`. @throws SettingsError where its settings cannot work */
+/**
+ * Returns the blob store that a component contributes. Undefined: the directory `blobs/`.
+ * @throws SettingsError if its settings are not valid
+ */
 export const blobPlaceOf = (settings: Settings, components: readonly Component[]): BlobPlace | undefined =>
   components.map((component) => component.blobs?.(settings.of(component.settings))).find(Boolean);
 
-/** The modules of exchange formats that components give, see `Platform.formats`. */
+/** Modules of exchange formats that components contribute, see `Platform.formats`. */
 export const formatsOf = (settings: Settings, components: readonly Component[]): readonly string[] =>
   components.flatMap((component) => component.formats?.(settings.of(component.settings)) ?? []);
 
@@ -59,31 +62,28 @@ export function serversOf(settings: Settings, components: readonly Component[]):
 export interface OpeningOptions extends Omit<StoreOptions, 'coordination'> {
   /** Joins the other servers of the storage. Absent if there are none. */
   readonly servers?: ((options: JoinOptions) => Promise<Coordination>) | undefined;
-  /** It is one of the storages of a deployment. */
+  /** True for a storage of a deployment. */
   readonly isOneOfMany?: boolean;
 }
 
-/** Private keys that all servers of a storage have to have. */
+/** Private keys that all servers of a storage must share. */
 const secrets = ['owner.key', 'webhook.key', 'webhook-old.key', 'oauth-keys.json'];
 
-/**
- * Opens (or creates) the storage in a folder.
- * @throws StoreUnavailableError
- */
+/** Opens or creates the storage in a directory. @throws StoreUnavailableError */
 export async function openStore(dataDir: string, storage: string, options: OpeningOptions): Promise<Store> {
   const folder = resolve(dataDir);
   try {
     await makeFolder(folder);
   } catch (error) {
     throw new StoreUnavailableError(
-      `The data directory ${folder} cannot be made (${whyNotMade(error)}). Choose another lws.data-dir.`,
+      `The data directory ${folder} cannot be created (${whyNotMade(error)}). Choose another lws.data-dir.`,
       error,
     );
   }
   const place = realpathSync(folder);
   if (inUse.has(place))
     throw new StoreUnavailableError(
-      `The storage in ${folder} is in use by another server of this process. Close that one first, or choose another lws.data-dir.`,
+      `The storage in ${folder} is in use by another server of this process. Close that server, or choose another lws.data-dir.`,
     );
   inUse.add(place);
   const release = (): void => void inUse.delete(place);
@@ -130,8 +130,8 @@ async function joined(
   }
   if (replica.journal)
     throw new StoreUnavailableError(
-      'The data directory is this server’s copy of a storage in a database, which lws.store named. Set lws.store again. To go on without ' +
-        'the database, stop all servers, make a back-up ("quadpod backup DIR") and restore it into an empty lws.data-dir.',
+      'The data directory is a copy of a storage in a database (lws.store). Set lws.store again. To continue without ' +
+        'the database, stop all servers, make a backup ("quadpod backup DIR") and restore it into an empty lws.data-dir.',
     );
   return singleServer;
 }

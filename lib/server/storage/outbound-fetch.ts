@@ -1,4 +1,4 @@
-/** The guarded fetch of this server, from its settings. */
+/** Guarded fetch of this server, from its settings. */
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import type { AdmissionOptions } from '../../outbound/admission.js';
@@ -9,13 +9,13 @@ import type { CoreSettings } from '../settings/core-settings.js';
 
 type Policy = Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>;
 
-/** Requests of one client, and of all, that may wait for their turn. */
+/** Maximum number of waiting requests, per client and in total. */
 const waiting = { perClient: 100, inAll: 400 };
 
 /**
- * Makes fetches under a policy; that of `lws.fetch.*` when none is given, each of which then has so many requests under way at
- * once; under any other, who asks sees to that.
- * @throws SettingsError for a file of certificates that cannot be read
+ * Creates fetch functions for a policy. Default: that of `lws.fetch.*`, with the configured number of concurrent requests each.
+ * For other policies the caller limits concurrency.
+ * @throws SettingsError for an unreadable certificate file
  */
 export function outboundFetch(core: CoreSettings): (policy?: Policy) => GuardedFetch {
   const own = core.fetchCertificates.map(readCertificates);
@@ -40,6 +40,6 @@ function readCertificates(file: string): string {
     );
   }
   if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw new SettingsError(`lws.fetch.ca-certificates names ${file}, which holds no certificate (PEM).`);
+    throw new SettingsError(`lws.fetch.ca-certificates names ${file}, which contains no certificate (PEM).`);
   return text;
 }

@@ -1,4 +1,4 @@
-/** Owners that need no identity provider: a did:key identity and bearer credentials of it (rule 5.3). */
+/** Owners without an identity provider: a did:key identity and bearer credentials for it (rule 5.3). */
 import { randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
 import { signInType } from '../../authentication/jwt.js';
@@ -15,21 +15,17 @@ const identityOf = (key: PrivateJwk): Identity => ({ did: didKeyOf(key), key });
 
 export const makeIdentity = (): Identity => identityOf(makeKey());
 
-/** The identity of the key in a file, which is made when there is none. @throws SettingsError as `keptKey` */
+/** Returns the identity of the key in a file, which is generated if missing. @throws SettingsError as `keptKey` */
 export const keptIdentity = (file: string): Identity => identityOf(keptKey(file));
 
-/** The identity of the key in a file. @throws SettingsError as `readKey` */
+/** Returns the identity of the key in a file. @throws SettingsError as `readKey` */
 export const readIdentity = (file: string): Identity => identityOf(readKey(file));
 
-/**
- * A self-signed credential of an identity, to be sent as a bearer token.
- * @param audience the base URI of the storage that it is for
- * @param ttlSeconds how long it is valid
- */
+/** Creates a self-signed credential to be sent as bearer token. @param audience base URI of the storage @param ttlSeconds validity */
 export const signCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
   signed('JWT', identity, { audience, ttlSeconds });
 
-/** The same for a sign-in link: no bearer token, it belongs to the first browser that exchanges it. */
+/** Creates a credential for a sign-in link. It is not a bearer token; the first browser that exchanges it owns it. */
 export const signLinkCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
   signed(signInType, identity, { audience, ttlSeconds });
 

@@ -1,7 +1,4 @@
-/**
- * What a process makes once, however many storages it serves: the log, the threads for documents, the guarded fetch, the count of
- * refused credentials. It must not know a storage.
- */
+/** Resources of the process, shared by all its storages: log, document threads, guarded fetch, rate limit of rejected credentials. */
 import { inAllStorages, Tallies } from '../../authentication/tally.js';
 import { type Throttle, throttle } from '../../authentication/throttle.js';
 import type { Platform } from '../../component/contract.js';
@@ -16,34 +13,34 @@ import { outboundFetch } from './outbound-fetch.js';
 
 export interface ServerProcess {
   readonly log: Log;
-  /** Shows how far long work is. */
+  /** Shows the progress of long work. */
   readonly progress: Platform['progress'];
   readonly documents: Documents;
-  /** Fetches under a policy; that of the settings when none is given. */
+  /** Fetch functions for a policy; default: that of the settings. */
   readonly fetchUnder: ReturnType<typeof outboundFetch>;
   readonly failures: Throttle;
-  /** Limits that components have in common in all storages. */
+  /** Limits that components share across all storages. */
   readonly throttle: Platform['throttle'];
   readonly tallies: Tallies;
-  /** What is made ready some seconds after the first request. */
+  /** Work done a few seconds after the first request. */
   readonly warms: (() => void)[];
-  /** Told of every request that was answered. */
+  /** Called after every response. */
   readonly answered: (answered: Answered) => void;
-  /** Told of the caller of each request to a storage. */
+  /** Called with the caller of each request to a storage. */
   readonly onCaller?: ((storage: Storage) => AppContext['onCaller']) | undefined;
-  /** Ends the threads when no other server of the process has them; called when all storages are closed. */
+  /** Ends the threads if no other server of the process uses them. Called when all storages are closed. */
   close(): Promise<void>;
 }
 
-/** Milliseconds after the first request, after which the threads are loaded that updates and queries need first. A server that nobody asks stays small. */
+/** Time after the first request until the threads for updates and queries are loaded, in milliseconds. An unused server stays small. */
 const warmMs = 3_000;
-/** Routes that are asked whether anybody needs the server or not. */
+/** Routes that monitoring requests, which do not count as use. */
 const watching = new Set(['health', 'metrics']);
 
-/** The threads for documents, which all servers that a program opens share: each storage would have its own otherwise. */
+/** Document threads shared by all servers that a program opens. */
 const shared: { pools?: Pools | undefined; users: number } = { users: 0 };
 
-/** @throws SettingsError for a file of certificates that cannot be read */
+/** @throws SettingsError for an unreadable certificate file */
 export function makeProcess(
   core: CoreSettings,
   { log, progress = () => () => {} }: { readonly log: Log; readonly progress?: Platform['progress'] },

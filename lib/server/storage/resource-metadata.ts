@@ -1,4 +1,4 @@
-/** The storage as a protected resource of OAuth (RFC 9728): who issues the tokens that it takes, and how they are presented. */
+/** OAuth protected resource metadata of the storage (RFC 9728): accepted issuers and presentation of tokens. */
 import type { ChallengePolicy } from '../../authentication/challenge.js';
 import { wellKnownOf } from '../../authentication/issuer-keys.js';
 import { signatureAlgorithms } from '../../authentication/jwt.js';
@@ -6,10 +6,10 @@ import type { Route } from '../../http/route.js';
 
 const name = 'oauth-protected-resource';
 
-/** Where the metadata of a storage are: the well-known path, inserted before that of the storage (section 3.1). */
+/** Returns the metadata URL of a storage: the well-known path inserted before its path (section 3.1). */
 export const resourceMetadataOf = (storage: string): string => wellKnownOf(storage, name);
 
-/** @param issuers whose tokens are taken; nothing is told where there are none */
+/** @param issuers accepted issuers; without any there is no document */
 export function resourceMetadataRoutes(
   { realm, dpopOnly }: ChallengePolicy,
   issuers: readonly string[],
@@ -28,7 +28,7 @@ export function resourceMetadataRoutes(
   const route = { methods: ['GET', 'HEAD'], access: 'public', handle: () => ({ status: 200, fields, body }) } as const;
   const below = `/.well-known/${name}`;
   const inserted = new URL(resourceMetadataOf(realm)).pathname;
-  // Clients keep the slash at the end of the storage's URI, or leave it out.
+  // Clients keep or drop the trailing slash of the storage URI.
   const elsewhere = inserted === below ? [] : [inserted, `${inserted}/`];
   return [{ ...route, path: below }, ...elsewhere.map((path) => ({ ...route, place: 'origin', path }) as const)];
 }

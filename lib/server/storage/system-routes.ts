@@ -1,4 +1,4 @@
-/** The fixed routes of the house itself. */
+/** Fixed routes of the server. */
 
 import type { Reply } from '../../http/reply.js';
 import { type Route, route } from '../../http/route.js';
@@ -11,11 +11,11 @@ export const systemRoutes = (storage: Storage, description: StorageDescription):
     descriptionReply(req, storage, description, chooseDescription(req.headers.accept)),
   ),
   route('public', 'GET HEAD {prefix}/health/live', () => answer(true)),
-  // There is no ready server while an index is rebuilt: it listens after that.
+  // The server listens only after indexes are rebuilt.
   route('public', 'GET HEAD {prefix}/health/ready', async () => answer(await isWritable(storage.store))),
 ];
 
-/** LevelDB is open and took the last batch, the disk has room, and blobs are taken. */
+/** LevelDB is open and accepted the last batch, the disk has space, and blobs are accepted. */
 async function isWritable(store: Store): Promise<boolean> {
   if (!store.isOpen || store.commits.hasFailed) return false;
   return store.blobs.assertReady().then(

@@ -1,7 +1,4 @@
-/**
- * Connections that become something else than HTTP (RFC 9110 7.8): a component may take one. Every other wish to upgrade is ignored, and
- * the request is answered.
- */
+/** Connection upgrades (RFC 9110 7.8): a component may handle one. All other upgrade requests are answered as usual. */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -14,27 +11,27 @@ const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
-/** A listener for the event `upgrade` of an HTTP server: hands the connection to the component that wants it. */
+/** Listener for the `upgrade` event of an HTTP server: passes the connection to the component that handles it. */
 export const upgradeListener =
   (installations: readonly Installation[]): Upgrade =>
   (req, socket, head) => {
-    // Nobody else listens from here on.
+    // No other listener from here on.
     socket.on('error', () => socket.destroy());
     if (!installations.some((each) => each.upgrade?.(req, socket, head))) endUpgrade(socket, 404);
   };
 
-/** Whether there is a component that takes connections. */
+/** True if a component handles upgrades. */
 export const takesUpgrades = (installations: readonly Installation[]): boolean =>
   installations.some(({ upgrade }) => upgrade);
 
-/** Has connections of a server taken. @param take absent: it stays as it is */
+/** Installs the upgrade handler on a server. @param take absent: unchanged */
 export function acceptUpgrades(server: Server, take: Upgrade | undefined): void {
   if (!take) return;
-  // Later versions of Node ask; the others hand over each request that has the field.
+  // Later versions of Node ask first; earlier ones pass on each request with the field.
   Object.assign(server, { shouldUpgradeCallback: isWebSocket });
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     if (isWebSocket(req)) return take(req, socket, head);
-    // The body is not read as one any more.
+    // The body is no longer read as a request body.
     if (hasBody(req)) return endUpgrade(socket, 400);
     const res = new ServerResponse(req);
     res.shouldKeepAlive = false;

@@ -1,4 +1,4 @@
-/** The combinations of settings that the server refuses to start with (rule 5.4). Pure. */
+/** Combinations of settings that the server rejects at startup (rule 5.4). */
 import { isIdentity } from '../../authorization/did.js';
 import type { MakeCertificateSource } from '../../component/certificates.js';
 import type { Component } from '../../component/contract.js';
@@ -6,10 +6,7 @@ import { type Settings, SettingsError } from '../../settings.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { blobPlaceOf, formatsOf, serversOf } from './open-store.js';
 
-/**
- * Refuses what would be unsafe or cannot work, in the settings of components too.
- * @throws SettingsError with one sentence that names the setting, and where its value is from
- */
+/** Rejects unsafe or impossible settings, including those of components. @throws SettingsError with the setting and the source of its value */
 export function assertUsable(all: Settings, components: readonly Component[]): void {
   try {
     assertEach(all, components);
@@ -34,45 +31,49 @@ function assertEach(all: Settings, components: readonly Component[]): void {
   };
   const { url, loopback } = readBaseUri(settings);
   if (!/^\/[A-Za-z0-9._~-]+$/.test(systemPrefix) || /^\/(?:app|callback|\.well-known|\.{1,2})$/i.test(systemPrefix))
-    refuse(`lws.system-prefix is ${JSON.stringify(systemPrefix)}; expected one path segment such as /.lws.`);
+    refuse(`lws.system-prefix is ${JSON.stringify(systemPrefix)}. Use one path segment such as /.lws.`);
   for (const owner of owners)
     if (!isIdentity(owner))
       refuse(
-        `lws.owners has ${JSON.stringify(owner)}; expected URIs, and a did:key has to be whole: "quadpod owner" prints one.`,
+        `lws.owners contains ${JSON.stringify(owner)}. Use URIs; a did:key must be complete ("quadpod owner" prints one).`,
       );
   if (owners.length === 0 && !devOpen && !loopback)
     refuse(
-      'lws.owners is empty, so nobody could use a storage at a public lws.base-uri. Name an owner ' +
-        '(quadpod owner makes one), or set lws.dev.open=true for a storage that everybody may change.',
+      'lws.owners is empty, so no caller could use a storage at a public lws.base-uri. Name an owner ' +
+        '("quadpod owner" creates one), or set lws.dev.open=true for a storage that all callers may change.',
     );
   if (devOpen && owners.length === 0 && accessControl === 'wac')
     refuse(
-      'lws.dev.open opens a storage whose owners decide, and with lws.access-control=wac access control lists do, which ' +
-        'would be closed to everybody. Unset one of the two, or name an owner in lws.owners.',
+      'lws.dev.open applies to storages without owners, but owners or access control lists (lws.access-control=wac) decide here. ' +
+        'Unset one of the two, or name an owner in lws.owners.',
     );
   if (devOpen && requireHttps)
-    refuse('lws.dev.open is for development alone and excludes lws.require-https. Unset one of the two.');
+    refuse('lws.dev.open is for development only and excludes lws.require-https. Unset one of the two.');
   if (devOpen && owners.length === 0 && corsOrigins.includes('*'))
-    refuse('lws.cors.allowed-origins has * while lws.dev.open lets everybody write: any web page could. List origins.');
+    refuse(
+      'lws.cors.allowed-origins contains * while lws.dev.open allows all callers to write, so any web page could write. List origins.',
+    );
   for (const origin of corsOrigins)
     if (origin !== '*' && !isOrigin(origin))
       refuse(
-        `lws.cors.allowed-origins has ${JSON.stringify(origin)}; expected an origin such as https://app.example, without a path.`,
+        `lws.cors.allowed-origins contains ${JSON.stringify(origin)}. Use an origin such as https://app.example, without a path.`,
       );
   if (corsOrigins.includes('*') && corsOrigins.length > 1)
-    refuse('lws.cors.allowed-origins has * beside other origins; expected * alone, or a list of origins.');
+    refuse('lws.cors.allowed-origins contains * and other origins. Use either * or a list of origins.');
   if (requireHttps && url.protocol === 'http:' && !loopback)
-    refuse('lws.require-https is true and lws.base-uri is plain http. Set lws.base-uri to the https URI of the proxy.');
+    refuse(
+      'lws.require-https is true, but lws.base-uri is plain http. Set lws.base-uri to the https URI of the proxy.',
+    );
   const servesTls = assertUsableTls(all, components, refuse);
   if (requireHttps && !settings.behindProxy && !servesTls)
     refuse(
-      'lws.require-https needs TLS, here or at a proxy. Set lws.tls.certificate and lws.tls.key, or lws.behind-proxy=true, ' +
+      'lws.require-https requires TLS, here or at a proxy. Set lws.tls.certificate and lws.tls.key, or lws.behind-proxy=true, ' +
         'or unset lws.require-https.',
     );
-  if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
+  if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0. Use a port from 1 to 65535.');
 }
 
-/** Where the settings that a message names have their values from, but for defaults: in brackets, or nothing. */
+/** Returns the sources of the settings in a message, except defaults, in parentheses. */
 export function sourcesOf(settings: Settings, message: string): string {
   const given = settings
     .all()
@@ -83,7 +84,7 @@ export function sourcesOf(settings: Settings, message: string): string {
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
-/** What a component gives certificates by; none: they are in files, or there is no TLS. @throws SettingsError */
+/** Returns the component that provides certificates. Undefined: they are in files, or there is no TLS. @throws SettingsError */
 export function certificateMaker(
   settings: Settings,
   components: readonly Component[],
@@ -98,11 +99,7 @@ export function certificateMaker(
   return components.map((component) => component.certificates?.(settings.of(component.settings), facts)).find(Boolean);
 }
 
-/**
- * Refuses what cannot work.
- * @param refuse throws, with one sentence that names the setting
- * @returns whether the server speaks TLS
- */
+/** Rejects invalid TLS settings. @param refuse throws with the setting @returns true if the server speaks TLS */
 function assertUsableTls(
   settings: Settings,
   components: readonly Component[],
@@ -119,15 +116,15 @@ function assertUsableTls(
   if (certificateMaker(settings, components) === undefined && tlsCertificate === null) {
     if (tlsHttpPort !== null)
       refuse(
-        'lws.tls.http-port needs TLS. Set lws.tls.certificate and lws.tls.key, or lws.tls.acme.directory-url, or unset it.',
+        'lws.tls.http-port requires TLS. Set lws.tls.certificate and lws.tls.key, or lws.tls.acme.directory-url, or unset it.',
       );
     return false;
   }
   const { url } = readBaseUri(core);
   if (url.protocol !== 'https:')
-    refuse(`lws.base-uri is ${JSON.stringify(core.baseUri)} while TLS is on; expected an https URI.`);
+    refuse(`lws.base-uri is ${JSON.stringify(core.baseUri)}, but TLS is on. Use an https URI.`);
   const port = listenPort ?? (Number(url.port) || 443);
   if (tlsHttpPort !== null && tlsHttpPort !== 0 && tlsHttpPort === port)
-    refuse(`lws.tls.http-port is ${port}, the port of TLS itself; expected another one, such as 80.`);
+    refuse(`lws.tls.http-port is ${port}, the port of TLS itself. Use another one, such as 80.`);
   return true;
 }

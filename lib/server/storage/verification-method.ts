@@ -1,10 +1,10 @@
-/** The key that signs what the storage sends to others, as its description publishes it (rule 12.2). */
+/** Key that signs notifications, as published in the storage description (rule 12.2). */
 import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { calculateJwkThumbprint } from 'jose';
 import type { VerificationMethod } from '../../http/storage-description.js';
 import { keptKey, type PrivateJwk, readKey } from './key-file.js';
 
-/** The public half of an Ed25519 key as a verification method; its id ends in the RFC 7638 thumbprint. */
+/** Returns the public half of an Ed25519 key as verification method. Its id ends in the RFC 7638 thumbprint. */
 export async function verificationMethodOf(key: PrivateJwk, storage: string): Promise<VerificationMethod> {
   const { kty, crv, x } = key;
   const kid = await calculateJwkThumbprint({ kty, crv, x });
@@ -18,16 +18,16 @@ export async function verificationMethodOf(key: PrivateJwk, storage: string): Pr
 
 interface OldKey {
   readonly key: PrivateJwk;
-  /** Milliseconds since the epoch: when the first server started that signs with another one. */
+  /** Time in milliseconds since the epoch when the first server started to sign with another key. */
   readonly retired?: number;
 }
 
-/** Milliseconds for which signatures of a key may still be checked after it was retired. */
+/** Time for which a retired key stays published, in milliseconds. */
 const oldSignatures = 300_000;
 
 /**
- * The method of the key before a rotation, until its last signature is older than five minutes (RFC 9421 leaves it to the
- * receiver how old a signature may be).
+ * Returns the verification method of the previous key until its last signature is older than five minutes (RFC 9421 lets the
+ * receiver choose the maximum age).
  */
 export async function oldVerificationMethod(
   file: string,
@@ -44,7 +44,7 @@ export async function oldVerificationMethod(
   return verificationMethodOf(key, storage);
 }
 
-/** Puts a new key in the place of the one that signs, which `oldVerificationMethod` continues publishing for a while. */
+/** Replaces the signing key. `oldVerificationMethod` publishes the old one for a while. */
 export function rotateKey(file: string, old: string): void {
   if (existsSync(file)) {
     writeFileSync(old, JSON.stringify({ key: readKey(file) }), { mode: 0o600, flush: true });

@@ -1,6 +1,6 @@
 /**
- * Many storages in one process: each request is handed to the storage that its host or path names, which is opened for it. That of `lws.base-uri`,
- * the home, is open all the time, and its controllers are the operators.
+ * Many storages in one process: each request goes to the storage that its host or path names, which is opened on demand. The
+ * storage of `lws.base-uri`, the home storage, is always open; its controllers are the operators.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -37,12 +37,12 @@ import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
 import { laying } from './templates.js';
 
-/** Storages open beside `lws.storages.max-open` while their callers are verified. */
+/** Storages open in addition to `lws.storages.max-open` while their callers are verified. */
 const maxGuests = 4;
-/** Milliseconds that the standing of a caller is remembered for; and its credential, for the next opening. */
+/** Time for which a caller's class and credential are cached for the next opening, in milliseconds. */
 const [standingMs, credentialMs] = [5_000, 3_600_000];
 
-/** As the link that the server prints. */
+/** Same form as the sign-in link that the server prints. */
 const signInSeconds = 3600;
 
 const dayMs = 86_400_000;
@@ -58,18 +58,18 @@ export class StorageDeployment implements Deployment {
   private home: OpenStorage | undefined;
   private refusal: RequestListener | undefined;
   private readonly refusals = new WeakMap<IncomingMessage, unknown>();
-  /** Openings of storages, in a minute, that strangers of one address cause, and all together. */
+  /** Storage openings per minute caused by unprivileged callers: per address, and in total. */
   private readonly openings = throttle(30, 600);
   private readonly seats = new WeakMap<IncomingMessage, Seat>();
   private readonly standings = new WeakMap<Principal, { readonly standing: CallerClass; readonly until: number }>();
-  /** Standings of callers, by digests of a storage and a credential that it accepted. */
+  /** Caller classes by digests of storage and accepted credential. */
   private readonly credentials = lruCache<CallerClass>(10_000, credentialMs);
   private sweeper: NodeJS.Timeout | undefined;
-  /** A file for each storage that is open, or has something to do; beside the records, whose folder is looked through when it changes. */
+  /** A file for each storage that is open or has pending work. Beside the records, since changes in their directory cause a rescan. */
   private readonly marks: string;
   private sweeping = Promise.resolve();
   private isSweepDue = false;
-  /** Of the home: whether it is alive, and ready. */
+  /** Health routes, answered by the home storage. */
   private readonly watchedPath: string;
 
   constructor(
@@ -83,9 +83,9 @@ export class StorageDeployment implements Deployment {
     rmSync(join(this.records.folder, laying), { recursive: true, force: true });
     mkdirSync(this.marks, { recursive: true, mode: 0o700 });
     this.watchedPath = `${new URL(readBaseUri(core).storage).pathname.slice(0, -1)}${core.systemPrefix}/health/`;
-    // What one storage has parsed, asked and imported is not to hold up the answers of others.
+    // Parsing, queries and imports of one storage must not delay responses of others.
     priority.niceness = 10;
-    // All storages have one gate for what they fetch on the word of others; its clients take turns.
+    // All storages share one limit for fetches of untrusted URLs, with round robin between clients.
     const fetch = process.fetchUnder();
     this.shared = { ...process, fetchUnder: (policy) => (policy ? process.fetchUnder(policy) : fetch) };
     this.residents = new OpenStorages({
@@ -101,7 +101,7 @@ export class StorageDeployment implements Deployment {
     });
   }
 
-  /** Begins to serve, with the home open. */
+  /** Starts to serve; the home storage is open. */
   start(home: OpenStorage): void {
     const { process, storages } = this;
     const { storagesKept } = storages.settings.of(coreSettings);
@@ -110,22 +110,22 @@ export class StorageDeployment implements Deployment {
       this.refusals.get(req),
     );
     const fault = (message: string) => (err: unknown) => process.log.error({ err }, message);
-    // One after the other: a folder is not cleared away once more when its name has a new storage.
+    // One at a time: a directory must not be deleted after its name has a new storage.
     const sweep = (): void => {
       if (this.isSweepDue) return;
       this.isSweepDue = true;
       this.sweeping = this.sweeping
         .then(() => this.sweep(storagesKept * dayMs))
-        .catch(fault('removed storages could not be cleared away'));
+        .catch(fault('removed storages could not be deleted'));
     };
     const changed = (name: string): void => void this.renew(name).then(sweep);
-    this.records.watch(changed, fault('a record of a storage cannot be read, and the one before holds'));
+    this.records.watch(changed, fault('the record of a storage cannot be read; the previous one stays in force'));
     void this.residents.wake(readdirSync(this.marks).filter((name) => this.isReady(name)));
     sweep();
     this.sweeper = setInterval(sweep, sweepMs).unref();
     if (this.isOneOrigin)
       process.log.warn(
-        'The pages of all storages have one origin (lws.storages.address has {name} in its path): their users have to trust each other.',
+        'The pages of all storages have one origin (lws.storages.address has {name} in its path). Their users must trust each other.',
       );
   }
 
@@ -139,7 +139,7 @@ export class StorageDeployment implements Deployment {
     return join(this.marks, name);
   }
 
-  /** Has what its record says now hold. */
+  /** Applies the current record. */
   private async renew(name: string): Promise<void> {
     await this.residents.close(name);
     if (this.isReady(name) && existsSync(this.markOf(name))) void this.residents.wake([name]);
@@ -156,7 +156,7 @@ export class StorageDeployment implements Deployment {
       ownersChange: record.ownersChange,
       process: {
         ...shared,
-        // The terminal shows the progress of the process, not of each storage that a request opens.
+        // The terminal shows the progress of the process, not of each opened storage.
         progress: () => () => {},
         log: shared.log.child({ storage: name }),
         documents: shared.documents.of(name),
@@ -166,7 +166,7 @@ export class StorageDeployment implements Deployment {
     });
   }
 
-  /** Takes down what a caller is in a storage, now that its credential is verified (rule 21.4). */
+  /** Records the class of a caller in a storage after its credential was verified (rule 21.4). */
   private judge(...[name, { authorizer, store }, req, access]: [string, Storage, IncomingMessage, Access]): void {
     const seat = this.seats.get(req);
     const { principal } = access;
@@ -177,14 +177,14 @@ export class StorageDeployment implements Deployment {
     };
     const known = this.standings.get(principal);
     if (known && known.until > Date.now()) return void use(known.standing);
-    // Not awaited: documents of groups may be long in coming.
+    // Not awaited: fetching group documents may take long.
     authorizer.standing(store, access).then(
       (standing) => {
         this.standings.set(principal, { standing, until: Date.now() + standingMs });
         if (standing !== 'stranger') this.credentials.set(digestOf(name, req), standing);
         use(standing);
       },
-      (error: unknown) => this.process.log.warn({ err: error, storage: name }, 'the standing of a caller is unknown'),
+      (error: unknown) => this.process.log.warn({ err: error, storage: name }, 'the class of a caller is unknown'),
     );
   }
 
@@ -193,7 +193,7 @@ export class StorageDeployment implements Deployment {
     const whom = this.whom(req);
     if (whom === 'home') return void this.home!.listener(req, res);
     void this.enter(req, whom).then(
-      // What is still to be sent then is not the storage's business: somebody may read it slowly, or not at all.
+      // Data still to be sent does not keep the storage open, however slowly the client reads.
       ({ storage, leave }) => storage.listener(req, res).finally(leave),
       (error: unknown) => {
         this.refusals.set(req, error);
@@ -202,7 +202,7 @@ export class StorageDeployment implements Deployment {
     );
   };
 
-  /** Takes connections that are to become WebSockets. */
+  /** Handles WebSocket upgrades. */
   readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy());
     const whom = this.whom(req);
@@ -214,7 +214,7 @@ export class StorageDeployment implements Deployment {
     return this.enter(req, whom).then(
       ({ storage, leave }) => {
         storage.upgrade(req, socket, head);
-        // A channel is no request: it is closed when another storage needs the place.
+        // A channel is not a request: it is closed if another storage needs the slot.
         leave();
       },
       (error: unknown) => endUpgrade(socket, statusOf(error)),
@@ -225,14 +225,14 @@ export class StorageDeployment implements Deployment {
     const host = hostOf(req);
     const path = pathOf(req);
     const found = this.storages.addresses.find(host, path);
-    // Whoever watches the process asks it by whatever address it has; what is about the server, or names none, is for the home to answer.
+    // Monitoring may use any address. The home storage answers requests about the server, or without a storage.
     const isAnywhere = host === '' || path === '*' || (found === 'elsewhere' && path.startsWith(this.watchedPath));
     return isAnywhere ? 'home' : found;
   }
 
   /**
-   * The storage that a request is for, which counts as used until somebody leaves it, or the connection closes.
-   * @throws LwsError where there is no such storage, or it cannot be asked now
+   * Returns the storage of a request. It counts as in use until it is released or the connection closes.
+   * @throws LwsError if there is no such storage, or it cannot be opened now
    */
   private async enter(req: IncomingMessage, whom: Addressee): Promise<{ storage: OpenStorage; leave: () => void }> {
     const { storage, end } = await this.admit(req, whom);
@@ -243,19 +243,18 @@ export class StorageDeployment implements Deployment {
       isUsing = false;
       forget();
     };
-    // Over HTTP/1.1 a connection has many requests, which may all wait for the first.
+    // An HTTP/1.1 connection has many requests, which may all wait for the first.
     if (!isHttp2(req)) req.socket.setMaxListeners(0);
     forget = onClosed(req, leave);
     return { storage, leave };
   }
 
   private async admit(req: IncomingMessage, whom: Addressee): ReturnType<OpenStorages['use']> {
-    if (whom === 'elsewhere')
-      throw new LwsError('misdirected-request', 'No storage of this server has an address with this host.');
+    if (whom === 'elsewhere') throw new LwsError('misdirected-request', 'This server has no storage at this host.');
     const record = typeof whom === 'object' ? this.records.get(whom.name) : undefined;
-    if (!record || record.state === 'deleted') throw new LwsError('not-found', 'There is no such storage.');
+    if (!record || record.state === 'deleted') throw new LwsError('not-found', 'The storage does not exist.');
     const { name, state } = record;
-    if (state === 'suspended') throw tooBusy('The storage is suspended. Ask its operator.', 3600);
+    if (state === 'suspended') throw tooBusy('The storage is suspended. Contact its operator.', 3600);
     const address = addressOf(this.home!.appContext, req) ?? '';
     const isJudged = req.headers.authorization === undefined;
     const standing = (!isJudged && this.credentials.get(digestOf(name, req))) || 'stranger';
@@ -286,21 +285,21 @@ export class StorageDeployment implements Deployment {
   get metrics(): readonly Metric[] {
     const { open, counts } = this.residents;
     return [
-      metric('gauge', 'storages_known', 'Storages of the deployment, but that of the base URI.', this.records.size),
-      metric('gauge', 'storages_open', 'Of these, open now.', open),
-      metric('counter', 'storages_opened_total', 'Times that one was opened.', counts.opened),
-      metric('counter', 'storages_evicted_total', 'Times that one was closed for another.', counts.evicted),
+      metric('gauge', 'storages_known', 'Storages of the deployment, except that of the base URI.', this.records.size),
+      metric('gauge', 'storages_open', 'Open storages.', open),
+      metric('counter', 'storages_opened_total', 'Storages opened.', counts.opened),
+      metric('counter', 'storages_evicted_total', 'Storages closed to open another one.', counts.evicted),
     ];
   }
 
-  /** Clears away what was removed long enough ago: nobody brings it back while its folder goes. */
+  /** Deletes expired storages from the trash. Holds the lock, so that a concurrent restore fails. */
   private async sweep(keptMs: number): Promise<void> {
     this.isSweepDue = false;
     const until = Date.now() - keptMs;
     for (const record of this.records.all()) {
       if (record.deleted === undefined || Date.parse(record.deleted) > until) continue;
       await this.clear(record).catch((error: unknown) =>
-        this.process.log.error({ err: error, storage: record.name }, 'a removed storage could not be cleared away'),
+        this.process.log.error({ err: error, storage: record.name }, 'a removed storage could not be deleted'),
       );
     }
   }
@@ -315,7 +314,7 @@ export class StorageDeployment implements Deployment {
     this.process.tallies.remove(this.storages.addressOf(name));
     await rm(this.records.folderOf(name), { recursive: true, force: true });
     await rm(this.markOf(name), { force: true });
-    // An invitation that may be valid still has made its storage.
+    // An invitation that may still be valid has created its storage.
     const isSpent =
       record!.invitation !== undefined && Date.parse(record!.created) > Date.now() - invitationDays * dayMs;
     if (!isSpent) await this.records.change(name, (present) => (isIt(present) ? undefined : present));

@@ -1,7 +1,4 @@
-/**
- * The storages that are open: each is opened by the first request for it, and closed when nobody asks, or another one needs its place. It must
- * not know addresses nor records.
- */
+/** Open storages (an LRU cache): each is opened by its first request and closed when idle, or when another one needs its slot. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../errors.js';
@@ -11,15 +8,15 @@ import { type Seat, Seats } from './seats.js';
 
 export interface ResidentsOptions {
   readonly maxOpen: number;
-  /** Storages that may be open beside these until it is known whether their callers have rights there. */
+  /** Storages that may be open in addition until it is known if their callers have permissions there. */
   readonly maxGuests: number;
   readonly idleMs: number;
   readonly clock: () => number;
-  /** Whether the storage of a name may be opened. */
+  /** True if the named storage may be opened. */
   readonly isReady: (name: string) => boolean;
-  /** Opens the storage of a name. */
+  /** Opens the named storage. */
   readonly open: (name: string) => Promise<OpenStorage>;
-  /** The file that is there while a storage is open, or was when the process ended. */
+  /** File that exists while a storage is open, or was when the process ended. */
   readonly markOf: (name: string) => string;
   readonly onFailure: (name: string, error: unknown) => void;
 }
@@ -28,35 +25,35 @@ interface Resident {
   /** Settles when it is open. */
   opening: Promise<OpenStorage>;
   storage?: OpenStorage;
-  /** Settles when it is closed; absent: it is not being closed. */
+  /** Settles when it is closed. Absent: it is not closing. */
   closing?: Promise<void>;
   readonly seats: Seats;
   openedAt: number;
   usedAt: number;
-  /** When a caller other than a stranger last sent a request. */
+  /** Time of the last request of a privileged caller. */
   knownAt: number;
-  /** Takes back that the opening counts for an address. */
+  /** Refunds this opening to the address's rate limit. */
   paid: (() => unknown) | undefined;
 }
 
-/** Storages that are opened at once. */
+/** Maximum concurrent openings. */
 const maxOpening = 4;
-/** Milliseconds that a request waits for a storage. */
+/** Maximum wait of a request for a storage, in milliseconds. */
 const waitMs = 10_000;
-/** Milliseconds between looks for room when there is none, and how many looks. */
+/** Interval between checks for a free slot in milliseconds, and maximum number of checks. */
 const [roomMs, maxLooks] = [50, 10];
-/** Milliseconds after which one that could not be opened is tried again. */
+/** Time until a failed opening is retried, in milliseconds. */
 const failedMs = 30_000;
-/** Milliseconds that a storage which was just opened stays open beside those that have work; and one that others than strangers used. */
+/** Minimum open time of a new storage while others have work, and of one used by privileged callers, in milliseconds. */
 const [leastMs, knownMs] = [10_000, 60_000];
 const lookMs = 5_000;
-/** Milliseconds that requests under way get to end. */
+/** Time for pending requests in milliseconds. */
 const endMs = 10_000;
 
 export class OpenStorages {
   private readonly residents = new Map<string, Resident>();
   private readonly failures = new Map<string, number>();
-  /** Names of those that wait for room to do what they owe. */
+  /** Names of storages with pending work that wait for a slot. */
   private readonly asleep = new Set<string>();
   private readonly queue: (() => void)[] = [];
   private opening = 0;
@@ -79,10 +76,10 @@ export class OpenStorages {
   }
 
   /**
-   * Has a storage serve a request.
-   * @param seat the place of the request; absent: no request waits
-   * @param paid takes back that an opening counts for an address
-   * @returns the storage, and what is to be called once when the request has ended
+   * Uses a storage for a request.
+   * @param seat slot of the request; absent: no request waits
+   * @param paid refunds the opening to the address's rate limit
+   * @returns the storage, and a function to be called once at the end of the request
    * @throws LwsError `too-busy`
    */
   async use(
@@ -100,7 +97,7 @@ export class OpenStorages {
       if (there) {
         owed?.();
         owed = undefined;
-        // At once: what nobody uses may be closed.
+        // Immediately, since an unused storage may be closed.
         if (seat) there.seats.take(seat);
       }
       const resident = there ?? (await this.openFor(name, seat, owed));
@@ -123,9 +120,9 @@ export class OpenStorages {
   }
 
   /**
-   * Begins to open a storage, and takes a place in it.
-   * @returns undefined if another request began meanwhile
-   * @throws LwsError `too-busy`, and the opening does not count
+   * Starts to open a storage and acquires a slot.
+   * @returns undefined if another request started it meanwhile
+   * @throws LwsError `too-busy`; the opening is then not counted
    */
   private async openFor(name: string, seat: Seat | undefined, paid: Resident['paid']): Promise<Resident | undefined> {
     const isKnown = seat !== undefined && seat.standing !== 'stranger';
@@ -139,7 +136,7 @@ export class OpenStorages {
       if (refusal) throw refusal;
       while (!this.residents.has(name) && !this.makeRoom(isKnown))
         if (!turn || !(await this.roomComes()))
-          throw tooBusy('Too many storages are in use at this moment (lws.storages.max-open).', 5);
+          throw tooBusy('Too many storages are in use (lws.storages.max-open).', 5);
       if (this.residents.has(name)) return void turn?.end();
       const resident = this.begun(name, () => {
         paid?.();
@@ -155,7 +152,7 @@ export class OpenStorages {
     }
   }
 
-  /** Notes that a caller with rights uses a storage. */
+  /** Records that a privileged caller uses a storage. */
   known(name: string): void {
     const resident = this.residents.get(name);
     if (!resident) return;
@@ -186,16 +183,16 @@ export class OpenStorages {
     return resident;
   }
 
-  /** Why a storage cannot be opened at this moment. */
+  /** Reason why a storage cannot be opened now. */
   private refusalOf(name: string): LwsError | undefined {
-    if (this.isEnding) return tooBusy('The server is being stopped.', 5);
-    if (!this.options.isReady(name)) return tooBusy('The storage is not open to requests by now.', 5);
+    if (this.isEnding) return tooBusy('The server is stopping.', 5);
+    if (!this.options.isReady(name)) return tooBusy('The storage does not accept requests yet.', 5);
     if (this.options.clock() < (this.failures.get(name) ?? 0))
       return tooBusy('The storage cannot be opened now.', failedMs / 1000);
     return undefined;
   }
 
-  /** Waits for storages to be opened for others, or to be left by them. */
+  /** Waits for openings for other callers, or for them to leave. */
   private async roomComes(): Promise<boolean> {
     const { maxOpen, maxGuests } = this.options;
     for (let look = 0; look < maxLooks; look++) {
@@ -219,11 +216,14 @@ export class OpenStorages {
     }
   }
 
-  /** Who waits for long is told to come again, and the storage is opened all the same. */
+  /** After a long wait the client is told to retry, and the storage is still opened. */
   private async soon(opening: Promise<OpenStorage>): Promise<OpenStorage> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(tooBusy('The storage is being opened, which takes long this time.', 10)), waitMs);
+      timer = setTimeout(
+        () => reject(tooBusy('The storage is being opened, which takes longer than usual.', 10)),
+        waitMs,
+      );
     });
     try {
       return await Promise.race([opening, late]);
@@ -235,20 +235,20 @@ export class OpenStorages {
     }
   }
 
-  /** Those that are being closed make room. */
+  /** Closing storages free their slots. */
   private isBelow(most: number): boolean {
-    // Most of the time few are open.
+    // Usually few are open.
     if (this.residents.size < most) return true;
     return [...this.residents.values()].filter(({ closing }) => !closing).length < most;
   }
 
-  /** Makes room for one more. @returns false if each is in use */
+  /** Frees a slot. @returns false if each storage is in use */
   private makeRoom(isKnown: boolean): boolean {
     const { maxOpen, maxGuests } = this.options;
     return this.isBelow(maxOpen) || this.evict(isKnown ? 0 : knownMs) || this.isBelow(maxOpen + maxGuests);
   }
 
-  /** Closes the storage that was used longest ago. @param ofKnownMs as of `leastUsed` */
+  /** Closes the least recently used storage. @param ofKnownMs as for `leastUsed` */
   private evict(ofKnownMs: number): boolean {
     const oldest = this.leastUsed(ofKnownMs);
     if (!oldest) return false;
@@ -257,19 +257,19 @@ export class OpenStorages {
     return true;
   }
 
-  /** Closes what is open beside `maxOpen`, as far as it is not in use. */
+  /** Closes storages in excess of `maxOpen` that are not in use. */
   private trim(ofKnownMs: number): void {
     while (!this.isBelow(this.options.maxOpen + 1) && this.evict(ofKnownMs));
   }
 
-  /** @param ofKnownMs how long others than strangers keep their storage @param ofAllMs how long each stays open */
+  /** @param ofKnownMs how long privileged callers keep their storage open @param ofAllMs minimum open time */
   private leastUsed(ofKnownMs: number, ofAllMs = 0): string {
     const now = this.options.clock();
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [name, resident] of this.residents) {
       if (!this.isFree(resident)) continue;
       if (now < resident.openedAt + ofAllMs || now < resident.knownAt + ofKnownMs) continue;
-      // Those that strangers alone used go first.
+      // Storages used only by unprivileged callers first.
       const used = resident.knownAt || resident.usedAt - knownMs;
       if (used < at) [oldest, at] = [name, used];
     }
@@ -291,7 +291,7 @@ export class OpenStorages {
     void this.wakeAll();
   }
 
-  /** Closes a storage, after the requests under way; the next request opens it again. */
+  /** Closes a storage after its pending requests. The next request opens it again. */
   close(name: string): Promise<void> {
     const resident = this.residents.get(name);
     this.failures.delete(name);
@@ -302,7 +302,7 @@ export class OpenStorages {
 
   private async end(name: string, resident: Resident): Promise<void> {
     try {
-      // That it could not be opened is told already.
+      // The failed opening was already reported.
       const storage = await resident.opening.catch(() => undefined);
       resident.seats.close();
       if (storage && (await storage.close(endMs))) this.asleep.add(name);
@@ -315,7 +315,7 @@ export class OpenStorages {
     }
   }
 
-  /** Opens those that were closed with something to do, when there is room: they deliver what they owe, and are closed when they are idle. */
+  /** Opens storages that were closed with pending work when a slot is free. They do the work and are closed when idle. */
   async wake(names: readonly string[]): Promise<void> {
     for (const name of names) this.asleep.add(name);
     await this.wakeAll();
@@ -333,7 +333,7 @@ export class OpenStorages {
     }
   }
 
-  /** Closes all; nothing is opened any more. */
+  /** Closes all storages. None is opened any more. */
   async closeAll(): Promise<void> {
     this.isEnding = true;
     clearInterval(this.timer);

@@ -1,11 +1,11 @@
-/** Turns of strangers to have a storage opened: one at a time, each address in its turn, with rests. */
+/** Turns of unprivileged callers to have a storage opened: one at a time, round robin between addresses, with rests. */
 import { tooBusy } from '../../errors.js';
 
-/** A turn; its functions may be called again. */
+/** A turn. Its functions may be called repeatedly. */
 export interface Turn {
-  /** Ends it at once. */
+  /** Ends it immediately. */
   end(): void;
-  /** Ends it after a rest of three times as long as it took, of 200 ms at most. */
+  /** Ends it after a rest of three times its duration, at most 200 ms. */
   rest(): void;
 }
 
@@ -18,7 +18,7 @@ const [restFactor, longestRestMs] = [3, 200];
 
 export class OpeningTurns {
   private waiting: Waiting[] = [];
-  /** When each address last had a turn, as a number of the turn. */
+  /** Last turn of each address, as a sequence number. */
   private readonly served = new Map<string, number>();
   private isTaken = false;
   private count = 0;
@@ -31,7 +31,7 @@ export class OpeningTurns {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.waiting = this.waiting.filter((each) => each !== own);
-        reject(tooBusy('The storage waits for others to be opened.', 10));
+        reject(tooBusy('The storage is waiting for other storages to be opened.', 10));
       }, this.waitMs);
       const go = (turn: Turn): void => {
         clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** The settings of one storage of a deployment: those of the deployment, and over them what its record says. */
+/** Settings of one storage of a deployment: those of the deployment, overridden by its record. */
 import { join } from 'node:path';
 import type { Component } from '../../component/contract.js';
 import type { StorageRecord } from '../../component/deployment.js';
@@ -8,32 +8,29 @@ import { coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { assertUsable } from '../storage/usable-settings.js';
 import { Addresses } from './addresses.js';
 
-/** The addresses of a deployment; `undefined`: it has one storage. @throws SettingsError */
+/** Returns the addresses of a deployment; `undefined` for a single storage. @throws SettingsError */
 export function addressesOf(settings: Settings): Addresses | undefined {
   const core = settings.of(coreSettings);
   if (core.storagesAddress === null) return undefined;
   const isOpen = core.devOpen && core.owners.length === 0;
   if (core.store !== null || isOpen)
     throw new SettingsError(
-      `lws.storages.address excludes ${isOpen ? 'lws.dev.open, which has no owners' : 'lws.store: several servers have one storage'}.`,
+      `lws.storages.address excludes ${isOpen ? 'lws.dev.open, which has no owners' : 'lws.store (several servers of one storage)'}.`,
     );
   return new Addresses(core.storagesAddress, new URL(readBaseUri(core).storage));
 }
 
-/** Where the records of a deployment are. */
+/** Directory of the records of a deployment. */
 export const recordsIn = (settings: Settings): string => join(settings.of(coreSettings).dataDir, 'storages');
 
-/** What the settings of each storage are laid over. */
+/** Base settings of each storage. */
 export interface Overlaid {
   readonly settings: Settings;
   readonly addresses: Addresses;
   readonly components: readonly Component[];
 }
 
-/**
- * The settings of a storage.
- * @throws SettingsError for a setting that a storage does not have for itself, and for a value that does not fit or cannot work
- */
+/** Returns the settings of a storage. @throws SettingsError for a setting that a storage cannot have, and for an invalid value */
 export function storageSettings(
   { settings, addresses, components }: Overlaid,
   { name, owners, settings: own }: Pick<StorageRecord, 'name' | 'owners' | 'settings'>,
@@ -62,7 +59,7 @@ export function storageSettings(
   return overlaid;
 }
 
-/** Runs `storageSettings` on what somebody asks for. @throws LwsError `malformed-body` */
+/** Runs `storageSettings` on requested settings. @throws LwsError `malformed-body` */
 export function assertSettings(...wanted: Parameters<typeof storageSettings>): void {
   try {
     storageSettings(...wanted);

@@ -1,4 +1,4 @@
-/** Requests under way of one storage, with shares by the standing of the caller and by address (rule 21.5). */
+/** Pending requests of one storage, with shares by caller class and address (rule 21.5). */
 
 import type { CallerClass } from '../../authorization/authorizer.js';
 import { priorityOf } from '../../authorization/client.js';
@@ -6,34 +6,34 @@ import { type LwsError, tooBusy } from '../../errors.js';
 
 /** One request. */
 export interface Seat {
-  /** Address of the client, as it is counted. */
+  /** Key of the client address. */
   readonly address: string;
-  /** Standing of the caller; `stranger` until authentication says otherwise. */
+  /** Caller class; `stranger` until authentication. */
   standing: CallerClass;
   /** Authentication is done, or there is nothing to verify. */
   isJudged: boolean;
-  /** Whether a part of the request body is missing. */
+  /** True while a part of the request body is missing. */
   isUnfinished(): boolean;
   /** Ends the wait for the body with an error. */
   interrupt(error: LwsError): void;
 }
 
-/** Maximum requests under way of one storage, for callers of each standing: the rest is a reserve for those with more rights. */
+/** Maximum pending requests of one storage by caller class. The rest is reserved for more privileged callers. */
 const shares: Readonly<Record<CallerClass, number>> = { controller: 256, known: 224, stranger: 192 };
-/** Of these, from one address, for all but controllers; HTTP/2 allows 100 on a connection. */
+/** Maximum pending requests per address, except for controllers. HTTP/2 allows 100 per connection. */
 const maxPerAddress = 128;
-/** Milliseconds after which a request counts as judged: a key of a slow host may take longer. */
+/** Time after which a request counts as authenticated, in milliseconds: fetching a key from a slow host may take longer. */
 const judgedMs = 2_000;
 
-const interrupted = (): LwsError => tooBusy('The server needs the place of this unfinished request.', 5);
+const interrupted = (): LwsError => tooBusy('The server needs the slot of this unfinished request.', 5);
 
 export class Seats {
-  /** In the order of their arrival, with the times. */
+  /** In order of arrival, with times. */
   private readonly taken = new Map<Seat, number>();
 
   constructor(private readonly clock: () => number) {}
 
-  /** @throws LwsError `too-busy` if the share of the caller has no place and no unfinished request to take one from */
+  /** @throws LwsError `too-busy` if the caller's share has no free slot and no unfinished request to evict */
   take(seat: Seat): void {
     if (this.taken.size >= maxPerAddress) this.makeRoom(seat);
     this.taken.set(seat, this.clock());
@@ -43,12 +43,12 @@ export class Seats {
     this.taken.delete(seat);
   }
 
-  /** Whether requests keep the storage open: those of strangers do not while their bodies are incomplete. */
+  /** True if requests keep the storage open. Those of unprivileged callers do not while their bodies are incomplete. */
   get areUsed(): boolean {
     return [...this.taken.keys()].some((seat) => seat.standing !== 'stranger' || !this.canInterrupt(seat));
   }
 
-  /** Ends unfinished requests of strangers, so that the storage can be closed. */
+  /** Ends unfinished requests of unprivileged callers, so that the storage can be closed. */
   close(): void {
     for (const seat of this.taken.keys())
       if (seat.standing === 'stranger' && seat.isUnfinished()) seat.interrupt(interrupted());
@@ -65,7 +65,7 @@ export class Seats {
   private interruptOldest(seats: readonly Seat[], standing: CallerClass): void {
     const isBelow = (seat: Seat): boolean => seat.standing === 'stranger' || seat.standing !== standing;
     const oldest = seats.find((seat) => isBelow(seat) && this.canInterrupt(seat));
-    if (!oldest) throw tooBusy('The storage has too many requests under way.', 2);
+    if (!oldest) throw tooBusy('The storage has too many pending requests.', 2);
     oldest.interrupt(interrupted());
     this.taken.delete(oldest);
   }

@@ -1,6 +1,6 @@
 /**
- * The storages of a deployment as files: `storages/NAME.json` beside the folder `storages/NAME` of each. A record is changed by whoever has the
- * file `NAME.json.new`, and replaced whole, so that commands beside a running server lose nothing of what that writes.
+ * Storages of a deployment as files: `storages/NAME.json` beside the directory `storages/NAME`. A writer creates the lock file
+ * `NAME.json.new` and replaces the record atomically, so that commands and a running server lose no changes of each other.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, watch } from 'node:fs';
@@ -14,9 +14,9 @@ import { syncPath } from '../../storage/level/synced-files.js';
 import { isStorageName } from './addresses.js';
 
 const suffix = '.json';
-/** Milliseconds after which who began to change a record is taken for dead. */
+/** Lock timeout, in milliseconds. */
 const staleMs = 10_000;
-/** Milliseconds between looks at the folder, where the system does not tell of changes. */
+/** Polling interval of the directory in milliseconds, if the system does not report changes. */
 const lookMs = 5_000;
 
 export const newId = (): string => randomBytes(9).toString('base64url').replace(/[-_]/g, '0');
@@ -25,14 +25,14 @@ type Decided = Omit<StorageRecord, 'revision'> | undefined;
 
 export class StorageRecords {
   private readonly records = new Map<string, StorageRecord>();
-  /** Absent since one of them changed. */
+  /** Absent after a change. */
   private sorted: readonly StorageRecord[] | undefined;
   private seen = 0;
   private stopWatching: (() => void) | undefined;
 
   /**
    * @param folder `storages/` of the data directory
-   * @param onTrouble told of records that cannot be read, whose storages are not there; absent: one is thrown
+   * @param onTrouble called for unreadable records, which are then skipped; absent: one is thrown
    * @throws LwsError `conflict`
    */
   constructor(
@@ -51,21 +51,21 @@ export class StorageRecords {
     return this.records.get(name);
   }
 
-  /** In the order of their names. */
+  /** In name order. */
   all(): readonly StorageRecord[] {
     this.sorted ??= [...this.records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     return this.sorted;
   }
 
-  /** The folder of a storage, which is a data directory. */
+  /** Directory of a storage, which is a data directory. */
   folderOf(name: string): string {
     return join(this.folder, name);
   }
 
   /**
-   * Changes a record, or makes it. It is on the disk when this returns.
-   * @param decide what becomes of the present one; `undefined`: there is none any more
-   * @throws LwsError `too-busy` while somebody else changes it, `conflict` when it cannot be read; what `decide` throws
+   * Changes or creates a record. It is on disk when this returns.
+   * @param decide returns the new record from the present one, or `undefined` to delete it
+   * @throws LwsError `too-busy` while another writer holds the lock, `conflict` for an unreadable record; errors of `decide`
    */
   async change(
     name: string,
@@ -82,7 +82,7 @@ export class StorageRecords {
       if (record) {
         await handle.writeFile(`${JSON.stringify(record, undefined, 2)}\n`);
         await handle.sync();
-        // Who was taken for dead does not put the draft of another in its place.
+        // A writer whose lock expired must not replace the record.
         if (!(await isOurs())) throw tooBusy();
         await rename(draft, file);
       } else await rm(file, { force: true });
@@ -96,9 +96,9 @@ export class StorageRecords {
   }
 
   /**
-   * Follows what others write.
-   * @param changed is told of each name whose record is another one
-   * @param onTrouble is told of what cannot be read, in whose place the one before holds
+   * Follows changes of other writers.
+   * @param changed called with the name of each changed record
+   * @param onTrouble called for unreadable records; the previous one stays in force
    */
   watch(changed: (name: string) => void, onTrouble: (error: unknown) => void): void {
     const trying = (work: () => void): void => {
@@ -162,7 +162,7 @@ const namesIn = (folder: string): string[] =>
 
 const states: readonly unknown[] = ['ready', 'suspended', 'deleted'] satisfies StorageRecord['state'][];
 
-/** @throws LwsError `conflict` for a file that is no record */
+/** @throws LwsError `conflict` for a file that is not a record */
 function readRecord(folder: string, name: string): StorageRecord | undefined {
   const file = join(folder, name + suffix);
   try {
@@ -171,8 +171,8 @@ function readRecord(folder: string, name: string): StorageRecord | undefined {
     const isText = (value: unknown): boolean => typeof value === 'string';
     if (!isText(id) || !isText(revision) || !isObject(settings) || !Array.isArray(owners) || !owners.every(isText))
       throw new Error('it lacks one of id, revision, owners and settings');
-    if (!states.includes(state)) throw new Error(`its state is none of ${states.join(', ')}`);
-    // Of a copy, too: the name is that of the file.
+    if (!states.includes(state)) throw new Error(`its state is not one of ${states.join(', ')}`);
+    // For copies too: the file determines the name.
     return { ...(record as StorageRecord), name };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -181,7 +181,7 @@ function readRecord(folder: string, name: string): StorageRecord | undefined {
 }
 
 const tooBusy = (): LwsError =>
-  new LwsError('too-busy', 'Somebody else changes the record of this storage. Try again in a moment.');
+  new LwsError('too-busy', 'Another operator is changing this storage. Retry in a few seconds.');
 
 async function openDraft(draft: string): Promise<Awaited<ReturnType<typeof open>>> {
   for (let tries = 0; tries < 100; tries++) {

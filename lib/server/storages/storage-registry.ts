@@ -1,4 +1,4 @@
-/** The storages of a deployment as they are made, changed and removed: by commands beside a server or without one, and by the server. */
+/** Creates, changes and removes storages of a deployment: used by commands with or without a running server, and by the server. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isIdentity } from '../../authorization/did.js';
@@ -14,20 +14,20 @@ import { addressesOf, assertSettings, type Overlaid, recordsIn, storageSettings 
 import { newId, StorageRecords } from './storage-records.js';
 import { assertTemplate, giveTemplate, laying, layTemplate, templatesIn } from './templates.js';
 
-/** When a storage was removed that is not to be brought back. */
+/** Removal time of a storage that cannot be restored. */
 export const forGood = new Date(0).toISOString();
 
-/** Names that people take for those of the deployment itself. */
+/** Names that users take for those of the deployment itself. */
 const reserved = ['www', 'api', 'app', 'admin', 'mail', 'home', 'callback'];
 
 export class StorageRegistry implements Storages, Overlaid {
   readonly records: StorageRecords;
-  /** Has a change hold in the server that made it; others follow the records. */
+  /** Applies a change in the server that made it. Other servers follow the records. */
   onChanged: (name: string) => Promise<void> = async () => {};
 
   /**
-   * The registry that the settings have; `undefined`: they have one storage.
-   * @param onTrouble as of `StorageRecords`
+   * Returns the registry for the settings; `undefined` for a single storage.
+   * @param onTrouble as for `StorageRecords`
    * @throws SettingsError, LwsError `conflict`
    */
   static of(
@@ -40,11 +40,11 @@ export class StorageRegistry implements Storages, Overlaid {
       each.takesTemplates === true && each.isEnabled(settings.of(each.settings));
     if (addresses && settings.of(coreSettings).storagesTemplates !== null && !components.some(takes))
       throw new SettingsError(
-        'lws.storages.templates needs lws.transfer.enabled: a storage imports what it begins with.',
+        'lws.storages.templates requires lws.transfer.enabled: a new storage imports its template.',
       );
     if (addresses && blobPlaceOf(settings, components))
       throw new SettingsError(
-        'lws.storages.address excludes lws.blobs: all storages would have one place for their contents.',
+        'lws.storages.address excludes lws.blobs: all storages would share one location for their contents.',
       );
     return addresses && new StorageRegistry({ settings, components, addresses }, onTrouble);
   }
@@ -77,22 +77,22 @@ export class StorageRegistry implements Storages, Overlaid {
     if (!isStorageName(name) || taken.includes(name) || addresses.isOfHome(name))
       throw new LwsError(
         'reserved-name',
-        `${JSON.stringify(name)} is no name for a storage: one has 1 to 63 of a-z, 0-9 and -, no - at an end, and is neither that of lws.base-uri nor among ${taken.join(', ')}.`,
+        `${JSON.stringify(name)} is not a valid storage name. Use 1-63 lowercase letters, digits and hyphens, not starting or ending with a hyphen. Reserved: the name in lws.base-uri and ${taken.join(', ')}.`,
       );
     const { template } = wanted;
     const decided = (present: StorageRecord | undefined): Omit<StorageRecord, 'revision'> => {
       if (!present && records.size >= storagesMax)
-        throw new LwsError('quota-exceeded', `There may be ${storagesMax} storages (lws.storages.max).`);
+        throw new LwsError('quota-exceeded', `The limit of ${storagesMax} storages is reached (lws.storages.max).`);
       const next = changed(name, present, { ...wanted, ...this.typed(wanted) });
       if (present && template !== undefined)
-        throw new LwsError('malformed-body', 'Only a new storage begins with a template.');
-      // What cannot work, of another version say, can be suspended and removed all the same.
+        throw new LwsError('malformed-body', 'Only a new storage can have a template.');
+      // Invalid records, for example of another version, can still be suspended and removed.
       if (next.state === 'ready' || wanted.settings || wanted.owners) assertSettings(this, next);
       return next;
     };
     const [to, folder] = [join(records.folder, laying, newId()), records.folderOf(name)];
     try {
-      // Before the record is taken: it may take long, and who has a record for long is overtaken.
+      // Before the record is locked: copying may exceed the lock timeout.
       if (template !== undefined) {
         const next = decided(this.get(name));
         const { quotaBytes } = storageSettings(this, next).of(coreSettings);
@@ -112,7 +112,7 @@ export class StorageRegistry implements Storages, Overlaid {
     }
   }
 
-  /** The settings as values of their types: a command line has texts alone. What does not fit stays, to be refused. */
+  /** Parses settings from text, since a command line has no other types. Invalid values stay and are rejected later. */
   private typed({ settings: given }: StorageChange): Pick<StorageChange, 'settings'> {
     if (!given) return {};
     const parsers = new Map(this.settings.all().map(({ setting }) => [setting.name, setting.parser]));
@@ -136,15 +136,18 @@ function changed(
   present: StorageRecord | undefined,
   { owners, settings = {}, state = present?.state ?? 'ready', revision, isForGood, invitation }: StorageChange,
 ): Omit<StorageRecord, 'revision'> {
-  if (revision === null && present) throw new LwsError('already-exists', `There is a storage ${name} already.`);
-  if (!present && revision !== null) throw new LwsError('not-found', `There is no storage ${name}.`);
+  if (revision === null && present) throw new LwsError('already-exists', `The storage ${name} already exists.`);
+  if (!present && revision !== null) throw new LwsError('not-found', `The storage ${name} does not exist.`);
   if (typeof revision === 'string' && present?.revision !== revision)
-    throw new LwsError('precondition-failed', 'The record of the storage is another one by now.');
+    throw new LwsError('precondition-failed', 'The record of the storage has changed meanwhile.');
   if (present?.deleted === forGood && state !== 'deleted')
-    throw new LwsError('conflict', `The storage ${name} is being removed for good.`);
+    throw new LwsError('conflict', `The storage ${name} is being deleted permanently.`);
   for (const owner of owners ?? [])
     if (!isIdentity(owner))
-      throw new LwsError('malformed-body', `${JSON.stringify(owner)} is no owner; expected a URI, or a whole did:key.`);
+      throw new LwsError(
+        'malformed-body',
+        `${JSON.stringify(owner)} is not a valid owner. Use a URI, or a complete did:key.`,
+      );
   const isOwned = present && owners && [...owners].sort().join(' ') !== [...present.owners].sort().join(' ');
   const now = new Date().toISOString();
   const { deleted: _deleted, ...before } = present ?? { id: newId(), owners: [], settings: {}, created: now };
@@ -161,14 +164,14 @@ function changed(
   };
 }
 
-/** The settings of a storage of a deployment, for commands. @throws SettingsError where there is no such storage */
+/** Returns the settings of a storage of a deployment, for commands. @throws SettingsError if there is no such storage */
 export function settingsOfStorage(settings: Settings, name: string, components: readonly Component[]): Settings {
   const registry = StorageRegistry.of(settings, components);
   const record = registry?.get(name);
   if (record) return storageSettings(registry!, record);
   throw new SettingsError(
     registry
-      ? `There is no storage ${name} in ${registry.records.folder}; "quadpod storage list" lists them.`
-      : '--storage names a storage of a deployment, and lws.storages.address gives none an address.',
+      ? `${registry.records.folder} contains no storage ${name}. "quadpod storage list" lists them.`
+      : '--storage names a storage of a deployment, which requires lws.storages.address.',
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What a new storage begins with: a folder of `lws.storages.templates`, which is laid beside what is to be the store, and imported when that is first
- * opened.
+ * Templates of new storages: a subdirectory of `lws.storages.templates` that is copied beside the new store and imported at its
+ * first opening.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -10,34 +10,34 @@ import { LwsError } from '../../errors.js';
 import { syncPath } from '../../storage/level/synced-files.js';
 import { isStorageName } from './addresses.js';
 
-/** Beside the records, what is being laid. */
+/** Temporary directory beside the records. */
 export const laying = '.laying';
 
 interface Laying {
   /** `lws.storages.templates` */
   readonly from: string | null;
   readonly template: string;
-  /** A folder of its own, which is the storage's later. */
+  /** A separate directory that later becomes the storage's. */
   readonly to: string;
-  /** Of the storage; 0: there is no limit. */
+  /** Quota of the storage; 0 for no limit. */
   readonly quotaBytes: number;
   readonly values: Readonly<Record<'name' | 'storage', string>> & { readonly owner: string | undefined };
 }
 
-/** The names of the templates in a folder. */
+/** Returns the names of the templates in a directory. */
 export async function templatesIn(folder: string | null): Promise<readonly string[]> {
   if (folder === null) return [];
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
     throw new LwsError(
       'conflict',
-      `The folder of lws.storages.templates cannot be read: ${(cause as Error).message}.`,
+      `The directory lws.storages.templates cannot be read: ${(cause as Error).message}.`,
       { cause },
     );
   });
   return entries.filter((entry) => entry.isDirectory() && isStorageName(entry.name)).map(({ name }) => name);
 }
 
-/** @throws LwsError `malformed-body` where there is no such template in the folder */
+/** @throws LwsError `malformed-body` if the template does not exist */
 export async function assertTemplate(template: string, folder: string | null): Promise<void> {
   const known = await templatesIn(folder);
   if (!known.includes(template))
@@ -47,10 +47,7 @@ export async function assertTemplate(template: string, folder: string | null): P
     );
 }
 
-/**
- * Lays a template.
- * @throws LwsError `malformed-body` where there is no such template, or it needs an owner; `quota-exceeded`
- */
+/** Copies a template. @throws LwsError `malformed-body` if it does not exist or requires an owner; `quota-exceeded` */
 export async function layTemplate({ from, template, to, quotaBytes, values }: Laying): Promise<void> {
   await assertTemplate(template, from);
   const source = join(from!, template);
@@ -75,7 +72,7 @@ export async function layTemplate({ from, template, to, quotaBytes, values }: La
   for (const folder of folders) await syncPath(folder);
 }
 
-/** Has a new storage begin with what was laid; nothing, or what is left of one that was not made, is not there any more. */
+/** Moves the copied template into a new storage. Remains of a failed creation are deleted. */
 export function giveTemplate(from: string, folder: string): void {
   const target = join(folder, templateFolder);
   rmSync(target, { recursive: true, force: true });
@@ -84,13 +81,13 @@ export function giveTemplate(from: string, folder: string): void {
   renameSync(from, target);
 }
 
-/** The values are IRIs and a label, so that no syntax is ended by them. */
+/** The values are IRIs and a label, so they cannot break the syntax. */
 function filled(content: Buffer, file: string, { name, owner, storage }: Laying['values']): Buffer | string {
   if (!/\.(?:ttl|acl)$/.test(file)) return content;
   return content.toString('utf8').replace(/\{\{(name|owner|storage)\}\}/g, (_, what: string) => {
     const value = { name, owner, storage }[what];
     if (value === undefined)
-      throw new LwsError('malformed-body', 'The template names the owner: a storage of it needs one.');
+      throw new LwsError('malformed-body', 'The template names the owner. Give the storage an owner.');
     return value;
   });
 }

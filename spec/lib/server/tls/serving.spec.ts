@@ -187,7 +187,7 @@ describe('TLS', () => {
       s.server.reload();
       expect(s.log.slice(lines)[0]).to.include({
         level: 50,
-        msg: 'the TLS certificate cannot be used: the one before stays',
+        msg: 'the TLS certificate is not valid; the previous one stays in use',
       });
       expect((await shownCertificate(s.root)).trim()).to.equal(good.certificate.trim());
     }

@@ -10,7 +10,7 @@ import type { Reply } from '../../lib/http/reply.js';
 import type { GraphUpdate } from '../../lib/query/change-set.js';
 import { turtle } from '../../lib/rdf/formats.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
-import { untilCurrent } from '../../lib/resources/turns.js';
+import { retryOnConflict } from '../../lib/resources/optimistic-retry.js';
 import type { UpdatedGraph } from '../../lib/resources/update-graphs.js';
 import { variantOf } from '../../lib/resources/variants.js';
 import type { QueryAnswer } from './pool/asked-query.js';
@@ -39,7 +39,7 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
     update: { systemPrefix: platform.systemPrefix },
   };
   const conditions = conditionsOf(asker);
-  const updated = await untilCurrent(async () => {
+  const updated = await retryOnConflict(async () => {
     const updates = await updatesOf(await runQueryTask(endpoint, asker, task));
     return platform.updateGraphs({ access: asker.access, updates, conditions });
   });

@@ -5,18 +5,15 @@ import { type ErrorDetails, LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { type JsonPatch, patchJson } from '../json/json-patch.js';
 import type { GraphDelta } from '../query/change-set.js';
-import { readDataUpdate } from '../query/parse/data-update.js';
-import { readN3Patch } from '../query/parse/n3-patch.js';
-import { assertExpandableText, type Bounds } from '../rdf/bounds.js';
+import type { Bounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { hasParts, parseInParts } from '../rdf/parse-in-parts.js';
-import { boundedPrefixes, joinedPrefixes } from '../rdf/prefixes.js';
+import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
-import { applied } from '../storage/keys/graph-changes.js';
 import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/keys/graph-keys.js';
 import { KeyRuns } from '../storage/keys/key-runs.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
@@ -78,33 +75,6 @@ export const linesAtATime = 4000;
 
 /** Documents of so many bytes are read in parts. */
 const longBytes = 1 << 20;
-
-let updates: Promise<typeof import('../query/change-set.js')> | undefined;
-
-/** What computes updates; loaded by the first. */
-export function loadUpdates(): Promise<typeof import('../query/change-set.js')> {
-  updates ??= import('../query/change-set.js');
-  return updates;
-}
-
-/** An update as it was sent. */
-export interface SentUpdate {
-  readonly text: string;
-  /** It is an N3 Patch; else SPARQL. */
-  readonly isN3?: boolean;
-}
-
-export interface UpdateTask extends SentUpdate {
-  readonly graph: string;
-  /** Those that the resource has. */
-  readonly prefixes: Prefixes;
-  /** Its GSPO keys. */
-  readonly lines: readonly string[];
-  /** What comes and goes of any graph is wanted, which only data say. */
-  readonly isBlind?: boolean;
-  /** Throws when the work has to end. */
-  readonly assertTime?: () => void;
-}
 
 /** Whether an operation of a JSON Patch has the same outcome whatever members the document has: it adds a member to its object. */
 const addsMember = (operation: { readonly op?: unknown; readonly path?: unknown } | null): boolean =>
@@ -178,28 +148,4 @@ export const tasks = {
   },
 
   patchJson: (task: JsonPatch): Uint8Array => patchJson(task),
-
-  /**
-   * What an update makes of a graph; blindly, `undefined` for one that does more than name triples.
-   * @throws LwsError as `readUpdate`, `readN3Patch`, `computeUpdate`
-   */
-  async update({
-    text,
-    isN3,
-    graph,
-    lines,
-    isBlind,
-    assertTime,
-    ...task
-  }: UpdateTask): Promise<GraphDelta | undefined> {
-    assertExpandableText(text);
-    const { readUpdate } = await import('../query/parse/read-update.js');
-    const update = isN3 ? readN3Patch(text, graph) : (readDataUpdate(text, graph) ?? (await readUpdate(text, graph)));
-    const { graphDifference, namesTriplesAlone } = await loadUpdates();
-    if (isBlind && !namesTriplesAlone(update)) return undefined;
-    const change = await graphDifference(update, graph, { keys: isBlind ? undefined : lines, assertTime });
-    const prefixes = joinedPrefixes(update.prefixes, task.prefixes);
-    if (isBlind) return { ...change, prefixes };
-    return { ...change, prefixes, after: defaultTurtle(applied(lines, change), graph, prefixes) };
-  },
 };

@@ -1,17 +1,13 @@
 /** The thread of `documents.ts`: one task at a time. It has no state and no store. */
+
+import { evaluateUpdate, type TargetedUpdate } from '../query/evaluate-update.js';
 import { checkOf } from '../query/limits.js';
 import { loadParser } from '../query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../query/query-engine.js';
 import { packKeys } from '../storage/keys/graph-keys.js';
-import { type Caller, serve, threadData } from '../threads/worker-host.js';
-import {
-  endedUpdate,
-  linesAtATime,
-  type PackedDelta,
-  type ParseTask,
-  tasks,
-  type UpdateTask,
-} from './document-tasks.js';
+import { openShared } from '../storage/level/shared-level.js';
+import { acquire, assertWanted, type Caller, release, serve, threadData } from '../threads/worker-host.js';
+import { endedUpdate, linesAtATime, type PackedDelta, type ParseTask, tasks } from './document-tasks.js';
 
 /** Lines of the next task, which come before it. */
 let lines: string[] = [];
@@ -52,11 +48,25 @@ const functions = {
   readsContent: tasks.readsContent,
   patchJson: tasks.patchJson,
 
-  async update({ timeoutMs, ...task }: UpdateTask & { readonly timeoutMs: number }): Promise<PackedDelta | undefined> {
+  /** @param folder directory of the LevelDB with the graph. Without it, the update may only name triples */
+  async update({
+    timeoutMs,
+    folder,
+    ...task
+  }: TargetedUpdate & { timeoutMs: number; folder?: string }): Promise<PackedDelta | undefined> {
     // Ends an update by itself before its thread has to be killed.
-    const assertTime = checkOf({ timeoutMs, timeout: () => endedUpdate(), outOfMemory: () => endedUpdate() });
-    const delta = await tasks.update({ ...task, lines: allLines(task.lines), assertTime });
-    return delta && { ...delta, added: packKeys(delta.added), removed: packKeys(delta.removed) };
+    const check = checkOf({ timeoutMs, timeout: endedUpdate, outOfMemory: endedUpdate });
+    const assertTime = (): void => {
+      assertWanted();
+      check();
+    };
+    const level = folder === undefined ? undefined : await acquire(() => openShared(folder));
+    try {
+      const delta = await evaluateUpdate(task, level && { level, snapshot: level.snapshot() }, assertTime);
+      return delta && { ...delta, added: packKeys(delta.added), removed: packKeys(delta.removed) };
+    } finally {
+      if (level) await release(level);
+    }
   },
 };
 

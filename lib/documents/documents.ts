@@ -4,13 +4,16 @@
  */
 import { LwsError, tooBusy } from '../errors.js';
 import type { GraphDelta } from '../query/change-set.js';
-import { readDataUpdate } from '../query/parse/data-update.js';
-import { readN3Patch } from '../query/parse/n3-patch.js';
+import { dataDelta, readPlain } from '../query/data-delta.js';
+import type { SentUpdate, UpdateTarget } from '../query/parse/read-update.js';
+import { loadQueryEngine } from '../query/query-engine.js';
 import { assertGrown, type Bounds, type Growth, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { hasParts } from '../rdf/parse-in-parts.js';
 import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/keys/graph-keys.js';
+import { folderOf } from '../storage/level/shared-level.js';
+import type { Store } from '../storage/transactions/store.js';
 import { type ResultOf, ThreadEnded } from '../threads/messages.js';
 import type { CallOptions, Thread } from '../threads/thread.js';
 import { affordable } from '../threads/thread-limits.js';
@@ -19,12 +22,9 @@ import {
   type EncodedDocument,
   endedUpdate,
   linesAtATime,
-  loadUpdates,
   type MissingContext,
   type PackedDelta,
-  type SentUpdate,
   tasks,
-  type UpdateTask,
 } from './document-tasks.js';
 import type { DocumentFunctions } from './document-worker.js';
 import type { RemoteContexts } from './remote-contexts.js';
@@ -61,19 +61,11 @@ export interface DocumentBounds {
   readonly contexts?: Readonly<Record<string, string>>;
 }
 
-/** A graph as it is before an update. */
-export interface GraphState {
-  /** Its GSPO keys. */
-  readonly keys: readonly string[];
-  readonly graph: string;
-  readonly prefixes: Readonly<Record<string, string>>;
-}
-
 /** The threads that documents are worked on in, and who gets one. */
 export interface Pools {
   readonly large: DocumentPool;
   readonly updates: DocumentPool;
-  /** What others sent for a stranger's word keeps nobody waiting who stores something. */
+  /** Documents of other servers do not delay writes. */
   readonly foreign: DocumentPool;
 }
 
@@ -88,7 +80,7 @@ interface Task<Name extends keyof DocumentFunctions> {
   readonly deadlineMs?: number | undefined;
 }
 
-/** Who controls the storage always finds a thread. */
+/** Callers with control of the storage always find a thread. */
 const ranks = [2, 1, 1];
 
 /** The threads of a server; none is started yet. */
@@ -103,6 +95,7 @@ export function makePools(): Pools {
       queue: 100,
       memoryMb: 1024,
       nurseryMb: 8,
+      graceMs,
       // Where memory is scarce, none waits for what may come.
       ...(affordable(1) === 0 && { idleMs: 20_000 }),
       data: { engine: true },
@@ -164,10 +157,10 @@ export class Documents {
     return new Documents(this.options, this.pools, { ...this.whose, tenant });
   }
 
-  /** Loads what the first updates and searches need, a worker and in this thread the query engine; call it when the server listens. */
+  /** Loads what the first updates and searches need: a worker, and in this thread the query engine. Call it when the server listens. */
   warm(): void {
     this.pools.updates.warm();
-    void loadUpdates().then(({ loadQueryEngine }) => loadQueryEngine());
+    void loadQueryEngine();
   }
 
   /**
@@ -278,43 +271,26 @@ export class Documents {
   }
 
   /**
-   * What an update does to any graph of that name, told at once; `undefined` for one that is not short, or plainly data alone.
-   * @throws LwsError as `computeUpdate`, `readN3Patch`
+   * Evaluates an update of one graph. At most 8 KiB of text that only names triples are read here. Everything else runs in a worker thread, over a
+   * snapshot that the thread opens.
+   * @returns the change, of any state unless it has a revision. Without a store: `undefined` if the update does more than name triples
+   * @throws LwsError `update-timeout` when the deadline passes, `too-busy`, and as `evaluateUpdate` of `lib/query`
    */
-  async quickChange({ text, isN3 }: SentUpdate, graph: string): Promise<GraphDelta | undefined> {
-    if (text.length > inlineUpdateBytes) return undefined;
-    const update = isN3 ? readN3Patch(text, graph) : readDataUpdate(text, graph);
-    if (!update) return undefined;
-    const { graphDifference, namesTriplesAlone } = await loadUpdates();
-    if (isN3 && !namesTriplesAlone(update)) return undefined;
-    return { ...(await graphDifference(update, graph)), prefixes: update.prefixes };
-  }
-
-  /**
-   * The same in a worker, for an update of any length; `undefined` for one that does more than name triples.
-   * @throws LwsError as `readUpdate`, `computeUpdate`
-   */
-  dataChange(update: SentUpdate, graph: string): Promise<GraphDelta | undefined> {
-    const timeoutMs = this.options.taskTimeoutMs ?? usualTimeoutMs;
-    return this.changeIn(this.pools.large, { ...update, graph, prefixes: {}, lines: [], isBlind: true, timeoutMs });
-  }
-
-  /**
-   * What any update makes of a graph, computed in a worker under a deadline.
-   * @throws LwsError `update-timeout` when the deadline passes, and as `readUpdate`, `computeUpdate`
-   */
-  async change(
+  async evaluateUpdate(
     update: SentUpdate,
-    { keys: lines, graph, prefixes }: GraphState,
-  ): Promise<GraphDelta & Required<Pick<GraphDelta, 'after'>>> {
-    const timeoutMs = this.options.updateTimeoutMs;
-    return (await this.changeIn(this.pools.updates, { ...update, graph, prefixes, lines, timeoutMs })) as never;
+    target: UpdateTarget,
+    store?: Pick<Store, 'level'>,
+  ): Promise<GraphDelta | undefined> {
+    const { updateTimeoutMs: timeoutMs, taskTimeoutMs = usualTimeoutMs } = this.options;
+    const task = { ...update, target, timeoutMs };
+    if (store) return this.updateIn(this.pools.updates, { ...task, folder: folderOf(store.level) });
+    const read = update.text.length <= inlineUpdateBytes ? readPlain(update, target.graph) : undefined;
+    const delta = read && (await dataDelta(read, target));
+    if (delta || target.inlineOnly) return delta;
+    return this.updateIn(this.pools.large, { ...task, timeoutMs: taskTimeoutMs });
   }
 
-  private async changeIn(
-    pool: DocumentPool,
-    given: UpdateTask & { readonly timeoutMs: number },
-  ): Promise<GraphDelta | undefined> {
+  private async updateIn(pool: DocumentPool, given: Task<'update'>['given']): Promise<GraphDelta | undefined> {
     const delta = await this.inThread(pool, { name: 'update', given, deadlineMs: given.timeoutMs + graceMs });
     if (!delta) return undefined;
     // Between threads, objects lose their classes.
@@ -330,6 +306,11 @@ export class Documents {
   /** Whether a graph of that size is written out at once, so that it may be inside a transaction. */
   isSmall(triples: number): boolean {
     return triples <= inlineTriples;
+  }
+
+  /** Ends all updates, because they have LevelDB open. Later ones wait until the returned function is called. */
+  pauseUpdates(): Promise<() => void> {
+    return this.pools.updates.pause();
   }
 
   async close(): Promise<void> {

@@ -1,17 +1,10 @@
 /** Change sets: what an update makes of graphs, as GSPO keys that come and go. They are computed in any thread, and staged by a transaction. */
-import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { joinedPrefixes } from '../rdf/prefixes.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { sortKeys } from '../storage/keys/key-order.js';
-import { termKey } from './access/terms.js';
 import type { ChangedGraph, ChangedGraphs, GraphNeeds } from './changed-graphs.js';
-import { computeUpdate } from './graphs-update.js';
-import type { ReadUpdate } from './parse/read-update.js';
-import { graphState, unknownState } from './state-before.js';
-
-export { loadQueryEngine } from './query-engine.js';
 
 type Prefixes = Readonly<Record<string, string>>;
 
@@ -48,95 +41,34 @@ export interface GraphUpdate extends GraphDelta {
   readonly triples: number;
 }
 
-/** Triples of all graphs that are changed and are written anew for it. */
+/** Maximum number of triples in all graphs of one update that are written as a whole. */
 const maxRewritten = 500_000;
-/** Characters of keys that the solutions of an update of one graph may make: the storage holds them several times while it writes them. */
-const maxMade = 16 << 20;
-
-const everything = { all: true, known: () => true, resolve: async () => {} };
-
-/**
- * Runs an update that sees one graph alone.
- * @param keys of the graph, GSPO; absent: nothing is known of it, and the update names triples alone
- * @param assertTime called in every block; throws when the work has to end
- * @throws LwsError as `computeUpdate`
- */
-export async function graphDifference(
-  { steps, isStrict = false }: ReadUpdate,
-  graph: string,
-  {
-    keys,
-    assertTime = () => {},
-  }: { readonly keys?: readonly string[] | undefined; readonly assertTime?: (() => void) | undefined } = {},
-): Promise<KeyDifference & Pick<GraphDelta, 'removes' | 'isStrict'>> {
-  const state = keys ? graphState({ iri: graph, keys }, assertTime) : unknownState;
-  const graphs = await computeUpdate(steps, {
-    graph,
-    state,
-    assertTime,
-    maxMade,
-    isStrict,
-    readable: everything,
-    defaultGraphs: [graph],
-    namedGraphs: [],
-    maxSolutions: Number.POSITIVE_INFINITY,
-    maxChanged: Number.POSITIVE_INFINITY,
-  });
-  const changed = graphs.known(graph);
-  const difference = changed ? inOrder(changed) : { added: [], removed: [] };
-  const removes = partsOf(steps).some((part) => ((part as Partial<Algebra.DeleteInsert>).delete ?? []).length > 0);
-  return { ...difference, removes, isStrict };
-}
-
-const partsOf = (steps: ReadUpdate['steps']): Algebra.Operation[] =>
-  steps.flatMap(({ operation }) =>
-    operation.type === 'compositeupdate' ? (operation as Algebra.CompositeUpdate).updates : [operation],
-  );
-
-/**
- * Whether an update is INSERT DATA and DELETE DATA alone, which need not see a graph. A strict one that inserts what it removes has to:
- * of what it does, nothing says that it was there.
- */
-export const namesTriplesAlone = ({ steps, isStrict }: ReadUpdate): boolean =>
-  partsOf(steps).every((part) => {
-    const { type, where, insert = [], delete: gone = [] } = part as Partial<Algebra.DeleteInsert>;
-    if (type !== 'deleteinsert') return type === 'nop';
-    if (where !== undefined || !isStrict || gone.length === 0) return where === undefined;
-    const inserted = new Set(insert.map(textOf));
-    return !gone.some((triple) => inserted.has(textOf(triple)));
-  });
-
-const textOf = ({ subject, predicate, object }: Algebra.Pattern): string =>
-  [subject, predicate, object].map(termKey).join(' ');
-
 /**
  * What an update makes of graphs, one after the other.
  * @param given prefixes that it declares
+ * @param most triples of the graphs that are written as a whole
  * @throws LwsError `too-complex` when the graphs that have to be written anew are too large together
  */
-export async function* graphUpdates(graphs: ChangedGraphs, given: Prefixes): AsyncGenerator<GraphUpdate> {
+export async function* graphUpdates(
+  graphs: ChangedGraphs,
+  given: Prefixes,
+  most = maxRewritten,
+): AsyncGenerator<GraphUpdate> {
   let rewritten = 0;
   for (const graph of graphs.all) {
     const { iri, before, needs, exists, isCleared, triples } = graph;
     const isWhole = exists && !isPart(graph);
     if (isWhole) rewritten += Math.max(triples, before?.triples ?? 0);
-    if (rewritten > maxRewritten)
+    if (rewritten > most)
       throw new LwsError('too-complex', 'The graphs that the update changes are too large together. Split it.');
     const prefixes = joinedPrefixes(given, before?.prefixes ?? {});
     const isSame = isUnchanged(graphs, graph);
-    const after = isWhole && !isSame ? { size: await sizeOf(graphs, iri, prefixes) } : undefined;
-    const facts = {
-      iri,
+    const after = isWhole && !isSame ? await turtleOf(graphs, iri, prefixes) : undefined;
+    yield {
+      ...{ iri, needs, exists, isCleared, isSame, triples, prefixes, after },
       revision: before?.revision ?? null,
-      needs,
-      exists,
-      isCleared,
-      isSame,
-      triples,
-      prefixes,
-      after,
+      ...inOrder(graph),
     };
-    yield { ...facts, ...inOrder(graph) };
   }
 }
 
@@ -158,9 +90,8 @@ function isUnchanged(graphs: ChangedGraphs, graph: ChangedGraph): boolean {
   return true;
 }
 
-/** Bytes of the default Turtle. */
-async function sizeOf(graphs: ChangedGraphs, iri: string, prefixes: Prefixes): Promise<number> {
+async function turtleOf(graphs: ChangedGraphs, iri: string, prefixes: Prefixes): Promise<DefaultTurtle> {
   const keys: string[] = [];
   for await (const block of graphs.keysOf(iri)) for (const key of block) keys.push(key);
-  return defaultTurtle({ keys: sortKeys(keys) }, iri, prefixes).size;
+  return defaultTurtle({ keys: sortKeys(keys) }, iri, prefixes);
 }

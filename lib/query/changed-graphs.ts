@@ -25,9 +25,9 @@ export interface GraphNeeds {
 /** A graph that an update names, as it is so far. */
 export class ChangedGraph {
   readonly needs: GraphNeeds = {};
-  /** GSPO keys that the state before lacks, as far as it is known. */
+  /** GSPO keys that the state before lacks. */
   readonly added = new Set<string>();
-  /** GSPO keys that the state before has, as far as it is known. */
+  /** GSPO keys that the state before has. */
   readonly removed = new Set<string>();
   /** Nothing counts of what was there before. */
   isCleared = false;
@@ -53,17 +53,17 @@ export class ChangedGraph {
   insert(key: string): void {
     this.exists = true;
     this.note(this.removed, key, false);
-    this.note(this.added, key, this.had(key) !== true);
+    this.note(this.added, key, !this.had(key));
   }
 
   remove(key: string): void {
     this.note(this.added, key, false);
-    this.note(this.removed, key, this.had(key) !== false);
+    this.note(this.removed, key, this.had(key));
   }
 
-  /** Whether it has a triple of what counts before; `undefined`: nobody knows. */
-  private had(key: string): boolean | undefined {
-    return this.isCleared ? false : this.graphs.had(this, key);
+  /** Whether the graph had the triple before the update, and was not cleared since. */
+  private had(key: string): boolean {
+    return !this.isCleared && this.graphs.had(this, key);
   }
 
   private note(keys: Set<string>, key: string, isIn: boolean): void {
@@ -150,8 +150,8 @@ export class ChangedGraphs {
     return this.options.state.record(iri);
   }
 
-  /** Whether the graph had a triple before; `undefined`: nobody knows. */
-  had({ before }: ChangedGraph, key: string): boolean | undefined {
+  /** Whether the graph had the triple before the update. */
+  had({ before }: ChangedGraph, key: string): boolean {
     return before?.kind === 'rdf' && this.options.state.has(key);
   }
 

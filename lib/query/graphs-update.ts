@@ -19,8 +19,7 @@ import type { UpdateStep } from './parse/read-update.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import { type CompiledUpdate, compileUpdate, type GraphTemplate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
-import { contextOf, loadQueryEngine } from './query-engine.js';
-import { querySource } from './query-source.js';
+import { runStep } from './query-source.js';
 
 /** The caller's dataset with the graphs that an update has made, which it may read within that update: they hold what it inserted. */
 interface ChangedDataset {
@@ -133,10 +132,8 @@ class GraphsUpdate {
     private readonly options: UpdateOptions,
   ) {}
 
-  async step({ operation, base }: UpdateStep): Promise<void> {
-    // What Comunica makes of the operation on the way is not looked at.
-    const source = querySource('graphs', { queryVoid: () => this.run(operation, base) });
-    await (await loadQueryEngine()).queryVoid(operation, contextOf(source, base));
+  step(step: UpdateStep): Promise<void> {
+    return runStep(step, (operation) => this.run(operation, step.base));
   }
 
   private async run(operation: Algebra.Operation, base: string): Promise<void> {
@@ -309,7 +306,7 @@ class QuadChange {
     await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
     if (this.options.isStrict)
       for (const [key, iri] of this.removed)
-        if (this.graphs.had(this.graphs.graph(iri), key) === false) throw patchConflict('it removes what is not there');
+        if (!this.graphs.had(this.graphs.graph(iri), key)) throw patchConflict('it removes what is not there');
     for (const [key, iri] of this.removed) this.graphs.graph(iri).remove(key);
     for (const [key, iri] of this.added) {
       const graph = this.graphs.graph(iri);

@@ -1,8 +1,11 @@
 /** What the query sources have in common: each takes whole operations, and gives what it is made with. */
 import type { FragmentSelectorShape, IQuerySource } from '@comunica/types';
+import type { Algebra } from '@comunica/utils-algebra';
 import { BindingsFactory } from '@comunica/utils-bindings-factory';
 import type { Term, Variable } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
+import type { UpdateStep } from './parse/read-update.js';
+import { contextOf, loadQueryEngine } from './query-engine.js';
 
 const factory = new BindingsFactory(new DataFactory() as never);
 
@@ -37,4 +40,13 @@ export function querySource(name: string, answers: Partial<IQuerySource>): IQuer
     toString: () => name,
     ...answers,
   };
+}
+
+/** Has the engine run an operation as a whole. The form that the engine gives to the operation is not used. */
+export async function runStep(
+  { operation, base }: UpdateStep,
+  run: (operation: Algebra.Operation) => Promise<void>,
+): Promise<void> {
+  const source = querySource('graphs', { queryVoid: () => run(operation) });
+  await (await loadQueryEngine()).queryVoid(operation, contextOf(source, base));
 }

@@ -1,14 +1,20 @@
-/** The states that an update is computed over: a snapshot of the store, one graph in memory, and a graph of which nothing is known. */
+/** The states that an update is computed over: a snapshot of the store, or one graph in memory. */
 import type { Algebra } from '@comunica/utils-algebra';
+import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/records.js';
+import { storedIndexes } from '../storage/transactions/index-backfill.js';
 import { changedKeys, type KeyChanges, keyLists } from './access/changed-keys.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-filter.js';
 import { type KeyIterators, LevelKeys } from './access/key-iterators.js';
 import { KeyMatches, type QuadMatches } from './access/quad-matches.js';
 import { type DatasetOptions, keysFor } from './dataset.js';
+import { graphBlocks } from './memory/index-data.js';
 import { withGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
+import type { UpdateTarget } from './parse/read-update.js';
+
+export type Opened = Pick<DatasetOptions, 'level' | 'snapshot'>;
 
 /** What is known of a resource. */
 export type RecordBefore = Pick<ResourceRecord, 'kind'> & Partial<ResourceRecord>;
@@ -22,8 +28,8 @@ export interface ChangesSoFar {
 
 export interface StateBefore {
   record(iri: string): RecordBefore | undefined;
-  /** Whether it has a triple, as its GSPO key; `undefined`: nothing is known of the graph. */
-  has(key: string): boolean | undefined;
+  /** Whether it has a triple, as its GSPO key. */
+  has(key: string): boolean;
   /** All keys, for one reader. */
   keys(): KeyIterators;
   /** What a WHERE finds, with what was changed so far. @throws NeedsIndexError as `keysFor` */
@@ -34,7 +40,7 @@ export interface StateBefore {
 
 /** @param assertTime called in every block; throws when the work has to end */
 export const snapshotState = (
-  { level, snapshot, memory }: Pick<DatasetOptions, 'level' | 'snapshot' | 'memory'>,
+  { level, snapshot, memory }: Opened & Pick<DatasetOptions, 'memory'>,
   assertTime: () => void,
 ): StateBefore => ({
   record(iri) {
@@ -56,34 +62,39 @@ export const snapshotState = (
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
 
-/**
- * The state of one graph.
- * @param graph its IRI, and its GSPO keys
- * @param assertTime called now and then; throws when the work has to end
- */
+/** The state of one graph in memory. @param assertTime called in every block, throws when the work has to end */
 export function graphState(
-  { iri, keys }: { readonly iri: string; readonly keys: readonly string[] },
+  { keys, ...record }: RecordBefore & { readonly iri: string; readonly keys: readonly string[] },
   assertTime: () => void,
 ): StateBefore {
   const added = new Set(keys);
   // For all readers.
   const lists = keyLists(added, assertTime);
   return {
-    record: (asked) => (asked === iri ? { kind: 'rdf', triples: keys.length } : undefined),
+    record: (iri) => (iri === record.iri ? { ...record, triples: keys.length } : undefined),
     has: (key) => added.has(key),
     keys: () => lists,
     matches: async (dataset, _where, { changes }) => new KeyMatches(dataset, changedKeys(lists, changes, assertTime)),
   };
 }
 
-/** A graph of which nothing is known: what an update inserts it may have, and what it removes it may lack. Only data can be changed. */
-export const unknownState: StateBefore = {
-  record: () => ({ kind: 'rdf' }),
-  has: () => undefined,
-  keys: unknown,
-  matches: unknown,
-};
-
-function unknown(): never {
-  throw new Error('Nothing is known of the graph.');
+/** The state of one graph in a snapshot: in memory, unless it is large and LevelDB has all orders. `undefined` if it does not exist. */
+export async function stateOfGraph(
+  { level, snapshot }: Opened,
+  { graph, entry }: UpdateTarget,
+  assertTime: () => void,
+): Promise<StateBefore | undefined> {
+  const value = entry === undefined ? undefined : level.getSync(entry, { snapshot });
+  if (value !== undefined) return graphState({ iri: graph, kind: 'rdf', ...JSON.parse(value) }, assertTime);
+  const state = snapshotState({ level, snapshot }, assertTime);
+  const record = entry === undefined ? state.record(graph) : undefined;
+  if (record?.kind !== 'rdf') return undefined;
+  if (isLargeGraph(record.triples ?? 0) && storedIndexes(level, snapshot).isComplete) return state;
+  const keys: string[] = [];
+  for await (const block of graphBlocks(level, snapshot, graph)) {
+    assertTime();
+    for (const key of block) keys.push(key);
+    if (keys.length === record.triples) break;
+  }
+  return graphState({ ...record, iri: graph, keys }, assertTime);
 }

@@ -19,20 +19,20 @@ import type { View } from '../authorization/authorizer.js';
 import { isIdentity, noIdentity } from '../authorization/did.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
-import type { SentUpdate } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
 import { n3Patch } from '../profile.js';
+import type { SentUpdate } from '../query/parse/read-update.js';
 import { isRdfFormat, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { applied } from '../storage/keys/graph-changes.js';
 import { newRevision, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { type RequestBody, readBody } from './body.js';
 import { rdfPatches } from './methods.js';
+import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import { insertedBy } from './patch-absent.js';
 import { assertPreconditions, dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
-import { OutdatedState, untilCurrent } from './turns.js';
 import type { WriteRequest } from './write.js';
 
 /** Longer ones would make every decision slow that they are read for. */
@@ -157,14 +157,14 @@ async function writeAcl(
   };
   await admit(storage.store);
   const compute = await receive();
-  return untilCurrent(async () => {
+  return retryOnConflict(async () => {
     const { graph, seen } = await compute(await admit(storage.store));
     const { prefixes, keys } = graph;
     assertUsableAcl(storage, iri, keys);
     return storage.store.transact(async (tx) => {
       attribute(tx, access);
       const found = await admit(tx);
-      if (seen && found.acl?.revision !== seen.revision) throw new OutdatedState(iri);
+      if (seen && found.acl?.revision !== seen.revision) throw new RevisionConflict(iri);
       // Rule 6.13: a patch that changes nothing keeps the tag.
       if (seen && found.acl && isDeepStrictEqual(found.acl.keys, keys)) return { acl: found.acl, created: false };
       const acl = { revision: newRevision(), ...dateAfter(found.acl, storage.clock()), prefixes, keys };
@@ -184,7 +184,8 @@ async function updated(
     if (!made) throw noAcl();
     return made;
   }
-  const change = await storage.documents.change(update, { keys: acl.keys, graph: iri, prefixes: acl.prefixes });
+  const change = (await storage.documents.evaluateUpdate(update, { graph: iri, entry: aclKey(iri) }, storage.store))!;
+  if (change.revision !== acl.revision) throw new RevisionConflict(iri);
   return { keys: applied(acl.keys, change).keys, prefixes: change.prefixes };
 }
 

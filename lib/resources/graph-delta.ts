@@ -13,7 +13,7 @@ import type { ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
-import { OutdatedState } from './turns.js';
+import { RevisionConflict } from './optimistic-retry.js';
 import { type ContentFacts, type Staging, stageFacts } from './write.js';
 
 export interface DeltaRequest {
@@ -57,7 +57,7 @@ export async function stageDelta(
  * Stages the change of a graph: of a large one the part that changes, of a small one the whole.
  * @returns `undefined`, with nothing staged, when the whole graph has to be written out, which takes too long for a transaction: the delta
  *   needs `after`
- * @throws OutdatedState when the delta is of another state; LwsError `too-large`, `patch-conflict`
+ * @throws RevisionConflict when the delta is of another state; LwsError `too-large`, `patch-conflict`
  */
 export async function changeGraph(
   { storage, tx }: Staging,
@@ -66,7 +66,7 @@ export async function changeGraph(
 ): Promise<ChangedContent | undefined> {
   const { documents } = storage;
   const { iri, triples: had = 0 } = before;
-  if (delta.revision !== undefined && delta.revision !== before.revision) throw new OutdatedState(iri);
+  if (delta.revision !== undefined && delta.revision !== before.revision) throw new RevisionConflict(iri);
   const isLarge = isLargeGraph(had);
   const keys = isLarge ? undefined : await tx.before.graph(before);
   const small = keys && applied(keys, delta);
@@ -90,10 +90,10 @@ export async function changeGraph(
     tx.changeGraph(iri, change, had);
     return { facts: { ...facts, size }, isSame };
   }
-  if (!delta.after && !(keys && (isPatient || documents.isSmall(had)))) return undefined;
+  const isSum = !delta.after && small && prefixes === known;
+  const size = isSum ? changedSize({ keys, size: before.size }, small, { base: iri, prefixes }) : undefined;
+  if (!delta.after && size === undefined && !(keys && (isPatient || documents.isSmall(had)))) return undefined;
   const changed = small ?? applied(await tx.before.graph(before), change);
-  const isSum = !delta.after && keys && prefixes === known;
-  const size = isSum ? changedSize({ keys, size: before.size }, changed, { base: iri, prefixes }) : undefined;
   const written = delta.after ?? (size === undefined ? defaultTurtle(changed, iri, prefixes) : { size });
   const content: Content = { kind: 'rdf', document: { keys: changed.keys, prefixes, ...written } };
   if (keys && !isLargeGraph(triples)) tx.putGraph(iri, keys, changed);

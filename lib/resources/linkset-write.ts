@@ -10,10 +10,10 @@ import { readBody } from './body.js';
 import { type ClientLinks, linksetBytes, linksetTag, readLinkset, readWritten } from './linkset.js';
 import { clientLinks, linksetTooLarge, sameLinks, stageLinks } from './metadata.js';
 import { jsonPatch, linksetJson, mergePatch } from './methods.js';
+import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import type { PatchRequest } from './patch.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
-import { OutdatedState, untilCurrent } from './turns.js';
 
 /** A linkset as it is now. */
 export interface LinksetState {
@@ -47,7 +47,7 @@ export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'>;
 export async function writeLinkset(storage: Storage, request: LinksetRequest, put: boolean): Promise<LinksetState> {
   await admit(storage, storage.store, request, put);
   const bytes = await readLinksetBody(storage, request);
-  return untilCurrent(async () => {
+  return retryOnConflict(async () => {
     const seen = await admit(storage, storage.store, request, put);
     const links = put
       ? readLinkset(parseJson(decodeUtf8(bytes)), request.iri)
@@ -57,7 +57,7 @@ export async function writeLinkset(storage: Storage, request: LinksetRequest, pu
       attribute(tx, request.access);
       const current = await admit(storage, tx, request, put);
       // Only `If-Match: *` lets a change in between through; a patch is then computed again.
-      if (!put && current.tag !== seen.tag) throw new OutdatedState(request.iri);
+      if (!put && current.tag !== seen.tag) throw new RevisionConflict(request.iri);
       return stage(storage, tx, current, links);
     });
   });

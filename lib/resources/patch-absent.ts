@@ -1,10 +1,11 @@
 /** PATCH on an IRI with no resource: an update that inserts triples and does no more creates an RDF resource where a PUT might (rule 6.18). */
 import type { View } from '../authorization/authorizer.js';
 import { refusalOfAbsent } from '../authorization/guard.js';
-import { type EncodedDocument, type SentUpdate, tasks } from '../documents/document-tasks.js';
+import type { EncodedDocument } from '../documents/document-tasks.js';
 import { LwsError, patchConflict } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
 import { n3Patch } from '../profile.js';
+import type { SentUpdate } from '../query/parse/read-update.js';
 import { charactersOf } from '../storage/keys/graph-keys.js';
 import { isContainerIri } from '../storage/keys/records.js';
 import { type RequestBody, readBody } from './body.js';
@@ -69,23 +70,16 @@ async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPa
  * @throws LwsError `patch-conflict` for an N3 Patch that does more: in an empty graph nothing holds, and nothing is there to be removed
  */
 export async function insertedBy(
-  storage: Storage,
+  { documents }: Storage,
   update: SentUpdate,
   iri: string,
 ): Promise<EncodedDocument | undefined> {
-  const { documents } = storage;
-  const quick = await documents.quickChange(update, iri);
-  const delta = quick ?? (await documents.dataChange(update, iri));
+  const delta = await documents.evaluateUpdate(update, { graph: iri, isNew: true });
   if (!delta || delta.removed.length > 0) {
     if (update.isN3) throw patchConflict('there is nothing here yet');
     return undefined;
   }
-  const empty = { keys: [], graph: iri, prefixes: {} };
-  const {
-    added: keys,
-    prefixes,
-    after,
-  } = quick ? { ...quick, after: undefined } : await documents.change(update, empty);
+  const { added: keys, prefixes, after } = delta;
   documents.assertGrown({ before: 0, after: keys.length, characters: charactersOf(keys) }, update.text.length);
-  return after ? { keys, prefixes, ...after } : tasks.encoded(keys, iri, prefixes);
+  return { keys, prefixes, ...after! };
 }

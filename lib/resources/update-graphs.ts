@@ -13,10 +13,10 @@ import type { Content } from './body.js';
 import { stageRemoval } from './delete.js';
 import { stageDelta } from './graph-delta.js';
 import { counterpart } from './names.js';
+import { RevisionConflict } from './optimistic-retry.js';
 import { assertPreconditions } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
-import { OutdatedState } from './turns.js';
 import { nameTaken, stageContent, stageNew, withLoaded } from './write.js';
 
 export interface GraphsRequest {
@@ -35,7 +35,7 @@ export interface UpdatedGraph {
 
 /**
  * Changes graphs, all or none.
- * @throws LwsError as PUT, PATCH and DELETE of each would be refused; OutdatedState
+ * @throws LwsError as PUT, PATCH and DELETE of each would be refused; RevisionConflict
  */
 export function updateGraphs(storage: Storage, request: GraphsRequest): Promise<readonly UpdatedGraph[]> {
   return new GraphsWrite(storage, request).write();
@@ -72,7 +72,7 @@ class GraphsWrite {
     for (const update of updates) {
       const before = await this.admitted(tx, update);
       if (before === 'nothing') continue;
-      if ((before?.revision ?? null) !== update.revision) throw new OutdatedState(update.iri);
+      if ((before?.revision ?? null) !== update.revision) throw new RevisionConflict(update.iri);
       const result = await this.stage(tx, update, before);
       if (result) updated.push(result);
     }

@@ -2,9 +2,6 @@
  * The search index on a database on the disk, whose writes take their time: each answer is of one state of the storage.
  * It must not know what is kept in memory.
  */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
 import { PostingLists } from '../../components/search-index/posting-lists.js';
@@ -13,8 +10,7 @@ import type { Platform } from '../../lib/component/contract.js';
 import { remove } from '../../lib/resources/delete.js';
 import { writeLinkset } from '../../lib/resources/linkset-write.js';
 import { replace } from '../../lib/resources/replace.js';
-import { openLevel } from '../../lib/storage/level/durable-level.js';
-import { memoryStore, root } from '../support/memory-store.js';
+import { root, storeOnDisk } from '../support/memory-store.js';
 import { searchBySparql } from '../support/search-oracle.js';
 import { body, type SpecStorage, specStorage } from '../support/storage.js';
 import type { Filter } from './search-model.js';
@@ -28,8 +24,7 @@ describe('The search index on the disk', function () {
   let spec: SpecStorage;
   let platform: Platform;
   before(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'quadpod-search-'));
-    spec = await specStorage({ memory: await memoryStore({ folder, level: await openLevel(join(folder, 'level')) }) });
+    spec = await specStorage({ memory: await storeOnDisk() });
     const { store, authorizer } = spec.storage;
     await rebuild(store, () => {});
     store.onTransaction(indexChanges);

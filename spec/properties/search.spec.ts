@@ -17,7 +17,7 @@ import { only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.
 import { entryRange } from '../../lib/storage/keys/records.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
-import { root } from '../support/memory-store.js';
+import { root, storeOnDisk } from '../support/memory-store.js';
 import { searchBySparql } from '../support/search-oracle.js';
 import { enough, runs } from '../support/speed.js';
 import { type SpecStorage, specStorage } from '../support/storage.js';
@@ -140,7 +140,7 @@ describe('The search index against a model', function () {
   after(() => documents.close());
 
   async function withStorage(work: (spec: SpecStorage) => Promise<void>): Promise<void> {
-    const spec = await specStorage();
+    const spec = await specStorage({ memory: await storeOnDisk() });
     await spec.storage.documents.close();
     await rebuild(spec.storage.store, () => {});
     spec.storage.store.onTransaction(indexChanges);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLevel } from 'memory-level';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
-import type { Level } from '../../lib/storage/level/durable-level.js';
+import { type Level, openLevel } from '../../lib/storage/level/durable-level.js';
 import { Store } from '../../lib/storage/transactions/store.js';
 import { withOrders } from './orders.js';
 
@@ -37,4 +37,10 @@ export async function memoryStore(existing?: { level: Level; folder: string }): 
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The same on the disk, where worker threads open it as well. */
+export async function storeOnDisk(): Promise<MemoryStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'quadpod-store-'));
+  return memoryStore({ folder, level: await openLevel(join(folder, 'level')) });
 }

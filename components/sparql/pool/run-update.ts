@@ -88,8 +88,8 @@ function assertGraph(
 }
 
 async function* linesOf(graphs: AsyncIterable<GraphUpdate>): AsyncGenerator<string> {
-  for await (const { added, removed, ...graph } of graphs) {
-    yield line({ graph });
+  for await (const { added, removed, after, ...graph } of graphs) {
+    yield line({ graph: { ...graph, after: after && { size: after.size } } });
     for (const keys of inLines(added)) yield line({ added: keys });
     for (const keys of inLines(removed)) yield line({ removed: keys });
   }

@@ -1,6 +1,8 @@
 /** Terms as the query engine passes them: strings that are equal exactly when the terms are, and that slices of a key make up. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
+import { LwsError } from '../../errors.js';
+import { isAbsoluteIri } from '../../rdf/iri.js';
 import { separator, suffixLengths } from '../../storage/keys/key-layout.js';
 import { encodeTerm } from '../../storage/keys/quad-keys.js';
 
@@ -27,6 +29,13 @@ export function termKey(term: Term): TermKey {
   if (term.termType === 'NamedNode') return term.value;
   const { value, suffix } = encodeTerm(term);
   return mark + suffix + value;
+}
+
+/** The token of a constant that may come into the store. @throws LwsError as `tokenOf`, and `malformed-body` for an IRI that is not absolute */
+export function storedToken(term: Term): TermKey {
+  if (term.termType === 'NamedNode' && !isAbsoluteIri(term.value))
+    throw new LwsError('malformed-body', `<${term.value.slice(0, 200)}> is not an absolute IRI.`);
+  return termKey(term);
 }
 
 const factory = new DataFactory<Quad>();

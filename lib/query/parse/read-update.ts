@@ -11,6 +11,24 @@ import { assertGraphNames, assertScopes, nameSolutions, nodesOf } from './query-
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 import { explainSyntax } from './syntax-errors.js';
 
+/** An update of one graph. */
+export interface SentUpdate {
+  readonly text: string;
+  /** It is an N3 Patch, else SPARQL. */
+  readonly isN3?: boolean;
+}
+
+export interface UpdateTarget {
+  /** IRI of the graph. */
+  readonly graph: string;
+  /** The graph does not exist: data come with its Turtle. */
+  readonly isNew?: boolean | undefined;
+  /** Key of the entry that holds the graph in JSON: `revision`, `prefixes`, `keys`. Without it, the graph is that of an RDF resource. */
+  readonly entry?: string | undefined;
+  /** No worker is asked whether the update only names triples. */
+  readonly inlineOnly?: boolean;
+}
+
 /** Operations that have the same base. */
 export interface UpdateStep {
   readonly operation: Algebra.Operation;

@@ -1,9 +1,7 @@
 /** Templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
-import { LwsError } from '../../errors.js';
-import { isAbsoluteIri } from '../../rdf/iri.js';
-import { type TermKey, termKey } from '../access/terms.js';
+import { storedToken, type TermKey } from '../access/terms.js';
 import { compileNode } from './compile.js';
 import { type Names, namesOf } from './compile-scope.js';
 import type { Plan, Template, TemplatePlace } from './plan.js';
@@ -60,11 +58,4 @@ export function compileUpdate(
   const [removed, added] = [templates(gone), templates(insert)];
   const plan = where && compileNode(where, names);
   return { plan, width: names.width, isHasty: false, removed, added };
-}
-
-/** The token of a constant that may come into the store. */
-function storedToken(term: Term): TermKey {
-  if (term.termType === 'NamedNode' && !isAbsoluteIri(term.value))
-    throw new LwsError('malformed-body', `<${term.value.slice(0, 200)}> is not an absolute IRI.`);
-  return termKey(term);
 }

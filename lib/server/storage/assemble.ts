@@ -97,6 +97,7 @@ export async function assembleStorage(
     requireConditionalWrites: core.requireConditionalWrites,
     clock: Date.now,
   };
+  store.beforeReopening(() => documents.pauseUpdates());
   store.onTransaction((tx) => noteReaders(tx, storage.authorizer));
   if (acls) await ensureRootAcl(storage, acls, { owners, publicRead: core.publicRead, change });
   return { storage, addedOwners: added };

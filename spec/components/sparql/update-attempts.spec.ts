@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { update } from '../../../components/sparql/endpoint-update.js';
 import type { SparqlEndpoint } from '../../../components/sparql/service-endpoint.js';
 import { LwsError } from '../../../lib/errors.js';
-import { OutdatedState } from '../../../lib/resources/turns.js';
+import { RevisionConflict } from '../../../lib/resources/optimistic-retry.js';
 
 const platform = {
   baseUri: 'https://storage.example',
@@ -23,7 +23,7 @@ function endpointWhere(changes: number) {
     },
   };
   const updateGraphs = async () => {
-    if (counts.computed <= changes) throw new OutdatedState('https://storage.example/a');
+    if (counts.computed <= changes) throw new RevisionConflict('https://storage.example/a');
     counts.written++;
     return [];
   };

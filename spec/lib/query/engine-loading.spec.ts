@@ -5,12 +5,12 @@ import { packageRoot } from '../../../lib/threads/package-root.js';
 
 const script = `
   import { createRequire } from 'node:module';
-  const { loadUpdates } = await import('./dist/lib/documents/document-tasks.js');
+  const { loadQueryEngine } = await import('./dist/lib/query/query-engine.js');
   const before = Object.keys(createRequire(import.meta.url).cache).length;
   let turns = 0;
   const count = () => { turns++; timer = setImmediate(count); };
   let timer = setImmediate(count);
-  const engine = await (await loadUpdates()).loadQueryEngine();
+  const engine = await loadQueryEngine();
   clearImmediate(timer);
   const modules = Object.keys(createRequire(import.meta.url).cache);
   console.log(JSON.stringify({ turns, added: modules.length - before, is: typeof engine.queryBindings,

@@ -32,7 +32,7 @@ describe('query/state-before', () => {
   });
 
   const keys = encodeGraph(graph, triples as never);
-  const lists = graphState({ iri: graph, keys }, () => {}).keys();
+  const lists = graphState({ iri: graph, kind: 'rdf', keys }, () => {}).keys();
   const all = async (blocks: AsyncIterable<readonly string[]>): Promise<string[]> => {
     const found: string[] = [];
     for await (const block of blocks) found.push(...block);
@@ -81,7 +81,7 @@ describe('query/state-before', () => {
   });
 
   it('asks now and then whether the work has to end', () => {
-    const ended = graphState({ iri: graph, keys }, () => {
+    const ended = graphState({ iri: graph, kind: 'rdf', keys }, () => {
       throw new Error('ended');
     }).keys();
     return all(ended.blocks(`SPOG${separator}`)).then(

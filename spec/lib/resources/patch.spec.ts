@@ -1,7 +1,6 @@
 /** PATCH: the cheap way and the full one give the same; what is hostile is ended and holds nobody up. */
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
-import { tasks } from '../../../lib/documents/document-tasks.js';
 import { LwsError } from '../../../lib/errors.js';
 import { create } from '../../../lib/resources/create.js';
 import { patch } from '../../../lib/resources/patch.js';
@@ -10,7 +9,8 @@ import { replace } from '../../../lib/resources/replace.js';
 import { sortKeys } from '../../../lib/storage/keys/key-order.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
-import { root } from '../../support/memory-store.js';
+import { changeOf } from '../../support/evaluated-update.js';
+import { root, storeOnDisk } from '../../support/memory-store.js';
 import { slowness } from '../../support/patience.js';
 import { body, type SpecStorage, specStorage } from '../../support/storage.js';
 
@@ -42,7 +42,7 @@ describe('PATCH with SPARQL Update', () => {
   };
 
   beforeEach(async () => {
-    spec = await specStorage({ updateTimeoutMs: 1500 });
+    spec = await specStorage({ updateTimeoutMs: 1500, memory: await storeOnDisk() });
   });
   afterEach(async () => {
     expect((await checkStore(spec.memory.store)).faults).to.deep.equal([]);
@@ -249,9 +249,7 @@ describe('PATCH with SPARQL Update', () => {
   it('refuses what is nested too deeply, or too long a sequence of parts, as malformed', async () => {
     for (const part of ['OPTIONAL { ?s ?p 7 }', 'MINUS { ?s ?p 7 }', 'FILTER NOT EXISTS { ?s ?p 7 }']) {
       const text = `INSERT { <#b> <#p> 2 } WHERE { ?s ?p ?o ${part.repeat(5000)} }`;
-      expect((await refusal(tasks.update({ text, lines: [], graph: iri, prefixes: {} }))).code).to.equal(
-        'malformed-body',
-      );
+      expect((await refusal(changeOf(text, iri, []))).code).to.equal('malformed-body');
     }
   }).timeout(60_000);
 

@@ -1,0 +1,76 @@
+/** Updates that only name triples: their change is known without the graph, and without the SPARQL parser. */
+import type { Algebra } from '@comunica/utils-algebra';
+import type { Quad } from '@rdfjs/types';
+import { patchConflict } from '../errors.js';
+import { relabel } from '../rdf/blank-nodes.js';
+import { boundedPrefixes } from '../rdf/prefixes.js';
+import { defaultTurtle } from '../storage/graphs/graph-lines.js';
+import { sortKeys } from '../storage/keys/key-order.js';
+import { wholeKey } from './access/key-reader.js';
+import { storedToken } from './access/terms.js';
+import type { GraphDelta } from './change-set.js';
+import { isStorable } from './operators/graph-results.js';
+import { readDataUpdate } from './parse/data-update.js';
+import { readN3Patch } from './parse/n3-patch.js';
+import type { ReadUpdate, SentUpdate, UpdateTarget } from './parse/read-update.js';
+import { runStep } from './query-source.js';
+
+/** Reads an N3 Patch, or plain data; `undefined` if the SPARQL parser has to read it. @throws LwsError as `readN3Patch` */
+export const readPlain = ({ text, isN3 }: SentUpdate, graph: string): ReadUpdate | undefined =>
+  isN3 ? readN3Patch(text, graph) : readDataUpdate(text, graph);
+
+type Part = Pick<Algebra.DeleteInsert, 'where'> & { type: string; insert?: readonly Quad[]; delete?: readonly Quad[] };
+
+const partsOf = (operation: Algebra.Operation) =>
+  (operation.type === 'compositeupdate'
+    ? (operation as Algebra.CompositeUpdate).updates
+    : [operation]) as readonly Part[];
+
+/** Whether the update has triples to remove, or patterns of them. */
+export const removesTriples = ({ steps }: ReadUpdate): boolean =>
+  steps.some(({ operation }) => partsOf(operation).some(({ delete: gone = [] }) => gone.length > 0));
+
+const isData = ({ type, where }: Part): boolean => where === undefined && /^(?:deleteinsert|nop)$/.test(String(type));
+
+/** With an empty WHERE, a variable is not bound, and its triples are left out. */
+const isBound = ({ subject, predicate, object }: Quad): boolean =>
+  [subject, predicate, object].every(({ termType }) => termType !== 'Variable');
+
+const tokensOf = ({ subject, predicate, object }: Quad) =>
+  [storedToken(subject), storedToken(predicate), storedToken(object)] as const;
+
+/**
+ * The change of a graph in any state. `undefined` for an update that does more than INSERT DATA and DELETE DATA, and for a strict one that inserts a
+ * triple that it removes: the change would not tell that the triple was there.
+ * @throws LwsError as `storedToken`, `isStorable`, and `patch-conflict` if a strict one inserts a triple that RDF does not allow
+ */
+export async function dataDelta(update: ReadUpdate, { graph, isNew }: UpdateTarget): Promise<GraphDelta | undefined> {
+  const { steps, isStrict = false } = update;
+  if (!steps.every(({ operation }) => partsOf(operation).every(isData))) return undefined;
+  const [added, removed] = [new Set<string>(), new Set<string>()];
+  let isKnown = true;
+  const take = ({ insert = [], delete: gone = [] }: Part): void => {
+    for (const triple of gone.filter(isBound)) {
+      const key = wholeKey([...tokensOf(triple), graph]);
+      added.delete(key);
+      removed.add(key);
+    }
+    for (const triple of relabel(insert.filter(isBound))) {
+      const tokens = tokensOf(triple);
+      if (isStorable(tokens)) {
+        const key = wholeKey([...tokens, graph]);
+        if (removed.delete(key) && isStrict) isKnown = false;
+        added.add(key);
+      } else if (isStrict) throw patchConflict('it inserts what is no triple of RDF');
+    }
+  };
+  for (const step of steps)
+    await runStep(step, async (operation) => {
+      for (const part of partsOf(operation)) take(part);
+    });
+  if (!isKnown) return undefined;
+  const keys = sortKeys([...added]);
+  const prefixes = isNew ? boundedPrefixes(update.prefixes) : update.prefixes;
+  const after = isNew ? defaultTurtle({ keys }, graph, prefixes) : undefined;
+  return { added: keys, removed: sortKeys([...removed]), removes: removesTriples(update), isStrict, prefixes, after };
+}

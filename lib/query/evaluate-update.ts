@@ -1,0 +1,45 @@
+/** Evaluates an update of one graph over a snapshot, in a worker thread. */
+import { assertExpandableText } from '../rdf/bounds.js';
+import { largeGraph } from '../storage/graphs/graph-lines.js';
+import { type GraphDelta, graphUpdates } from './change-set.js';
+import { dataDelta, readPlain, removesTriples } from './data-delta.js';
+import { computeUpdate } from './graphs-update.js';
+import { readUpdate, type SentUpdate, type UpdateTarget } from './parse/read-update.js';
+import { type Opened, stateOfGraph } from './state-before.js';
+
+export type TargetedUpdate = SentUpdate & { readonly target: UpdateTarget };
+
+/** Maximum size of the keys that the solutions of one operation make, in characters: the storage holds them several times while it writes them. */
+const maxMade = 16 << 20;
+
+/**
+ * Evaluates an update.
+ * @param opened a database, and a snapshot of it. Without them, the update may only name triples
+ * @param assertTime called in every block, throws when the work has to end
+ * @returns the change, with the revision of the graph in the snapshot (`null`: there is no such graph). A change without a revision is of any state:
+ *   the update only names triples, and the graph is not known, or stays large. `undefined`: the graph is not known, and the update does more
+ * @throws LwsError as `readUpdate`, `readN3Patch`, `dataDelta`, `computeUpdate`
+ */
+export async function evaluateUpdate(
+  { target, ...sent }: TargetedUpdate,
+  opened: Opened | undefined,
+  assertTime: () => void,
+): Promise<GraphDelta | undefined> {
+  const { graph } = target;
+  assertExpandableText(sent.text);
+  const update = readPlain(sent, graph) ?? (await readUpdate(sent.text, graph));
+  if (!opened) return dataDelta(update, target);
+  const state = await stateOfGraph(opened, target, assertTime);
+  if (!state) return { added: [], removed: [], prefixes: {}, revision: null };
+  const { triples = 0, revision = null, prefixes = {} } = state.record(graph)!;
+  const data = triples > largeGraph ? await dataDelta(update, target) : undefined;
+  if (data && triples - data.removed.length > largeGraph) return data;
+  const changed = await computeUpdate(update.steps, {
+    ...{ graph, state, assertTime, maxMade, isStrict: update.isStrict ?? false },
+    readable: { all: true, known: () => true, resolve: async () => {} },
+    ...{ defaultGraphs: [graph], namedGraphs: [], maxSolutions: Infinity, maxChanged: Infinity },
+  });
+  const same = { added: [], removed: [], prefixes, revision };
+  const { value: delta = same } = await graphUpdates(changed, update.prefixes, Infinity).next();
+  return { ...delta, removes: removesTriples(update) };
+}

@@ -5,8 +5,10 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { quickServer } from './quick-server.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = join(root, 'dist/spec');
@@ -41,25 +43,23 @@ const queue = [...groups, others.map(({ name }) => name)].flatMap((folders) => {
  */
 const inMemory = '/dev/shm';
 const roomy = 6 * 2 ** 30;
-function folderInMemory() {
-  if (process.env.TMPDIR !== undefined || !existsSync(inMemory)) return undefined;
-  const { bavail, bsize } = statfsSync(inMemory);
-  if (bavail * bsize < roomy) return undefined;
-  const made = mkdtempSync(join(inMemory, 'quadpod-specs-'));
+function newFolder() {
+  const { bavail, bsize } = existsSync(inMemory) ? statfsSync(inMemory) : { bavail: 0, bsize: 0 };
+  const isInMemory = process.env.TMPDIR === undefined && bavail * bsize >= roomy;
+  const made = mkdtempSync(join(isInMemory ? inMemory : tmpdir(), 'quadpod-specs-'));
   // PostgreSQL runs as another user, who has to get to its folder in it.
   chmodSync(made, 0o711);
   return made;
 }
-const folder = folderInMemory();
+const folder = newFolder();
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const { measuredSlowness } = await import(join(built, 'support/patience.js'));
 const env = {
   ...process.env,
   ...(isAll ? { QUADPOD_SPECS: 'all' } : {}),
-  ...(folder === undefined ? {} : { TMPDIR: folder }),
+  TMPDIR: folder,
+  QUADPOD_SPECS_SERVER: await quickServer(mkdtempSync(join(folder, 'quick-server-'))),
 };
-process.once('exit', () => {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-});
 
 const totals = { passing: 0, pending: 0, failing: 0 };
 /** What mocha says of failures, to be read again at the end of a long output. */

@@ -16,26 +16,32 @@ const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 
 const isAll = process.argv[2] === 'all';
 
-/** These kill servers, drive a browser, or run the suites of others: only with everything. */
-const thorough = [['console', 'clients'], ['crash'], ['hostile'], ['w3c', 'real']];
-const quick = [['conformance'], ['properties']];
-/** The long ones first, the longest in parts. A folder that is not named here comes with the last. */
-const groups = isAll ? [thorough[0], thorough[1], ...quick, ...thorough.slice(2)] : quick;
-const parts = { conformance: isAll ? 6 : 3, components: 2, crash: 2 };
-const named = new Set([...quick.flat(), ...thorough.flat(), 'support', 'bench']);
+/**
+ * Groups of folders with the number of parts that each runs in, of one or two minutes: shorter ones would load the modules of the server
+ * more often, and of longer ones the last would run alone. Some kill servers, drive a browser, or run the suites of others: only with everything.
+ */
+const thorough = { crash: 4, hostile: 4, 'console clients': 4, 'w3c real': 2 };
+const quick = { conformance: isAll ? 5 : 3, properties: isAll ? 2 : 1 };
+const partsOfOthers = isAll ? 5 : 3;
+const named = new Set([
+  ...Object.keys({ ...quick, ...thorough }).flatMap((folders) => folders.split(' ')),
+  'support',
+  'bench',
+]);
 const others = readdirSync(built, { withFileTypes: true }).filter(
   (entry) => entry.isDirectory() && !named.has(entry.name),
 );
-const queue = [...groups, others.map(({ name }) => name)].flatMap((folders) => {
-  const count = parts[folders[0]] ?? 1;
-  const files = folders
-    .filter((folder) => existsSync(join(built, folder)))
-    .flatMap((folder) => specsIn(join(built, folder)));
+const groups = { ...(isAll ? thorough : {}), ...quick, [others.map(({ name }) => name).join(' ')]: partsOfOthers };
+const queue = Object.entries(groups).flatMap(([folders, count]) => {
+  const files = folders.split(' ').flatMap((folder) => specsIn(join(built, folder)));
   return Array.from({ length: count }, (_, part) => ({
-    title: folders.join(', ') + (count > 1 ? ` ${part + 1} of ${count}` : ''),
+    title: folders + (count > 1 ? ` ${part + 1} of ${count}` : ''),
+    part,
     files: files.filter((_file, index) => index % count === part),
   })).filter((group) => group.files.length > 0);
 });
+// One part of each before the second of any: those of a kind, which want the same, seldom run at the same time.
+queue.sort((one, other) => one.part - other.part);
 
 /**
  * Folders of storages lie in memory where there is room: half of the time goes by waiting for disks otherwise. What a sync does is

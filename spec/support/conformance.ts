@@ -159,13 +159,12 @@ export class StorageUnderTest {
 function placesOf(title: string, options: StorageOptions): { readonly root: boolean; readonly path: boolean } {
   if (options.isOncePlaced) return { root: false, path: true };
   if (!isThorough) return { root: true, path: false };
-  const both = everyPlace || Object.keys(options.settings ?? {}).length === 0;
-  return { root: both || isAtRoot(title), path: both || !isAtRoot(title) };
+  return { root: everyPlace || isAtRoot(title), path: everyPlace || !isAtRoot(title) };
 }
 
 /**
- * Registers a block of tests twice, for a storage at `/` and one under a path; a quick run has the first alone, and a block with settings,
- * for which a server of its own is started, has one of the two. `QUADPOD_SPECS_OVER=h2` has all of them over HTTP/2.
+ * Registers a block of tests for a storage at `/` in a quick run, and at `/` or under a path, as its title has it, in a whole one.
+ * `QUADPOD_PLACES=all` has it twice, `QUADPOD_SPECS_OVER=h2` all of them over HTTP/2.
  */
 export function describeStorage(
   title: string,

@@ -104,10 +104,14 @@ describe('A storage in PostgreSQL and kill -9', function () {
     else if (a! > counter.doubtful) faults.push(`${counter.path} has ${a}, which nobody wrote`);
   }
 
-  async function client(number: number): Promise<void> {
-    const counter: Counter = { path: `counter${number}`, acknowledged: 0, doubtful: 0 };
-    const made = await ask(0, 'PUT', counter.path, { 'Content-Type': 'text/turtle' }, '<> <urn:a> 0 ; <urn:b> 0 .');
+  async function newCounter(number: number): Promise<Counter> {
+    const path = `counter${number}`;
+    const made = await ask(0, 'PUT', path, { 'Content-Type': 'text/turtle' }, '<> <urn:a> 0 ; <urn:b> 0 .');
     expect(made.status).to.equal(201);
+    return { path, acknowledged: 0, doubtful: 0 };
+  }
+
+  async function client(counter: Counter, number: number): Promise<void> {
     for (let turn = number; !isOver; turn++) {
       const at = turn % count;
       try {
@@ -123,7 +127,9 @@ describe('A storage in PostgreSQL and kill -9', function () {
   }
 
   it('loses nothing, tears nothing, and the others go on', async () => {
-    const clients = Array.from({ length: 8 }, (_, number) => client(number));
+    // Made before the first kill, however long that takes.
+    const counters = await Promise.all(Array.from({ length: 8 }, (_, number) => newCounter(number)));
+    const clients = counters.map(client);
     let longest = 0;
     for (let kill = 0; kill < kills; kill++) {
       await sleep(200 + Math.random() * 300);

@@ -20,7 +20,7 @@ const isAll = process.argv[2] === 'all';
  * Groups of folders with the number of parts that each runs in, of one or two minutes: shorter ones would load the modules of the server
  * more often, and of longer ones the last would run alone. Some kill servers, drive a browser, or run the suites of others: only with everything.
  */
-const thorough = { crash: 4, hostile: 4, 'console clients': 4, 'w3c real': 2 };
+const thorough = { crash: 4, hostile: 4, 'console clients': 4, 'w3c real': 1 };
 const quick = { conformance: isAll ? 5 : 3, properties: isAll ? 2 : 1 };
 const partsOfOthers = isAll ? 5 : 3;
 const named = new Set([

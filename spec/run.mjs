@@ -5,8 +5,10 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { quickServer } from './quick-server.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = join(root, 'dist/spec');
@@ -14,26 +16,32 @@ const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 
 const isAll = process.argv[2] === 'all';
 
-/** These kill servers, drive a browser, or run the suites of others: only with everything. */
-const thorough = [['console', 'clients'], ['crash'], ['hostile'], ['w3c', 'real']];
-const quick = [['conformance'], ['properties']];
-/** The long ones first, the longest in parts. A folder that is not named here comes with the last. */
-const groups = isAll ? [thorough[0], thorough[1], ...quick, ...thorough.slice(2)] : quick;
-const parts = { conformance: isAll ? 6 : 3, components: 2, crash: 2 };
-const named = new Set([...quick.flat(), ...thorough.flat(), 'support', 'bench']);
+/**
+ * Groups of folders with the number of parts that each runs in, of one or two minutes: shorter ones would load the modules of the server
+ * more often, and of longer ones the last would run alone. Some kill servers, drive a browser, or run the suites of others: only with everything.
+ */
+const thorough = { crash: 4, hostile: 4, 'console clients': 4, 'w3c real': 1 };
+const quick = { conformance: isAll ? 5 : 3, properties: isAll ? 2 : 1 };
+const partsOfOthers = isAll ? 5 : 3;
+const named = new Set([
+  ...Object.keys({ ...quick, ...thorough }).flatMap((folders) => folders.split(' ')),
+  'support',
+  'bench',
+]);
 const others = readdirSync(built, { withFileTypes: true }).filter(
   (entry) => entry.isDirectory() && !named.has(entry.name),
 );
-const queue = [...groups, others.map(({ name }) => name)].flatMap((folders) => {
-  const count = parts[folders[0]] ?? 1;
-  const files = folders
-    .filter((folder) => existsSync(join(built, folder)))
-    .flatMap((folder) => specsIn(join(built, folder)));
+const groups = { ...(isAll ? thorough : {}), ...quick, [others.map(({ name }) => name).join(' ')]: partsOfOthers };
+const queue = Object.entries(groups).flatMap(([folders, count]) => {
+  const files = folders.split(' ').flatMap((folder) => specsIn(join(built, folder)));
   return Array.from({ length: count }, (_, part) => ({
-    title: folders.join(', ') + (count > 1 ? ` ${part + 1} of ${count}` : ''),
+    title: folders + (count > 1 ? ` ${part + 1} of ${count}` : ''),
+    part,
     files: files.filter((_file, index) => index % count === part),
   })).filter((group) => group.files.length > 0);
 });
+// One part of each before the second of any: those of a kind, which want the same, seldom run at the same time.
+queue.sort((one, other) => one.part - other.part);
 
 /**
  * Folders of storages lie in memory where there is room: half of the time goes by waiting for disks otherwise. What a sync does is
@@ -41,25 +49,23 @@ const queue = [...groups, others.map(({ name }) => name)].flatMap((folders) => {
  */
 const inMemory = '/dev/shm';
 const roomy = 6 * 2 ** 30;
-function folderInMemory() {
-  if (process.env.TMPDIR !== undefined || !existsSync(inMemory)) return undefined;
-  const { bavail, bsize } = statfsSync(inMemory);
-  if (bavail * bsize < roomy) return undefined;
-  const made = mkdtempSync(join(inMemory, 'quadpod-specs-'));
+function newFolder() {
+  const { bavail, bsize } = existsSync(inMemory) ? statfsSync(inMemory) : { bavail: 0, bsize: 0 };
+  const isInMemory = process.env.TMPDIR === undefined && bavail * bsize >= roomy;
+  const made = mkdtempSync(join(isInMemory ? inMemory : tmpdir(), 'quadpod-specs-'));
   // PostgreSQL runs as another user, who has to get to its folder in it.
   chmodSync(made, 0o711);
   return made;
 }
-const folder = folderInMemory();
+const folder = newFolder();
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const { measuredSlowness } = await import(join(built, 'support/patience.js'));
 const env = {
   ...process.env,
   ...(isAll ? { QUADPOD_SPECS: 'all' } : {}),
-  ...(folder === undefined ? {} : { TMPDIR: folder }),
+  TMPDIR: folder,
+  QUADPOD_SPECS_SERVER: await quickServer(mkdtempSync(join(folder, 'quick-server-'))),
 };
-process.once('exit', () => {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-});
 
 const totals = { passing: 0, pending: 0, failing: 0 };
 /** What mocha says of failures, to be read again at the end of a long output. */

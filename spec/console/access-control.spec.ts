@@ -4,9 +4,10 @@ import type { Locator, Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
+import { pathsOf } from '../support/places.js';
 import { agent, anybody, bob, rule, turtleOf } from '../support/wac.js';
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, access control'))
   describeInBrowser(`The console, access control, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;

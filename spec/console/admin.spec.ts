@@ -5,6 +5,7 @@ import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
 import { silent, startInboxHost } from '../support/inbox.js';
+import { pathsOf } from '../support/places.js';
 import { eventually } from '../support/subscriptions.js';
 
 const host = await startInboxHost();
@@ -16,7 +17,7 @@ const settings = {
   'notifications.include-actor': 'true',
 };
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, looking after the storage'))
   describeInBrowser(`The console, looking after the storage, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;

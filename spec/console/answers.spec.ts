@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ask, example, expectAccessible, queryText, showAs } from '../support/asking.js';
 import { Console, describeInBrowser } from '../support/browser.js';
+import { pathsOf } from '../support/places.js';
 
 const numbers = Array.from({ length: 12 }, (_, index) => index).join(' ');
 /** Many rows that need no data. */
@@ -15,7 +16,7 @@ const placeOfChart = `new Promise((resolve) => requestAnimationFrame(() => reque
   resolve(over.getBoundingClientRect().toJSON());
 })))`;
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, answers to queries'))
   describeInBrowser(`The console, answers to queries, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;

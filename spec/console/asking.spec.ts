@@ -5,11 +5,12 @@ import { ask, example, expectAccessible, queries, queryText, run, said, write } 
 import { Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
+import { pathsOf } from '../support/places.js';
 import { eventually } from '../support/subscriptions.js';
 
 const numbers = Array.from({ length: 20 }, (_, index) => index).join(' ');
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, asking'))
   describeInBrowser(`The console, asking, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { append, ConsoleResources, editor, save } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
 
 const ada = `@prefix foaf: <http://xmlns.com/foaf/0.1/> .
 <#it> a foaf:Person ; foaf:name "Ada"@en ; foaf:knows <#bob>, <other> ; foaf:homepage <https://example.org/ada> .
@@ -10,7 +11,7 @@ const ada = `@prefix foaf: <http://xmlns.com/foaf/0.1/> .
 <#shape> a <http://example.org/shapes#Rare> ; <http://example.org/shapes#sides> 5 .
 `;
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, editing'))
   describeInBrowser(`The console, editing, at ${path || '/'}`, () => {
     const console = new Console();
     const resources = new ConsoleResources(console);

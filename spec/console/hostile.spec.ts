@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { ConsoleResources, editor } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
 
 const run = 'top.ran=1;alert(1)';
 const texts = [
@@ -58,7 +59,7 @@ const kinds = [
   ['multipart/x-mixed-replace', scripted],
 ] as const;
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, what is hostile'))
   describeInBrowser(`The console, what is hostile, at ${path || '/'}`, () => {
     const console = new Console();
     const resources = new ConsoleResources(console);

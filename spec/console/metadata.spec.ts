@@ -3,10 +3,11 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { ConsoleResources, save } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
 
 const person = 'http://schema.org/Person';
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, metadata'))
   describeInBrowser(`The console, metadata, at ${path || '/'}`, () => {
     const console = new Console();
     const resources = new ConsoleResources(console);

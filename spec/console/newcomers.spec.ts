@@ -5,8 +5,9 @@ import { asTyped } from '../../lib/threads/package-root.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
+import { pathsOf } from '../support/places.js';
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, newcomers'))
   describeInBrowser(`The console, newcomers, at ${path || '/'}`, () => {
     const console = new Console();
     let owner: Page;

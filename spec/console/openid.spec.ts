@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { Console, describeInBrowser } from '../support/browser.js';
 import type { Json } from '../support/jwt.js';
+import { pathsOf } from '../support/places.js';
 import { remote } from '../support/remote.js';
 import { SigningInProvider } from '../support/signing-in-provider.js';
 import { webSubject } from '../support/subjects.js';
@@ -14,7 +15,7 @@ const settings = {
   'oidc.client-secret': provider.secret,
 };
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, signing in at an identity provider'))
   describeInBrowser(`The console, signing in at an identity provider, at ${path || '/'}`, () => {
     const console = new Console();
     before(() => console.start({ path, settings }));

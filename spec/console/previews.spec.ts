@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { ConsoleResources, editor } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -16,7 +17,7 @@ const pdf =
   '%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj ' +
   '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\ntrailer<</Root 1 0 R>>';
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, previews'))
   describeInBrowser(`The console, previews, at ${path || '/'}`, () => {
     const console = new Console();
     const resources = new ConsoleResources(console);
@@ -129,7 +130,7 @@ for (const path of ['', '/some/path'])
     });
   });
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, previews for everybody'))
   describeInBrowser(`The console, previews for everybody, at ${path || '/'}`, () => {
     const console = new Console();
     const resources = new ConsoleResources(console);

@@ -5,6 +5,7 @@ import { expectAccessible, queryText, run } from '../support/asking.js';
 import { Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
+import { pathsOf } from '../support/places.js';
 
 const ex = 'http://example.org/vocab/';
 const found = 'page-search section [role=status]';
@@ -38,7 +39,7 @@ async function seed({ server }: Console, count: number): Promise<void> {
 const said = (page: Page, words: string | RegExp): Promise<void> => page.locator(found, { hasText: words }).waitFor();
 const complaintsOf = ({ complaints, elsewhere }: Console): string[] => [...complaints, ...elsewhere];
 
-for (const path of ['', '/some/path']) {
+for (const path of pathsOf('The console, searching by type')) {
   describeInBrowser(`The console, searching by type, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;

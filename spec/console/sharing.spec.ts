@@ -4,8 +4,9 @@ import type { Locator, Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
+import { pathsOf } from '../support/places.js';
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('The console, sharing'))
   describeInBrowser(`The console, sharing, at ${path || '/'}`, () => {
     const console = new Console();
     /** The owner, and somebody whom nobody knows yet. */

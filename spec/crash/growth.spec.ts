@@ -11,7 +11,7 @@ import { Client } from './client.js';
 import { below } from './contents.js';
 import { Model } from './model.js';
 
-const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 8);
+const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 5);
 /** Where a kill has not met the growth yet. */
 const maxRounds = 40;
 

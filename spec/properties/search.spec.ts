@@ -127,9 +127,6 @@ async function expectInOrder(store: Store): Promise<void> {
   expect(await allEntries(store)).to.deep.equal(kept);
 }
 
-/** `QUADPOD_RUNS` says how many times as many. */
-const times = (usual: number): number => runs(usual) * Number(process.env['QUADPOD_RUNS'] ?? 1);
-
 describe('The search index against a model', function () {
   this.timeout(60_000);
   /** Shared, because it takes a second until its workers know SPARQL. */
@@ -185,7 +182,7 @@ describe('The search index against a model', function () {
           await expectInOrder(store);
         }),
       ),
-      { numRuns: times(60) },
+      { numRuns: runs(60) },
     );
     expect(
       [done, found].every((count) => count > enough(300)),
@@ -207,7 +204,7 @@ describe('The search index against a model', function () {
           }
         }),
       ),
-      { numRuns: times(10) },
+      { numRuns: runs(10) },
     );
   });
 
@@ -236,7 +233,7 @@ describe('The search index against a model', function () {
           await expectInOrder(store);
         }),
       ),
-      { numRuns: times(30) },
+      { numRuns: runs(30) },
     );
   });
 

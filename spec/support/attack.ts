@@ -12,8 +12,11 @@ import type { ProberData, Seen } from './prober.js';
 import { type ProcessOptions, type ServerProcess, startProcess } from './process.js';
 
 /** Over a quiet run; others that want the processors at the same time would be measured too. */
-const maxStallMs = (): number => (loadavg()[0]! > availableParallelism() ? 400 : 100);
+const isLoaded = (): boolean => loadavg()[0]! > availableParallelism();
+const maxStallMs = (): number => (isLoaded() ? 400 : 100);
 const maxMoreMb = 300;
+/** Threads of the garbage collector come late on a busy machine. */
+const moreMemory = (): number => (isLoaded() ? 5 / 3 : 1);
 
 /** A server process with an owner, and everybody else a stranger. */
 export async function startOwned(
@@ -76,5 +79,5 @@ export async function notice<T>({ root, pid }: ServerProcess, work: () => Promis
  */
 export function expectUnnoticed({ stallMs, quietMs, moreMb }: Noticed<unknown>, mostMb = maxMoreMb): void {
   expect(stallMs, 'the longest GET beside it, in ms').to.be.below(maxStallMs() + quietMs);
-  expect(moreMb, 'more memory, in MB').to.be.below(mostMb);
+  expect(moreMb, 'more memory, in MB').to.be.below(mostMb * moreMemory());
 }

@@ -2,11 +2,11 @@
  * Where the conformance suite runs: against servers of its own, at `/` and under a path, or against the server that
  * LWS_TARGET (its root IRI) and LWS_TOKEN (a bearer credential of an owner) name.
  */
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type Answer, request } from './http.js';
 import { isOverHttp2 } from './http2.js';
 import { credential, ed25519Identity, type Identity } from './identity.js';
+import { everyPlace, isAtRoot } from './places.js';
 import { type SpecServer, startSpecServer } from './server.js';
 import { isThorough } from './speed.js';
 
@@ -156,19 +156,15 @@ export class StorageUnderTest {
   }
 }
 
-/** Servers of their own are what takes the time of a whole run; which of two places one has is the same in every run. */
-const isAtRoot = (title: string): boolean => createHash('sha256').update(title).digest()[0]! % 2 === 0;
-
 function placesOf(title: string, options: StorageOptions): { readonly root: boolean; readonly path: boolean } {
   if (options.isOncePlaced) return { root: false, path: true };
   if (!isThorough) return { root: true, path: false };
-  const both = Object.keys(options.settings ?? {}).length === 0;
-  return { root: both || isAtRoot(title), path: both || !isAtRoot(title) };
+  return { root: everyPlace || isAtRoot(title), path: everyPlace || !isAtRoot(title) };
 }
 
 /**
- * Registers a block of tests twice, for a storage at `/` and one under a path; a quick run has the first alone, and a block with settings,
- * for which a server of its own is started, has one of the two. `QUADPOD_SPECS_OVER=h2` has all of them over HTTP/2.
+ * Registers a block of tests for a storage at `/` in a quick run, and at `/` or under a path, as its title has it, in a whole one.
+ * `QUADPOD_PLACES=all` has it twice, `QUADPOD_SPECS_OVER=h2` all of them over HTTP/2.
  */
 export function describeStorage(
   title: string,

@@ -3,6 +3,7 @@
  * `QUADPOD_PATIENCE` says it; without it, it is measured when the specs start.
  */
 import { createHash } from 'node:crypto';
+import { availableParallelism, loadavg } from 'node:os';
 import Mocha from 'mocha';
 import { isThorough } from './speed.js';
 
@@ -28,11 +29,16 @@ function givenSlowness(text: string): number {
   throw new Error(`${variable} is ${text}; expected a factor of time limits, such as 4.`);
 }
 
-/** The factor of what is asserted about durations. */
-export const slowness = process.env[variable] ? givenSlowness(process.env[variable]) : measuredSlowness();
+const atFirst = process.env[variable] ? givenSlowness(process.env[variable]) : measuredSlowness();
+
+/** The factor of what is asserted about durations; it grows with the number of threads that want each processor at the time. */
+export let slowness = atFirst;
+setInterval(() => {
+  slowness = atFirst * Math.max(1, loadavg()[0]! / availableParallelism());
+}, 1000).unref();
 
 /** The factor of what ends waiting: with everything running at once the machine is loaded by that. */
-export const patience = slowness * (isThorough ? 4 : 1);
+export const patience = atFirst * (isThorough ? 4 : 1);
 
 type Timed = { timeout(ms?: number | string): unknown; _timeoutError(ms: number): Error };
 const runnable = Mocha.Runnable.prototype as unknown as Timed;
@@ -45,7 +51,7 @@ runnable.timeout = function (this: Timed, ...[ms]: [ms?: number | string]) {
 runnable._timeoutError = function (this: Timed, ms: number) {
   const error = timeoutError.call(this, ms);
   const { message, stack = '' } = error;
-  error.message = `${message} Limits are ${patience} times what is written; ${variable}=${Math.ceil(slowness * 4)} makes them longer.`;
+  error.message = `${message} Limits are ${patience} times what is written; ${variable}=${Math.ceil(atFirst * 4)} makes them longer.`;
   error.stack = stack.replace(message, () => error.message);
   return error;
 };

@@ -12,6 +12,8 @@ import { freePort } from './server.js';
 import { storeSettings } from './shared-storage.js';
 
 const script = fileURLToPath(new URL('../../components/main.js', import.meta.url));
+/** The same in one script, where `spec/run.mjs` made it. */
+const { QUADPOD_SPECS_SERVER: bundled = script } = process.env;
 
 export interface ProcessOptions {
   /** The data directory; absent: a new one. */
@@ -81,7 +83,9 @@ function launch(
   const store = dataDir === undefined ? {} : storeOf(dataDir);
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
   const enter = group === undefined ? [] : ['sh', '-c', 'echo $$ > "$0" && exec "$@"', group];
-  const node = [process.execPath, '--enable-source-maps', ...(nodeOptions ?? []), script];
+  // Preloaded scripts and components of others import modules of the server as files.
+  const program = nodeOptions || environment['LWS_COMPONENTS'] ? script : bundled;
+  const node = [process.execPath, '--enable-source-maps', ...(nodeOptions ?? []), program];
   const isRoot = isConfined && process.getuid?.() === 0;
   const confine = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
   const [file, ...args] = [...enter, ...confine, ...node, ...words];

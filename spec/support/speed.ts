@@ -2,8 +2,11 @@
 
 export const isThorough = process.env['QUADPOD_SPECS'] === 'all';
 
-/** How often a property is tried. @param all the number of `npm run test:all`; a quick run makes a twentieth of it, and at least five */
-export const runs = (all: number): number => (isThorough ? all : Math.max(5, Math.ceil(all / 20)));
+/** Part of the tries of properties that a run makes; `QUADPOD_RUNS=2` makes twice as many. */
+const share = (isThorough ? 1 / 2 : 1 / 20) * Number(process.env['QUADPOD_RUNS'] ?? 1);
 
-/** How many of the tries of `npm run test:all` have to be of some kind; a quick run only has to see that there are any. */
-export const enough = (all: number): number => (isThorough ? all : 0);
+/** How often a property is tried: half of `all` in a whole run, a twentieth in a quick one, and at least five times. */
+export const runs = (all: number): number => Math.max(Math.min(5, all), Math.ceil(all * share));
+
+/** How many of `all` tries have to be of some kind; a quick run only has to see that there are any. */
+export const enough = (all: number): number => (isThorough ? Math.floor(all * Math.min(1, share)) : 0);

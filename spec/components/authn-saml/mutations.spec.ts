@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LwsError } from '../../../lib/errors.js';
-import { runs } from '../../support/speed.js';
+import { isThorough, runs } from '../../support/speed.js';
 import { alice, mallory, nameIdOf } from './assertions.js';
 import { credential } from './tampering.js';
 import { usual, verify } from './trust.js';
@@ -58,9 +58,9 @@ const edited = (text: string, edits: readonly (readonly [number, number, string]
   );
 
 describe('authn-saml: mutations', () => {
-  it('keeps its claims or is refused when one byte is changed, taken away or put in, at every place', async () => {
+  it('keeps its claims or is refused when one byte is changed, taken away or put in, at every place, or each seventh in a quick run', async () => {
     const bare = credential.replace(/ /g, '');
-    for (let at = 0; at < credential.length; at++) {
+    for (let at = 0; at < credential.length; at += isThorough ? 1 : 7) {
       const flipped = String.fromCharCode(credential.charCodeAt(at) ^ 1);
       for (const [removed, added] of [
         [1, ''],

@@ -18,7 +18,7 @@ import { isSharedRun } from '../../support/shared-storage.js';
 import { Disk, type Model, type Operation, operationsIn, type Random } from './disk.js';
 import { importedGraphs, numberIn, owner, record, recorded, signedIn, versionOf } from './recording.js';
 
-const cuts = Number(process.env['QUADPOD_CUTS'] ?? 50);
+const cuts = Number(process.env['QUADPOD_CUTS'] ?? 30);
 
 /** How many versions of a resource were acknowledged. */
 type Acknowledged = Map<string, number>;

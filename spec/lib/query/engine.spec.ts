@@ -214,7 +214,7 @@ function itAnswers(toMemory: ToMemory | undefined): void {
 
   it('asks filters about one of many matches of it, and about rows what needs more', async function () {
     this.timeout(60_000);
-    const many = Array.from({ length: 3000 }, (_, at) => iri(`m${at}`)).flatMap((subject, at) => [
+    const many = Array.from({ length: 1500 }, (_, at) => iri(`m${at}`)).flatMap((subject, at) => [
       { subject, predicate: iri('p1'), object: literal(String(at % 100), 'integer') },
       { subject, predicate: iri('p2'), object: literal(String(at % 7), 'integer') },
       ...(at % 10 === 0 ? [{ subject, predicate: iri('p3'), object: literal('x') }] : []),

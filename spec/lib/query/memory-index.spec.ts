@@ -192,7 +192,7 @@ describe('The index in memory', function () {
     queried.index.start();
     // On a slow machine it takes longer, up to the spec's time.
     await contend(
-      4000,
+      1500,
       () => {},
       () => queried.builds > 2 && queried.used.memory > 5,
     );
@@ -208,7 +208,7 @@ describe('The index in memory', function () {
     const old = (seen: ReadonlyMap<string, unknown>) => [...seen.keys()].filter((name) => name.startsWith('old/'));
     expect(old(await queried.read())).to.have.length(100);
     await queried.write(new Map(Array.from({ length: 100 }, (_, at) => [`old/${at + 300}`, undefined])));
-    await contend(4000, (seen) => expect(old(seen)).to.deep.equal([]));
+    await contend(1500, (seen) => expect(old(seen)).to.deep.equal([]));
     expect(queried.builds).to.equal(1);
     expect(queried.used.level).to.equal(0);
   });
@@ -216,7 +216,7 @@ describe('The index in memory', function () {
   it('is one state of the store in every answer where queries wait for it', async () => {
     queried = await Queried.open({}, false);
     await contend(
-      4000,
+      1500,
       () => {},
       () => queried.builds > 2 && queried.used.memory > 5,
     );

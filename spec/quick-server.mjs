@@ -1,0 +1,111 @@
+/**
+ * Bundles the server to one script with V8's code cache beside it: some 800 files of it take a second of a processor to load, and the
+ * specs start a thousand processes. Where each module lies is told to it as it is in `dist`, so that threads run the files that are
+ * published, as do all processes that specs start otherwise than by `spec/support/process.ts`.
+ */
+import { spawn } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const main = `
+  import { standardComponents } from './components/index.js';
+  import { main } from './lib/server/cli.js';
+  void main(process.argv.slice(2), standardComponents).then((code) => process.exit(code));`;
+
+/**
+ * A bundle has one place; its modules keep theirs. A module that is imported by its address is taken from the bundle as well, where its
+ * classes are those of the others.
+ */
+const places = {
+  name: 'places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.m?js$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (!/import\.meta\.url|import\([a-z]/.test(text)) return undefined;
+      const named = [...text.matchAll(/new URL\('([\w./-]+)', import\.meta\.url\)\.href/g)].map(([, name]) => {
+        const url = new URL(name, pathToFileURL(path));
+        return `bundled.set('${url}', () => import('${fileURLToPath(url)}'));`;
+      });
+      const here = text
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+        .replace(/(?<=await |=> )import\((?=[a-z])/g, 'importBundled(');
+      return { contents: [here, ...named].join('\n') };
+    });
+  },
+};
+
+/** Runs the bundle, from the cache if there is one; with `QUADPOD_SPECS_CACHE` it writes the cache when it ends. */
+const starter = (bundle) => `'use strict';
+const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { Script } = require('node:vm');
+const [filename, cache] = ${JSON.stringify([bundle, `${bundle}.cache`])};
+const bundled = new Map();
+const importBundled = (url) => bundled.get(url)?.() ?? import(url);
+const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
+const text = \`(function (require, module, bundled, importBundled) {\${readFileSync(filename, 'utf8')}\\n})\`;
+const script = new Script(text, { filename, cachedData });
+if (process.env.QUADPOD_SPECS_CACHE) process.once('exit', () => writeFileSync(cache, script.createCachedData()));
+const requireThere = createRequire(${JSON.stringify(join(root, 'package.json'))});
+script.runInThisContext()(requireThere, { exports: {} }, bundled, importBundled);
+`;
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+/** Serves until it listens, so that what a start needs is in the cache. */
+async function warm(script, dataDir) {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
+  const settings = {
+    LWS_BASE_URI: `http://localhost:${await freePort()}`,
+    LWS_DATA_DIR: dataDir,
+    LWS_DEV_OPEN: 'true',
+    QUADPOD_SPECS_CACHE: '1',
+  };
+  const child = spawn(process.execPath, ['--enable-source-maps', script], {
+    env: { ...Object.fromEntries(inherited), ...settings },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let printed = '';
+  child.stderr.on('data', (chunk) => {
+    printed += chunk;
+    if (printed.includes('Quadpod serves')) child.kill('SIGTERM');
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  await rm(dataDir, { recursive: true, force: true });
+  if (code !== 0) throw new Error(`The bundled server ended with ${code}: ${printed}`);
+}
+
+/** Makes the bundle in a folder. @returns the script to start instead of `dist/components/main.js` */
+export async function quickServer(folder) {
+  const bundle = join(folder, 'bundle.cjs');
+  await build({
+    absWorkingDir: root,
+    stdin: { contents: main, resolveDir: join(root, 'dist') },
+    outfile: bundle,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    // A script that was compiled from a cache imports nothing by itself.
+    supported: { 'dynamic-import': false },
+    // Native, or with threads of its own.
+    external: ['classic-level', 'pg', 'pino'],
+    logLevel: 'error',
+    plugins: [places],
+  });
+  const script = join(folder, 'server.cjs');
+  await writeFile(script, starter(bundle));
+  await warm(script, join(folder, 'warm'));
+  return script;
+}

@@ -60,7 +60,7 @@ for (const path of pathsOf('The console, access control'))
         expect(await box(/^Control for .*\(you\)/).isDisabled()).to.equal(true);
       }
       expect(await axeFindings(page)).to.deep.equal([]);
-      await rules().getByRole('button', { name: 'Make rules of its own' }).click();
+      await rules().getByRole('button', { name: 'Create own rules' }).click();
       await rules().getByText('This has rules of its own.').waitFor();
       expect(await focused()).to.equal('Rules');
       expect(await box(/^Control for .*\(you\)/).isChecked()).to.equal(true);
@@ -105,7 +105,7 @@ for (const path of pathsOf('The console, access control'))
       const listing = `browse?at=${encodeURIComponent(`${console.server.root}open/`)}`;
       await nobody.goto(console.at(listing));
       await nobody.getByRole('alert').waitFor();
-      for (const name of ['Everybody', 'Anybody who is signed in']) {
+      for (const name of ['Everybody', 'All signed-in users']) {
         await rules().getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: name });
         await rules().getByRole('button', { name: 'Add' }).click();
         await heard('The rules are saved.');

@@ -145,7 +145,7 @@ for (const path of pathsOf('The console, looking after the storage'))
       const answer = page.locator('admin-explain [role=status]');
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Explain' }).click();
-      await answer.getByText('An anonymous visitor may not').waitFor();
+      await answer.getByText('An anonymous caller may not').waitFor();
       expect(await findings()).to.deep.equal([]);
       const me = (await page.locator('.who span').getAttribute('title'))!;
       await page.getByLabel('Who, by name').fill(me);
@@ -185,7 +185,7 @@ for (const path of pathsOf('The console, looking after the storage'))
       expect(await axeFindings(stranger)).to.deep.equal([]);
       const nobody = await console.person();
       await nobody.goto(console.at('admin'));
-      await nobody.getByText('This is for those who are signed in.').waitFor();
+      await nobody.getByText('This page requires sign-in.').waitFor();
     });
 
     it('was never against its policy, and asked nobody else', () => {

@@ -55,7 +55,7 @@ for (const path of pathsOf('The console, sharing'))
       await bea.getByLabel('What for').fill(purpose);
       await bea.getByRole('button', { name: 'Ask', exact: true }).click();
       await said(bea, 'You asked.').last().waitFor();
-      await bea.getByRole('region', { name: 'What I asked for' }).waitFor();
+      await bea.getByRole('region', { name: 'My requests' }).waitFor();
     }
 
     /** The requests as they are now. */
@@ -79,7 +79,7 @@ for (const path of pathsOf('The console, sharing'))
       await bea.locator('.who >> text=This browser').waitFor();
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('alert').waitFor();
-      await bea.getByRole('link', { name: 'Ask for access' }).click();
+      await bea.getByRole('link', { name: 'Request access' }).click();
       expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
       expect(await axeFindings(bea)).to.deep.equal([]);
       await bea.getByLabel('Change').check();
@@ -128,7 +128,7 @@ for (const path of pathsOf('The console, sharing'))
       expect(await focused(owner)).to.equal('Revoke');
       await revoke();
       await console.go(bea, at('browse', 'data/sub/'));
-      await bea.getByRole('link', { name: 'Ask for access' }).waitFor();
+      await bea.getByRole('link', { name: 'Request access' }).waitFor();
       await inbox();
       await owner.getByText('Nobody asks for anything').waitFor();
     });

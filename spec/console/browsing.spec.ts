@@ -63,7 +63,7 @@ for (const path of ['', '/some/path'])
       await page.click('dialog[open] .notice.bad button');
       await page.selectOption('select', 'container');
       for (const [name, said] of [
-        ['a/b', 'A name has no slash'],
+        ['a/b', 'Names cannot contain a slash'],
         ['..', '“..” is no name'],
         ['.', '“.” is no name'],
       ] as const) {

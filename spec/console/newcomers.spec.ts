@@ -41,7 +41,7 @@ for (const path of pathsOf('The console, newcomers'))
       await owner.locator('.notice', { hasText: 'copied' }).waitFor();
       const link = String(await owner.evaluate('navigator.clipboard.readText()'));
       expect(link).to.equal(console.at(at('browse', 'data/')));
-      await owner.getByText('The link lets nobody in by itself').waitFor();
+      await owner.getByText('The link itself gives no access').waitFor();
       await bea.goto(link);
       await bea.getByRole('alert').waitFor();
       const text = await bea.locator('body').innerText();
@@ -115,12 +115,12 @@ for (const path of pathsOf('The console, newcomers'))
       ).to.match(/^Requests 1\b/);
       expect(await axeFindings(owner)).to.deep.equal([]);
       await console.go(owner, 'requests');
-      await owner.locator('request-card .problem', { hasText: 'everything in the storage' }).waitFor();
+      await owner.locator('request-card .problem', { hasText: 'covers the whole storage' }).waitFor();
       expect(await axeFindings(owner)).to.deep.equal([]);
-      const only = owner.getByLabel('Narrow it to');
+      const only = owner.getByLabel('Limit to');
       await only.fill('https://elsewhere.example/');
       await owner.getByRole('button', { name: 'Accept' }).click();
-      await owner.locator('.notice.bad', { hasText: 'does not lie in what is asked for' }).waitFor();
+      await owner.locator('.notice.bad', { hasText: 'is not part of the request' }).waitFor();
       await only.fill(`${console.server.root}data/`);
       await owner.getByRole('button', { name: 'Accept' }).click();
       await owner.getByText('All are answered.').waitFor();

@@ -64,7 +64,7 @@ describeInBrowser('The console, in and out', () => {
     expect(await grants()).to.deep.equal([]);
     await row.getByRole('button', { name: 'Forget' }).click();
     await row.waitFor({ state: 'detached' });
-    await page.getByLabel('Take its grants').check();
+    await page.getByLabel('Import grants').check();
     await send();
     await page.getByText('Agents named in its lists and grants').waitFor();
     await page.getByText(`${somebody}: AccessGrant of read.`).waitFor();

@@ -264,7 +264,7 @@ describe('Storages that people make for themselves', function () {
 
     it('needs what imports it', async () => {
       expect(await refusalOf('host', { 'storages.templates': templates, 'transfer.enabled': 'false' })).to.match(
-        /^lws\.storages\.templates needs lws\.transfer\.enabled/,
+        /^lws\.storages\.templates requires lws\.transfer\.enabled/,
       );
     });
 

@@ -46,7 +46,7 @@ describe('server/wrong start', function () {
   ])
     it(`refuses ${words[0]} of a folder that is not there, and makes none`, async () => {
       const dataDir = join(folder, 'nowhere');
-      refused(await runProcess(words, { dataDir }), /^quadpod: There is no storage in .*nowhere.*--data-dir FOLDER/);
+      refused(await runProcess(words, { dataDir }), /^quadpod: .*nowhere \(lws\.data-dir\) contains no storage\..*--data-dir DIRECTORY/);
       expect(existsSync(dataDir)).to.equal(false);
       expect(existsSync('to')).to.equal(false);
     });
@@ -71,8 +71,8 @@ describe('server/wrong start', function () {
     after(() => chmodSync(closed!, 0o700));
 
     const cases: readonly [what: string, dir: () => string, said: RegExp][] = [
-      ['is a file', () => file!, /data directory .*bad-file cannot be made/],
-      ['lies in a file', () => join(file!, 'x'), /data directory .*bad-file\/x cannot be made/],
+      ['is a file', () => file!, /data directory .*bad-file cannot be created/],
+      ['lies in a file', () => join(file!, 'x'), /data directory .*bad-file\/x cannot be created/],
       [
         'has a file in the place of its database',
         () => fileAsLevel!,
@@ -91,7 +91,7 @@ describe('server/wrong start', function () {
         /bad-closed\/x cannot be read \(EACCES/,
       ],
       ['is /proc', () => '/proc', /storage in \/proc\/level cannot be (?:opened|written)/],
-      ['lies in /proc', () => '/proc/quadpod', /data directory \/proc\/quadpod cannot be made/],
+      ['lies in /proc', () => '/proc/quadpod', /data directory \/proc\/quadpod cannot be created/],
     ];
     for (const [what, dir, said] of cases)
       it(`ends the start with one sentence where it ${what}`, async function () {
@@ -135,13 +135,13 @@ describe('server/wrong start', function () {
   it('rule 5.4: refuses an owner whose did:key is none, before anything is made', async () => {
     const dataDir = join(folder, 'placeholder');
     for (const owner of ['did:key:z6Mk...', 'did:key:YOUR-DID', 'somebody', '<YOUR-DID>'])
-      refused(await runProcess([`--owners=${owner}`], { dataDir }), /^quadpod: lws\.owners has .*quadpod owner/);
+      refused(await runProcess([`--owners=${owner}`], { dataDir }), /^quadpod: lws\.owners contains .*quadpod owner/);
     expect(existsSync(dataDir)).to.equal(false);
   });
 
   it('refuses owner --key with a file that is not there; --new-key makes one, once', async () => {
     const file = join(folder, 'some.key');
-    refused(await runProcess(['owner', '--key', file]), /There is no .*some\.key.*--new-key/);
+    refused(await runProcess(['owner', '--key', file]), /some\.key does not exist\..*--new-key/);
     expect(existsSync(file)).to.equal(false);
     const made = await runProcess(['owner', '--new-key', file]);
     expect(made.code, made.stderr).to.equal(0);
@@ -167,7 +167,7 @@ describe('server/wrong start', function () {
   it('refuses a listen-host that is no address of this machine in a sentence with its source', async () => {
     refused(
       await runProcess(['--listen-host=192.0.2.1']),
-      /lws\.listen-host is "192\.0\.2\.1"; expected .*\(lws\.listen-host from flag --listen-host\)/,
+      /lws\.listen-host is "192\.0\.2\.1"\. Use .*\(lws\.listen-host from flag --listen-host\)/,
     );
   });
 
@@ -211,7 +211,7 @@ describe('server/wrong start', function () {
     mkdirSync(join(dataDir, 'blobs'), { recursive: true });
     refused(
       await runProcess(['check'], { dataDir }),
-      /blobs\/ folder, and its database \(level\/\) is missing\. Restore/,
+      /blobs\/ directory, but its database \(level\/\) is missing\. Restore/,
     );
     expect(readdirSync(dataDir)).to.deep.equal(['blobs']);
   });
@@ -280,11 +280,11 @@ describe('server/wrong start', function () {
   });
 
   it('says in a sentence which value is missing, and what an unknown command may mean', async () => {
-    refused(await runProcess(['--base-uri']), /^quadpod: --base-uri has no value; expected --base-uri=VALUE, an http/);
-    refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir has no value/);
-    refused(await runProcess(['owner', '--key']), /^quadpod: --key has no value; expected --key=VALUE, FILE use/);
+    refused(await runProcess(['--base-uri']), /^quadpod: --base-uri requires a value: --base-uri=VALUE, an http/);
+    refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir requires a value/);
+    refused(await runProcess(['owner', '--key']), /^quadpod: --key requires a value: --key=VALUE, FILE use/);
     refused(await runProcess(['imprt', 'x']), /^quadpod: Unknown command imprt\. Did you mean import\? "quadpod help"/);
-    refused(await runProcess(['frobnicate']), /^quadpod: Unknown command frobnicate\. "quadpod help" lists all\.$/m);
+    refused(await runProcess(['frobnicate']), /^quadpod: Unknown command frobnicate\. "quadpod help" lists all commands\.$/m);
   });
 
   it('refuses a lifetime that the storage would not take, and http for a provider elsewhere', async () => {

@@ -23,13 +23,13 @@ describe('Settings of TLS', () => {
   const refused: [string, Record<string, string>, RegExp][] = [
     ['a certificate without its key', { ...https, 'tls.certificate': 'c' }, /certificate is set without lws\.tls\.key/],
     ['a key without its certificate', { ...https, 'tls.key': 'k' }, /key is set without lws\.tls\.certificate/],
-    ['a plain base URI', { 'base-uri': 'http://storage.example', ...files }, /base-uri.*expected an https URI/],
+    ['a plain base URI', { 'base-uri': 'http://storage.example', ...files }, /base-uri.*Use an https URI/],
     [
       'certificates of two sources',
       { ...acme, ...files },
       /certificate and lws\.tls\.acme\.directory-url are both set/,
     ],
-    ['a port for redirects without TLS', { ...https, 'tls.http-port': '80' }, /http-port needs TLS/],
+    ['a port for redirects without TLS', { ...https, 'tls.http-port': '80' }, /http-port requires TLS/],
     ['domains without an authority', { ...https, 'tls.acme.domains': 'a.example' }, /domains needs TLS/],
     ['one port for both', { ...https, ...files, 'tls.http-port': '443' }, /http-port is 443, the port of TLS/],
     [
@@ -49,7 +49,7 @@ describe('Settings of TLS', () => {
       { ...acme, 'tls.acme.directory-url': 'http://a.example/' },
       /expected an https URL/,
     ],
-    ['HTTPS that nobody speaks', { ...https, 'require-https': 'true' }, /require-https needs TLS/],
+    ['HTTPS that nobody speaks', { ...https, 'require-https': 'true' }, /require-https requires TLS/],
   ];
   for (const [what, flags, message] of refused)
     it(`refuse to start with ${what}`, () => {

@@ -146,7 +146,7 @@ describe('server/wrong start', function () {
     const made = await runProcess(['owner', '--new-key', file]);
     expect(made.code, made.stderr).to.equal(0);
     expect((await runProcess(['owner', '--key', file])).stdout.split('\n')[0]).to.equal(made.stdout.split('\n')[0]);
-    refused(await runProcess(['owner', '--new-key', file]), /There is a .*some\.key already/);
+    refused(await runProcess(['owner', '--new-key', file]), /some\.key already exists/);
   });
 
   describe('a port that another program has', () => {

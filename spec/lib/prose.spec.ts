@@ -20,7 +20,6 @@ const unfinished: Readonly<Record<string, readonly [number, number, number, numb
   'lib/http': [2.9, 0.47, 0.93, 9.47],
   'lib/json': [2.92, 0.16, 0.81, 18.19],
   'lib/outbound': [2.28, 0.35, 1.69, 12.15],
-  'lib/query': [3.32, 0.16, 0.93, 18.12],
   'lib/rdf': [2.62, 0.16, 0.8, 15.5],
   'lib/server': [3.3, 0.51, 1.07, 15.5],
   'lib/storage': [1.84, 0.16, 1.03, 9.51],

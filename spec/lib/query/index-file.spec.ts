@@ -37,7 +37,7 @@ describe('The file of the index in memory', function () {
   }
 
   const file = (): string => join(server.dataDir, 'level.index');
-  const built = () => server.log.filter(({ msg }) => msg === 'The index in memory is ready.');
+  const built = () => server.log.filter(({ msg }) => msg === 'The in-memory index is ready.');
   async function until(holds: () => boolean): Promise<void> {
     for (let at = 0; at < 500 && !holds(); at++) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(holds()).to.equal(true);

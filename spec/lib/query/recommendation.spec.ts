@@ -88,6 +88,6 @@ describe('The query engine by the Recommendation', () => {
     );
     expect(refusal).to.be.instanceOf(LwsError);
     expect(refusal?.code).to.equal('bad-request');
-    expect(refusal?.message).to.match(/^The function <[^>]*#integer> takes one argument, and gets 2\.$/);
+    expect(refusal?.message).to.match(/^The function <[^>]*#integer> requires one argument, but has 2\.$/);
   });
 });

@@ -1,4 +1,4 @@
-/** The work on documents that `documents.ts` does itself or hands to a worker. Pure functions: bytes and keys in and out. */
+/** Tasks on documents that `documents.ts` runs itself or sends to a worker thread. Pure functions: bytes and keys in and out. */
 
 import type { Quad } from '@rdfjs/types';
 import { type ErrorDetails, LwsError } from '../errors.js';
@@ -19,18 +19,18 @@ import { KeyRuns } from '../storage/keys/key-runs.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
 import { encodeQuads, keyEncoder } from '../storage/keys/quad-keys.js';
 
-/** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
+/** Stored form of a graph: its ordered GSPO keys, its prefixes, and its default Turtle, whose length is the size of the resource. */
 export interface EncodedDocument<Keys extends GraphKeys = readonly string[]> extends DefaultTurtle {
   readonly keys: Keys;
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-/** The document names a JSON-LD context that is neither shipped nor given. */
+/** The document names a JSON-LD context that is neither built in nor provided. */
 export interface MissingContext {
   readonly missing: string;
 }
 
-/** A `GraphDelta` between threads. */
+/** A `GraphDelta` in messages between threads. */
 export interface PackedDelta extends Omit<GraphDelta, 'added' | 'removed'> {
   readonly added: Pick<PackedKeys, 'length' | 'chunks'>;
   readonly removed: Pick<PackedKeys, 'length' | 'chunks'>;
@@ -43,7 +43,7 @@ function encoded(keys: readonly string[], graph: string, given: Prefixes, quads?
   return { keys, prefixes, ...defaultTurtle(quads ? { keys, quads } : { keys }, graph, prefixes) };
 }
 
-/** What a worker hands over of a large graph; a small one, which long texts may be of, comes as it is. */
+/** Packed form in which a worker returns a large graph. Small graphs, even with long literals, are returned unpacked. */
 export interface PackedDocument extends Omit<EncodedDocument, 'keys'> {
   readonly packed: Pick<PackedKeys, 'length' | 'chunks'>;
 }
@@ -56,27 +56,27 @@ export interface ParseTask {
   readonly format: RdfFormat;
   readonly graph: string;
   readonly bounds?: Bounds | undefined;
-  /** Texts of JSON-LD contexts by IRI. */
+  /** JSON-LD contexts by IRI. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
 }
 
 export type JsonTask = Pick<JsonPatch, 'bytes' | 'most'>;
 
-/** @param details what belongs in the log */
+/** @param details fields for the log */
 export const endedUpdate = (details: ErrorDetails = {}): LwsError =>
   new LwsError(
     'update-timeout',
-    'The update took too long or too much memory and was ended. Nothing was changed; make its WHERE narrower.',
+    'The update exceeded its time or memory limit. Nothing was changed. Make its WHERE more selective.',
     details,
   );
 
-/** Lines in one message between threads: receiving a long one blocks the receiver. */
+/** Maximum lines in one message between threads: receiving a long message blocks the receiver. */
 export const linesAtATime = 4000;
 
-/** Documents of so many bytes are read in parts. */
+/** Minimum size of documents that are read in parts, in bytes. */
 const longBytes = 1 << 20;
 
-/** Whether an operation of a JSON Patch has the same outcome whatever members the document has: it adds a member to its object. */
+/** True if the outcome of a JSON Patch operation does not depend on existing members: it adds a member to its object. */
 const addsMember = (operation: { readonly op?: unknown; readonly path?: unknown } | null): boolean =>
   operation?.op === 'add' && /^\/(?!\d+$|-$)[^/]*$/.test(String(operation.path));
 
@@ -99,10 +99,7 @@ export const tasks = {
     );
   },
 
-  /**
-   * The same in a worker, which need not hold a large graph as terms and hands it over as bytes. The bytes of the document are let go
-   * of.
-   */
+  /** Parses in a worker thread without holding a large graph as terms, and returns it as bytes. Releases the bytes of the document. */
   async parseLarge(task: ParseTask): Promise<EncodedDocument | PackedDocument | MissingContext> {
     const { bytes, format, graph, bounds } = task;
     if (bytes.length < longBytes || !hasParts(format)) {

@@ -1,4 +1,4 @@
-/** The thread of `documents.ts`: one task at a time. It has no state and no store. */
+/** Worker thread of `documents.ts`. Runs one task at a time and has no state or store. */
 
 import { evaluateUpdate, type TargetedUpdate } from '../query/evaluate-update.js';
 import { checkOf } from '../query/limits.js';
@@ -9,7 +9,7 @@ import { openShared } from '../storage/level/shared-level.js';
 import { acquire, assertWanted, type Caller, release, serve, threadData } from '../threads/worker-host.js';
 import { endedUpdate, linesAtATime, type PackedDelta, type ParseTask, tasks } from './document-tasks.js';
 
-/** Lines of the next task, which come before it. */
+/** Lines received ahead of the next task. */
 let lines: string[] = [];
 
 const allLines = (last: readonly string[]): readonly string[] => {
@@ -20,7 +20,7 @@ const allLines = (last: readonly string[]): readonly string[] => {
 
 type Tasks = typeof tasks;
 type Given<Name extends keyof Tasks> = Parameters<Tasks[Name]>[0];
-/** Lines of the answer before the last ones. */
+/** Response lines that precede the result. */
 type Lines = Caller<unknown, readonly string[]>;
 
 async function lastOf<T extends { readonly keys: readonly string[] }>(document: T, caller: Lines): Promise<T> {
@@ -37,7 +37,7 @@ const functions = {
 
   async parse(task: ParseTask, caller: Lines) {
     const parsed = await tasks.parseLarge(task);
-    // A packed graph moves instead of being copied.
+    // Transfers a packed graph instead of copying it.
     if ('packed' in parsed)
       for (const { lengths, text } of parsed.packed.chunks) caller.moves.push(lengths.buffer, text.buffer);
     return 'keys' in parsed ? lastOf(parsed, caller) : parsed;
@@ -48,13 +48,13 @@ const functions = {
   readsContent: tasks.readsContent,
   patchJson: tasks.patchJson,
 
-  /** @param folder directory of the LevelDB with the graph. Without it, the update may only name triples */
+  /** @param folder directory of the LevelDB with the graph. Without it, the update may only contain ground triples */
   async update({
     timeoutMs,
     folder,
     ...task
   }: TargetedUpdate & { timeoutMs: number; folder?: string }): Promise<PackedDelta | undefined> {
-    // Ends an update by itself before its thread has to be killed.
+    // Stops an update before its thread must be killed.
     const check = checkOf({ timeoutMs, timeout: endedUpdate, outOfMemory: endedUpdate });
     const assertTime = (): void => {
       assertWanted();
@@ -72,6 +72,6 @@ const functions = {
 
 export type DocumentFunctions = typeof functions;
 
-/** Only the threads of updates need the engine, and their deadlines must not pay for loading it. */
+/** Only threads for updates need the engine. It is loaded ahead, so that loading does not count against a deadline. */
 const { engine = false } = (threadData ?? {}) as { readonly engine?: boolean };
 serve(functions, engine ? Promise.all([loadParser(), loadQueryEngine()]) : undefined);

@@ -1,6 +1,6 @@
 /**
- * RDF documents and JSON documents as work: parsing, rendering, updating. Small ones are done at once, large ones and all full SPARQL
- * updates in worker threads, so that the HTTP thread never stalls.
+ * Tasks on RDF and JSON documents: parsing, rendering, updating. Small tasks run at once. Large tasks and SPARQL updates with a
+ * WHERE run in worker threads, so that they do not block the HTTP thread.
  */
 import { LwsError, tooBusy } from '../errors.js';
 import type { GraphDelta } from '../query/change-set.js';
@@ -29,25 +29,25 @@ import {
 import type { DocumentFunctions } from './document-worker.js';
 import type { RemoteContexts } from './remote-contexts.js';
 
-/** What `Documents` are made with and given. */
+/** Dependencies and limits of `Documents`. */
 export interface DocumentsOptions {
-  /** Where JSON-LD contexts come from that do not ship; absent: from nowhere. */
+  /** Source of JSON-LD contexts that are not built in (default: none). */
   readonly remoteContexts?: RemoteContexts;
-  /** Milliseconds after which a SPARQL update is ended. */
+  /** Timeout of a SPARQL update, in milliseconds. */
   readonly updateTimeoutMs: number;
-  /** Milliseconds after which any other task in a worker is ended. */
+  /** Timeout of any other task in a worker, in milliseconds. */
   readonly taskTimeoutMs?: number;
-  /** What a document may become. */
+  /** Limits of documents. */
   readonly bounds?: Bounds;
 }
 
-/** Whose work it is: clients take turns, and those of a lower rank come first. */
+/** Client that a task is queued for. Lower ranks are served first, then clients in round robin. */
 export interface Sender {
   readonly client: string;
   readonly rank: number;
 }
 
-/** Whose work an instance hands over. */
+/** Client and tenant of an instance. */
 interface Whose {
   readonly sender?: () => Promise<Sender>;
   readonly tenant?: string;
@@ -61,17 +61,17 @@ export interface DocumentBounds {
   readonly contexts?: Readonly<Record<string, string>>;
 }
 
-/** The threads that documents are worked on in, and who gets one. */
+/** Worker pools for documents. */
 export interface Pools {
   readonly large: DocumentPool;
   readonly updates: DocumentPool;
-  /** Documents of other servers do not delay writes. */
+  /** A pool of its own, so that documents of other servers do not delay writes. */
   readonly foreign: DocumentPool;
 }
 
 type DocumentPool = WorkerPool<DocumentFunctions>;
 
-/** A task for a thread, by the name of its function. */
+/** Task for a thread: name and arguments of a function. */
 interface Task<Name extends keyof DocumentFunctions> {
   readonly name: Name;
   readonly given: Parameters<DocumentFunctions[Name]>[0];
@@ -80,10 +80,10 @@ interface Task<Name extends keyof DocumentFunctions> {
   readonly deadlineMs?: number | undefined;
 }
 
-/** Callers with control of the storage always find a thread. */
+/** Maximum threads by rank, so that callers with control of the storage always find a thread. */
 const ranks = [2, 1, 1];
 
-/** The threads of a server; none is started yet. */
+/** Creates the pools without starting a thread. */
 export function makePools(): Pools {
   const script = new URL('./document-worker.js', import.meta.url);
   return {
@@ -96,7 +96,7 @@ export function makePools(): Pools {
       memoryMb: 1024,
       nurseryMb: 8,
       graceMs,
-      // Where memory is scarce, none waits for what may come.
+      // If memory is scarce, idle threads end early.
       ...(affordable(1) === 0 && { idleMs: 20_000 }),
       data: { engine: true },
     }),
@@ -104,28 +104,28 @@ export function makePools(): Pools {
   };
 }
 
-/** What a client is told. */
+/** Returns the error for the client. */
 function endedTask(name: string, error: ThreadEnded): LwsError {
   const details = { cause: error, reason: `the worker task ${name} was ended: ${error.why}` };
   if (error.why === 'busy' || error.why === 'closed')
-    return tooBusy('The server has too much of such work waiting. Try again in a moment.', 5, details);
+    return tooBusy('Too many document tasks are waiting. Retry in a few seconds.', 5, details);
   if (error.why === 'crash')
-    return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
+    return new LwsError('too-busy', 'The task was interrupted. Nothing was changed. Retry the request.', details);
   if (name === 'update') return endedUpdate(details);
   return new LwsError(
     'update-timeout',
-    'The document took too long or too much memory to process. Nothing was changed; split it.',
+    'Processing the document exceeded the time or memory limit. Nothing was changed. Split the document.',
     details,
   );
 }
 
-/** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
+/** Size limits for work in the HTTP thread, which takes 1 or 2 ms below them. Larger documents are sent to a worker. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
   'text/turtle': 16_384,
   'application/trig': 16_384,
   'application/n-triples': 16_384,
   'application/n-quads': 16_384,
-  // These two are several times slower, and easier to make slow on purpose.
+  // These two are several times slower, and easier to abuse.
   'application/ld+json': 6_144,
   'application/rdf+xml': 6_144,
   'application/json': 65_536,
@@ -133,11 +133,11 @@ const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
 const inlineTriples = 400;
 const inlineUpdateBytes = 8_192;
 
-/** An update ends itself at its deadline; what cannot be interrupted is killed with its thread so much later. */
+/** Grace period after the deadline of an update, in milliseconds. Then its thread is killed, because some work cannot be interrupted. */
 const graceMs = 200;
 const foreignTimeoutMs = 2_000;
 const usualTimeoutMs = 120_000;
-/** JSON-LD contexts that are fetched for one document; it is parsed again after each. */
+/** Maximum number of JSON-LD contexts fetched for one document. It is parsed again after each. */
 const maxContexts = 8;
 
 export class Documents {
@@ -147,17 +147,17 @@ export class Documents {
     private readonly whose: Whose = {},
   ) {}
 
-  /** The same for the work of somebody, who is asked for where a thread has to do it. */
+  /** Returns an instance for the client that `sender` returns. It is called only if a task needs a thread. */
   sentBy(sender: () => Promise<Sender>): Documents {
     return new Documents(this.options, this.pools, { ...this.whose, sender });
   }
 
-  /** The same for one storage of a deployment: storages take turns. */
+  /** Returns an instance for one storage of a deployment. Storages are served in round robin. */
   of(tenant: string): Documents {
     return new Documents(this.options, this.pools, { ...this.whose, tenant });
   }
 
-  /** Loads what the first updates and searches need: a worker, and in this thread the query engine. Call it when the server listens. */
+  /** Preloads for the first updates and searches: a worker, and the query engine in this thread. Call it after the server is listening. */
   warm(): void {
     this.pools.updates.warm();
     void loadQueryEngine();
@@ -172,7 +172,7 @@ export class Documents {
     return { ...parsed, keys: allOf(parsed.keys) };
   }
 
-  /** The same, where a large graph may come packed. @param given a string that nobody needs afterwards is not copied */
+  /** Like `parse`, but may return a large graph packed. @param given not copied if it is a string, which the caller must not use afterwards */
   async parseGraph(
     { bytes, isTaken = false }: { readonly bytes: Uint8Array; readonly isTaken?: boolean },
     format: RdfFormat,
@@ -198,7 +198,7 @@ export class Documents {
   }
 
   /**
-   * The GSPO keys of a document of another server, which is given two seconds; documents of different hosts take turns.
+   * Returns the GSPO keys of a document of another server, within two seconds. Hosts are served in round robin.
    * @throws LwsError see `parse`
    */
   async parseForeign(bytes: Uint8Array, format: RdfFormat, url: string): Promise<readonly string[]> {
@@ -225,7 +225,7 @@ export class Documents {
     return { ...rest, keys: new PackedKeys(packed.length, packed.chunks) };
   }
 
-  /** Writes a graph; RDF that RDF/XML cannot express comes as `undefined`. */
+  /** Serializes a graph, or returns `undefined` if RDF/XML cannot express it. */
   async render(
     keys: readonly string[],
     format: RdfFormat,
@@ -237,12 +237,12 @@ export class Documents {
     return this.inThread(this.pools.large, { name: 'render', given });
   }
 
-  /** @throws LwsError `malformed-body` when the bytes are no JSON, `too-large` for too many values */
+  /** @throws LwsError `malformed-body` if the bytes are not JSON, `too-large` for too many values */
   checkJson(bytes: Uint8Array): Promise<void> {
     return this.ofJson('checkJson', bytes);
   }
 
-  /** Whether a JSON Patch tests what a document holds. @throws LwsError as `checkJson` */
+  /** True if the effect of a JSON Patch depends on the document. @throws LwsError as `checkJson` */
   readsContent(bytes: Uint8Array): Promise<boolean> {
     return this.ofJson('readsContent', bytes);
   }
@@ -257,10 +257,7 @@ export class Documents {
     return this.inThread<Name>(this.pools.large, { name, given: { bytes: copy, most } as never, moves: [copy.buffer] });
   }
 
-  /**
-   * A JSON document after a patch.
-   * @throws LwsError `malformed-body` for a bad patch, `patch-conflict` for one that does not apply
-   */
+  /** Returns a JSON document after a patch. @throws LwsError `malformed-body` for an invalid patch, `patch-conflict` if it does not apply */
   async patchJson(bytes: Uint8Array, patch: Uint8Array, merge: boolean): Promise<Uint8Array> {
     const most = this.options.bounds?.values;
     if (bytes.length + patch.length <= inlineBytes['application/json'])
@@ -271,9 +268,10 @@ export class Documents {
   }
 
   /**
-   * Evaluates an update of one graph. At most 8 KiB of text that only names triples are read here. Everything else runs in a worker thread, over a
-   * snapshot that the thread opens.
-   * @returns the change, of any state unless it has a revision. Without a store: `undefined` if the update does more than name triples
+   * Evaluates an update of one graph. Updates of at most 8 KiB with ground triples only are parsed here. Everything else runs in
+   * a worker thread, over a snapshot that the thread opens.
+   * @returns the change, valid for any state unless it has a revision. Without a store: `undefined` if the update contains more
+   * than ground triples
    * @throws LwsError `update-timeout` when the deadline passes, `too-busy`, and as `evaluateUpdate` of `lib/query`
    */
   async evaluateUpdate(
@@ -293,22 +291,22 @@ export class Documents {
   private async updateIn(pool: DocumentPool, given: Task<'update'>['given']): Promise<GraphDelta | undefined> {
     const delta = await this.inThread(pool, { name: 'update', given, deadlineMs: given.timeoutMs + graceMs });
     if (!delta) return undefined;
-    // Between threads, objects lose their classes.
+    // Objects lose their classes when they are sent between threads.
     const keysOf = (side: PackedDelta['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
     return { ...delta, added: await keysOf(delta.added), removed: await keysOf(delta.removed) };
   }
 
-  /** @param length of the update @throws LwsError `too-large` when a graph has grown beyond what is possible */
+  /** @param length of the update in characters @throws LwsError `too-large` if the graph exceeds its limits */
   assertGrown(growth: Growth, length: number): void {
     assertGrown(growth, length, this.options.bounds ?? usualBounds);
   }
 
-  /** Whether a graph of that size is written out at once, so that it may be inside a transaction. */
+  /** True if a graph of that size can be serialized inside a transaction. */
   isSmall(triples: number): boolean {
     return triples <= inlineTriples;
   }
 
-  /** Ends all updates, because they have LevelDB open. Later ones wait until the returned function is called. */
+  /** Stops all updates, because they have LevelDB open. New updates wait until the returned function is called. */
   pauseUpdates(): Promise<() => void> {
     return this.pools.updates.pause();
   }
@@ -350,15 +348,18 @@ async function perform<Name extends keyof DocumentFunctions>(
     await thread.call('lines', lines.slice(at, at + linesAtATime));
   const options = { take, moves, deadlineMs } as CallOptions<DocumentFunctions[Name]>;
   const value = await thread.call(name, { ...given, lines: lines.slice(at) }, options);
-  // What the task has left in the memory of the thread goes with the thread alone.
+  // The memory of a thread that parsed a large graph is only released when the thread ends.
   if (value && typeof value === 'object' && 'packed' in value) void thread.end();
-  // Those that came before are the first ones.
+  // Lines sent earlier come first.
   return keys.length === 0
     ? value
     : ({ ...(value as object), keys: keys.concat((value as EncodedDocument).keys) } as typeof value);
 }
 
-/** Bytes that a thread may take away: those of a Buffer may be part of others', and are the caller's unless nobody needs them. */
+/**
+ * Returns bytes that can be transferred to a thread. The memory of a Buffer may be shared with others, and belongs to the caller
+ * unless `isTaken`.
+ */
 const owned = (bytes: Uint8Array, isTaken = false): Uint8Array<ArrayBuffer> =>
   isTaken && isWhole(bytes) ? bytes : new Uint8Array(bytes);
 

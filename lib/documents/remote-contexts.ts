@@ -1,6 +1,6 @@
 /**
- * JSON-LD contexts of other servers, from the hosts of `lws.jsonld.allowed-context-hosts` alone: fetched through the outbound guard and
- * kept for an hour.
+ * JSON-LD contexts of other servers, only from the hosts of `lws.jsonld.allowed-context-hosts`. Fetched with the guarded fetch
+ * and cached for an hour.
  */
 import { LRUCache } from 'lru-cache';
 import { LwsError } from '../errors.js';
@@ -14,7 +14,7 @@ export interface RemoteContextOptions {
   readonly fetch: GuardedFetch;
 }
 
-/** The text of a context; `undefined` when its host is not listed. @throws LwsError `malformed-body` when it cannot be had */
+/** Returns a context as text, or `undefined` if its host is not listed. @throws LwsError `malformed-body` if it cannot be fetched */
 export type RemoteContexts = (iri: string) => Promise<string | undefined>;
 
 const keptBytes = 16 << 20;
@@ -24,12 +24,12 @@ const maxHops = 5;
 const request = {
   maxBytes: 1 << 20,
   timeoutMs: 10_000,
-  // A redirect leads to a listed host too, which is asked for by us.
+  // Redirects are followed here, because the target's host must be listed too.
   maxRedirects: 0,
   accept: 'application/ld+json, application/json;q=0.9',
 } as const;
 
-/** What was answered, or why there is nothing. */
+/** Response, or reason of the failure. */
 type Known = { readonly text: string } | { readonly failure: string };
 
 export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteContexts {
@@ -37,7 +37,8 @@ export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteCo
   const get = async (iri: string): Promise<string> => {
     let url = new URL(iri);
     for (let hop = 0; hop <= maxHops; hop++) {
-      if (!isAllowedHost(url, listed)) throw new Error('it redirects to a host that is not listed');
+      if (!isAllowedHost(url, listed))
+        throw new Error('it redirects to a host that is not listed in lws.jsonld.allowed-context-hosts');
       const { status, headers, body } = await fetch(url, request);
       const { location } = headers;
       if (status === 200) {
@@ -46,16 +47,16 @@ export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteCo
         return text;
       }
       if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, url.href))
-        throw new Error(`its server answers ${status}`);
+        throw new Error(`the server returned ${status}`);
       url = new URL(location, url);
     }
-    throw new Error('it redirects too often');
+    throw new Error('too many redirects');
   };
-  // One request for however many documents name the context meanwhile.
+  // Concurrent documents with the same context share one request.
   const known = new LRUCache<string, Known>({
     maxSize: keptBytes,
     sizeCalculation: (found) => ('text' in found ? found.text.length : found.failure.length) + 500,
-    // One that others push out of the cache is awaited all the same.
+    // An entry evicted during its fetch is still awaited.
     ignoreFetchAbort: true,
     async fetchMethod(iri, _old, { options }) {
       const found = await get(iri).then(
@@ -70,7 +71,7 @@ export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteCo
     if (!URL.canParse(iri) || !isAllowedHost(new URL(iri), listed)) return undefined;
     const found = (await known.fetch(iri))!;
     if ('text' in found) return found.text;
-    throw new LwsError('malformed-body', `The JSON-LD context ${iri.slice(0, 500)} cannot be had from its server.`, {
+    throw new LwsError('malformed-body', `Cannot fetch the JSON-LD context ${iri.slice(0, 500)}.`, {
       reason: found.failure,
     });
   };

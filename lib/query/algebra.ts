@@ -1,8 +1,8 @@
-/** The algebra of SPARQL for those who write it themselves instead of parsing a string. */
+/** SPARQL algebra, for code that builds operations instead of parsing a string. */
 import type { AlgebraFactory } from '@comunica/utils-algebra';
 
 export type { Algebra, AlgebraFactory } from '@comunica/utils-algebra';
 
-/** What makes operations; loaded by the first who needs it. */
+/** Factory of operations, loaded at the first use. */
 export const loadAlgebraFactory = async (): Promise<AlgebraFactory> =>
   new (await import('@comunica/utils-algebra')).AlgebraFactory();

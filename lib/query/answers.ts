@@ -1,4 +1,4 @@
-/** What a query answers, in blocks. It must not know formats or who asks. */
+/** Query results in blocks. Must not depend on formats or on the caller. */
 
 import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
@@ -21,15 +21,15 @@ import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js'
 import { makeBindings, querySource } from './query-source.js';
 
 /**
- * The quads that a caller may read as a query source of Comunica's that answers whole operations: compiled to a plan, run over
- * ordered keys. It must not know HTTP or who asks.
+ * Comunica query source for the quads that a caller may read. It evaluates complete operations: compiled to a plan, run over
+ * ordered keys. Must not depend on HTTP or on the caller.
  */
 export interface QuadSourceOptions extends Omit<RunOptions, 'matches'> {
-  /** The quads that an operation asks; closed with it. */
+  /** Quads of an operation, closed with it. */
   readonly matches: () => QuadMatches;
-  /** What IRI() resolves against. */
+  /** Base IRI for IRI(). */
   readonly base: string;
-  /** The query that is asked, where the engine hands it over as it is: its plan is kept with it. */
+  /** The query, if the engine passes it on unchanged: its compiled plan is cached. */
   readonly asked?: Algebra.Operation | undefined;
 }
 
@@ -39,18 +39,18 @@ export interface RowStream extends BlockStream<Row[], unknown> {
 }
 
 export interface QuadSource extends IQuerySource {
-  /** What was handed over, as it is run. */
+  /** Runs of the operations passed on by the engine. */
   readonly runs: readonly (Run & { readonly compiled: Compiled })[];
-  /** Ends what still runs. To be called before the snapshot is closed. */
+  /** Stops running work. Must be called before the snapshot is closed. */
   close(): Promise<void>;
 }
 
 const dataFactory = new DataFactory<Quad>();
 
-/** What queries that are kept (`parseQuery`) were compiled to. */
+/** Compiled plans of cached queries (`parseQuery`). */
 const plans = new WeakMap<Algebra.Operation, Compiled>();
 
-/** A source that compiles each operation that Comunica hands it. Its methods throw `too-complex` for what cannot be compiled. */
+/** Source that compiles each operation from Comunica. Its methods throw `too-complex` for an operation that cannot be compiled. */
 export function quadSource({ base, asked, ...options }: QuadSourceOptions): QuadSource {
   const isTold = options.observer?.isRun === false;
   const runs: (Run & { readonly compiled: Compiled })[] = [];
@@ -69,7 +69,7 @@ export function quadSource({ base, asked, ...options }: QuadSourceOptions): Quad
     queryBoolean: async (operation) => !(await begun(operation).rows.next()).done,
     queryQuads(operation) {
       const { compiled, execution, rows } = begun(operation);
-      // Of a plan that is only told there are no rows.
+      // A plan that is only explained has no rows.
       const triples = isTold ? (rows as AsyncGenerator<never>) : graphTriples(execution, compiled.graph!, rows);
       return quadStream(triples) as never;
     },
@@ -82,7 +82,7 @@ export function compiledOrRefused(query: Algebra.Operation, base: string): Compi
     return compileQuery(query, base);
   } catch (error) {
     if (error instanceof NotCompiledError)
-      throw new LwsError('too-complex', `The query is not possible here. ${error.message}.`, { cause: error });
+      throw new LwsError('too-complex', `The query is not supported. ${error.message}.`, { cause: error });
     throw error;
   }
 }
@@ -105,37 +105,37 @@ function quadStream(triples: AsyncGenerator<TripleKeys[]>): BlockStream<TripleKe
   return new BlockStream(triples, (block) => block.map(quadOf)).announce([]);
 }
 
-/** Makes triples of tokens, of which IRIs come again. */
+/** Converts tokens to triples, with a cache for repeated IRIs. */
 export function tripleReader(): (triple: TripleKeys) => Quad {
   const termAt = termCache() as (token: TermKey) => never;
   return ([subject, predicate, object]) => dataFactory.quad(termAt(subject), termAt(predicate), termAt(object));
 }
 
-/** The dataset and the limits of one query. */
+/** Dataset and limits of one query. */
 export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs'> {
   /** Absent: the composition of a few actors. */
   readonly loadEngine?: (() => Promise<QueryEngine>) | undefined;
 }
 
-/** A solution: terms in the order of the query's variables. */
+/** Solution: terms in the order of the query's variables. */
 export type Solution = readonly (Term | undefined)[];
 
 export interface QueryAnswers {
-  /** Of SELECT, in blocks. */
+  /** Solutions of SELECT, in blocks. */
   rows(): AsyncIterable<Solution[]>;
   /** Of ASK. */
   truth(): Promise<boolean>;
-  /** Of CONSTRUCT and DESCRIBE, in blocks, each triple once. */
+  /** Distinct triples of CONSTRUCT and DESCRIBE, in blocks. */
   quads(): AsyncIterable<Quad[]>;
-  /** What the query was compiled to; of one that ran (`observer`), also what its parts did. @param observed the `observer` of the options */
+  /** Explains the compiled plan, with statistics if it ran (`observer`). @param observed the `observer` of the options */
   explain(observed: Observed): Promise<ExplainedPart>;
-  /** Ends what still runs. To be called before the snapshot is closed. */
+  /** Stops running work. Must be called before the snapshot is closed. */
   close(): Promise<void>;
 }
 
 /**
- * Asks Comunica's engine over one snapshot.
- * What it gives throws LwsError `too-complex` for what cannot be compiled, and for what is nested too deeply.
+ * Runs a query in Comunica's engine over one snapshot. The results throw LwsError `too-complex` for an operation that cannot be
+ * compiled, and for too deep nesting.
  */
 export function answersOf(
   { form, algebra, base }: ReadQuery,
@@ -175,7 +175,7 @@ export function answersOf(
   return answers;
 }
 
-/** Compilers and Comunica's visitors go down with the query, which is as deep as its text is long. */
+/** Compilers and Comunica's visitors recurse into the query, whose depth is limited only by its length. */
 function tooDeep(error: unknown): never {
   if (error instanceof RangeError)
     throw new LwsError('too-complex', 'The query is nested too deeply.', { cause: error });

@@ -1,6 +1,6 @@
 /**
- * Blocks of what a plan gives, as the stream of single items that Comunica hands on. Who knows the plan takes the blocks, which spares an
- * event and an object for each item.
+ * Stream of blocks that Comunica handles as a stream of single items. Consumers that know the plan read the blocks, which saves
+ * an event and an object for each item.
  */
 import { MetadataValidationState } from '@comunica/utils-metadata';
 import { BufferedIterator } from 'asynciterator';
@@ -9,7 +9,7 @@ export class BlockStream<Block, Item> extends BufferedIterator<Item> {
   private stopping: Promise<void> | undefined;
   private isTaken = false;
 
-  /** @param itemsOf makes what a reader of single items gets */
+  /** @param itemsOf converts a block to single items */
   constructor(
     private readonly source: AsyncGenerator<Block>,
     private readonly itemsOf: (block: Block) => Iterable<Item>,
@@ -17,13 +17,13 @@ export class BlockStream<Block, Item> extends BufferedIterator<Item> {
     super({ autoStart: false, maxBufferSize: 256 });
   }
 
-  /** All blocks, instead of the items. */
+  /** Returns all blocks instead of the items. */
   blocks(): AsyncGenerator<Block> {
     this.isTaken = true;
     return this.source;
   }
 
-  /** Says what Comunica's interface of sources asks for: how many items are expected, and which variables they bind. */
+  /** Metadata that Comunica's source interface requires: the estimated number of items, and the bound variables. */
   announce(variables: readonly unknown[]): this {
     const metadata = {
       state: new MetadataValidationState(),
@@ -47,7 +47,7 @@ export class BlockStream<Block, Item> extends BufferedIterator<Item> {
         done();
       },
       (error: Error) => {
-        // Nobody waits for what has been ended.
+        // The reader does not receive an error after it has ended the stream.
         if (!this.stopping) this.destroy(error);
         done();
       },

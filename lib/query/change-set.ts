@@ -1,4 +1,7 @@
-/** Change sets: what an update makes of graphs, as GSPO keys that come and go. They are computed in any thread, and staged by a transaction. */
+/**
+ * Change sets: the effect of an update on graphs, as added and removed GSPO keys. They are computed in any thread, and staged by
+ * a transaction.
+ */
 import { LwsError } from '../errors.js';
 import { joinedPrefixes } from '../rdf/prefixes.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
@@ -8,46 +11,46 @@ import type { ChangedGraph, ChangedGraphs, GraphNeeds } from './changed-graphs.j
 
 type Prefixes = Readonly<Record<string, string>>;
 
-/** The change of one graph, which has one at least afterwards. */
+/** Change of one graph, which exists afterwards. */
 export interface GraphDelta extends KeyDifference {
   /**
-   * The state that it was computed from, of which it says exactly what comes and goes; `null`: there was none. Absent: it is of any state,
-   * which may have what is added, and lack what is removed.
+   * Revision for which the added and removed keys are exact; `null`: the graph did not exist. Absent: the change applies to any
+   * state, which may contain added keys and lack removed ones.
    */
   readonly revision?: string | null;
-  /** The update says that something goes, whether or not it was there. */
+  /** The update removes triples, whether or not they existed. */
   readonly removes?: boolean;
-  /** Of any state, it is refused where what it removes is not there. */
+  /** For any state: fails if a removed triple does not exist. */
   readonly isStrict?: boolean;
-  /** Those that the update declares, and may be with those that the resource had. */
+  /** Prefixes declared by the update, possibly with those of the resource. */
   readonly prefixes: Prefixes;
-  /** Its default Turtle afterwards; absent: the whole graph was not at hand. */
+  /** Default Turtle after the change, absent if the complete graph was not available. */
   readonly after?: DefaultTurtle | undefined;
 }
 
-/** What an update of several graphs makes of one of them. */
+/** Effect of an update of several graphs on one of them. */
 export interface GraphUpdate extends GraphDelta {
   readonly iri: string;
   readonly revision: string | null;
-  /** What is done to it, which decides what has to be allowed. */
+  /** Kinds of changes, which determine the required modes. */
   readonly needs: Readonly<GraphNeeds>;
-  /** Whether there is a resource afterwards. */
+  /** True if the resource exists afterwards. */
   readonly exists: boolean;
-  /** Only `added` is left of it. */
+  /** Only `added` remains. */
   readonly isCleared: boolean;
-  /** It stays as it is. */
+  /** The graph is unchanged. */
   readonly isSame: boolean;
-  /** Triples afterwards. */
+  /** Number of triples afterwards. */
   readonly triples: number;
 }
 
 /** Maximum number of triples in all graphs of one update that are written as a whole. */
 const maxRewritten = 500_000;
 /**
- * What an update makes of graphs, one after the other.
- * @param given prefixes that it declares
- * @param most triples of the graphs that are written as a whole
- * @throws LwsError `too-complex` when the graphs that have to be written anew are too large together
+ * Returns the effect of an update on each graph.
+ * @param given prefixes of the update
+ * @param most maximum number of triples of all graphs that are written as a whole
+ * @throws LwsError `too-complex` if they have more triples
  */
 export async function* graphUpdates(
   graphs: ChangedGraphs,
@@ -60,7 +63,7 @@ export async function* graphUpdates(
     const isWhole = exists && !isPart(graph);
     if (isWhole) rewritten += Math.max(triples, before?.triples ?? 0);
     if (rewritten > most)
-      throw new LwsError('too-complex', 'The graphs that the update changes are too large together. Split it.');
+      throw new LwsError('too-complex', 'The graphs that the update changes are too large together. Split the update.');
     const prefixes = joinedPrefixes(given, before?.prefixes ?? {});
     const isSame = isUnchanged(graphs, graph);
     const after = isWhole && !isSame ? await turtleOf(graphs, iri, prefixes) : undefined;
@@ -80,7 +83,7 @@ const inOrder = ({ added, removed }: ChangedGraph): KeyDifference => ({
 const isPart = ({ before, isCleared, triples }: ChangedGraph): boolean =>
   !isCleared && isLargeGraph(before?.triples ?? 0) && isLargeGraph(triples);
 
-/** Whether a graph holds afterwards what it held before. */
+/** Returns true if the content of a graph is the same as before. */
 function isUnchanged(graphs: ChangedGraphs, graph: ChangedGraph): boolean {
   const { before, exists, isCleared, added, removed } = graph;
   if (exists !== (before?.kind === 'rdf')) return false;

@@ -1,42 +1,42 @@
 /**
- * Graphs as an update has changed them so far, over one state: which triples come and go, and which graphs there are. It must not
- * know operations, or who may change what.
+ * Graphs as changed by an update so far, over one state: added and removed triples, created and dropped graphs. Must not depend
+ * on operations or on permissions.
  */
 import { LwsError } from '../errors.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
 import type { KeyChanges } from './access/changed-keys.js';
 import type { RecordBefore, StateBefore } from './state-before.js';
 
-/** Graphs that are named as changed: each is authorized and written. */
+/** Maximum number of changed graphs: each is authorized and written. */
 const maxGraphs = 250;
 
-/** What an update does to a graph that it names. Without any of these triples are removed, of what is not there none. */
+/** Effects of an update on a named graph. If none is set, the update only removes triples, which has no effect on a nonexistent graph. */
 export interface GraphNeeds {
-  /** Triples are inserted, or an empty graph is made. */
+  /** Inserts triples, or creates an empty graph. */
   puts?: true;
-  /** It is cleared or dropped, and has to be there. */
+  /** Clears or drops the graph, which must exist. */
   finds?: true;
-  /** It is made, and must not be there. */
+  /** Creates the graph, which must not exist. */
   makes?: true;
-  /** It is dropped. */
+  /** Drops the graph. */
   drops?: true;
 }
 
-/** A graph that an update names, as it is so far. */
+/** Current state of a graph that an update names. */
 export class ChangedGraph {
   readonly needs: GraphNeeds = {};
-  /** GSPO keys that the state before lacks. */
+  /** Added GSPO keys, which the initial state lacks. */
   readonly added = new Set<string>();
-  /** GSPO keys that the state before has. */
+  /** Removed GSPO keys, which the initial state has. */
   readonly removed = new Set<string>();
-  /** Nothing counts of what was there before. */
+  /** The content of the initial state was cleared. */
   isCleared = false;
   exists: boolean;
-  /** The state before. */
+  /** Initial state. */
   readonly before: RecordBefore | undefined;
   /**
-   * It is new, and later operations see what the update has put into it. Where the caller may make nothing the update will be refused,
-   * whether or not there is something hidden of that name, and must not show which.
+   * The graph is new, and later operations see the update's insertions. If the caller may not create it, the update fails later,
+   * whether or not a hidden graph has that name, and must not reveal which.
    */
   readonly isSeen: boolean;
 
@@ -61,7 +61,7 @@ export class ChangedGraph {
     this.note(this.removed, key, this.had(key));
   }
 
-  /** Whether the graph had the triple before the update, and was not cleared since. */
+  /** True if the graph had the triple before the update, and was not cleared since. */
   private had(key: string): boolean {
     return !this.isCleared && this.graphs.had(this, key);
   }
@@ -81,7 +81,7 @@ export class ChangedGraph {
     this.isCleared = true;
   }
 
-  /** Triples that it has now. */
+  /** Current number of triples. */
   get triples(): number {
     const had = this.isCleared || this.before?.kind !== 'rdf' ? 0 : (this.before.triples ?? 0);
     return had + this.added.size - this.removed.size;
@@ -92,13 +92,13 @@ type Decide = (iris: readonly string[]) => Promise<readonly boolean[]>;
 
 export interface ChangedGraphsOptions {
   readonly state: StateBefore;
-  /** Characters of keys that may come or go: the storage holds them several times while it writes them. */
+  /** Maximum length of added and removed keys, in characters: the storage holds them several times while it writes them. */
   readonly maxChanged: number;
-  /** Throws for a name that no graph can have which is changed here; absent: any can be. */
+  /** Throws for a name that a changed graph cannot have; absent: any name is allowed. */
   readonly assertName?: (iri: string) => void;
-  /** Which graphs, if they exist, the caller may know of; absent: all. Others are as if they were absent. */
+  /** Returns the existing graphs that the caller may know of (default: all). Others are treated as nonexistent. */
   readonly mayKnow?: Decide | undefined;
-  /** Which graphs the caller may make where there are none; absent: it may read whatever there is. */
+  /** Returns the nonexistent graphs that the caller may create; absent: it may read everything. */
   readonly mayMake?: Decide | undefined;
 }
 
@@ -108,7 +108,7 @@ export class ChangedGraphs {
 
   constructor(private readonly options: ChangedGraphsOptions) {}
 
-  /** Those that were named, in order of their IRIs. */
+  /** Named graphs, in order of their IRIs. */
   get all(): readonly ChangedGraph[] {
     return [...this.states.values()].sort((a, b) => (a.iri < b.iri ? -1 : 1));
   }
@@ -117,17 +117,14 @@ export class ChangedGraphs {
     return this.states.get(iri);
   }
 
-  /**
-   * Looks at graphs that are to be changed.
-   * @throws LwsError `too-complex` for too many, and what `assertName` throws
-   */
+  /** Loads graphs before they are changed. @throws LwsError `too-complex` for too many, and errors of `assertName` */
   async meet(iris: Iterable<string>): Promise<void> {
     const fresh = [...new Set(iris)].filter((iri) => !this.states.has(iri));
     if (fresh.length === 0) return;
     if (this.states.size + fresh.length > maxGraphs)
       throw new LwsError(
         'too-complex',
-        `One update may change ${maxGraphs} graphs, which no setting changes. Split it.`,
+        `The update exceeds the limit of ${maxGraphs} changed graphs. The limit is fixed. Split the update.`,
       );
     const { assertName, mayKnow, mayMake } = this.options;
     if (assertName) for (const iri of fresh) assertName(iri);
@@ -141,7 +138,7 @@ export class ChangedGraphs {
     }
   }
 
-  /** One that was met. */
+  /** Returns a graph that was loaded. */
   graph(iri: string): ChangedGraph {
     return this.states.get(iri)!;
   }
@@ -150,7 +147,7 @@ export class ChangedGraphs {
     return this.options.state.record(iri);
   }
 
-  /** Whether the graph had the triple before the update. */
+  /** Returns true if the graph had the triple before the update. */
   had({ before }: ChangedGraph, key: string): boolean {
     return before?.kind === 'rdf' && this.options.state.has(key);
   }
@@ -161,12 +158,12 @@ export class ChangedGraphs {
     if (this.characters > this.options.maxChanged) throw this.tooMuch();
   }
 
-  /** The GSPO keys of a graph as it was, in blocks. */
+  /** Yields the GSPO keys of a graph in its initial state, in blocks. */
   private keysBefore(iri: string): AsyncGenerator<readonly string[]> {
     return this.options.state.keys().blocks(graphPrefix(iri));
   }
 
-  /** The GSPO keys of a graph as it is now, in no order. */
+  /** Returns the current GSPO keys of a graph, unordered. */
   async *keysOf(iri: string): AsyncGenerator<readonly string[]> {
     const state = this.states.get(iri);
     if (!state || (state.before && !state.isCleared))
@@ -175,21 +172,18 @@ export class ChangedGraphs {
     if (state) yield [...state.added];
   }
 
-  /** The graphs whose triples are others than before, each with its GSPO keys in blocks, in no order. */
+  /** Returns the graphs with changed triples, each with its GSPO keys in blocks, unordered. */
   changed(): ReadonlyMap<string, AsyncIterable<readonly string[]>> {
     const others = this.all.filter(({ added, removed, isCleared }) => isCleared || added.size + removed.size > 0);
     return new Map(others.map(({ iri }) => [iri, this.keysOf(iri)]));
   }
 
-  /**
-   * All that comes and goes.
-   * @throws LwsError `too-complex` when graphs that were cleared hold more than can be looked past
-   */
+  /** Returns all additions and removals. @throws LwsError `too-complex` if cleared graphs have too many triples */
   async changes(): Promise<KeyChanges> {
     const [added, removed] = [new Set<string>(), new Set<string>()];
     let characters = 0;
     for (const state of this.states.values()) {
-      // What was cleared and inserted again is there already.
+      // Triples that were cleared and inserted again are unchanged.
       for (const key of state.added) if (!state.isCleared || !this.had(state, key)) added.add(key);
       for (const key of state.removed) removed.add(key);
       if (!state.isCleared || state.before?.kind !== 'rdf') continue;
@@ -206,7 +200,7 @@ export class ChangedGraphs {
   private tooMuch(): LwsError {
     return new LwsError(
       'too-complex',
-      `The update changes more than ${this.options.maxChanged} characters of triples, which no setting changes. Make its WHERE narrower, or send its operations one by one.`,
+      `The update changes more than ${this.options.maxChanged} characters of triples. The limit is fixed. Make its WHERE more selective, or send its operations separately.`,
     );
   }
 }

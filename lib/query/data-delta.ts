@@ -1,4 +1,4 @@
-/** Updates that only name triples: their change is known without the graph, and without the SPARQL parser. */
+/** Updates with ground triples only: their change is computed without the graph, and without the SPARQL parser. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
 import { patchConflict } from '../errors.js';
@@ -15,7 +15,7 @@ import { readN3Patch } from './parse/n3-patch.js';
 import type { ReadUpdate, SentUpdate, UpdateTarget } from './parse/read-update.js';
 import { runStep } from './query-source.js';
 
-/** Reads an N3 Patch, or plain data; `undefined` if the SPARQL parser has to read it. @throws LwsError as `readN3Patch` */
+/** Parses an N3 Patch or ground triples. Returns `undefined` if the SPARQL parser is required. @throws LwsError as `readN3Patch` */
 export const readPlain = ({ text, isN3 }: SentUpdate, graph: string): ReadUpdate | undefined =>
   isN3 ? readN3Patch(text, graph) : readDataUpdate(text, graph);
 
@@ -26,13 +26,13 @@ const partsOf = (operation: Algebra.Operation) =>
     ? (operation as Algebra.CompositeUpdate).updates
     : [operation]) as readonly Part[];
 
-/** Whether the update has triples to remove, or patterns of them. */
+/** Returns true if the update removes triples or matches of patterns. */
 export const removesTriples = ({ steps }: ReadUpdate): boolean =>
   steps.some(({ operation }) => partsOf(operation).some(({ delete: gone = [] }) => gone.length > 0));
 
 const isData = ({ type, where }: Part): boolean => where === undefined && /^(?:deleteinsert|nop)$/.test(String(type));
 
-/** With an empty WHERE, a variable is not bound, and its triples are left out. */
+/** With an empty WHERE, variables are unbound, and triples with them are omitted. */
 const isBound = ({ subject, predicate, object }: Quad): boolean =>
   [subject, predicate, object].every(({ termType }) => termType !== 'Variable');
 
@@ -40,8 +40,8 @@ const tokensOf = ({ subject, predicate, object }: Quad) =>
   [storedToken(subject), storedToken(predicate), storedToken(object)] as const;
 
 /**
- * The change of a graph in any state. `undefined` for an update that does more than INSERT DATA and DELETE DATA, and for a strict one that inserts a
- * triple that it removes: the change would not tell that the triple was there.
+ * Returns the change of a graph in any state. `undefined` for an update with more than INSERT DATA and DELETE DATA, and for a
+ * strict one that inserts a triple it also removes: the change would not show that the triple existed.
  * @throws LwsError as `storedToken`, `isStorable`, and `patch-conflict` if a strict one inserts a triple that RDF does not allow
  */
 export async function dataDelta(update: ReadUpdate, { graph, isNew }: UpdateTarget): Promise<GraphDelta | undefined> {
@@ -61,7 +61,7 @@ export async function dataDelta(update: ReadUpdate, { graph, isNew }: UpdateTarg
         const key = wholeKey([...tokens, graph]);
         if (removed.delete(key) && isStrict) isKnown = false;
         added.add(key);
-      } else if (isStrict) throw patchConflict('it inserts what is no triple of RDF');
+      } else if (isStrict) throw patchConflict('it inserts a triple that is not valid RDF');
     }
   };
   for (const step of steps)

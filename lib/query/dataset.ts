@@ -1,4 +1,4 @@
-/** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. */
+/** The caller's dataset over one snapshot, and its access methods: the in-memory index, or LevelDB. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Level, LevelSnapshot } from '../storage/level/durable-level.js';
 import { storedIndexes } from '../storage/transactions/index-backfill.js';
@@ -13,21 +13,21 @@ import { MemoryMatches } from './memory/memory-matches.js';
 export interface DatasetOptions extends DatasetGraphs {
   readonly level: Level;
   readonly snapshot: LevelSnapshot;
-  /** The quads of the snapshot in memory, when they are there. */
+  /** Quads of the snapshot in memory, if available. */
   readonly memory?: MemoryView | undefined;
-  /** What is read where they are not; absent: LevelDB, which has all orders. */
+  /** Source for other reads; absent: LevelDB, which has all indexes. */
   readonly keys?: KeyIterators | undefined;
 }
 
-/** The snapshot has its quads in one order, and the graphs that are asked are not few: it needs the index in memory. */
+/** The snapshot has one index on disk, and the query needs many graphs: it requires the in-memory index. */
 export class NeedsIndexError extends Error {}
 
-/** So many graphs, with so many triples together, are read instead of waiting for the index. */
+/** Maximum number of graphs, and of their triples, that are read directly instead of waiting for the in-memory index. */
 const [fewGraphs, fewTriples] = [8, 50_000];
 
 /**
- * The keys that an operation is run over without the index in memory: LevelDB's where it has all orders, or those of the graphs that the
- * operation is about.
+ * Returns the keys for an operation without the in-memory index: those of LevelDB if it has all indexes, or those of the
+ * operation's graphs.
  * @throws NeedsIndexError
  */
 export async function keysFor(
@@ -53,13 +53,13 @@ export async function keysFor(
   return keyLists(found, assertTime);
 }
 
-/** Whether every pattern is of a graph that it names. @param names to which these are added */
+/** Returns true if every pattern names its graph. @param names receives these graphs */
 function namesGraphs(part: unknown, names: Set<string>): boolean {
   if (typeof part !== 'object' || part === null) return true;
   if (Array.isArray(part)) return part.every((each) => namesGraphs(each, names));
   const { type, graph, ...parts } = part as { type?: string; graph?: { termType: string; value: string } };
   if (type === 'describe') return false;
-  // What another endpoint is asked.
+  // SERVICE is evaluated by another endpoint.
   if (type === 'service') return true;
   if (type === 'pattern' || type === 'path') {
     if (graph?.termType !== 'NamedNode') return false;
@@ -70,7 +70,7 @@ function namesGraphs(part: unknown, names: Set<string>): boolean {
   return Object.entries(parts).every(([name, each]) => name === 'template' || namesGraphs(each, names));
 }
 
-/** @param assertTime called in every block; throws when the query has to end */
+/** @param assertTime called in every block, throws to stop the query */
 export function matchesOf(dataset: DatasetOptions, assertTime: AssertTime): QuadMatches {
   const { level, snapshot, memory, keys } = dataset;
   return memory

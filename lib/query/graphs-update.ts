@@ -1,6 +1,6 @@
 /**
- * An update over one state, of one graph or of those that it names: its operations one after another, each of which sees what those before
- * it did. What comes of it is handed over and not written. It must not know who asks, nor what a graph is the graph of.
+ * Evaluates an update of one graph or of several named graphs over one state. Each operation sees the effects of the previous
+ * ones. Returns the changes without writing them. Must not depend on the caller, or on resources.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError, patchConflict } from '../errors.js';
@@ -21,10 +21,10 @@ import { type CompiledUpdate, compileUpdate, type GraphTemplate } from './plan/c
 import type { Plan, Row } from './plan/plan.js';
 import { runStep } from './query-source.js';
 
-/** The caller's dataset with the graphs that an update has made, which it may read within that update: they hold what it inserted. */
+/** The caller's dataset with the graphs that the update has created, which it may read within that update. */
 interface ChangedDataset {
   readonly dataset: DatasetGraphs;
-  /** The graphs without a triple, as they are now. @param before as they were */
+  /** Returns the current graphs without triples. @param before those of the initial state */
   changedEmpty(before: EmptyGraphs): EmptyGraphs;
 }
 
@@ -71,23 +71,24 @@ function readableToo(readable: ReadableGraphs, made: ReadonlySet<string>): Reada
 }
 
 export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
-  /** The graph of triples for which the update names none; absent: every change names its graph. */
+  /** Default graph for triples without a named graph; absent: every change names its graph. */
   readonly graph?: string;
-  /** Solutions that the WHERE of all operations may have together. */
+  /** Maximum number of solutions of the WHERE of all operations. */
   readonly maxSolutions: number;
-  /** Characters of keys that one operation may name. */
+  /** Maximum length of the keys named by one operation, in characters. */
   readonly maxMade: number;
-  /** Each operation has exactly one solution, and all that it removes is there. */
+  /** Fails unless each operation has exactly one solution and all removed triples exist. */
   readonly isStrict?: boolean;
-  /** Called in every block; throws when the work has to end. */
+  /** Called in every block. Throws to stop the work. */
   readonly assertTime: () => void;
 }
 
 /**
  * Runs operations.
- * @throws LwsError `too-complex` over a limit; for what cannot be compiled `too-complex`, of one graph `unsupported-rdf` or
- *   `malformed-body`; `not-found` for a graph to copy from that is not there, or that the caller may not read; `already-exists` for a graph
- *   that the update itself has made; as `encodeTerm` for what cannot be stored; `patch-conflict` for a strict one that does not apply
+ * @throws LwsError `too-complex` over a limit. If an operation cannot be compiled: `too-complex`, or for one graph
+ * `unsupported-rdf` or   `malformed-body`. `not-found` if the source graph of a copy does not exist or is not readable.
+ * `already-exists` for a graph   that the update itself has created. As `encodeTerm` for a term that cannot be stored.
+ * `patch-conflict` for a strict update that does not apply
  */
 export async function computeUpdate(steps: readonly UpdateStep[], options: UpdateOptions): Promise<ChangedGraphs> {
   const graphs = new ChangedGraphs(options);
@@ -100,16 +101,14 @@ export async function computeUpdate(steps: readonly UpdateStep[], options: Updat
   } catch (error) {
     const isOne = options.graph !== undefined;
     if (error instanceof NotCompiledError)
-      throw new LwsError(
-        isOne ? 'unsupported-rdf' : 'too-complex',
-        `The update is not possible here. ${error.message}.`,
-        { cause: error },
-      );
-    // Compilers go down with the update, and a sequence is as deep as it is long.
+      throw new LwsError(isOne ? 'unsupported-rdf' : 'too-complex', `The update is not supported. ${error.message}.`, {
+        cause: error,
+      });
+    // Compilers recurse into the update, and the depth of a sequence equals its length.
     if (error instanceof RangeError)
       throw new LwsError(
         isOne ? 'malformed-body' : 'too-complex',
-        'The update is nested too deeply, or has too many parts.',
+        'The update is nested too deeply, or has too many operations.',
         { cause: error },
       );
     throw error;
@@ -157,14 +156,14 @@ class GraphsUpdate {
     const { graph, maxMade, isStrict } = this.options;
     const compiled = compileUpdate(own as Algebra.DeleteInsert, { base, graph });
     const dataset = from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) };
-    // Every solution is of the state before; what is removed is removed first.
+    // All solutions come from the state before the operation. Removals precede insertions.
     const change = new QuadChange(compiled, this.graphs, { graph, maxMade, isStrict, freshLabel: this.freshLabel });
     if (compiled.plan)
       await this.eachSolution({ ...compiled, plan: compiled.plan, where: own.where! }, dataset, (row) =>
         change.take(row),
       );
     else change.take([]);
-    if (isStrict && compiled.plan && this.solutions !== 1) throw patchConflict('its conditions hold nowhere');
+    if (isStrict && compiled.plan && this.solutions !== 1) throw patchConflict('its conditions have no solution');
     await change.apply();
   }
 
@@ -186,11 +185,11 @@ class GraphsUpdate {
       for await (const rows of run.rows) {
         assertTime();
         this.solutions += rows.length;
-        if (options.isStrict && this.solutions > 1) throw patchConflict('its conditions hold in more than one way');
+        if (options.isStrict && this.solutions > 1) throw patchConflict('its conditions have more than one solution');
         if (this.solutions > options.maxSolutions)
           throw new LwsError(
             'too-complex',
-            `The WHERE of the update has more than ${options.maxSolutions} solutions (lws.sparql.endpoint.max-results). Make it narrower.`,
+            `The WHERE of the update has more than ${options.maxSolutions} solutions (lws.sparql.endpoint.max-results). Make it more selective.`,
           );
         for (const row of rows) take(row);
       }
@@ -204,7 +203,8 @@ class GraphsUpdate {
     await this.graphs.meet([iri]);
     const graph = this.graphs.graph(iri);
     graph.needs.puts = true;
-    if (!silent && known?.exists) throw new LwsError('already-exists', `The update has made the graph ${iri} before.`);
+    if (!silent && known?.exists)
+      throw new LwsError('already-exists', `The update has already created the graph ${iri}.`);
     if (!silent && !known) graph.needs.makes = true;
     graph.exists = true;
   }
@@ -248,16 +248,16 @@ class GraphsUpdate {
 }
 
 const absent = (iri: string): LwsError =>
-  new LwsError('not-found', `There is no graph ${iri.slice(0, 200)}, or none that you may see.`);
+  new LwsError('not-found', `Graph ${iri.slice(0, 200)} does not exist, or you are not allowed to see it.`);
 
 const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
 
 interface QuadChangeOptions {
-  /** The one graph that the update is of. */
+  /** Single graph of the update. */
   readonly graph: string | undefined;
-  /** Characters of keys that the operation may name. */
+  /** Remaining length of keys that the operation may name, in characters. */
   readonly maxMade: number;
-  /** What is removed is there, and what is inserted can be stored. */
+  /** Removed triples exist, and inserted ones can be stored. */
   readonly isStrict?: boolean | undefined;
   readonly freshLabel: () => string;
 }
@@ -266,11 +266,11 @@ interface Taking {
   readonly row: Row;
   readonly labelOf: (label: string) => string;
   readonly isWanted: (triple: TripleKeys) => boolean;
-  /** They count as made. */
+  /** They count as created. */
   readonly counts: boolean;
 }
 
-/** What one operation removes and inserts. */
+/** Removals and insertions of one operation. */
 class QuadChange {
   private readonly removed = new Map<string, string>();
   private readonly added = new Map<string, string>();
@@ -284,10 +284,10 @@ class QuadChange {
 
   take(row: Row): void {
     const { update, removed, added } = this;
-    // Of one graph, what is removed was there, and data are as long as their text; solutions multiply what is inserted.
+    // In one graph, removed triples existed, and ground triples are bounded by the length of the text. Solutions multiply the insertions.
     const isOne = this.options.graph !== undefined;
     this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true, counts: !isOne });
-    // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and a solution has blank nodes of its own.
+    // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and each solution has its own blank nodes.
     const own = new Map<string, string>();
     const labelOf = (label: string): string => {
       const known = own.get(label) ?? this.options.freshLabel();
@@ -306,7 +306,7 @@ class QuadChange {
     await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
     if (this.options.isStrict)
       for (const [key, iri] of this.removed)
-        if (!this.graphs.had(this.graphs.graph(iri), key)) throw patchConflict('it removes what is not there');
+        if (!this.graphs.had(this.graphs.graph(iri), key)) throw patchConflict('it removes triples that do not exist');
     for (const [key, iri] of this.removed) this.graphs.graph(iri).remove(key);
     for (const [key, iri] of this.added) {
       const graph = this.graphs.graph(iri);
@@ -325,7 +325,7 @@ class QuadChange {
       if (graph === undefined || !isIri(graph)) continue;
       for (const triple of instances(template, row, labelOf)) {
         if (!isWanted(triple)) {
-          if (this.options.isStrict) throw patchConflict('it inserts what is no triple of RDF');
+          if (this.options.isStrict) throw patchConflict('it inserts a triple that is not valid RDF');
           continue;
         }
         const key = wholeKey([...triple, graph]);
@@ -341,7 +341,7 @@ class QuadChange {
 const tooMuch = ({ maxMade }: QuadChangeOptions): LwsError =>
   new LwsError(
     'too-complex',
-    `One operation may name ${maxMade} characters of triples, which no setting changes. Make its WHERE narrower, or split it.`,
+    `The operation exceeds the limit of ${maxMade} characters of triples. The limit is fixed. Make its WHERE more selective, or split it.`,
   );
 
 const noLabels = (): never => {

@@ -1,30 +1,30 @@
 /**
- * Ends work in a worker thread while it still can be ended: at its deadline, and when it comes near to what its thread may have of memory,
- * since V8 stops the whole process when one allocation goes over the limit of a thread.
+ * Stops work in a worker thread at its deadline and before it reaches the memory limit of its thread, because V8 aborts the whole
+ * process if an allocation exceeds that limit.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { resourceLimits } from 'node:worker_threads';
 import { programMb } from '../threads/thread-limits.js';
 
-/** Of what work may add to a heap. A table that grows doubles what it holds, and nothing is checked meanwhile. */
+/** Share of the heap that work may use. A growing table doubles its memory without a check in between. */
 const maxUsed = 0.6;
-/** Between two collections that are asked for, in ms. */
+/** Minimum time between two requested garbage collections, in ms. */
 const collectEveryMs = 1000;
 
 export interface Limits {
   readonly timeoutMs: number;
-  /** What is thrown at the deadline. */
+  /** Error at the deadline. */
   readonly timeout: () => Error;
-  /** What is thrown when memory runs out. */
+  /** Error if memory runs out. */
   readonly outOfMemory: () => Error;
 }
 
-/** A check for the loops of the work, which begins now. To be called in a worker thread. */
+/** Returns a check for loops. The time starts now. Call it in a worker thread. */
 export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): () => void {
   const end = performance.now() + timeoutMs;
   const reserve = programMb * 2 ** 20;
-  // What was before leaves garbage, which is nothing that this work takes.
+  // Collects garbage of earlier work so that it is not charged to this one.
   if (usedHeap() > reserve + limitBytes * maxUsed) collectNow();
   const most = Math.min(usedHeap(), reserve) + limitBytes * maxUsed;
   return () => {
@@ -41,7 +41,7 @@ let collect: (() => void) | undefined;
 
 function isOutOfMemory(most: number): boolean {
   const isOver = (): boolean => usedHeap() > most;
-  // What counts as used may be garbage; near the limit of the thread it is not waited with.
+  // Used memory may include garbage. Near the limit of the thread, the error is thrown without waiting for a collection.
   if (!isOver() || (performance.now() < collectAt && usedHeap() < (most + threadBytes) / 2)) return false;
   collectNow();
   collectAt = performance.now() + collectEveryMs;

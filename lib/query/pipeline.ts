@@ -1,10 +1,10 @@
-/** Names of the actors that an operation passes, in their order. */
+/** Names of the actors that process an operation, in order. */
 export interface Pipeline {
   readonly optimizers: readonly string[];
   readonly operators: readonly string[];
 }
 
-/** The actors of both engines: the same operation has the same result in the HTTP thread and in threads of queries. */
+/** Actors of both engines, so that an operation has the same result in the HTTP thread and in query threads. */
 export const pipeline: Pipeline = {
   optimizers: ['describe-to-constructs-subject', 'assign-sources-exhaustive'],
   operators: ['source'],

@@ -1,9 +1,9 @@
 /**
- * The actors that the query engine is composed of. The stock configuration has 200, which take 0.2 ms for a query given as algebra; these
- * take 0.01. What it would add is for sources that answer patterns alone, and nothing here evaluates operators but the source: those of
- * Comunica know no bounds.
+ * Actors of the query engine. The stock configuration has 200, which take 0.2 ms for a query given as algebra. These take 0.01
+ * ms. The others are for sources that only answer patterns. The source evaluates all operators, because those of Comunica have no
+ * limits.
  */
-// The package's index loads its command line besides: five times as many modules.
+// The package's index also loads its command line: five times as many modules.
 import { QueryEngineBase } from '@comunica/actor-init-query/lib/QueryEngineBase.js';
 import { ActorOptimizeQueryOperationAssignSourcesExhaustive } from '@comunica/actor-optimize-query-operation-assign-sources-exhaustive';
 import { ActorOptimizeQueryOperationDescribeToConstructsSubject } from '@comunica/actor-optimize-query-operation-describe-to-constructs-subject';
@@ -20,7 +20,7 @@ type OperationAction = Parameters<ActorQueryOperationSource['run']>[0];
 
 const isUpdate = ({ type }: Algebra.Operation): boolean => type === 'deleteinsert' || type === 'compositeupdate';
 
-/** Stands for a mediator where there is nothing to choose: a race of one actor takes longer than the actor. */
+/** Replaces a mediator with a single actor: Comunica's race takes longer than the actor. */
 const always = (mediate: (action: never) => unknown) => ({ mediate }) as never;
 
 const actor = (name: string) => ({
@@ -28,20 +28,20 @@ const actor = (name: string) => ({
   bus: new Bus<never, never, never, never>({ name }) as never,
   busFailMessage: '',
 });
-// DESCRIBE returns quads by it.
+// Used by DESCRIBE to return quads.
 const describe = new ActorOptimizeQueryOperationDescribeToConstructsSubject(actor('describe-to-constructs-subject'));
 const assign = new ActorOptimizeQueryOperationAssignSourcesExhaustive(actor('assign-sources-exhaustive'));
 const whole = new ActorQueryOperationSource(actor('source'));
 
-/** The actors of the composition, in the order in which they run. */
+/** Actors of the composition, in order of execution. */
 export const composedPipeline: Pipeline = {
   optimizers: [describe.name, assign.name],
   operators: [whole.name],
 };
 
-/** The engine; its `query` takes algebra and contexts alone. */
+/** The engine. Its `query` accepts algebra and contexts only. */
 export function composedOfActors(): QueryEngineBase {
-  // The actors look for what they are for in every node of an operation, which is long in an update of data. Queries come again.
+  // The actors visit every node of an operation, which takes long for an update with much data. Queries are cached.
   const others = new WeakSet<Algebra.Operation>();
   const described = async (action: OptimizeAction) => {
     const { operation } = action;
@@ -52,7 +52,7 @@ export function composedOfActors(): QueryEngineBase {
   };
   const process = new ActorQueryProcessSequential({
     ...actor('sequential'),
-    // Contexts come from `contextOf`, and queries as algebra.
+    // Contexts come from `contextOf`, and queries are algebra.
     mediatorContextPreprocess: always(async (action: unknown) => action),
     mediatorQueryParse: undefined as never,
     mediatorMergeBindingsContext: undefined as never,

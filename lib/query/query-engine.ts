@@ -1,6 +1,6 @@
 /**
- * Comunica's query engine, which every query, update and type search enters: the package's engine in threads of queries, a composition elsewhere.
- * Both run the actors of `pipeline`.
+ * Comunica's query engine, which runs every query, update and type search: the package's engine in query threads, a composition
+ * elsewhere. Both run the actors of `pipeline`.
  */
 import { setImmediate } from 'node:timers/promises';
 import { KeysInitQuery, KeysQueryOperation } from '@comunica/context-entries';
@@ -10,7 +10,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { DataFactory } from 'rdf-data-factory';
 import type { BlockStream } from './block-stream.js';
 
-/** What is asked of `QueryEngineBase`, whose streams are those that our sources made. */
+/** Subset of `QueryEngineBase`; the streams are our `BlockStream`s. */
 export interface QueryEngine {
   queryBindings(operation: Algebra.Operation, context: QueryContext): Promise<BlockStream<unknown, unknown>>;
   queryQuads(operation: Algebra.Operation, context: QueryContext): Promise<BlockStream<unknown, unknown>>;
@@ -22,26 +22,23 @@ export type QueryContext = IActionContext;
 
 const context: IActionContext = new ActionContext().set(KeysInitQuery.dataFactory, new DataFactory());
 
-/** A context in which one source answers. @param base what IRI() and relative references resolve against */
+/** Returns a context with a single source. @param base base IRI for IRI() and relative references */
 export const contextOf = (source: IQuerySource, base: string): QueryContext =>
   context.set(KeysQueryOperation.querySources, [{ source }]).set(KeysInitQuery.baseIRI, base);
 
-/**
- * The engine of `@comunica/query-sparql-rdfjs`, for threads of queries: it takes some 35 MB, and for a query 0.2 ms more than the composition
- * below.
- */
+/** Engine of `@comunica/query-sparql-rdfjs`, for query threads: it takes about 35 MB, and 0.2 ms per query more than the composition below. */
 export const loadStockEngine = async (): Promise<QueryEngine> =>
   (await import('./stock-engine.js')).stockEngine as unknown as QueryEngine;
 
 let engine: Promise<QueryEngine> | undefined;
 
-/** A composition of the actors that a source of whole operations needs, loaded by the first that needs it: fifty milliseconds. */
+/** Composition of the actors that a source of whole operations needs. Loaded at the first use, in 50 ms. */
 export function loadQueryEngine(): Promise<QueryEngine> {
   engine ??= composeEngine();
   return engine;
 }
 
-/** In the order of their dependencies: none takes more than some ten milliseconds after those before it. */
+/** In order of dependency, so that each takes at most about 10 ms after the previous ones. */
 const packages = [
   () => import('@comunica/core'),
   () => import('@traqula/core'),
@@ -57,7 +54,7 @@ const packages = [
 async function composeEngine(): Promise<QueryEngine> {
   for (const load of packages) {
     await load();
-    // The thread that they are loaded in does other things between them.
+    // Yields to the event loop between them.
     await setImmediate();
   }
   return (await import('./query-actors.js')).composedOfActors() as unknown as QueryEngine;

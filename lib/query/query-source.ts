@@ -1,4 +1,4 @@
-/** What the query sources have in common: each takes whole operations, and gives what it is made with. */
+/** Common parts of the query sources: each accepts whole operations. */
 import type { FragmentSelectorShape, IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
 import { BindingsFactory } from '@comunica/utils-bindings-factory';
@@ -9,10 +9,10 @@ import { contextOf, loadQueryEngine } from './query-engine.js';
 
 const factory = new BindingsFactory(new DataFactory() as never);
 
-/** A solution with those variables bound, as Comunica hands it on. */
+/** Returns a solution with those variables bound, in Comunica's format. */
 export const makeBindings = (entries: [Variable, Term][]): unknown => factory.bindings(entries);
 
-/** Comunica asks whether the source takes an operation: it takes any, whatever its functions are called, and refuses what it cannot answer. */
+/** Tells Comunica that the source accepts every operation and function. The source rejects those it cannot evaluate. */
 const shape = {
   type: 'disjunction',
   children: [
@@ -24,10 +24,10 @@ const shape = {
   ],
 } as unknown as FragmentSelectorShape;
 
-/** A source of that name. @param answers its methods; the others refuse, since nobody asks them */
+/** Creates a source with that name. @param answers its methods; the others throw, because they are not called */
 export function querySource(name: string, answers: Partial<IQuerySource>): IQuerySource {
   const refuse = (): never => {
-    throw new Error(`The source ${name} is not asked for this.`);
+    throw new Error(`The source ${name} does not support this method.`);
   };
   return {
     referenceValue: `urn:quadpod:${name}`,
@@ -42,7 +42,7 @@ export function querySource(name: string, answers: Partial<IQuerySource>): IQuer
   };
 }
 
-/** Has the engine run an operation as a whole. The form that the engine gives to the operation is not used. */
+/** Runs an operation as a whole in the engine. The engine's rewritten form is not used. */
 export async function runStep(
   { operation, base }: UpdateStep,
   run: (operation: Algebra.Operation) => Promise<void>,

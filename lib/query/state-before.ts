@@ -1,4 +1,4 @@
-/** The states that an update is computed over: a snapshot of the store, or one graph in memory. */
+/** Initial states of an update: a snapshot of the store, or one graph in memory. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/records.js';
@@ -16,29 +16,29 @@ import type { UpdateTarget } from './parse/read-update.js';
 
 export type Opened = Pick<DatasetOptions, 'level' | 'snapshot'>;
 
-/** What is known of a resource. */
+/** Facts about a resource. */
 export type RecordBefore = Pick<ResourceRecord, 'kind'> & Partial<ResourceRecord>;
 
-/** What an update has changed so far. */
+/** Changes of an update so far. */
 export interface ChangesSoFar {
   readonly changes: KeyChanges;
-  /** The graphs that it has changed, each with the GSPO keys that it has now. */
+  /** Changed graphs, each with its current GSPO keys. */
   readonly graphs: ReadonlyMap<string, AsyncIterable<readonly string[]>>;
 }
 
 export interface StateBefore {
   record(iri: string): RecordBefore | undefined;
-  /** Whether it has a triple, as its GSPO key. */
+  /** Returns true if the graph has a triple, given as its GSPO key. */
   has(key: string): boolean;
-  /** All keys, for one reader. */
+  /** Yields all keys, for one reader. */
   keys(): KeyIterators;
-  /** What a WHERE finds, with what was changed so far. @throws NeedsIndexError as `keysFor` */
+  /** Dataset of a WHERE, with the changes so far. @throws NeedsIndexError as `keysFor` */
   matches(dataset: DatasetGraphs, where: Algebra.Operation, so: ChangesSoFar): Promise<QuadMatches>;
-  /** Absent: no graph is without a triple. */
+  /** Absent: no graph is empty. */
   emptyGraphs?(dataset: DatasetGraphs): EmptyGraphs;
 }
 
-/** @param assertTime called in every block; throws when the work has to end */
+/** @param assertTime called in every block, throws to stop the work */
 export const snapshotState = (
   { level, snapshot, memory }: Opened & Pick<DatasetOptions, 'memory'>,
   assertTime: () => void,
@@ -54,7 +54,7 @@ export const snapshotState = (
       const keys = await keysFor({ ...dataset, level, snapshot }, where, assertTime);
       return new KeyMatches(dataset, changedKeys(keys, changes, assertTime));
     }
-    // What is closed is not looked at, so that its size does not show.
+    // Closed graphs are not read, so that the duration does not reveal their size.
     await dataset.readable.resolve([...graphs.keys()]);
     const open = new Map([...graphs].filter(([graph]) => dataset.readable.known(graph)));
     return new MemoryMatches(dataset, open.size === 0 ? memory : await withGraphs(memory, open), assertTime);
@@ -62,13 +62,13 @@ export const snapshotState = (
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
 
-/** The state of one graph in memory. @param assertTime called in every block, throws when the work has to end */
+/** State of one graph in memory. @param assertTime called in every block, throws to stop the work */
 export function graphState(
   { keys, ...record }: RecordBefore & { readonly iri: string; readonly keys: readonly string[] },
   assertTime: () => void,
 ): StateBefore {
   const added = new Set(keys);
-  // For all readers.
+  // Shared by all readers.
   const lists = keyLists(added, assertTime);
   return {
     record: (iri) => (iri === record.iri ? { ...record, triples: keys.length } : undefined),
@@ -78,7 +78,10 @@ export function graphState(
   };
 }
 
-/** The state of one graph in a snapshot: in memory, unless it is large and LevelDB has all orders. `undefined` if it does not exist. */
+/**
+ * Returns the state of one graph in a snapshot: in memory, unless it is large and LevelDB has all indexes. `undefined` if it does
+ * not exist.
+ */
 export async function stateOfGraph(
   { level, snapshot }: Opened,
   { graph, entry }: UpdateTarget,

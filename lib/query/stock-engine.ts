@@ -1,7 +1,7 @@
 /**
- * The query engine of `@comunica/query-sparql-rdfjs`, reduced to the actors of `pipeline`. Its optimizers rewrite operations for sources that
- * answer patterns alone, and `filter-pushdown` 5.4.0 changes results. The skolemizer takes IRIs of a prefix of its own for blank nodes.
- * Operators other than `source` have no limits. The planner of this folder does their work.
+ * The query engine of `@comunica/query-sparql-rdfjs`, reduced to the actors of `pipeline`. Its optimizers rewrite operations for
+ * sources that only answer patterns, and `filter-pushdown` 5.4.0 changes results. The skolemizer treats IRIs with its own prefix
+ * as blank nodes. Operators other than `source` have no limits. The planner of this folder replaces them.
  */
 import { QueryEngine } from '@comunica/query-sparql-rdfjs';
 import { type Pipeline, pipeline } from './pipeline.js';
@@ -19,7 +19,7 @@ type Mediators = Partial<Record<'mediatorOptimizeQueryOperation' | 'mediatorQuer
 
 const shortName = ({ name }: Actor): string => name.slice(name.indexOf('#') + 1);
 
-/** The actors of a bus. @param names those that stay subscribed. @throws Error if one of them is missing, after an upgrade */
+/** Removes actors of a bus. @param names those that stay subscribed. @throws Error if one of them is missing, after an upgrade */
 export function keepActors(bus: ActorBus | undefined, names: readonly string[]): readonly string[] {
   const missing = names.filter((name) => !bus?.actors.some((actor) => shortName(actor) === name));
   if (!bus || missing.length > 0) throw new Error(`Comunica's engine has no actor named ${missing.join(', ')}.`);
@@ -34,7 +34,7 @@ const { mediatorQueryProcess } = (
 ).actorInitQuery;
 const process = mediatorQueryProcess.bus.actors.find((actor) => actor.mediatorOptimizeQueryOperation);
 
-/** The actors that are left, in the order in which they run. */
+/** Remaining actors, in order of execution. */
 export const stockPipeline: Pipeline = {
   optimizers: keepActors(process?.mediatorOptimizeQueryOperation?.bus, pipeline.optimizers),
   operators: keepActors(process?.mediatorQueryOperation?.bus, pipeline.operators),

@@ -1,6 +1,6 @@
 /**
- * The operations on access control resources, `X.acl` (rules 3.1, 3.7): read, replaced and deleted by whoever has control of X, in the same
- * transactions as everything else.
+ * Operations on access control resources, `X.acl` (rules 3.1, 3.7): read, replace, patch, delete. They require control of X and
+ * run in the storage's transactions.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -35,36 +35,36 @@ import { assertPreconditions, dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
 
-/** Longer ones would make every decision slow that they are read for. */
+/** Limits the cost of reading ACLs for each access decision. */
 const longestAcl = 256 << 10;
 
 /**
- * What is refused of an ACL whichever way it comes.
- * @throws LwsError `too-large`, `bad-request` for an agent that is no identity, `conflict` for a root's without control: it is
- *   the last one that counts (rules 3.9, 3.13)
+ * Rejects an unusable ACL of any origin.
+ * @throws LwsError `too-large`; `bad-request` for an agent that is not an identity; `conflict` for a root ACL without control,
+ * because no ancestor ACL can replace it (rules 3.9, 3.13)
  */
 export function assertUsableAcl({ rootIri }: Pick<Storage, 'rootIri'>, iri: string, keys: readonly string[]): void {
   if (keys.reduce((sum, { length }) => sum + length, 0) > 2 * longestAcl)
-    throw new LwsError('too-large', `The ACL would become larger than ${longestAcl >> 10} KiB.`);
+    throw new LwsError('too-large', `The ACL would exceed the limit of ${longestAcl >> 10} KiB.`);
   const unknown = agentsOfGraph(keys).find((agent) => !isIdentity(agent));
   if (unknown !== undefined) throw noIdentity(unknown);
   if (iri === rootIri && !leavesControl(aclOfGraph(iri, keys)))
     throw new LwsError(
       'conflict',
-      'This ACL names no acl:agent with acl:Control by acl:accessTo on the root: nobody might be able to change it any more.',
+      'The ACL of the root must name an acl:agent with acl:Control by acl:accessTo. Otherwise, no one could change it any more.',
     );
 }
 
-/** `iri` is the described resource. */
+/** IRI of the resource that the ACL applies to. */
 export type AclRequest = Pick<WriteRequest, 'iri' | 'access' | 'preconditions'>;
 
-/** A resource that the caller controls, and its own ACL, if it has one. */
+/** Resource that the caller controls, with its own ACL if it has one. */
 export interface ControlledResource {
   readonly record: ResourceRecord;
   readonly acl: AclDocument | undefined;
 }
 
-/** @throws LwsError as `requireAccess`: the ACL of an absent resource is answered as that resource */
+/** @throws LwsError as `requireAccess`: the ACL of a nonexistent resource gets the same error as the resource */
 export async function requireControl(
   storage: Storage,
   view: View,
@@ -88,7 +88,7 @@ export async function putAcl(storage: Storage, index: AclIndex, request: AclWrit
   const { body } = request;
   const assertType = (): void => {
     if (!isRdfFormat(body.mediaType))
-      throw new LwsError('unsupported-media-type', `An ACL is RDF. Send one of ${rdfFormats.join(', ')}.`);
+      throw new LwsError('unsupported-media-type', `An ACL must be RDF. Send one of ${rdfFormats.join(', ')}.`);
   };
   return writeAcl({ storage, index, assertType }, request, async () => {
     const bytes = await readBody(body, longestAcl);
@@ -97,7 +97,7 @@ export async function putAcl(storage: Storage, index: AclIndex, request: AclWrit
   });
 }
 
-/** The triples of an ACL, and the prefixes to write them with. */
+/** Triples of an ACL, and the prefixes to serialize them with. */
 type AclGraph = Pick<AclDocument, 'keys' | 'prefixes'>;
 
 export interface WrittenAcl {
@@ -106,18 +106,22 @@ export interface WrittenAcl {
 }
 
 /**
- * Changes an ACL, or creates it with an update that only inserts; references in it are relative to the resource, as in a PUT.
- * @throws LwsError `not-found` for an update of nothing that does more, `unsupported-media-type`, `precondition-required`,
- *   `precondition-failed`, `too-large`, `malformed-body`, `conflict` as `putAcl`
+ * Patches an ACL, or creates it with an update that only inserts. References are relative to the resource, as in a PUT.
+ * @throws LwsError `not-found` if there is no ACL and the update does more than insert, `unsupported-media-type`,
+ * `precondition-required`,   `precondition-failed`, `too-large`, `malformed-body`, `conflict` as `putAcl`
  */
 export async function patchAcl(storage: Storage, index: AclIndex, request: AclWrite): Promise<WrittenAcl> {
   const { iri, body } = request;
   const assertType = (): void => {
     const patches = rdfPatches(storage);
     if (!patches.includes(body.mediaType))
-      throw new LwsError('unsupported-media-type', `An ACL is patched with ${patches.join(' or ')}.`, {
-        fields: { 'Accept-Patch': patches.join(', ') },
-      });
+      throw new LwsError(
+        'unsupported-media-type',
+        `An ACL cannot be patched with this media type. Send ${patches.join(' or ')}.`,
+        {
+          fields: { 'Accept-Patch': patches.join(', ') },
+        },
+      );
   };
   return writeAcl({ storage, index, assertType }, request, async () => {
     const text = decodeUtf8(await readBody(body, longestAcl));
@@ -129,7 +133,7 @@ export async function patchAcl(storage: Storage, index: AclIndex, request: AclWr
   });
 }
 
-/** What becomes of an ACL, which was computed from the state that was seen; absent: from none. */
+/** New ACL, computed from the state in `seen`; if absent, from no existing ACL. */
 interface NewAcl {
   readonly graph: AclGraph;
   readonly seen?: { readonly revision: string | undefined };
@@ -142,7 +146,7 @@ interface AclWriteContext {
   readonly assertType: () => void;
 }
 
-/** @param receive reads the body and returns a function that computes the new ACL from the present one */
+/** @param receive reads the body and returns a function that computes the new ACL from the current one */
 async function writeAcl(
   { storage, index, assertType }: AclWriteContext,
   request: AclWrite,
@@ -189,7 +193,7 @@ async function updated(
   return { keys: applied(acl.keys, change).keys, prefixes: change.prefixes };
 }
 
-/** Stages an ACL; its resource's record says that there is one, so that it goes with the resource. */
+/** Stages an ACL and sets its flag in the resource's record, so that it is deleted with the resource. */
 export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecord, acl: AclDocument): void {
   index.stage(record.iri);
   tx.putEntry(aclKey(record.iri), JSON.stringify(acl));
@@ -197,12 +201,12 @@ export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecor
 }
 
 /**
- * Deletes an ACL, so that the nearest container's counts again.
+ * Deletes an ACL, so that the nearest container's ACL applies again.
  * @throws LwsError `not-found` without one, `root-not-deletable`, `precondition-failed`
  */
 export async function deleteAcl(storage: Storage, request: AclRequest): Promise<void> {
   const { iri, access } = request;
-  // Groups of other servers are asked before the transaction, never in it.
+  // Remote groups are fetched before the transaction, never in it.
   await requireControl(storage, storage.store, access, iri);
   const work = async (tx: Transaction): Promise<void> => {
     const found = await requireControl(storage, tx, access, iri);
@@ -210,7 +214,7 @@ export async function deleteAcl(storage: Storage, request: AclRequest): Promise<
     if (iri === storage.rootIri)
       throw new LwsError(
         'root-not-deletable',
-        'The ACL of the root is the last one that counts, and cannot be deleted.',
+        'The ACL of the root cannot be deleted: it applies to every resource without an ACL of its own.',
       );
     assertState(request, found, false);
     const { acl: _flag, ...record } = found.record;
@@ -221,11 +225,11 @@ export async function deleteAcl(storage: Storage, request: AclRequest): Promise<
 }
 
 export const noAcl = (): LwsError =>
-  new LwsError('not-found', 'The resource has no ACL of its own; the one of the nearest container counts.', {
+  new LwsError('not-found', 'The resource has no ACL of its own. The ACL of the nearest container applies.', {
     reason: 'no own ACL',
   });
 
-/** The preconditions are about the ACL, not about the resource. */
+/** Preconditions apply to the ACL, not to the resource. */
 function assertState({ preconditions }: AclRequest, { acl }: ControlledResource, required: boolean): void {
   assertPreconditions(preconditions, acl, acl?.revision, required);
 }

@@ -1,19 +1,19 @@
-/** The SHA-512 of large blobs, which nobody keeps: computed from the bytes, once for each blob. */
+/** SHA-512 digests of large blobs. They are not stored but computed from the bytes, once per blob. */
 import { createHash } from 'node:crypto';
 import { lruCache } from '../caches.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { blobStream } from './read.js';
 import type { Storage } from './storage.js';
 
-/** Also those under way, so that a blob is read once, however many ask. */
+/** Includes computations in progress, so that concurrent requests read a blob once. */
 const known = lruCache<Promise<Buffer | undefined>>(10_000);
 
-/** The digest of a blob, whose name is never used for other bytes; `undefined` when the resource was replaced or deleted since. */
+/** Returns the digest of a blob, whose name is never reused for other bytes, or `undefined` if the resource was replaced or deleted. */
 export function sha512OfBlob(storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> {
   const name = record.blob!;
   const found = known.get(name) ?? compute(storage, record);
   known.set(name, found);
-  // Neither a fault nor an absence is remembered.
+  // Errors and missing blobs are not cached.
   found.then(
     (digest) => digest ?? known.delete(name),
     () => known.delete(name),

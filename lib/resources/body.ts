@@ -1,6 +1,6 @@
 /**
- * Receiving a body: streamed, measured, hashed and checked, before any lock is taken. RDF and JSON are read whole within a limit; binary
- * bodies go to the blob directory as they come.
+ * Receives request bodies before any lock is taken: streams, measures, hashes and checks them. RDF and JSON are buffered up to a
+ * limit. Binary bodies are streamed to the blob store.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { EncodedDocument } from '../documents/document-tasks.js';
@@ -14,18 +14,18 @@ import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
 import { quotaExceeded } from '../storage/level/quota.js';
 import type { Storage } from './storage.js';
 
-/** A request's body, as the HTTP floor hands it down. */
+/** Request body, as the HTTP layer passes it. */
 export interface RequestBody {
-  /** From Content-Length, when the client says it. */
+  /** From Content-Length, if present. */
   readonly length: number | undefined;
-  /** The media type without parameters, and the whole field. */
+  /** Media type without parameters, and the complete field. */
   readonly mediaType: string;
   readonly contentType: string;
-  /** The digests of Content-Digest that have to hold. */
+  /** Digests of Content-Digest to verify. */
   readonly digests: ReadonlyMap<DigestAlgorithm, Uint8Array>;
-  /** The bytes as they come. Either this or `collect` may be asked for, once. */
+  /** Streams the bytes. Call either this or `collect`, once. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** All bytes. @throws LwsError `too-large` as soon as there are more than `limit` */
+  /** Returns all bytes. @throws LwsError `too-large` as soon as the body exceeds `limit` */
   collect(limit: number, setting?: string): Promise<Buffer>;
 }
 
@@ -43,8 +43,8 @@ export type Content =
     };
 
 /**
- * Reads a whole body within a limit, in bytes.
- * @param setting what the limit comes from, for the refusal
+ * Reads a complete body within a limit, in bytes.
+ * @param setting name of the setting with the limit, for the error message
  * @throws LwsError `too-large`, `digest-mismatch`
  */
 export async function readBody(body: RequestBody, limit: number, setting?: string): Promise<Buffer> {
@@ -60,9 +60,9 @@ export async function readBody(body: RequestBody, limit: number, setting?: strin
 
 /**
  * Receives the content of a data resource. The caller commits it or calls `discard`.
- * @param iri what RDF is relative to
- * @param room bytes that the quota leaves for it
- * @throws LwsError `malformed-body` and its kin, `too-large`, `quota-exceeded`, `digest-mismatch`
+ * @param iri base IRI of RDF
+ * @param room bytes left in the quota
+ * @throws LwsError `malformed-body` and other parse errors, `too-large`, `quota-exceeded`, `digest-mismatch`
  */
 export async function receiveContent(
   storage: Storage,
@@ -81,7 +81,7 @@ export async function receiveContent(
   return receiveBinary(storage, body, room);
 }
 
-/** Parses an RDF body. @throws LwsError `unsupported-media-type` when RDF is wanted in a type that is none */
+/** Parses an RDF body. @throws LwsError `unsupported-media-type` if RDF is expected and the media type is not an RDF format */
 export async function parseContent(
   storage: Storage,
   mediaType: string,
@@ -91,13 +91,13 @@ export async function parseContent(
   if (!isRdfFormat(mediaType))
     throw new LwsError(
       'unsupported-media-type',
-      `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.`,
+      `Media type ${mediaType} is not an RDF format. Send Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.`,
     );
   const document = await storage.documents.parseGraph(given, mediaType as RdfFormat, iri);
   return { kind: 'rdf', document };
 }
 
-/** Puts a JSON document into a blob. */
+/** Writes a JSON document to a blob. */
 export async function storeBytes(
   storage: Storage,
   bytes: Uint8Array,
@@ -143,20 +143,20 @@ async function receiveBinary(storage: Storage, body: RequestBody, room: number):
   return { kind: 'binary', blob, size, sha256: digests.of('sha-256').toString('base64'), mediaType: body.contentType };
 }
 
-/** Lets go of content whose commit was refused with `error`; not while it is in doubt whether it was. */
+/** Discards content after its commit failed with `error`, unless the outcome of the commit is unknown. */
 export async function discard(content: Content | undefined, error: unknown): Promise<void> {
   if (content && content.kind !== 'rdf' && !(error instanceof CommitInDoubtError)) await content.blob.abort();
 }
 
-/** Bytes of a body that counts as none. */
+/** Maximum size of a body of white space that is treated as empty, in bytes. */
 const longestBlank = 1 << 10;
 
 /**
- * @throws LwsError `body-not-allowed` when there is a body, since a container's representation is its membership; white space is none
- *   under a profile (rule 20.10); `digest-mismatch` when one was announced
+ * @throws LwsError `body-not-allowed` for a non-empty body: the representation of a container is its membership. White space is
+ * allowed   under a profile (rule 20.10). `digest-mismatch` if a digest was announced
  */
 export async function assertNoBody({ profile }: Pick<Storage, 'profile'>, body: RequestBody): Promise<void> {
-  const refusal = new LwsError('body-not-allowed', 'A container has no content of its own: create it without a body.');
+  const refusal = new LwsError('body-not-allowed', 'A container has no content of its own. Create it without a body.');
   const most = profile?.takesBlankBodies ? longestBlank : 0;
   if ((body.length ?? 0) > most) throw refusal;
   let left = most;
@@ -166,12 +166,12 @@ export async function assertNoBody({ profile }: Pick<Storage, 'profile'>, body: 
   });
 }
 
-/** Reads a body that nobody wants, for its digests. @throws LwsError `digest-mismatch`, and what `onChunk` throws */
+/** Reads and discards a body to verify its digests. @throws LwsError `digest-mismatch`, and errors of `onChunk` */
 export async function assertDigests(body: RequestBody, onChunk: (chunk: Uint8Array) => void = () => {}): Promise<void> {
   for await (const chunk of checkedChunks(body)) onChunk(chunk);
 }
 
-/** The bytes as they come. @throws LwsError `digest-mismatch` behind the last of them */
+/** Streams the bytes. @throws LwsError `digest-mismatch` at the end */
 export async function* checkedChunks(body: RequestBody): AsyncGenerator<Uint8Array> {
   const digests = new DigestCheck(body);
   if (body.length !== 0)
@@ -182,24 +182,21 @@ export async function* checkedChunks(body: RequestBody): AsyncGenerator<Uint8Arr
   digests.assert();
 }
 
-/** Bytes that may still be stored, when `replaced` bytes go. */
+/** Returns the bytes left in the quota if `replaced` bytes are freed. */
 export const roomFor = (storage: Storage, replaced: number): number =>
   storage.limits.quotaBytes === 0
     ? Number.POSITIVE_INFINITY
     : storage.limits.quotaBytes - (storage.store.bytes - replaced);
 
-/** @param setting what the limit comes from; absent: it is fixed */
+/** @param setting name of the setting with the limit, absent if the limit is fixed */
 export const tooLarge = (limit: number, setting?: string): LwsError =>
-  new LwsError(
-    'too-large',
-    `The body is larger than the ${limit} bytes that are accepted here${setting ? ` (${setting})` : ''}.`,
-  );
+  new LwsError('too-large', `The body exceeds the limit of ${limit} bytes${setting ? ` (${setting})` : ''}.`);
 
 /** Reads a whole RDF, JSON or patch body. @throws LwsError as `readBody` */
 export const readRequestBody = ({ limits }: Storage, body: RequestBody): Promise<Buffer> =>
   readBody(body, limits.requestBytes, 'lws.max-request-bytes');
 
-/** Hashes a body as it comes and compares with what the client announced (RFC 9530 section 2). */
+/** Hashes a body while it is read and compares the digests with those announced (RFC 9530 section 2). */
 class DigestCheck {
   private readonly hashes = new Map<DigestAlgorithm, Hash>();
   private readonly results = new Map<DigestAlgorithm, Buffer>();
@@ -220,7 +217,7 @@ class DigestCheck {
     for (const [algorithm, hash] of this.hashes) this.results.set(algorithm, hash.digest());
     for (const [algorithm, expected] of this.body.digests)
       if (!this.of(algorithm).equals(expected))
-        throw new LwsError('digest-mismatch', `The body does not have the ${algorithm} digest of its Content-Digest.`);
+        throw new LwsError('digest-mismatch', `The ${algorithm} digest of the body does not match Content-Digest.`);
   }
 
   of(algorithm: DigestAlgorithm): Buffer {

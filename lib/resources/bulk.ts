@@ -1,6 +1,4 @@
-/**
- * Many resources in one transaction: each is admitted and staged as a PUT of it would be, with its content, links, ACL and dates at once.
- */
+/** Bulk writes: many resources in one transaction. Each is checked and staged like a PUT, with its content, links, ACL and dates at once. */
 import type { NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { type AclDocument, aclOfGraph } from '../authorization/acl.js';
@@ -25,10 +23,10 @@ type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
 const factory = new DataFactory<Quad>();
 
-/** Bytes of a graph that is not large: it is held whole. */
+/** Maximum size of a small graph in bytes. Small graphs are held in memory. */
 const longestWhole = 256 << 20;
 
-const modeLabels = { append: 'create anything in', write: 'change', control: 'say who has access to' } as const;
+const modeLabels = { append: 'create anything in', write: 'change', control: 'set the ACL of' } as const;
 
 /** Stages items in one transaction. */
 export class BulkStaging {
@@ -38,15 +36,15 @@ export class BulkStaging {
     private readonly options: BulkOptions,
   ) {}
 
-  /** Whether lists of access are kept at all. */
+  /** True if the storage has ACLs. */
   get keepsLists(): boolean {
     return this.storage.acls !== undefined;
   }
 
   /**
    * Stages one item.
-   * @param existing what becomes of it when the resource is there already
-   * @throws LwsError which says why it cannot be; then nothing of it was staged
+   * @param existing rule for a resource that already exists
+   * @throws LwsError with the reason of a rejection; nothing of the item was staged then
    */
   async stage(given: BulkItem, existing: ExistingRule): Promise<BulkVerdict> {
     const item = usable(this.storage, given);
@@ -65,10 +63,7 @@ export class BulkStaging {
     }
     if (existing === 'skip') return 'skipped';
     if (existing === 'fail')
-      throw new LwsError(
-        'already-exists',
-        'There is a resource already; --on-conflict skip or replace says what to do.',
-      );
+      throw new LwsError('already-exists', 'The resource already exists. Use --on-conflict skip or replace.');
     await this.assertAllowed(iri, 'write', before);
     await this.assertList(item, before);
     if (existing === 'merge' && !(content?.kind === 'rdf' && before.kind === 'rdf'))
@@ -82,10 +77,10 @@ export class BulkStaging {
     const { access, isOperator } = this.options;
     const question = { view: this.tx, access, mode, iri, record };
     if (!isOperator && !(await this.storage.authorizer.allows(question)))
-      throw new LwsError('forbidden', `You may not ${modeLabels[mode]} ${iri}.`);
+      throw new LwsError('forbidden', `You are not allowed to ${modeLabels[mode]} ${iri}.`);
   }
 
-  /** Who has access is said by those who control what it is about. */
+  /** Setting an ACL requires `control` on the resource. */
   private async assertList({ iri, acl: list }: BulkItem, record?: ResourceRecord): Promise<void> {
     if (list && this.keepsLists) await this.assertAllowed(iri, 'control', record);
   }
@@ -93,13 +88,13 @@ export class BulkStaging {
   private async create(item: BulkItem): Promise<BulkVerdict> {
     const { iri } = item;
     if (this.tx.record(counterpart(iri)))
-      throw new LwsError('already-exists', 'The name is taken, with or without a slash at its end.');
+      throw new LwsError('already-exists', 'The name is already in use, with or without a slash at its end.');
     await this.ensureContainer(parentOf(iri));
     this.stageNew(item);
     return 'created';
   }
 
-  /** The container of that IRI, made with those around it where it is missing. */
+  /** Returns the container with that IRI. Creates it and its ancestors if they are missing. */
   private async ensureContainer(iri: string): Promise<void> {
     const { tx } = this;
     const missing: string[] = [];
@@ -107,7 +102,7 @@ export class BulkStaging {
     for (; !tx.record(at); at = parentOf(at)) {
       assertName(this.storage, at);
       if (tx.record(counterpart(at)))
-        throw new LwsError('parent-not-a-container', `${counterpart(at)} is no container, so nothing lies below it.`);
+        throw new LwsError('parent-not-a-container', `${counterpart(at)} is not a container and cannot have members.`);
       missing.unshift(at);
     }
     await this.assertAllowed(at, 'append', tx.record(at)!);
@@ -128,13 +123,13 @@ export class BulkStaging {
     });
   }
 
-  /** Links and ACL. @returns the record that is staged now */
+  /** Stages links and ACL. @returns the staged record */
   private stageExtras(record: ResourceRecord, { links, acl: list }: BulkItem): ResourceRecord {
     const { storage, tx } = this;
     if (links) tx.putRecord(stageLinks(storage, tx, record, links));
     if (list && storage.acls) {
       const { subject } = this.options.access.principal ?? {};
-      // Here one without an authorization is no list, and that of the container would count: it may let many in.
+      // An ACL without authorizations would be ignored, and the container's ACL, which may grant more, would apply.
       const isEmpty = subject !== undefined && aclOfGraph(record.iri, list.keys).isEmpty;
       const kept = isEmpty ? { prefixes: {}, keys: closedList(record.iri, subject) } : list;
       const document: AclDocument = { revision: newRevision(), modified: storage.clock(), ...kept };
@@ -143,10 +138,10 @@ export class BulkStaging {
     return tx.record(record.iri)!;
   }
 
-  /** Stages the triples of both. @returns what is known of the graph then */
+  /** Stages the union of the existing and the new triples. @returns the new content facts */
   private async add(before: ResourceRecord, { keys, prefixes, size }: RdfContent): Promise<ContentFacts> {
     if (!isLargeGraph(before.triples ?? 0) && before.size + size > longestWhole)
-      throw new LwsError('too-large', `The graph would have more than ${longestWhole >> 20} MiB in few triples.`);
+      throw new LwsError('too-large', `The graph would exceed ${longestWhole >> 20} MiB with few triples.`);
     const delta = { added: keys!, removed: [], prefixes };
     return (await changeGraph(this, before, { delta, isPatient: true }))!.facts;
   }
@@ -163,7 +158,7 @@ export class BulkStaging {
   }
 }
 
-/** The keys of a list that lets in one agent alone. */
+/** Returns the keys of an ACL that gives access to one agent only. */
 function closedList(iri: string, subject: string): readonly string[] {
   const [rule, resource, agent] = [`${iri}#owner`, iri, subject].map((each) => factory.namedNode(each)) as [
     NamedNode,
@@ -180,11 +175,11 @@ function closedList(iri: string, subject: string): readonly string[] {
   ]);
 }
 
-/** Nothing can be added to bytes, but they may come again. @throws LwsError `conflict` for others */
+/** Binary content cannot be merged; identical content is skipped. @throws LwsError `conflict` for other content */
 function sameContent({ sha256, mediaType }: ResourceRecord, content: BulkContent | undefined): BulkVerdict {
   const isSame = content && content.kind !== 'rdf' && content.sha256 === sha256 && content.mediaType === mediaType;
   if (isSame) return 'skipped';
-  throw new LwsError('conflict', 'Something else that is imported has this name already.');
+  throw new LwsError('conflict', 'Another imported item already has this name.');
 }
 
 function factsOf(content: BulkContent | undefined): ContentFacts {
@@ -194,17 +189,17 @@ function factsOf(content: BulkContent | undefined): ContentFacts {
   return { kind: 'rdf', mediaType: turtle, size, triples, prefixes };
 }
 
-/** Content that is ready to be referred to. */
+/** Content that is ready to be staged. */
 type BulkContent =
   | {
       readonly kind: 'rdf';
-      /** Bytes of its default Turtle. */
+      /** Size of its default Turtle in bytes. */
       readonly size: number;
       readonly triples: number;
       readonly prefixes: Readonly<Record<string, string>>;
-      /** The keys with the resource or a fragment of it as their subject. */
+      /** Keys with the resource or one of its fragments as subject. */
       readonly own: readonly string[];
-      /** All keys; absent where the transaction's partner has them. */
+      /** All keys, absent if the bulk writer thread has them. */
       readonly keys?: readonly string[];
     }
   | {
@@ -217,7 +212,7 @@ type BulkContent =
 
 export interface BulkItem {
   readonly iri: string;
-  /** Absent: a container. */
+  /** Absent for a container. */
   readonly content?: BulkContent;
   readonly links?: ClientLinks;
   readonly acl?: Pick<AclDocument, 'prefixes' | 'keys'>;
@@ -226,17 +221,17 @@ export interface BulkItem {
   readonly modified?: number;
 }
 
-/** What becomes of an item whose resource is there already; `merge`: triples are added, and nothing else can be. */
+/** Rule for an item whose resource already exists. `merge` only adds triples. */
 type ExistingRule = 'fail' | 'skip' | 'replace' | 'merge';
 
 export interface BulkOptions {
-  /** Who asks, and owns what is created. */
+  /** Caller, and owner of created resources. */
   readonly access: Access;
-  /** The operator may do everything. */
+  /** The operator has all permissions. */
   readonly isOperator: boolean;
 }
 
-/** `needs-keys`: nothing was staged, since all keys are wanted. */
+/** `needs-keys`: nothing was staged because all keys are required. */
 export type BulkVerdict = 'created' | 'replaced' | 'merged' | 'skipped' | 'kept' | 'needs-keys';
 
 /**
@@ -245,21 +240,21 @@ export type BulkVerdict = 'created' | 'replaced' | 'merged' | 'skipped' | 'kept'
  */
 export function assertName(place: Pick<Storage, 'rootIri' | 'systemPrefix'>, iri: string): void {
   const { rootIri: storage } = place;
-  if (!iri.startsWith(storage)) throw new LwsError('not-found', 'It is not below the storage.');
+  if (!iri.startsWith(storage)) throw new LwsError('not-found', 'The IRI is not below the storage root.');
   const path = iri.slice(storage.indexOf('/', storage.indexOf('//') + 2));
-  if (/[?#]/.test(iri)) throw new LwsError('bad-request', 'The IRI of a resource has no query and no fragment.');
+  if (/[?#]/.test(iri)) throw new LwsError('bad-request', 'The IRI of a resource cannot have a query or a fragment.');
   readTarget(path, storage);
   assertUnreserved(place, iri);
 }
 
-/** The item as it can be staged without a refusal half-way. @throws LwsError */
+/** Returns the item normalized and checked, so that staging cannot fail half-way. @throws LwsError */
 function usable(storage: Storage, item: BulkItem): BulkItem {
   const { iri, content, acl: list, created, modified, ...others } = item;
   assertName(storage, iri);
   if ((content === undefined) !== isContainerIri(iri))
-    throw new LwsError('bad-request', 'Names of containers end in a slash, and no others do.');
+    throw new LwsError('bad-request', 'The IRI of a container must end in a slash, and other IRIs must not.');
   if (content && content.kind !== 'rdf' && !isSendableType(content.mediaType))
-    throw new LwsError('bad-request', 'Its media type cannot be a field of an answer.');
+    throw new LwsError('bad-request', 'The media type is not a valid header field value.');
   if (list && storage.acls) assertUsableAcl(storage, iri, list.keys);
   const links = item.links && readContextObject(item.links, iri);
   if (links) keptLinks(storage, iri, links);
@@ -274,6 +269,6 @@ function usable(storage: Storage, item: BulkItem): BulkItem {
   };
 }
 
-/** A date can be told, and whoever asks has not seen it yet. */
+/** True if a date is not before 1970 and not in the future. */
 const isPast = (date: number | undefined, now: number): date is number =>
   date !== undefined && date >= 0 && date <= now;

@@ -1,4 +1,4 @@
-/** POST: creating a resource in a container, under a name of the server's choice (rule 6.2). */
+/** POST: creates a resource in a container, with a name chosen by the server (rule 6.2). */
 import { attribute } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
@@ -38,8 +38,7 @@ export interface CreateRequest extends WriteRequest {
 
 /**
  * Creates a member of the container `request.iri`.
- * @throws LwsError `reserved-name`, `method-not-allowed` on a data resource, and what authorization, content and quota
- *   refuse
+ * @throws LwsError `reserved-name`, `method-not-allowed` on a data resource, and errors of authorization, content and quota
  */
 export async function create(storage: Storage, request: CreateRequest): Promise<WriteResult> {
   const { iri: container, access, slug, body, model } = request;
@@ -60,7 +59,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   assertUnreserved(storage, iri);
   const kind = makesContainer ? undefined : contentKind(model, body.mediaType);
   if (kind === undefined) await assertNoBody(storage, body);
-  // RDF is relative to the name, so a name that is taken meanwhile means to parse again.
+  // RDF is relative to the name, so the body is parsed again if the name has been taken meanwhile.
   const rdf = kind === 'rdf' ? await readRequestBody(storage, body) : undefined;
   const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri, roomFor(storage, 0)) : undefined;
   for (;;) {
@@ -77,7 +76,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   }
 }
 
-/** A POST may be guarded by the state of its container. `If-None-Match` would always exclude it and is left alone. */
+/** Preconditions of a POST apply to its container. `If-None-Match` would always fail and is ignored. */
 async function assertContainerState(
   storage: Storage,
   view: Store | Transaction,
@@ -91,11 +90,11 @@ async function assertContainerState(
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';
 
-/** The test runs on the name as sent and on the composed path (rule 6.2). */
+/** Tests the name as sent and the composed path (rule 6.2). */
 const isReservedName = ({ rootIri: storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
   isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
 
-/** The next candidate that is free; `for...of` would end the generator with the first one. */
+/** Returns the next free candidate. `for...of` would end the generator with the first one. */
 export function freeName({ store }: Storage, container: string, names: Generator<string, never>): string {
   for (;;) {
     const iri = container + names.next().value;
@@ -103,7 +102,7 @@ export function freeName({ store }: Storage, container: string, names: Generator
   }
 }
 
-/** Commits under a name. @throws LwsError `already-exists` when it was taken meanwhile */
+/** Commits under a name. @throws LwsError `already-exists` if it has been taken meanwhile */
 const commit = (
   storage: Storage,
   request: CreateRequest,
@@ -120,6 +119,6 @@ const commit = (
   );
 
 const notAContainer = (storage: Storage, record: ResourceRecord): LwsError =>
-  new LwsError('method-not-allowed', 'Only a container takes POST. Use PUT or PATCH to change this resource.', {
+  new LwsError('method-not-allowed', 'POST is allowed on containers only. Use PUT or PATCH to change this resource.', {
     fields: { Allow: allowedMethods(record, storage).join(', ') },
   });

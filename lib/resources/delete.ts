@@ -1,4 +1,4 @@
-/** DELETE: a resource, an empty container, or with `Depth: infinity` a whole subtree in one transaction. */
+/** DELETE: a resource, an empty container, or with `Depth: infinity` a subtree in one transaction. */
 
 import { aclKey } from '../authorization/acl.js';
 import { attribute } from '../authorization/audit.js';
@@ -19,27 +19,29 @@ import { stageGraphDeletion, type WriteRequest } from './write.js';
 export interface DeleteRequest extends WriteRequest {
   /** `Depth: infinity` */
   readonly recursive: boolean;
-  /** What came with the request, when it has digests that have to hold. */
+  /** Request body, if it has digests to verify. */
   readonly body?: RequestBody | undefined;
 }
 
 /**
- * Deletes; content and metadata go in the same transaction.
- * @throws LwsError `root-not-deletable`, `digest-mismatch`, `precondition-failed`, `not-empty`, `forbidden` when any descendant may not be
- *   deleted (rule 2.3: one refusal and nothing is deleted)
+ * Deletes content and metadata in one transaction.
+ * @throws LwsError `root-not-deletable`, `digest-mismatch`, `precondition-failed`, `not-empty`, `forbidden` if any descendant may
+ * not be   deleted (rule 2.3: nothing is deleted then)
  */
 export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
   const { iri, access, preconditions, recursive } = request;
   const admitted = await admit(storage, storage.store, request);
-  if (iri === storage.rootIri)
-    throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
+  if (iri === storage.rootIri) throw new LwsError('root-not-deletable', 'The root container cannot be deleted.');
   const work = async (tx: Transaction): Promise<void> => {
     attribute(tx, access);
     const record = await admit(storage, tx, request);
     const seen = await stateOf(storage, tx, access, record);
     assertPreconditions(preconditions, seen, seen.state);
     if (record.members && !recursive)
-      throw new LwsError('not-empty', 'The container is not empty. Delete its members first, or send Depth: infinity.');
+      throw new LwsError(
+        'not-empty',
+        'The container is not empty. Delete its members first, or send "Depth: infinity".',
+      );
     await stageRemoval(storage, tx, { access, record });
   };
   if (request.body) await assertDigests(request.body);
@@ -48,7 +50,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   await storage.store.transact(work, { frees: true });
 }
 
-/** Delete on the resource and, under a profile, write on its container (rule 20.7). @throws LwsError as `requireAccess` */
+/** Requires delete on the resource and, under a profile, write on its container (rule 20.7). @throws LwsError as `requireAccess` */
 async function admit(storage: Storage, view: View, { iri, access }: DeleteRequest): Promise<ResourceRecord> {
   const record = await requireAccess(storage, view, access, 'delete', iri);
   if (storage.profile?.deletesFromContainers && iri !== storage.rootIri)
@@ -56,10 +58,7 @@ async function admit(storage: Storage, view: View, { iri, access }: DeleteReques
   return record;
 }
 
-/**
- * Stages the end of a resource and of all below it, and of its membership.
- * @throws LwsError `forbidden` when a descendant may not be deleted
- */
+/** Stages the deletion of a resource, its descendants and its membership. @throws LwsError `forbidden` if a descendant may not be deleted */
 export async function stageRemoval(
   storage: Storage,
   tx: Transaction,
@@ -67,12 +66,12 @@ export async function stageRemoval(
 ): Promise<void> {
   const parent = tx.record(parentOf(record.iri))!;
   await stageDeletion(storage, tx, access, record);
-  // A listing shows the dates of its members, too: what went with this one is told by a later date.
+  // A listing includes the dates of its members, so the deletion of one must get a later date.
   const shown = { ...parent, modified: Math.max(parent.modified, record.modified) };
   tx.putRecord({ ...datedAnew(shown, storage.clock()), revision: newRevision(), members: (parent.members ?? 1) - 1 });
 }
 
-/** Decides by the ACLs of all descendants once before the transaction, in which no group of another server is asked. */
+/** Evaluates the ACLs of all descendants once before the transaction, in which no remote group is fetched. */
 async function askGroups({ acls, authorizer, store }: Storage, access: Access, container: string): Promise<void> {
   for (const iri of acls?.sorted ?? [])
     if (iri.startsWith(container)) await authorizer.allows({ view: store, access, mode: 'delete', iri });
@@ -88,10 +87,14 @@ async function stageDeletion(storage: Storage, tx: Transaction, access: Access, 
       for await (const members of tx.members(record.iri))
         for (const member of members) {
           if (!(await may('delete', member)) || (needsContainers && !(await may('write', record))))
-            // Names nothing: the descendant may be one that the caller must not know of.
-            throw new LwsError('forbidden', 'Not everything in this container may be deleted. Nothing was.', {
-              reason: `${member.iri} refuses delete`,
-            });
+            // Names no resource: the caller may not be allowed to know of the descendant.
+            throw new LwsError(
+              'forbidden',
+              'You are not allowed to delete everything in this container. Nothing was deleted.',
+              {
+                reason: `${member.iri} refuses delete`,
+              },
+            );
           found.push(member);
         }
   for (const record of found) {

@@ -1,4 +1,4 @@
-/** What a request would be allowed to do, and by which rule: for those who look after a storage. It changes nothing. */
+/** Explains for operators if a request would be allowed, and by which rule. Changes nothing. */
 import { nearestContainer } from '../authorization/guard.js';
 import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
@@ -15,17 +15,17 @@ export interface ExplainedRequest {
 
 export interface Explanation {
   readonly allowed: boolean;
-  /** The rule that decides, in words. */
+  /** Description of the rule that decides. */
   readonly rule: string;
-  /** The mode that the request needs, and of which resource. */
+  /** Mode that the request needs, and its resource. */
   readonly needs: { readonly mode: Mode; readonly iri: string };
-  /** Whether the resource that the mode is needed of exists. */
+  /** True if that resource exists. */
   readonly exists: boolean;
 }
 
 type Decider = Pick<Storage, 'rootIri' | 'store' | 'authorizer' | 'acls' | 'profile'>;
 
-/** What a method needs of what (rule 2.1). */
+/** Modes and resources that a method requires (rule 2.1). */
 function neededFor(
   { method, iri }: ExplainedRequest,
   { rootIri, store, acls, profile }: Decider,
@@ -40,17 +40,17 @@ function neededFor(
   if (method === 'DELETE') return { mode: 'delete', iri };
   if (method === 'PATCH') return { mode: 'write', iri };
   if (method !== 'PUT')
-    throw new LwsError('bad-request', `The method is ${method}; expected GET, HEAD, POST, PUT, PATCH or DELETE.`);
+    throw new LwsError('bad-request', `Method ${method} is not supported. Use GET, HEAD, POST, PUT, PATCH or DELETE.`);
   if (store.record(iri)) return { mode: 'write', iri };
   const parent = parentOf(iri);
-  // Rule 20.4: it is made, where that is allowed.
+  // Rule 20.4: the write creates it, if allowed.
   const nearest = profile?.makesParents ? nearestContainer({ rootIri }, store, parent) : undefined;
   return { mode: 'append', iri: nearest?.iri ?? parent };
 }
 
 /**
- * The decision about a request that nobody made.
- * @throws LwsError `bad-request` for a method that is none, and for an IRI outside of the storage
+ * Returns the decision for a hypothetical request.
+ * @throws LwsError `bad-request` for an unknown method and for an IRI outside of the storage
  */
 export async function explainDecision(storage: Decider, request: ExplainedRequest): Promise<Explanation> {
   const { access, iri } = request;

@@ -1,4 +1,4 @@
-/** Staging what an update makes of a graph: a part of a large one, or a small one as a whole. */
+/** Stages the changes of an update to a graph: of a large graph the difference, of a small one all triples. */
 
 import { patchConflict } from '../errors.js';
 import type { Link } from '../fields/link.js';
@@ -18,25 +18,26 @@ import { type ContentFacts, type Staging, stageFacts } from './write.js';
 
 export interface DeltaRequest {
   readonly delta: GraphDelta;
-  /** Characters of the update, which say how much larger a graph may become; infinite: by triples alone; absent: it may have any size. */
+  /** Length of the update in characters, which bounds the growth of the graph. Infinite: bounded by triples only. Absent: no bound. */
   readonly length?: number;
-  /** The caller cannot read the graph: the revision changes whether or not the graph does, which would tell what it holds (rule 6.13). */
+  /** The caller cannot read the graph. The revision changes even if the graph does not, because it would reveal the content (rule 6.13). */
   readonly isBlind?: boolean;
-  /** A small graph may be written out here, however long that takes. */
+  /** A small graph may be serialized here, however long it takes. */
   readonly isPatient?: boolean;
 }
 
-/** A graph after a change that is staged. */
+/** A graph after a staged change. */
 export interface ChangedContent {
   readonly facts: ContentFacts;
-  /** Nothing came or went. */
+  /** Nothing was added or removed. */
   readonly isSame: boolean;
-  /** The whole content, where it is known now. */
+  /** Complete content, if it is available. */
   readonly content?: Content;
 }
 
 /**
- * Stages the change of the graph of an RDF resource, and links with it. What changes nothing leaves the state, and its tag, as it was, unless the caller is blind.
+ * Stages the change to the graph of an RDF resource, and its links. A change without effect keeps the state and its tag, unless
+ * the caller is blind.
  * @returns `undefined`, with nothing staged, as `changeGraph`
  * @throws as `changeGraph`
  */
@@ -54,10 +55,10 @@ export async function stageDelta(
 }
 
 /**
- * Stages the change of a graph: of a large one the part that changes, of a small one the whole.
- * @returns `undefined`, with nothing staged, when the whole graph has to be written out, which takes too long for a transaction: the delta
- *   needs `after`
- * @throws RevisionConflict when the delta is of another state; LwsError `too-large`, `patch-conflict`
+ * Stages the change to a graph: of a large graph the difference, of a small one all triples.
+ * @returns `undefined`, with nothing staged, if the graph must be serialized, which takes too long for a transaction: the delta
+ * needs `after`
+ * @throws RevisionConflict if the delta has another revision; LwsError `too-large`, `patch-conflict`
  */
 export async function changeGraph(
   { storage, tx }: Staging,
@@ -73,7 +74,7 @@ export async function changeGraph(
   const change = small ?? (delta.revision === undefined ? await effectOf(tx, before, delta) : delta);
   const { added, removed } = change;
   if (delta.isStrict && delta.revision === undefined && removed.length < delta.removed.length)
-    throw patchConflict('it removes what is not there');
+    throw patchConflict('it removes triples that do not exist');
   const triples = had + added.length - removed.length;
   const isSame = added.length === 0 && removed.length === 0;
   const known = before.prefixes ?? {};
@@ -101,7 +102,7 @@ export async function changeGraph(
   return { facts: { ...facts, size: written.size }, isSame, content };
 }
 
-/** The patch changes nothing of the content, but its Link fields may change the metadata. */
+/** The patch does not change the content, but its Link fields may change the metadata. */
 export function stageLinksAlone(
   { storage, tx }: Staging,
   before: ResourceRecord,
@@ -116,9 +117,9 @@ export function stageLinksAlone(
 
 const keysAtATime = 1000;
 
-/** What really comes and goes of a large graph. */
+/** Reduces a delta of a large graph to its effective additions and removals. */
 async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDifference): Promise<KeyDifference> {
-  /** Those that are in the graph, or are not. */
+  /** Returns the keys that are in the graph, or those that are not. */
   const keysThat = async (are: boolean, keys: readonly string[]): Promise<string[]> => {
     const found: string[] = [];
     for (let at = 0; at < keys.length; at += keysAtATime) {
@@ -131,7 +132,7 @@ async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDiffe
   return { added: await keysThat(false, delta.added), removed: await keysThat(true, delta.removed) };
 }
 
-/** Bytes of the lines of keys. */
+/** Returns the size of the keys as lines, in bytes. */
 async function sizeOf(keys: readonly string[]): Promise<number> {
   const count = lineCounter();
   let size = 0;

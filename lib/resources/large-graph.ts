@@ -1,4 +1,4 @@
-/** Reading large graphs: streams of lines from one state of the store, in slices that leave the event loop to others. */
+/** Reads large graphs: streams lines from one snapshot of the store, in slices that yield to the event loop. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DigestAlgorithm } from '../fields/digest.js';
@@ -9,20 +9,23 @@ import { graphPrefix } from '../storage/keys/quad-keys.js';
 import { type ResourceRecord, rangeOf } from '../storage/keys/records.js';
 import type { Storage } from './storage.js';
 
-/** RDF/XML is made of the whole graph, in memory; of larger ones there is none, and Turtle comes instead. */
+/** RDF/XML is serialized in memory. Graphs above this limit are returned as Turtle. */
 const maxInXml = 100_000;
-/** A client that takes nothing for so long is let go, and with it the state of the store. */
+/** Aborts the response if the client reads nothing for this time, to release the snapshot. */
 const idleMs = 60_000;
 
-/** Whether a graph is written as lines of this format. */
+/** True if a graph is written as lines in this format. */
 export const hasLines = (format: RdfFormat, { triples = 0 }: ResourceRecord): boolean =>
   isLargeGraph(triples) && (format !== rdfXml || triples > maxInXml);
 
-/** Bytes of a large graph in a format, where that is known before it is written: of all but JSON-LD it is the size of the resource. */
+/**
+ * Size of a large graph in a format in bytes, if it is known before serialization. For all formats but JSON-LD it is the size of
+ * the resource.
+ */
 export const lengthOf = (format: RdfFormat, { size }: ResourceRecord): number | undefined =>
   format === jsonLd ? undefined : size;
 
-/** One state of a large graph, to be written in one format. It has to be closed, or its stream destroyed. */
+/** Snapshot of a large graph, to be serialized in one format. The caller must close it or destroy its stream. */
 export class LargeGraph {
   private constructor(
     private readonly snapshot: StoreSnapshot,
@@ -30,7 +33,7 @@ export class LargeGraph {
     private readonly format: RdfFormat,
   ) {}
 
-  /** The state of now; `undefined` when it is no large graph any more. */
+  /** Opens the current state, or `undefined` if the graph is not large any more. */
   static async open({ store }: Storage, iri: string, format: RdfFormat): Promise<LargeGraph | undefined> {
     const snapshot = new StoreSnapshot(store.level);
     const [record] = await snapshot.records([iri]);
@@ -39,13 +42,13 @@ export class LargeGraph {
     return undefined;
   }
 
-  /** The bytes as they are taken; the state is let go at the end, however it comes. */
+  /** Streams the bytes. The snapshot is released at the end, on errors too. */
   stream(): Readable {
     let timer: NodeJS.Timeout | undefined;
     const chunks = this.chunks();
     const watched = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of chunks) {
-        timer = setTimeout(() => body.destroy(new Error('The client takes nothing of the answer.')), idleMs);
+        timer = setTimeout(() => body.destroy(new Error('The client has stopped reading the response.')), idleMs);
         yield chunk;
         clearTimeout(timer);
       }
@@ -58,7 +61,7 @@ export class LargeGraph {
     return body;
   }
 
-  /** The digest of the bytes. */
+  /** Returns the digest of the bytes. */
   async digest(algorithm: DigestAlgorithm): Promise<Buffer> {
     const hash = createHash(algorithm.replace('-', ''));
     for await (const chunk of this.chunks()) hash.update(chunk);

@@ -1,11 +1,11 @@
-/** Migration of storages of earlier versions, which stored no graphs for linksets. */
+/** Migrates storages of earlier versions, which stored no graphs for linksets. */
 
 import { partsOfEntry } from '../storage/keys/records.js';
 import { entryBlocks, type Level, writeBatch } from '../storage/level/durable-level.js';
 import { storedIndexes } from '../storage/transactions/index-backfill.js';
 import { allLinks, type ClientLinks, linksetGraph } from './linkset.js';
 
-/** Writes the missing graphs of linksets. May be interrupted and repeated. */
+/** Writes the missing graphs of linksets. Can be interrupted and repeated. */
 export async function writeLinksetGraphs(level: Level): Promise<void> {
   const orders = storedIndexes(level);
   for await (const entries of entryBlocks(level, allLinks))

@@ -1,4 +1,4 @@
-/** Writing a linkset: PUT of a document, and the two patches (rule 11.5). */
+/** Writes linksets: PUT of a document, and the two patch types (rule 11.5). */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
@@ -15,7 +15,7 @@ import type { PatchRequest } from './patch.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 
-/** A linkset as it is now. */
+/** Current state of a linkset. */
 export interface LinksetState {
   readonly record: ResourceRecord;
   readonly links: ClientLinks;
@@ -25,7 +25,7 @@ export interface LinksetState {
   readonly isBlind?: true;
 }
 
-/** The linkset of a resource in a state of the storage. */
+/** Returns the linkset of a resource in a state of the storage. */
 export function linksetState(
   storage: Storage,
   view: { entry(key: string): string | undefined },
@@ -40,9 +40,9 @@ export function linksetState(
 export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'>;
 
 /**
- * Replaces what clients manage by a document, or patches it.
+ * Replaces the client-managed links with a document, or patches them.
  * @throws LwsError `unsupported-media-type`, `precondition-required`, `precondition-failed`, `malformed-body`,
- *   `anchor-mismatch`, `patch-conflict`, `linkset-too-large`
+ * `anchor-mismatch`, `patch-conflict`, `linkset-too-large`
  */
 export async function writeLinkset(storage: Storage, request: LinksetRequest, put: boolean): Promise<LinksetState> {
   await admit(storage, storage.store, request, put);
@@ -56,7 +56,7 @@ export async function writeLinkset(storage: Storage, request: LinksetRequest, pu
     return storage.store.transact(async (tx): Promise<LinksetState> => {
       attribute(tx, request.access);
       const current = await admit(storage, tx, request, put);
-      // Only `If-Match: *` lets a change in between through; a patch is then computed again.
+      // Only `If-Match: *` allows a concurrent change. The patch is then recomputed.
       if (!put && current.tag !== seen.tag) throw new RevisionConflict(request.iri);
       return stage(storage, tx, current, links);
     });
@@ -73,7 +73,7 @@ function stage(storage: Storage, tx: Transaction, current: LinksetState, links: 
   return { ...linksetState(storage, tx, after), ...(isBlind && { isBlind }) };
 }
 
-/** What can be said without the body, asked before it is read and inside the transaction (endpoint rule 3). */
+/** Checks that do not need the body. Run before it is read and inside the transaction (endpoint rule 3). */
 async function admit(
   storage: Storage,
   view: View,
@@ -83,11 +83,15 @@ async function admit(
   const record = await requireAccess(storage, view, access, 'write', iri);
   const accepted = put ? [linksetJson] : [jsonPatch, mergePatch];
   if (!accepted.includes(body.mediaType))
-    throw new LwsError('unsupported-media-type', `A linkset is written with ${accepted.join(' or ')}.`, {
-      fields: put ? {} : { 'Accept-Patch': accepted.join(', ') },
-    });
+    throw new LwsError(
+      'unsupported-media-type',
+      `A linkset cannot be written with this media type. Send ${accepted.join(' or ')}.`,
+      {
+        fields: put ? {} : { 'Accept-Patch': accepted.join(', ') },
+      },
+    );
   if (preconditions.ifMatch === undefined)
-    throw new LwsError('precondition-required', 'A linkset is written with If-Match and the ETag that you last saw.');
+    throw new LwsError('precondition-required', 'Writing a linkset requires If-Match with the current ETag.');
   const state = linksetState(storage, view, record);
   if (await storage.authorizer.allows({ view, access, mode: 'read', iri, record })) {
     assertPreconditions(preconditions, record, state.tag);
@@ -99,10 +103,10 @@ async function admit(
   return { ...state, isBlind: true };
 }
 
-/** Beside the clients' part a document has the server's links: what was read can be written back. */
+/** A document has the server's links besides the client's, so that clients can write back the document they read. */
 const serverPart = 16_384;
 
-/** @throws LwsError `linkset-too-large`; the clients' part alone is measured when it is staged */
+/** @throws LwsError `linkset-too-large`; staging checks the size of the client-managed part alone */
 async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Promise<Buffer> {
   const most = storage.limits.linksetBytes + serverPart;
   const tooLarge = (): LwsError => linksetTooLarge(storage);
@@ -116,25 +120,25 @@ async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Prom
 }
 
 /**
- * What clients manage after a patch, which addresses either the document that GET returns or the object of the clients'
- * relations (rule 11.6).
+ * Returns the client-managed links after a patch of the document that GET returns, or of the object with the client's relations
+ * (rule 11.6).
  */
 async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, merge: boolean): Promise<ClientLinks> {
   const { record, links, bytes } = seen;
   const change = parseJson(decodeUtf8(patch));
   const ofDocument = merge ? isDocument(change) : addressesDocument(change);
-  // `type` is always there, so that a first one can be added at `/type/-`.
+  // `type` always exists, so that a patch can add the first type at `/type/-`.
   const target = ofDocument ? bytes : Buffer.from(JSON.stringify({ type: [], ...links }));
   const patched = await storage.documents.patchJson(target, Uint8Array.from(patch), merge);
   const result = parseJson(decodeUtf8(patched));
   return ofDocument ? readLinkset(result, record.iri) : readWritten(result, record.iri);
 }
 
-/** A document has the member `linkset` alone; beside other relations `linkset` is the link to the linkset itself. */
+/** A document has only the member `linkset`. Beside other relations, `linkset` is the link to the linkset. */
 const isDocument = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).join() === 'linkset';
 
-/** @throws LwsError `malformed-body` for a patch that means both */
+/** @throws LwsError `malformed-body` for a patch that mixes the two forms */
 function addressesDocument(operations: unknown): boolean {
   const entries = Array.isArray(operations) ? (operations as Readonly<Record<string, unknown>>[]) : [];
   const forms = new Set(
@@ -149,7 +153,7 @@ function addressesDocument(operations: unknown): boolean {
   if (forms.size > 1)
     throw new LwsError(
       'malformed-body',
-      'The pointers of the patch begin with /linkset/ and with the name of a relation at once; use one way.',
+      'Some pointers of the patch begin with /linkset/ and others with a relation name. Use one form.',
     );
   return forms.has(true);
 }

@@ -1,6 +1,6 @@
 /**
- * Linksets as documents (RFC 9264; rules 11.1, 11.2): the links that the server manages are made anew on every read, the clients' are kept
- * as they were given. Pure.
+ * Linksets as documents (RFC 9264; rules 11.1, 11.2). Server-managed links are generated on every read, client-managed links are
+ * returned as sent. Pure.
  */
 import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
@@ -15,10 +15,10 @@ import { entryRange, parentOf, type ResourceRecord } from '../storage/keys/recor
 import { linksetOf } from './names.js';
 import { structuralType } from './types.js';
 
-/** Those with one value (RFC 9264 4.2.4.1); all others are arrays, as they may be repeated. */
+/** Attributes with a single value (RFC 9264 4.2.4.1). All others may be repeated and are arrays. */
 const single: ReadonlySet<string> = new Set(['type', 'media', 'title']);
 
-/** The target attributes of a link, without `anchor`, which is no attribute of the target. */
+/** Returns the target attributes of a link. `anchor` is not one of them. */
 function targetAttributes(attributes: ReadonlyMap<string, string>): Readonly<Record<string, unknown>> {
   const members = [...attributes].filter(([name]) => name !== 'anchor' && name !== 'rev' && name !== 'href');
   return Object.fromEntries(members.map(([name, value]) => [name, memberOf(name, value)]));
@@ -39,39 +39,39 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not well-formed: kept as it was sent.
+    // Malformed values are kept as sent.
     return text;
   }
 }
 
-/** What clients manage: relation names and their values, the declared types as `type` among them. */
+/** Client-managed links: relation names and their values, with the declared types as `type`. */
 export type ClientLinks = Readonly<Record<string, unknown>>;
 
 interface Target {
   readonly href: string;
 }
 
-/** Where the names of registered relations are IRIs. */
+/** Namespace of registered relations as IRIs. */
 export const registered = 'http://www.iana.org/assignments/relation/';
 const managed: ReadonlySet<string> = new Set(['anchor', 'up', 'linkset', lws.storage, rdf.type]);
 const interactionModels: ReadonlySet<string> = new Set(Object.values(ldp));
 
-/** Registered relation names are compared without case, IRIs as they are (RFC 8288 2.1). */
+/** Registered relation names are case-insensitive, IRIs are case-sensitive (RFC 8288 2.1). */
 export const relationName = (name: string): string => (name.includes(':') ? name : name.toLowerCase());
 
-/** The one name under which a relation is searched: a registered one also has an IRI. */
+/** Returns the canonical name of a relation. Registered relations have a second name, an IRI. */
 export const searchedRelation = (name: string): string =>
   relationName(name.startsWith(registered) ? name.slice(registered.length) : name);
 
-/** Whether a relation is the server's, also under its registered IRI. */
+/** True if the server manages a relation, under its name or registered IRI. */
 const isManaged = (name: string): boolean =>
   managed.has(name) || (name.startsWith(registered) && isManagedOrType(name.slice(registered.length)));
 const isManagedOrType = (name: string): boolean => name === 'type' || managed.has(name);
 
-/** Whether a client may declare a type (rule 2): none that says what the server makes of a resource. */
+/** True if a client may declare a type (rule 2): not a structural type or interaction model. */
 const isDeclarable = (type: string): boolean => !type.startsWith(lws.namespace) && !interactionModels.has(type);
 
-/** The link context object of a resource, its members in the order of rule 11.1. */
+/** Returns the link context object of a resource, its members in the order of rule 11.1. */
 function contextObject(record: ResourceRecord, links: ClientLinks, storage: string): [string, unknown][] {
   const declared = (links['type'] as Target[] | undefined) ?? [];
   return [
@@ -90,8 +90,8 @@ export interface RelationFilter {
 }
 
 /**
- * The linkset as a document; `filter` leaves relations out, never the anchor (endpoint rule 5). Written member by member:
- * an object would put names of digits first.
+ * Returns the linkset as a document. `filter` removes relations, never the anchor (endpoint rule 5). Written member by member,
+ * because an object would order integer-like names first.
  */
 export function linksetBytes(
   record: ResourceRecord,
@@ -108,23 +108,23 @@ export function linksetBytes(
   return Buffer.from(`{"linkset":[{${members.join(',')}}]}`);
 }
 
-/** The opaque tag of a linkset: of what it says, so that a write that changes nothing leaves it. */
+/** Returns the opaque tag of a linkset: a hash of its content, so that a write without effect keeps the tag. */
 export const linksetTag = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
 
 /**
- * What a client manages of a linkset document that it sends: of the first link context object.
- * @throws LwsError `malformed-body` for what is no linkset, `anchor-mismatch`
+ * Returns the client-managed links of the first link context object in a linkset document.
+ * @throws LwsError `malformed-body` for an invalid linkset, `anchor-mismatch`
  */
 export function readLinkset(document: unknown, iri: string): ClientLinks {
   const linkset = isObject(document) ? document['linkset'] : undefined;
-  if (!Array.isArray(linkset)) throw malformed('It is an object with the array "linkset" (RFC 9264 4.2).');
+  if (!Array.isArray(linkset)) throw malformed('A linkset is an object with the array "linkset" (RFC 9264 4.2).');
   // An empty linkset has no links.
   return linkset.length === 0 ? {} : readWritten(linkset[0], iri);
 }
 
 /**
- * The same of an object that a client has written, where the parent is the one that the resource has: it cannot be moved so.
+ * Reads a link context object of a client. Its parent must be the current one, because a linkset cannot move its resource.
  * @throws LwsError as `readContextObject`; `conflict`
  */
 export function readWritten(object: unknown, iri: string): ClientLinks {
@@ -136,17 +136,17 @@ export function readWritten(object: unknown, iri: string): ClientLinks {
   const isEcho = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isParent);
   for (const [name, value] of Object.entries(object as Readonly<Record<string, unknown>>))
     if ([`${registered}up`, 'up'].includes(relationName(name)) && !isEcho(value))
-      throw new LwsError('conflict', 'A linkset does not move its resource: leave "up" out, or as it was.');
+      throw new LwsError('conflict', 'A linkset cannot move its resource. Omit "up", or leave it unchanged.');
   return links;
 }
 
 /**
- * What a client manages of a link context object. The server's relations and the types that nobody may declare are
- * left out without an error, so that what was read can be written back (rule 11.2).
+ * Returns the client-managed links of a link context object. The server's relations and reserved types are ignored without an
+ * error, so that clients can write back the document they read (rule 11.2).
  * @throws LwsError `malformed-body`, `anchor-mismatch`
  */
 export function readContextObject(object: unknown, iri: string): ClientLinks {
-  if (!isObject(object)) throw malformed('A link context object is an object (RFC 9264 4.2.2).');
+  if (!isObject(object)) throw malformed('A link context must be an object (RFC 9264 4.2.2).');
   const types: Target[] = [];
   const members: [string, unknown][] = [];
   for (const [name, value] of Object.entries(object)) {
@@ -161,26 +161,23 @@ export function readContextObject(object: unknown, iri: string): ClientLinks {
 }
 
 function assertAnchor(anchor: unknown, iri: string): void {
-  if (typeof anchor !== 'string') throw malformed('An anchor is a string (RFC 9264 4.2.2).');
+  if (typeof anchor !== 'string') throw malformed('An anchor must be a string (RFC 9264 4.2.2).');
   if (anchor !== iri && resolve(anchor, linksetOf(iri)) !== iri)
-    throw new LwsError(
-      'anchor-mismatch',
-      `The anchor of this linkset is ${iri}; another one cannot be described here.`,
-    );
+    throw new LwsError('anchor-mismatch', `The anchor must be ${iri}: this linkset describes no other resource.`);
 }
 
-/** The types that may be declared. @throws LwsError `malformed-body` for one that is no absolute IRI */
+/** Returns the declared types. @throws LwsError `malformed-body` for a type that is not an absolute IRI */
 function readTypes(value: unknown): Target[] {
-  if (!Array.isArray(value)) throw malformed('"type" is an array of objects with an "href".');
+  if (!Array.isArray(value)) throw malformed('"type" must be an array of objects with an "href".');
   const targets = value.map((target: unknown) => {
     if (!isObject(target) || typeof target['href'] !== 'string' || !isAbsoluteIri(target['href']))
-      throw malformed('Every type is an object whose "href" is an absolute IRI.');
+      throw malformed('Every type must be an object with an absolute IRI as "href".');
     return target as unknown as Target;
   });
   return targets.filter(({ href }) => isDeclarable(href));
 }
 
-/** Every type is in a header field of the resource, and HTTP clients refuse an answer with 16 KiB of them. */
+/** Every type is sent in a header field of the resource, and HTTP clients reject responses with 16 KiB of header fields. */
 const maxTypeCharacters = 8_192;
 
 function assertHeaderRoom(types: readonly Target[]): void {
@@ -188,17 +185,17 @@ function assertHeaderRoom(types: readonly Target[]): void {
   if (characters > maxTypeCharacters)
     throw new LwsError(
       'linkset-too-large',
-      `The declared types are sent in header fields, which have room for ${maxTypeCharacters} characters of them.`,
+      `The declared types exceed ${maxTypeCharacters} characters, the limit for header fields.`,
     );
 }
 
-/** The value of a client's relation: an RFC 9264 target array, or a literal. */
+/** Reads the value of a client-managed relation: an RFC 9264 target array, or a literal. */
 function readValue(name: string, value: unknown): unknown {
-  // Prefer lists relations between blanks.
+  // Prefer lists relations separated by spaces.
   const isName = name !== '' && !/[\s\u0000-\u001f\u007f]/.test(name) && isWellFormed(name);
-  if (!isName) throw malformed('A relation has no name, or one with blanks.');
+  if (!isName) throw malformed('A relation name must not be empty or contain white space.');
   if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) throw malformed(`The value of "${name.slice(0, 100)}" is neither an array nor a string.`);
+  if (!Array.isArray(value)) throw malformed(`The value of "${name.slice(0, 100)}" must be an array or a string.`);
   for (const target of value)
     if (isObject(target) && typeof target['href'] !== 'string')
       throw malformed(`A target of "${name.slice(0, 100)}" has no "href" (RFC 9264 4.2.3).`);
@@ -206,9 +203,9 @@ function readValue(name: string, value: unknown): unknown {
 }
 
 /**
- * What a request's Link fields say of a resource, as client-managed links. Links of another context, those that the
- * server manages and interaction models are left out (rule 6.4).
- * @throws LwsError `malformed-body` for a type that is no absolute IRI
+ * Returns the Link fields of a request as client-managed links. Links with another context, server-managed relations and
+ * interaction models are ignored (rule 6.4).
+ * @throws LwsError `malformed-body` for a type that is not an absolute IRI
  */
 export function linksOfHeader(links: readonly Link[], iri: string): ClientLinks {
   const relations = new Map<string, object[]>();
@@ -224,23 +221,23 @@ export function linksOfHeader(links: readonly Link[], iri: string): ClientLinks 
   return readContextObject(Object.fromEntries(relations), iri);
 }
 
-/** A partial update: the relations of `change` replace those of the same name (endpoint rule 6). */
+/** Merges a partial update: relations of `change` replace those of the same name (endpoint rule 6). */
 export function mergeLinks(links: ClientLinks, change: ClientLinks): ClientLinks {
   const named = new Set(Object.keys(change).map(relationName));
   const kept = Object.entries(links).filter(([name]) => !named.has(relationName(name)));
   return Object.fromEntries([...kept, ...Object.entries(change)]);
 }
 
-/** The declared types, in the order in which they were given. */
+/** Returns the declared types in their original order. */
 export const declaredTypes = (links: ClientLinks): readonly string[] =>
   ((links['type'] as Target[] | undefined) ?? []).map(({ href }) => href);
 
-/** A value of a relation: the absolute IRI of a target, or a string. */
+/** Value of a relation: the absolute IRI of a target, or a string. */
 type LinkedValue =
   | { readonly href: string; readonly literal?: never }
   | { readonly href?: never; readonly literal: string };
 
-/** The values of the client's relations, without the types; references are relative to the linkset. */
+/** Returns the values of client-managed relations, without types. References are relative to the linkset. */
 export function linkedValues(links: ClientLinks, iri: string): (readonly [relation: string, value: LinkedValue])[] {
   const base = linksetOf(iri);
   return Object.entries(links).flatMap(([name, value]) => {
@@ -258,28 +255,28 @@ function linkedValue(entry: unknown, base: string): LinkedValue | undefined {
   return href !== undefined && isAbsoluteIri(href) ? { href } : undefined;
 }
 
-/** The targets of the client's relations by `href`, without the types and without literals. */
+/** Returns the `href` targets of client-managed relations, without types and literals. */
 export const relationTargets = (links: ClientLinks, iri: string): (readonly [relation: string, target: string])[] =>
   linkedValues(links, iri).flatMap(([relation, { href }]) => (href === undefined ? [] : [[relation, href] as const]));
 
-/** A reference as an absolute IRI; one that is absolute stays as it is spelled. */
+/** Resolves a reference. An absolute IRI keeps its spelling. */
 function resolve(reference: string, base: string): string | undefined {
   if (isAbsoluteIri(reference)) return reference;
   return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
 }
 
-const malformed = (detail: string): LwsError => new LwsError('malformed-body', `This is no linkset. ${detail}`);
+const malformed = (detail: string): LwsError => new LwsError('malformed-body', `The linkset is not valid. ${detail}`);
 
-/** The entries of client-managed links; the value is all that the graph of a linkset is made of. */
+/** Returns the entries of client-managed links. The graph of a linkset depends on their values only. */
 export const allLinks = entryRange('links');
 
 const factory = new DataFactory<Quad>();
 
-/** The GSPO keys of the graph. */
+/** Returns the GSPO keys of the graph. */
 export const linksetGraph = (links: ClientLinks, iri: string): string[] =>
   encodeGraph(linksetOf(iri), linksetQuads(links, iri));
 
-/** Declared types as `rdf:type`, targets as IRIs, literals as strings. */
+/** Maps declared types to `rdf:type`, targets to IRIs, and strings to literals. */
 export function linksetQuads(links: ClientLinks, iri: string): Quad[] {
   const subject = factory.namedNode(iri);
   const type = factory.namedNode(rdf.type);

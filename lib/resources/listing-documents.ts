@@ -1,4 +1,4 @@
-/** Listings as documents: the members of a container in JSON and in RDF, in pages (rules 9.1, 9.2, 9.4). It must not know who sees what. */
+/** Serializes listings: the members of a container in JSON and in RDF, in pages (rules 9.1, 9.2, 9.4). Must not depend on permissions. */
 import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -18,37 +18,40 @@ import { variantOf } from './variants.js';
 
 export interface Listing extends Representation, Dated {
   readonly isPartial?: true | undefined;
-  /** Members in all, in the caller's view. */
+  /** Number of all members in the caller's view. */
   readonly total: number;
-  /** Present when the membership exceeds one page. */
+  /** Present if the membership exceeds one page. */
   readonly pages?: { readonly page: number; readonly last: number };
 }
 
-/** What is listed. */
+/** Container and members to serialize. */
 export interface Membership extends Dated {
-  /** All that are shown: of a page in JSON, of the whole in RDF. */
+  /** Visible members: of a page in JSON, of the container in RDF. */
   readonly members: readonly ListedMember[];
-  /** Of all pages, in the caller's view. */
+  /** Number of members on all pages in the caller's view. */
   readonly total: number;
-  /** The opaque state of the container in the caller's view. */
+  /** Opaque state of the container in the caller's view. */
   readonly state: string;
-  /** A part of the members, of which no date can be told: the one of the container's creation stands for it, and is not compared. */
+  /**
+   * The caller sees only a part of the members. The listing then has the creation date of the container, and no modification date
+   * to compare.
+   */
   readonly isPartial?: true | undefined;
 }
 
-/** What a listing shows of a member. */
+/** Fields of a member in a listing. */
 export type ListedMember = Pick<ResourceRecord, 'iri' | 'kind' | 'types' | 'mediaType' | 'size' | 'modified'>;
 
-/** The number of the last page. @throws LwsError `page-not-found` for a page behind it */
+/** Returns the number of the last page. @throws LwsError `page-not-found` for a later page */
 export function lastPage(pageSize: number, total: number, page: number): number {
   const last = Math.max(1, Math.ceil(total / pageSize));
-  if (page > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
+  if (page > last) throw new LwsError('page-not-found', `The page does not exist: the listing has ${last} pages.`);
   return last;
 }
 
 /**
- * The listing as JSON (rule 9.1).
- * @param page of `?page=N`; absent: the un-numbered URL, whose tag stands for the container
+ * Returns the listing as JSON (rule 9.1).
+ * @param page from `?page=N`, absent for the URL without page number, whose tag represents the container
  * @throws LwsError `page-not-found`
  */
 export function jsonDocument(
@@ -70,7 +73,7 @@ export function jsonDocument(
   };
 }
 
-/** The whole listing in an RDF serialisation; it is never paginated (rule 9.2). */
+/** Returns the complete listing in an RDF serialization, which is never paginated (rule 9.2). */
 export async function rdfDocument(
   { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
   { members, total, state, ...date }: Membership,
@@ -89,7 +92,7 @@ export async function rdfDocument(
   return { revision, tag, mediaType: format, bytes, total, ...date };
 }
 
-/** The whole listing: where a page of it was asked for, under a tag of that page. @throws LwsError `page-not-found` */
+/** Returns the complete listing under the tag of the requested page, if any. @throws LwsError `page-not-found` */
 export function wholeAsPage(pageSize: number, listing: Listing, page: number | undefined): Listing {
   if (page === undefined) return listing;
   lastPage(pageSize, listing.total, page);
@@ -97,18 +100,18 @@ export function wholeAsPage(pageSize: number, listing: Listing, page: number | u
   return { ...listing, tag };
 }
 
-/** It names no state, so that it never satisfies `If-Match` (rule 8.4). */
+/** Identifies no state, so that it never satisfies `If-Match` (rule 8.4). */
 const pageTag = (page: number, bytes: Buffer, variant = ''): string => `page-${page}.${variant}${hashOf(bytes)}`;
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
 
-/** The structural type in its short form, and the declared ones after it (rule 9.1). */
+/** Returns the structural type in its short form, followed by the declared types (rule 9.1). */
 function itemType({ kind, types = [] }: ListedMember): string | readonly string[] {
   const structural = kind === 'container' ? 'Container' : 'DataResource';
   return types.length === 0 ? structural : [structural, ...types];
 }
 
-/** A resource as a listing or a search result shows it. */
+/** A resource as an entry of a listing or search result. */
 export function item(record: ListedMember): object {
   const modified = new Date(record.modified).toISOString();
   const { iri, mediaType, size } = record;
@@ -142,7 +145,7 @@ function containerQuads(container: string, total: number, modified: number): Qua
   ];
 }
 
-/** What clients of the Solid protocol look for. */
+/** Terms that clients of the Solid protocol expect. */
 const ldpTypesOf = ({ kind }: ListedMember): readonly string[] =>
   kind === 'container' ? [ldp.Resource, ldp.Container, ldp.BasicContainer] : [ldp.Resource];
 

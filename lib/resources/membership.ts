@@ -1,4 +1,4 @@
-/** Containers as they are listed: which members the asking client may see, of a page or all (rule 9.3). */
+/** Lists containers: the members that the caller may see, of a page or all (rule 9.3). */
 
 import type { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
@@ -9,13 +9,10 @@ import { jsonDocument, type Listing, type Membership, rdfDocument } from './list
 import { latest, seenItem, viewState } from './seen-state.js';
 import type { Storage } from './storage.js';
 
-/**
- * Where the pages of a listing begin, as earlier scans of the same state found it, so that a page far after costs no scan of those before
- * it.
- */
+/** Page starts found by earlier scans of the same state, so that reading a late page needs no scan of the earlier ones. */
 interface Known {
   readonly revision: string;
-  /** The first members of pages, by the number of members before them. */
+  /** First members of pages, by the number of preceding members. */
   readonly starts: Map<number, string>;
 }
 
@@ -23,12 +20,12 @@ const maxContainers = 200;
 const known = new WeakMap<Storage, LRUCache<string, Known>>();
 
 export interface PageStarts {
-  /** The nearest known beginning at or before a position. */
+  /** Returns the nearest known start at or before a position. */
   before(position: number): { readonly position: number; readonly iri: string | undefined };
   note(position: number, iri: string): void;
 }
 
-/** What is known of a container in its present state. */
+/** Returns the cached facts of a container in its current state. */
 export function pageStarts(storage: Storage, { iri, revision, members = 0 }: ResourceRecord): PageStarts {
   const containers = known.get(storage) ?? lruCache<Known>(maxContainers);
   known.set(storage, containers);
@@ -38,7 +35,7 @@ export function pageStarts(storage: Storage, { iri, revision, members = 0 }: Res
   const { pageSize } = storage.limits;
   return {
     before(position) {
-      // A page that is asked for may be far behind the last.
+      // The requested page may be far beyond the last one.
       const most = Math.min(position, members);
       for (let at = most - (most % pageSize); at > 0; at -= pageSize) {
         const start = starts.get(at);
@@ -53,8 +50,8 @@ export function pageStarts(storage: Storage, { iri, revision, members = 0 }: Res
 }
 
 /**
- * The listing as JSON, in pages when the membership exceeds one (rules 9.1, 9.4).
- * @param page from `?page=N`; absent: the un-numbered URL, whose tag stands for the container
+ * Returns the listing as JSON, in pages if the membership exceeds one (rules 9.1, 9.4).
+ * @param page from `?page=N`, absent for the URL without page number, whose tag represents the container
  * @throws LwsError `page-not-found`
  */
 export async function jsonListing(
@@ -75,7 +72,7 @@ export async function jsonListing(
   return (await storage.representations.obtain(container.iri, variant, container.revision, build)) as Listing;
 }
 
-/** The whole listing in an RDF serialisation; it is never paginated (rule 9.2). */
+/** Returns the complete listing in an RDF serialization, which is never paginated (rule 9.2). */
 export async function rdfListing(
   storage: Storage,
   access: Access,
@@ -94,7 +91,7 @@ export async function rdfListing(
 const seesAll = ({ authorizer, store }: Storage, access: Access, { iri }: ResourceRecord): boolean | Promise<boolean> =>
   authorizer.readsAllMembers(store, access, iri);
 
-/** The members between two positions of the caller's view, and what is known of the rest. */
+/** Returns the members between two positions of the caller's view, and facts about all members. */
 async function collect(
   storage: Storage,
   access: Access,
@@ -123,6 +120,6 @@ async function collect(
   }
   if (everything)
     return { members, total: container.members ?? 0, state: container.revision, ...latest(container, members) };
-  // The container's own date moves with members that the caller must not know of, and goes back with those that are hidden later.
+  // The container's own date would reveal changes to hidden members, and dates of visible members can go back when one is hidden.
   return { members, total: visible.length, state: viewState(visible), modified: container.created, isPartial: true };
 }

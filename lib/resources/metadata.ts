@@ -1,4 +1,4 @@
-/** The client-managed links of a resource, as they are kept: an entry of their own, and the declared types in the record. */
+/** Client-managed links of a resource in the store: an entry of their own, and the declared types in the record. */
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { parseJson } from '../json/json.js';
@@ -14,15 +14,15 @@ import type { Storage } from './storage.js';
 
 const linksKey = (iri: string): string => entryKey('links', iri);
 
-/** The client-managed links of a resource. */
+/** Returns the client-managed links of a resource. */
 export function clientLinks(view: { entry(key: string): string | undefined }, iri: string): ClientLinks {
   const value = view.entry(linksKey(iri));
   return value === undefined ? {} : (JSON.parse(value) as ClientLinks);
 }
 
 /**
- * What is kept of links: as text, and as the keys of their graph.
- * @throws LwsError for links that cannot be kept: `linkset-too-large` (rule 11.8), `malformed-body`, `unsupported-rdf`
+ * Returns the stored form of links: text, and the keys of their graph.
+ * @throws LwsError for links that cannot be stored: `linkset-too-large` (rule 11.8), `malformed-body`, `unsupported-rdf`
  */
 export function keptLinks(
   storage: Storage,
@@ -31,15 +31,12 @@ export function keptLinks(
 ): { readonly value: string; readonly keys: readonly string[] } {
   const value = JSON.stringify(links);
   if (Buffer.byteLength(value) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
-  // As deep as it may be sent again, which is within a document.
+  // Checks the nesting depth inside a complete document, so that clients can send it back.
   parseJson(`{"linkset":[${value}]}`);
   return { value, keys: linksetGraph(links, iri) };
 }
 
-/**
- * Stages links in place of those that were, and returns the record that goes with them, which the caller stages.
- * @throws LwsError as `keptLinks`
- */
+/** Stages links in place of earlier ones. Returns the updated record, which the caller stages. @throws LwsError as `keptLinks` */
 export function stageLinks<T extends ResourceRecord>(
   storage: Storage,
   tx: Transaction,
@@ -53,7 +50,7 @@ export function stageLinks<T extends ResourceRecord>(
   else if (record.linked !== undefined) tx.deleteEntry(linksKey(record.iri));
   const types = declaredTypes(links);
   const { types: _before, linkedSharesSecond: _second, ...rest } = record;
-  // Before its first write the linkset is as old as the resource.
+  // Before its first write, the linkset has the creation date of the resource.
   const previous = record.linked ?? tx.before.record(record.iri)?.created;
   const date = dateAfter(previous === undefined ? undefined : { modified: previous }, storage.clock());
   return {
@@ -64,17 +61,17 @@ export function stageLinks<T extends ResourceRecord>(
   } as T;
 }
 
-/** Whether a transaction writes the links of a resource. (Their date does not tell: two writes fit a millisecond.) */
+/** True if a transaction writes the links of a resource. Dates cannot show it: two writes can have the same millisecond. */
 export const changesLinks = (tx: Transaction, iri: string): boolean => tx.entries.has(linksKey(iri));
 
-/** The links go with their resource (linkset rule 4). */
+/** Links are deleted with their resource (linkset rule 4). */
 export function deleteLinks(tx: Transaction, { iri, linked }: ResourceRecord): void {
   if (linked === undefined) return;
   stageLinksetGraph(tx, iri, clientLinks(tx, iri), []);
   tx.deleteEntry(linksKey(iri));
 }
 
-/** The graph follows the links: it is what queries see of them. */
+/** Queries read the links from this graph. */
 function stageLinksetGraph(tx: Transaction, iri: string, before: ClientLinks, fresh: readonly string[]): void {
   const old = linksetGraph(before, iri);
   if (fresh.length > 0) tx.putGraph(linksetOf(iri), old, fresh);
@@ -82,8 +79,8 @@ function stageLinksetGraph(tx: Transaction, iri: string, before: ClientLinks, fr
 }
 
 /**
- * Stages what a request's Link fields say: on a new resource and with PUT all there is, with PATCH the relations that
- * they name (endpoint rule 6). Without links the record stays as it is.
+ * Stages the Link fields of a request. They replace all links on a new resource and with PUT, and the relations they name with
+ * PATCH (endpoint rule 6). Without links the record is unchanged.
  */
 export function stageHeaderLinks<T extends ResourceRecord>(
   storage: Storage,
@@ -102,9 +99,12 @@ export function stageHeaderLinks<T extends ResourceRecord>(
 export const sameLinks = (a: ClientLinks, b: ClientLinks): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 export const linksetTooLarge = ({ limits }: Storage): LwsError =>
-  new LwsError('linkset-too-large', `A linkset may be ${limits.linksetBytes} bytes long (lws.linkset.max-bytes).`);
+  new LwsError(
+    'linkset-too-large',
+    `The linkset exceeds the limit of ${limits.linksetBytes} bytes (lws.linkset.max-bytes).`,
+  );
 
-/** For the check of a storage: every linkset belongs to a resource whose record has its declared types, and back. */
+/** Integrity check: every linkset must have a resource whose record has its declared types, and vice versa. */
 export async function* linksetFaults(store: Store): AsyncGenerator<string> {
   const described = new Set<string>();
   for await (const entries of store.entries(allLinks))
@@ -112,15 +112,15 @@ export async function* linksetFaults(store: Store): AsyncGenerator<string> {
       const [, iri] = partsOfEntry(key) as [string, string];
       const record = store.record(iri);
       described.add(iri);
-      if (!record) yield `The linkset of ${iri} belongs to no resource.`;
+      if (!record) yield `The linkset of ${iri} has no resource.`;
       else if (!(await hasGraph(store, linksetOf(iri), linksetGraph(JSON.parse(value) as ClientLinks, iri))))
-        yield `The graph of the linkset of ${iri} is not what the linkset says.`;
+        yield `The graph of the linkset of ${iri} differs from the linkset.`;
       else if (JSON.stringify(record.types ?? []) !== JSON.stringify(declaredTypes(JSON.parse(value) as ClientLinks)))
-        yield `The record of ${iri} has other types than its linkset declares.`;
+        yield `The types in the record of ${iri} differ from those declared in its linkset.`;
     }
   for await (const records of recordBlocks(store))
     for (const { iri, types } of records)
-      if (types && !described.has(iri)) yield `${iri} has declared types and no linkset.`;
+      if (types && !described.has(iri)) yield `${iri} has declared types but no linkset.`;
 }
 
 async function hasGraph(store: Store, graph: string, keys: readonly string[]): Promise<boolean> {

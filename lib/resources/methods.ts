@@ -1,4 +1,4 @@
-/** Which methods and patch types a resource supports: the values of Allow, Accept-Patch and Accept-Post. */
+/** Methods and patch types that a resource supports: the values of Allow, Accept-Patch and Accept-Post. */
 import { rdfFormats } from '../rdf/formats.js';
 import { isContainerIri, type ResourceRecord } from '../storage/keys/records.js';
 import { isReserved } from './names.js';
@@ -9,22 +9,22 @@ export const mergePatch = 'application/merge-patch+json';
 export const jsonPatch = 'application/json-patch+json';
 export const linksetJson = 'application/linkset+json';
 
-/** The patch types of RDF: N3 Patch under a profile alone (rule 20.5). */
+/** Patch types of RDF. N3 Patch is supported under a profile only (rule 20.5). */
 export const rdfPatches = ({ profile }: Pick<Storage, 'profile'>): readonly string[] => [
   sparqlUpdate,
   ...(profile?.patches ?? []),
 ];
 
-/** The patch types that a resource takes (rule 6.14); none for binaries and containers. */
+/** Returns the patch types that a resource supports (rule 6.14), none for binaries and containers. */
 export function acceptedPatches({ kind }: ResourceRecord, storage: Pick<Storage, 'profile'>): readonly string[] {
   if (kind === 'rdf') return rdfPatches(storage);
   return kind === 'json' ? [jsonPatch, mergePatch] : [];
 }
 
-/** What a container takes in a POST: RDF, JSON, and any other type as bytes. */
+/** Media types that POST accepts: RDF, JSON, and any other type as binary. */
 export const acceptPost = [...rdfFormats, 'application/json', '*/*'].join(', ');
 
-/** The methods that a resource supports now, whoever asks. */
+/** Returns the methods that a resource currently supports, for any caller. */
 export function allowedMethods(
   { kind, iri }: ResourceRecord,
   { rootIri: storage, queries }: Pick<Storage, 'rootIri' | 'queries'>,
@@ -34,7 +34,7 @@ export function allowedMethods(
   return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE'];
 }
 
-/** The methods of an IRI with nothing at it, or nothing that the caller may see: PUT and PATCH might create (rules 6.6, 6.18). */
+/** Methods of a nonexistent or hidden resource: PUT and PATCH might create it (rules 6.6, 6.18). */
 export function methodsOfAbsent(iri: string, storage: Pick<Storage, 'rootIri' | 'queries' | 'systemPrefix'>): string[] {
   const isContainer = isContainerIri(iri);
   const reading = ['GET', 'HEAD', 'OPTIONS', ...(storage.queries && !isContainer ? ['QUERY'] : [])];

@@ -1,18 +1,18 @@
-/** The names of resources: which request targets are IRIs of this storage, which are reserved, what a Slug becomes. */
+/** Names of resources: mapping of request targets to IRIs, reserved names, and names from a Slug. */
 import { randomBytes } from 'node:crypto';
 import { LwsError } from '../errors.js';
 import { isContainerIri, nameOf } from '../storage/keys/records.js';
 
-/** Longer paths are refused: no link needs them, and every key of a graph repeats the IRI. Queries may be longer. */
+/** Maximum path length in characters. Every key of a graph repeats the IRI. Queries may be longer. */
 export const longestPath = 4096;
 
 export interface Target {
-  /** The resource's IRI, without a query. */
+  /** IRI of the resource, without query. */
   readonly iri: string;
   readonly query: string | undefined;
 }
 
-/** A request target in origin form; the absolute form may have no path, which is `/` then (RFC 9112 3.2.2, RFC 9110 4.2.3). */
+/** Parses a request target in origin form. An absolute form without path means `/` (RFC 9112 3.2.2, RFC 9110 4.2.3). */
 export function originForm(requestTarget: string): string {
   if (requestTarget.startsWith('/')) return requestTarget;
   const path = requestTarget.replace(/^https?:\/\/[^/?]+/i, '');
@@ -20,47 +20,52 @@ export function originForm(requestTarget: string): string {
 }
 
 /**
- * Reads a request target (origin form, or absolute form) as an IRI below the storage root. IRIs are compared as they
- * are sent, without percent-decoding.
- * @param storage the root IRI, ending in a slash
- * @throws LwsError `bad-request` for what can be no resource, `iri-too-long`, `not-found` outside the storage's path
+ * Parses a request target (origin form or absolute form) as an IRI below the storage root. IRIs are compared as sent, without
+ * percent-decoding.
+ * @param storage root IRI, ending in a slash
+ * @throws LwsError `bad-request` for an invalid target, `iri-too-long`, `not-found` outside the storage's path
  */
 export function readTarget(requestTarget: string, storage: string): Target {
   const origin = storage.slice(0, storage.indexOf('/', storage.indexOf('//') + 2));
   const path = originForm(requestTarget);
-  if (!path.startsWith('/')) throw new LwsError('bad-request', 'The request target is not a path.');
+  if (!path.startsWith('/')) throw new LwsError('bad-request', 'The request target is not a valid path.');
   const queryAt = path.indexOf('?');
   if ((queryAt < 0 ? path.length : queryAt) > longestPath)
-    throw new LwsError('iri-too-long', `The path of a request may be ${longestPath} characters long.`);
+    throw new LwsError('iri-too-long', `The path exceeds the limit of ${longestPath} characters.`);
   const iri = origin + (queryAt < 0 ? path : path.slice(0, queryAt));
   if (!iri.startsWith(storage))
-    throw new LwsError('not-found', 'There is nothing here, or nothing that you may see.', {
+    throw new LwsError('not-found', 'The resource does not exist, or you are not allowed to see it.', {
       reason: 'outside the path of lws.base-uri',
     });
   assertPath(iri.slice(storage.length));
   return { iri, query: queryAt < 0 ? undefined : path.slice(queryAt + 1) };
 }
 
-/** A path below the root: segments of URI characters, none empty, none that climbs. */
+/** Checks a path below the root: URI characters, no empty segments, no dot segments. */
 function assertPath(path: string): void {
   if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*$/.test(path))
-    throw new LwsError('bad-request', 'The path has characters that a URI cannot have; percent-encode them.');
+    throw new LwsError(
+      'bad-request',
+      'The path contains characters that are not allowed in a URI. Percent-encode them.',
+    );
   if (!path.includes('%') && !path.includes('//') && !path.includes('.')) {
     if (!path.startsWith('/')) return;
   }
-  if (/%(?![0-9A-Fa-f]{2})/.test(path)) throw new LwsError('bad-request', 'The path has a malformed percent-encoding.');
-  if (/%(?:[01][0-9A-Fa-f]|7[Ff])/.test(path)) throw new LwsError('bad-request', 'The path has a control character.');
+  if (/%(?![0-9A-Fa-f]{2})/.test(path))
+    throw new LwsError('bad-request', 'The path contains a malformed percent-encoding.');
+  if (/%(?:[01][0-9A-Fa-f]|7[Ff])/.test(path))
+    throw new LwsError('bad-request', 'The path contains a control character.');
   for (const segment of path.replace(/\/$/, '').split('/'))
     if ((segment === '' && path !== '') || isDots(segment))
-      throw new LwsError('bad-request', 'The path has an empty segment, or one that climbs.');
+      throw new LwsError('bad-request', 'The path contains an empty segment, "." or "..".');
 }
 
-/** `.` and `..`, also percent-encoded: URL libraries resolve them away, so nobody could address such a resource. */
+/** `.` and `..`, also percent-encoded: URL libraries resolve them, so such a resource could not be addressed. */
 const isDots = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment);
 
 /**
- * Whether no resource may be made at an IRI (rule 1.3). Ignores case, and covers the container
- * form; the name is tested as sent, without percent-decoding.
+ * True if an IRI is reserved (rule 1.3). Ignores case, and includes the container form. The name is tested as sent, without
+ * percent-decoding.
  */
 export function isReserved(iri: string, storage: string, systemPrefix: string): boolean {
   const name = nameOf(iri).toLowerCase();
@@ -76,19 +81,16 @@ export function isReserved(iri: string, storage: string, systemPrefix: string): 
   return reserved.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 }
 
-/** `X.meta` describes `X`; `undefined` when the IRI names no linkset. The container `/c/` has `/c/.meta`. */
+/** Returns `X` for `X.meta`, and `/c/` for `/c/.meta`, or `undefined` if the IRI is not a linkset. */
 export const describedBy = (iri: string): string | undefined =>
   iri.endsWith('.meta') ? iri.slice(0, -'.meta'.length) : undefined;
-/** `X.acl` controls `X`; `undefined` when the IRI names no ACL. The container `/c/` has `/c/.acl`. */
+/** Returns `X` for `X.acl`, and `/c/` for `/c/.acl`, or `undefined` if the IRI is not an ACL. */
 export const controlledBy = (iri: string): string | undefined =>
   iri.endsWith('.acl') ? iri.slice(0, -'.acl'.length) : undefined;
 export const aclOf = (iri: string): string => `${iri}.acl`;
 export const linksetOf = (iri: string): string => `${iri}.meta`;
 
-/**
- * The name that a Slug asks for (rule 6.2), with a slash at the end when it asks for a container.
- * `undefined` when nothing usable is left.
- */
+/** Returns the name requested by a Slug (rule 6.2), with a final slash for a container, or `undefined` if no usable character is left. */
 export function nameFromSlug(slug: string): string | undefined {
   const container = slug.endsWith('/');
   const name = slug
@@ -102,7 +104,7 @@ export function nameFromSlug(slug: string): string | undefined {
   return container ? `${name}/` : name;
 }
 
-/** The names to try for a new member, in order; the last ones are random, so that one is always free. */
+/** Candidate names for a new member, in order. The last ones are random, so that one is always free. */
 export function* candidateNames(slug: string | undefined, container: boolean): Generator<string, never> {
   const wanted = slug === undefined ? undefined : nameFromSlug(slug)?.replace(/\/$/, '');
   const end = container ? '/' : '';
@@ -113,5 +115,5 @@ export function* candidateNames(slug: string | undefined, container: boolean): G
   for (;;) yield `${wanted}-${random()}${end}`;
 }
 
-/** The other spelling of a name: with or without the slash. Both at once would be two resources that look like one. */
+/** Returns the name with its final slash added or removed. A resource under each would be confusing, so only one may exist. */
 export const counterpart = (iri: string): string => (isContainerIri(iri) ? iri.slice(0, -1) : `${iri}/`);

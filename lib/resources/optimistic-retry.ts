@@ -1,7 +1,7 @@
-/** Retries of writes that were computed from a state that has changed since. */
+/** Retries writes after a revision conflict. */
 import { tooBusy } from '../errors.js';
 
-/** Last work on each resource that runs in turn: of works computed side by side, all but one would conflict. */
+/** Last task on each resource with serialized tasks: of concurrent computations, all but one would conflict. */
 const turns = new Map<string, Promise<unknown>>();
 
 async function inTurn<T>(iri: string, work: () => Promise<T>): Promise<T> {
@@ -18,18 +18,18 @@ async function inTurn<T>(iri: string, work: () => Promise<T>): Promise<T> {
 /** Maximum number of attempts. One retry is enough unless other writes of the same resource commit during each attempt. */
 const maxAttempts = 10;
 
-/** The resource has another revision than the one that a change was computed from. */
+/** The current revision of the resource differs from the one that a change was computed from. */
 export class RevisionConflict extends Error {
   constructor(readonly iri: string) {
-    super('A resource has changed.');
+    super('A resource was changed by another request.');
   }
 }
 
 /**
- * Computes a change and writes it, and retries after a revision conflict, in turn with other works on the resource.
+ * Computes and writes a change. After a revision conflict, retries serialized with other tasks on the resource.
  * @param once throws RevisionConflict
- * @param first resource whose turn the first attempt takes as well
- * @throws LwsError `too-busy` after the last attempt, and what `once` throws
+ * @param first resource whose tasks the first attempt waits for as well
+ * @throws LwsError `too-busy` after the last attempt, and errors of `once`
  */
 export async function retryOnConflict<T>(once: () => Promise<T>, first?: string): Promise<T> {
   let iri = first;
@@ -40,5 +40,5 @@ export async function retryOnConflict<T>(once: () => Promise<T>, first?: string)
       if (!(error instanceof RevisionConflict)) throw error;
       iri = error.iri;
     }
-  throw tooBusy('What is changed here changes too quickly. Nothing was changed; try again.', 1);
+  throw tooBusy('Too many concurrent changes. Nothing was changed. Retry in a few seconds.', 1);
 }

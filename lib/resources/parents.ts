@@ -1,4 +1,4 @@
-/** The containers that a write to a deep name makes above it, under a profile (rule 20.4). */
+/** Creates missing ancestor containers on a write, under a profile (rule 20.4). */
 import { ancestorsOf, type View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
@@ -7,10 +7,10 @@ import { counterpart } from './names.js';
 import type { Storage } from './storage.js';
 import { assertUnreserved, stageNew, type WriteRequest } from './write.js';
 
-/** Each of them is a record, an event and an entry of indexes, in the time of a transaction. */
+/** Each container adds a record, an event and index entries to the transaction. */
 const maxMade = 32;
 
-/** The containers that are missing above a name, the lowest first; none where they are not made. */
+/** Returns the missing ancestor containers, innermost first, none if the profile does not create them. */
 function missingParents({ profile, rootIri }: Storage, view: View, iri: string): string[] {
   const missing: string[] = [];
   if (!profile?.makesParents) return missing;
@@ -21,15 +21,16 @@ function missingParents({ profile, rootIri }: Storage, view: View, iri: string):
   return missing;
 }
 
-/** Whatever there is: a reserved name is told before who asks is looked at (rule 6.11). @throws LwsError `reserved-name` */
+/** A reserved name is rejected before authentication, whether or not the containers exist (rule 6.11). @throws LwsError `reserved-name` */
 export function assertParentNames(storage: Storage, iri: string): void {
   if (storage.profile?.makesParents)
     for (const parent of ancestorsOf(iri, storage.rootIri)) assertUnreserved(storage, parent);
 }
 
 /**
- * Asks whether the missing containers can be made, by one who may create in the nearest that is there.
- * @throws LwsError `parent-not-a-container` for the name of a data resource, or as `requireAccess` where that is hidden; `conflict` for too many
+ * Checks if the caller may create the missing containers in the nearest existing one.
+ * @throws LwsError `parent-not-a-container` for the name of a data resource, or as `requireAccess` if it is hidden; `conflict`
+ * for too many
  */
 export async function assertParentsFree(
   storage: Storage,
@@ -38,16 +39,16 @@ export async function assertParentsFree(
 ): Promise<void> {
   const missing = missingParents(storage, view, iri);
   if (missing.length > maxMade)
-    throw new LwsError('conflict', `A write makes at most ${maxMade} containers above its name.`);
+    throw new LwsError('conflict', `A write cannot create more than ${maxMade} parent containers.`);
   for (const parent of missing) {
     const file = counterpart(parent);
     if (!view.record(file)) continue;
     await requireAccess(storage, view, access, 'read', file);
-    throw new LwsError('parent-not-a-container', `There is no container above this name: ${file} is none.`);
+    throw new LwsError('parent-not-a-container', `The parent of this name is not a container: ${file}`);
   }
 }
 
-/** Stages the missing containers; the admission found that they may be made. */
+/** Stages the missing containers. Admission has checked the permission. */
 export function stageParents(
   storage: Storage,
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** PATCH on an IRI with no resource: an update that inserts triples and does no more creates an RDF resource where a PUT might (rule 6.18). */
+/** PATCH on a nonexistent resource: an update that only inserts triples creates an RDF resource if a PUT might (rule 6.18). */
 import type { View } from '../authorization/authorizer.js';
 import { refusalOfAbsent } from '../authorization/guard.js';
 import type { EncodedDocument } from '../documents/document-tasks.js';
@@ -19,9 +19,9 @@ export type AbsentPatch = WriteRequest & { readonly body: RequestBody };
 
 /**
  * Creates the resource.
- * @param patch patches it, when it was created meanwhile
- * @throws LwsError as for any absent resource where a PUT might not create one, or the update does more than insert;
- *   `unsupported-media-type`, `precondition-failed`, `malformed-body`
+ * @param patch patches it, if it has been created meanwhile
+ * @throws LwsError as for any nonexistent resource if a PUT might not create one, or the update does more than insert;
+ * `unsupported-media-type`, `precondition-failed`, `malformed-body`
  */
 export async function patchAbsent(
   storage: Storage,
@@ -48,7 +48,7 @@ export async function patchAbsent(
   } catch (error) {
     const excluded = error instanceof LwsError && error.code === 'precondition-failed';
     if (!excluded || preconditions.ifNoneMatch !== undefined) throw error;
-    // The one who created it may still wait for the disk; an empty transaction waits with them.
+    // The commit that created it may still be in progress. An empty transaction waits for it.
     if (!(await storage.store.transact((tx) => tx.record(iri)))) throw error;
     return patch({ ...request, body: { ...body, digests: new Map(), collect: async () => bytes } });
   }
@@ -58,7 +58,8 @@ async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPa
   try {
     return (await requireTarget(storage, view, { access, iri })) === undefined;
   } catch (error) {
-    // Under a profile it is said what a name lacks and, where refusals are told, who asks; else it is as absent as what is hidden.
+    // Under a profile, the error names the missing containers and, if errors are not masked, the caller's identity. Otherwise it
+    // equals that of a hidden resource.
     const isOfCaller = error instanceof LwsError && /not-found|forbidden|unauthenticated/.test(error.code);
     if (error instanceof LwsError && (!storage.profile?.refusesAbsent || (storage.mask && isOfCaller))) return false;
     throw error;
@@ -66,8 +67,9 @@ async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPa
 }
 
 /**
- * The graph that an update makes of nothing; `undefined` when it does more than insert triples that it names.
- * @throws LwsError `patch-conflict` for an N3 Patch that does more: in an empty graph nothing holds, and nothing is there to be removed
+ * Returns the graph that an update creates from an empty graph, or `undefined` if it does more than insert ground triples.
+ * @throws LwsError `patch-conflict` for an N3 Patch that does more: an empty graph matches no condition and has no triples to
+ * remove
  */
 export async function insertedBy(
   { documents }: Storage,
@@ -76,7 +78,7 @@ export async function insertedBy(
 ): Promise<EncodedDocument | undefined> {
   const delta = await documents.evaluateUpdate(update, { graph: iri, isNew: true });
   if (!delta || delta.removed.length > 0) {
-    if (update.isN3) throw patchConflict('there is nothing here yet');
+    if (update.isN3) throw patchConflict('the resource does not exist');
     return undefined;
   }
   const { added: keys, prefixes, after } = delta;

@@ -23,14 +23,14 @@ export interface PatchRequest extends WriteRequest {
   readonly readsContent?: boolean;
   /** True if the caller has no read access. */
   readonly isBlind?: boolean;
-  /** It is known to remove something, or that it does not; absent: nothing is known of it yet. */
+  /** True if the patch removes triples; absent: not known yet. */
   readonly removes?: boolean;
 }
 
 /**
- * Patches. A patch that changes nothing leaves the state, and its tag, as it was; one of nothing may create a resource.
+ * Applies a patch. A patch without effect keeps the state and its tag. On a nonexistent resource it may create one.
  * @throws LwsError `unsupported-media-type`, `precondition-failed`, `malformed-body`, `named-graph`, `patch-conflict`,
- *   `update-timeout`
+ * `update-timeout`
  */
 export async function patch(storage: Storage, given: PatchRequest): Promise<WriteResult> {
   const { authorizer, documents, store } = storage;
@@ -47,30 +47,27 @@ export async function patch(storage: Storage, given: PatchRequest): Promise<Writ
   return retryOnConflict(() => patchJson(storage, asked, bytes), iri);
 }
 
-/**
- * The request of a patch that depends on the content.
- * @throws LwsError `forbidden` for callers without read access
- */
+/** Returns the request of a patch that depends on the content. @throws LwsError `forbidden` for callers without read access */
 function requireRead(request: PatchRequest): PatchRequest {
   if (!request.isBlind) return { ...request, readsContent: true };
   throw new LwsError(
     'forbidden',
-    'You may write this resource, but not read it. Updates with a WHERE, and operations of a JSON Patch that need ' +
-      'something in the document, would tell what it holds. Send INSERT DATA, DELETE DATA, a merge patch, or "add" of a member.',
+    'You may write this resource, but not read it. Updates with a WHERE, and JSON Patch operations that depend on ' +
+      'the document, would reveal its content. Send INSERT DATA, DELETE DATA, a merge patch, or "add" of a member.',
   );
 }
 
 async function patchGraph(storage: Storage, given: PatchRequest, update: SentUpdate): Promise<WriteResult> {
   const { documents, profile, store } = storage;
   const { iri, access, links, isBlind = false } = given;
-  // Rule 20.6: under a profile, updates of any length that name triples alone need no read access.
+  // Rule 20.6: under a profile, updates of any length that only contain ground triples need no read access.
   const inlineOnly = !(isBlind && profile?.appendsByPatch);
   const data = await documents.evaluateUpdate(update, { graph: iri, inlineOnly });
   const request = data && !(data.isStrict && data.removes) ? given : requireRead(given);
   let needsSnapshot = !data;
   const once = async (): Promise<WriteResult> => {
     const record = store.record(iri);
-    // The transaction reads the graph from memory then.
+    // So that the transaction reads the graph from memory.
     if (record && !needsSnapshot) await store.prefetch(record);
     const delta = data && !needsSnapshot ? data : (await documents.evaluateUpdate(update, { graph: iri }, store))!;
     const { content, ...written } = await store.transact(async (tx) => {
@@ -87,7 +84,7 @@ async function patchGraph(storage: Storage, given: PatchRequest, update: SentUpd
   return retryOnConflict(once, data ? undefined : iri);
 }
 
-/** What can be said before the body is read, and again inside the transaction. */
+/** Checks that do not need the body. Run before it is read and inside the transaction. */
 async function admit(
   storage: Storage,
   view: View,
@@ -104,7 +101,7 @@ async function admit(
     throw new LwsError(
       'unsupported-media-type',
       accepted.length > 0
-        ? `This resource is patched with ${accepted.join(' or ')}.`
+        ? `This media type cannot patch the resource. Send ${accepted.join(' or ')}.`
         : 'This resource cannot be patched.',
       { fields: { 'Accept-Patch': accepted.join(', ') } },
     );
@@ -116,7 +113,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
   const { access, iri, links } = request;
   const seen = await requireAccess(storage, storage.store, access, 'write', iri);
   const document = seen.blob && (await blobBytes(storage, seen));
-  // Replaced between the record and its blob: look again.
+  // The blob was replaced after the record was read: retry.
   if (!document) throw new RevisionConflict(iri);
   const isMerge = request.body.mediaType === mergePatch;
   const patched = await storage.documents.patchJson(document, Uint8Array.from(change), isMerge);

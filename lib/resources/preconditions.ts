@@ -1,4 +1,4 @@
-/** Conditional requests (RFC 9110 section 13): evaluated inside the transaction that they guard. Pure checks. */
+/** Conditional requests (RFC 9110 section 13). Pure checks, run inside the transaction that they guard. */
 import { LwsError } from '../errors.js';
 import type { EntityTag } from '../fields/etag.js';
 
@@ -10,41 +10,41 @@ export interface Preconditions {
   readonly ifUnmodifiedSince?: number | undefined;
 }
 
-/** When a state began. */
+/** Start of a state. */
 export interface Dated {
   /** Milliseconds since the epoch. */
   readonly modified: number;
-  /** The state before it began within the same second, so that `Last-Modified` does not tell the two apart (RFC 9110 8.8.2.2). */
+  /** The previous state began within the same second, so that `Last-Modified` cannot distinguish the two (RFC 9110 8.8.2.2). */
   readonly sharesSecond?: true | undefined;
 }
 
-/** The date of a state that replaces another: later than that, also when the clock was set back. */
+/** Returns the date of a state that replaces another: always later, even if the clock was set back. */
 export function dateAfter(before: Dated | undefined, now: number): Dated {
   if (!before) return { modified: now };
   const modified = Math.max(now, before.modified + 1);
   return wholeSeconds(modified) === wholeSeconds(before.modified) ? { modified, sharesSecond: true } : { modified };
 }
 
-/** A state of which no date can be told: none is compared with it. */
+/** A state without a date to compare. */
 export const undated: Dated = { modified: Number.POSITIVE_INFINITY };
 
-/** The same with the date of a state that replaces it. */
+/** Returns the state with the date of one that replaces it. */
 export function datedAnew<T extends Dated>(before: T, now: number): T {
   const { sharesSecond: _ofBefore, ...others } = before;
   return { ...others, ...dateAfter(before, now) } as T;
 }
 
-/** Whether a date in whole seconds names this state and no other. */
+/** True if a date in whole seconds identifies this state only. */
 export const isStrongDate = ({ modified, sharesSecond }: Dated, date: number): boolean =>
   !sharesSecond && wholeSeconds(modified) === date;
 
-/** Whether a tag is one of the current state's: the state itself, or any of its variants (rule 8.1). */
+/** True if a tag is one of the current state or any of its variants (rule 8.1). */
 export const isOfState = (opaque: string, state: string): boolean => opaque === state || opaque.startsWith(`${state}.`);
 
 /**
  * Checks the preconditions of a write.
- * @param state the opaque state of the target, `undefined` when it is absent
- * @param required refuse an unconditional write on an existing target
+ * @param state opaque state of the target, `undefined` if it does not exist
+ * @param required reject an unconditional write to an existing target
  * @throws LwsError `precondition-required`, `precondition-failed`
  */
 export function assertPreconditions(
@@ -57,25 +57,21 @@ export function assertPreconditions(
   if (record && required && !conditional)
     throw new LwsError(
       'precondition-required',
-      'The resource exists: replace it with If-Match and the ETag that you last saw, or create with If-None-Match: *.',
+      'The resource exists. Replace it with If-Match and the current ETag, or send If-None-Match: * to create only.',
     );
   if (ifMatch !== undefined) {
-    // A tag is compared strongly; a page of a listing has a tag of another state (rule 8.4).
+    // Tags are compared strongly. A page of a listing has a tag of another state (rule 8.4).
     const matches =
       state !== undefined && (ifMatch === '*' || ifMatch.some(({ weak, opaque }) => !weak && isOfState(opaque, state)));
     if (!matches)
       throw failed(
-        record
-          ? 'If-Match names another state than the current one.'
-          : 'If-Match is never satisfied by a resource that does not exist.',
+        record ? 'If-Match does not match the current ETag.' : 'The resource does not exist, so If-Match cannot match.',
       );
   } else if (ifUnmodifiedSince !== undefined && record && !isUnmodifiedSince(record, ifUnmodifiedSince))
-    throw failed(
-      'The resource was modified since the date in If-Unmodified-Since, or within that second. ETags tell more.',
-    );
+    throw failed('The resource was modified since the date in If-Unmodified-Since, or within that second. Use ETags.');
   if (ifNoneMatch !== undefined && state !== undefined) {
     const matches = ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => isOfState(opaque, state));
-    if (matches) throw failed('The resource exists in a state that If-None-Match excludes.');
+    if (matches) throw failed('The resource exists, and If-None-Match matches its ETag.');
   }
 }
 
@@ -83,16 +79,15 @@ const isUnmodifiedSince = (state: Dated, date: number): boolean =>
   wholeSeconds(state.modified) < date || isStrongDate(state, date);
 
 /**
- * Whether a read is answered with 304. A date does not tell whether the state before, which began within the same second, is the
- * one that was seen.
- * @param tag the opaque tag of the selected representation
+ * True if a read returns 304. A date does not match if the previous state began within the same second.
+ * @param tag opaque tag of the selected representation
  */
 export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, tag: string, state: Dated): boolean {
   if (ifNoneMatch !== undefined) return ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => opaque === tag);
   return ifModifiedSince !== undefined && isUnmodifiedSince(state, ifModifiedSince);
 }
 
-/** `Last-Modified` has whole seconds (rule 8.5), and dates are compared as they are shown. */
+/** `Last-Modified` has whole seconds (rule 8.5), and dates are compared with that precision. */
 export const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
 
 const failed = (message: string): LwsError => new LwsError('precondition-failed', message);

@@ -1,4 +1,4 @@
-/** Reading data resources: the rendered graph of an RDF resource, the bytes of any other. */
+/** Reads data resources: the rendered graph of an RDF resource, the bytes of any other. */
 import type { Readable } from 'node:stream';
 import { type RdfFormat, rdfXml } from '../rdf/formats.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
@@ -8,13 +8,13 @@ import type { Obtained, Representation } from './representations.js';
 import type { Storage } from './storage.js';
 import { variantOf } from './variants.js';
 
-/** Blobs up to this size are kept in memory beside the renderings. */
+/** Maximum size of blobs that are cached with the renderings, in bytes. */
 const cachedBlobBytes = 1 << 20;
 
 /**
- * An RDF resource in a serialisation; in `fallback` where RDF/XML has no way to write the graph. `undefined` when it was
- * deleted since `record` was read; a newer state is answered when it changed. A large graph, which is written as lines, is
- * `undefined` too, but for RDF/XML where that can be written.
+ * Renders an RDF resource, or in `fallback` if RDF/XML cannot express the graph. Returns a newer state if the resource has
+ * changed since `record` was read, and `undefined` if it was deleted. Also returns `undefined` for a large graph, which is
+ * written as lines, except in RDF/XML within its limit.
  */
 export function rdfRepresentation(
   storage: Storage,
@@ -40,14 +40,14 @@ export function rdfRepresentation(
   return built instanceof Promise ? built.then(orFallback) : orFallback(built);
 }
 
-/** Remembers that a format cannot express the graph. */
+/** Cache entry for a format that cannot express the graph. */
 const unwritable = { tag: '', mediaType: '', bytes: Buffer.alloc(0) };
 
-/** Whether the bytes are held in memory, once they were read. */
+/** True if the bytes are cached in memory after the first read. */
 export const isSmall = ({ size }: ResourceRecord): boolean => size <= cachedBlobBytes;
 
 /**
- * The bytes of a small blob, from memory or the disk; `undefined` when the resource was replaced or deleted since.
+ * Returns the bytes of a small blob, from memory or disk, or `undefined` if the resource has been replaced or deleted.
  * @throws DamagedBlobError
  */
 export async function smallBlob(storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> {
@@ -59,11 +59,11 @@ export async function smallBlob(storage: Storage, record: ResourceRecord): Promi
   return built?.bytes;
 }
 
-/** The bytes of a blob from the disk; otherwise like `smallBlob`. */
+/** Returns the bytes of a blob from disk, otherwise like `smallBlob`. */
 export const blobBytes = (storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> =>
   unlessReplaced(storage, record, () => storage.store.blobs.bytes(blobFacts(record)));
 
-/** A stream over the bytes of a blob, from `start` to `end` inclusive; otherwise like `smallBlob`. */
+/** Returns a stream of the bytes from `start` to `end` inclusive, otherwise like `smallBlob`. */
 export const blobStream = (
   storage: Storage,
   record: ResourceRecord,
@@ -71,7 +71,7 @@ export const blobStream = (
 ): Promise<Readable | undefined> =>
   unlessReplaced(storage, record, () => storage.store.blobs.read(blobFacts(record), range));
 
-/** The blob goes after the commit that replaced it: one that is not there while its record stands was lost. */
+/** A blob is deleted after the commit that replaces it. If it is missing but its record exists, it was lost. */
 async function unlessReplaced<T>(
   { store }: Storage,
   { iri, blob }: ResourceRecord,
@@ -81,7 +81,7 @@ async function unlessReplaced<T>(
     return await read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    // Another server may have replaced it just now.
+    // Another server may have replaced it concurrently.
     await store.coordination.freshen();
     if (store.record(iri)?.blob !== blob) return undefined;
     throw new DamagedBlobError(blob!, 'is missing');

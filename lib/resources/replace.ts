@@ -1,4 +1,4 @@
-/** PUT: creating or replacing a resource at exactly that IRI (rules 6.6, 6.7). */
+/** PUT: creates or replaces a resource at exactly that IRI (rules 6.6, 6.7). */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requirePut } from '../authorization/guard.js';
@@ -24,15 +24,15 @@ import {
 
 export interface ReplaceRequest extends WriteRequest {
   readonly body: RequestBody;
-  /** The content, when it is not that of the body. */
+  /** Provides the content if it does not come from the body. */
   readonly content?: () => Promise<Content>;
 }
 
 /**
- * Creates or replaces.
- * @throws LwsError in the order of rule 6.11: `reserved-name`, `interaction-model-conflict`, authorization,
- *   `parent-not-found`, `parent-not-a-container`, `container-exists`, `precondition-required`, `precondition-failed`,
- *   what the content is refused for, `quota-exceeded`
+ * Creates or replaces a resource.
+ * @throws LwsError in the order of rule 6.11: `reserved-name`, `interaction-model-conflict`, authorization,   `parent-not-found`,
+ * `parent-not-a-container`, `container-exists`, `precondition-required`, `precondition-failed`,   errors of the content,
+ * `quota-exceeded`
  */
 export async function replace(storage: Storage, request: ReplaceRequest): Promise<WriteResult> {
   const { iri, model, body } = request;
@@ -58,7 +58,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
         const links = { given: request.links, partial: false };
         return { record: await stageContent({ storage, tx }, before, { content, links }), created: false };
       }
-      // The admission found the name free and the parent there, or to be made, open to the caller.
+      // Admission has checked that the name is free and that the caller may create in the parent, or create the parent.
       stageParents(storage, tx, request);
       return { record: stageNew(storage, tx, request, content), created: true };
     };
@@ -71,19 +71,19 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
   }
 }
 
-/** Everything that can be said before the content is known; asked before the body is read and inside the transaction. */
+/** Checks that do not need the content. Run before the body is read and inside the transaction. */
 async function admit(storage: Storage, view: View, request: ReplaceRequest): Promise<ResourceRecord | undefined> {
   const { iri, preconditions } = request;
   const record = await requireTarget(storage, view, request);
   if (record?.kind === 'container')
-    throw new LwsError('container-exists', 'The container exists, and a container is not replaced.');
+    throw new LwsError('container-exists', 'The container exists and cannot be replaced.');
   if (!record && view.record(counterpart(iri))) throw nameTaken();
   assertPreconditions(preconditions, record, record?.revision, storage.requireConditionalWrites);
   return record;
 }
 
 /**
- * The resource that is to be replaced; `undefined` where it may be created.
+ * Returns the resource to replace, or `undefined` if it may be created.
  * @throws LwsError as `requirePut`, `parent-not-a-container`; under a profile as `assertParentNames` and `assertParentsFree`
  */
 export async function requireTarget(
@@ -98,7 +98,7 @@ export async function requireTarget(
     return record;
   } catch (error) {
     if (!(error instanceof LwsError) || error.code !== 'parent-not-found') throw error;
-    // Rule 6.7: below a data resource there is nothing to create in. Said only to those who may see that resource.
+    // Rule 6.7: a data resource cannot have members. Callers that cannot see it get the masking error.
     const parent = view.record(counterpart(parentOf(iri)));
     if (parent && (await storage.authorizer.allows({ view, access, mode: 'read', iri: parent.iri, record: parent })))
       throw new LwsError('parent-not-a-container', 'The parent of this IRI is not a container.');

@@ -1,18 +1,18 @@
-/** Rendered bytes, kept within a bound: a GET of a known representation costs no read of the graph. */
+/** Cache of rendered bytes with a size limit: a hit needs no read of the graph. */
 import { LRUCache } from 'lru-cache';
 import { parentOf } from '../storage/keys/records.js';
 import type { Store } from '../storage/transactions/store.js';
 
 export interface Representation {
-  /** The state that this is a rendering of. */
+  /** Revision that was rendered. */
   readonly revision: string;
-  /** The opaque entity tag. */
+  /** Opaque entity tag. */
   readonly tag: string;
   readonly mediaType: string;
   readonly bytes: Buffer;
 }
 
-/** A rendering, where there is one; a promise where it has to be made. */
+/** Cached rendering, or a promise of a new one. */
 export type Obtained = Representation | undefined | Promise<Representation | undefined>;
 
 export class Representations {
@@ -20,7 +20,7 @@ export class Representations {
   private readonly known = new Map<string, Set<string>>();
   private readonly building = new Map<string, { promise: Promise<Representation | undefined>; stale: boolean }>();
 
-  /** @param maxBytes how much to keep in all; single renderings above an eighth of it are not kept */
+  /** @param maxBytes limit of all renderings; a single one may have an eighth of it */
   constructor(store: Store, maxBytes: number) {
     this.cache = new LRUCache({
       maxSize: Math.max(1, maxBytes),
@@ -29,7 +29,7 @@ export class Representations {
       dispose: (_value, key) => this.forget(key),
     });
     store.onCommit(({ records }) => {
-      // A container's listing tells of its members, so it goes with each of them.
+      // A container's listing shows its members, so a change to one invalidates it.
       for (const iri of records.keys()) {
         this.drop(iri);
         this.drop(parentOf(iri));
@@ -37,7 +37,7 @@ export class Representations {
     });
   }
 
-  /** Keeps a rendering, and that the resource has it. */
+  /** Caches a rendering and registers it for its resource. */
   set(iri: string, variant: string, representation: Representation): void {
     const key = keyOf(iri, variant);
     this.cache.set(key, representation);
@@ -48,8 +48,8 @@ export class Representations {
   }
 
   /**
-   * The cached rendering of a revision, at once, or the one that `build` makes. Requests for the same share one build; a build
-   * during which the resource changed is answered but not kept.
+   * Returns the cached rendering of a revision synchronously, or calls `build`. Concurrent requests share one build. A build is
+   * returned but not cached if the resource changed during it.
    */
   obtain(iri: string, variant: string, revision: string, build: () => Promise<Representation | undefined>): Obtained {
     const cached = this.cache.get(keyOf(iri, variant));

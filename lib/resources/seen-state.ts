@@ -1,4 +1,4 @@
-/** Containers and resources as a caller sees them: states and dates that tell nothing of what is hidden from it. */
+/** Containers and resources in a caller's view: states and dates that reveal nothing of hidden resources. */
 import { createHash } from 'node:crypto';
 import type { View } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
@@ -6,17 +6,17 @@ import type { ResourceRecord } from '../storage/keys/records.js';
 import { type Dated, undated, wholeSeconds } from './preconditions.js';
 import type { Storage } from './storage.js';
 
-/** A state of the storage whose members can be listed. */
+/** State of the storage with listable members. */
 export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
 
-/** A resource as a caller sees it: the state that `If-Match` is compared with, and when that changed last. */
+/** A resource in a caller's view: the state that `If-Match` is compared with, and the date of its last change. */
 export interface SeenState extends Dated {
   readonly state: string;
 }
 
 /**
- * The state of a container for the tags of a caller: its revision for one who may read everything; for others a hash of
- * what they see, which tells nothing of what they do not see, nor when that came or went.
+ * Returns the state of a container for the caller's entity tags. For a caller with full read access it is the revision. For
+ * others it is a hash of the visible members, so that it reveals neither hidden members nor their changes.
  */
 export async function containerState(
   storage: Storage,
@@ -39,7 +39,7 @@ const dated = ({ revision, modified, sharesSecond }: ResourceRecord): SeenState 
   sharesSecond,
 });
 
-/** The state of any resource, as the caller may see it. */
+/** Returns the state of any resource in the caller's view. */
 export async function stateOf(
   storage: Storage,
   view: MemberView,
@@ -50,8 +50,8 @@ export async function stateOf(
 }
 
 /**
- * A resource as it is shown among others: a container's date moves with members that the caller may not know of, so it is
- * told to who sees all of them.
+ * Returns a resource as an entry of a listing. The date of a container changes with hidden members, so only callers that see all
+ * members get it.
  */
 export async function seenItem(
   { authorizer, store }: Pick<Storage, 'authorizer' | 'store'>,
@@ -65,11 +65,11 @@ export async function seenItem(
 export const viewState = (iris: readonly string[]): string => {
   const hash = createHash('sha256');
   for (const iri of iris) hash.update(`${iri}\n`);
-  // As long as a revision: the form of a tag must not tell that something is hidden.
+  // Has the length of a revision, so that the form of a tag does not reveal hidden members.
   return hash.digest('base64url').slice(0, 12);
 };
 
-/** The latest date among a container's and its members', which is that of their listing. */
+/** Returns the latest date of a container and its members: the date of their listing. */
 export function latest(container: Dated, members: readonly Dated[]): Dated {
   let found: Dated = { modified: container.modified, sharesSecond: container.sharesSecond };
   for (const { modified, sharesSecond } of members) {

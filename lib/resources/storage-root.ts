@@ -1,4 +1,4 @@
-/** The root container: made at the first start, never deleted. */
+/** The root container: created at the first start, never deleted. */
 
 import { aclKey, aclOfGraph, readAclDocument } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
@@ -12,7 +12,7 @@ import { stageAcl } from './acl-resource.js';
 import { dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
 
-/** Makes the root container of a new storage. */
+/** Creates the root container of a new storage. */
 export async function ensureRoot(store: Store, storage: string, now: number): Promise<void> {
   if (store.record(storage)) return;
   await store.transact((tx) => {
@@ -31,7 +31,7 @@ export async function ensureRoot(store: Store, storage: string, now: number): Pr
   });
 }
 
-/** Id of the last change of owners by an operator that the root's ACL has. */
+/** Id of the last change of owners by an operator that the root's ACL reflects. */
 const ownersKey = entryKey('root-acl', 'owners');
 
 export interface RootOwners {
@@ -42,8 +42,8 @@ export interface RootOwners {
 }
 
 /**
- * Writes the root's ACL when there is none: the owners may do everything, with `lws.public-read` everybody may read. After a change of
- * owners by an operator the authorizations of the ACL that give control are replaced, in one transaction.
+ * Writes the root's ACL if it does not exist: owners have all modes, and with `lws.public-read` the public has read access. After
+ * a change of owners by an operator, replaces the authorizations that grant control, in one transaction.
  */
 export async function ensureRootAcl(
   { rootIri: storage, store, documents, clock }: Storage,
@@ -73,7 +73,7 @@ export async function ensureRootAcl(
   });
 }
 
-/** An ACL without the authorizations that give control. */
+/** Returns an ACL without the authorizations that grant control. */
 function withoutControl(of: string, keys: readonly string[]): readonly string[] {
   const { rules } = aclOfGraph(of, keys);
   const gone = new Set(rules.filter(({ modes }) => modes.has('control')).map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** The storage as the operations on resources see it: the engine, the authorizer, the limits, the caches. */
+/** Context of resource operations: engine, authorizer, limits, caches. */
 import type { AclIndex } from '../authorization/acl-index.js';
 import type { Guard } from '../authorization/guard.js';
 import type { Documents } from '../documents/documents.js';
@@ -6,20 +6,20 @@ import type { Store } from '../storage/transactions/store.js';
 import type { Representations } from './representations.js';
 
 export interface StorageLimits {
-  /** Bytes of an RDF, JSON or patch body. */
+  /** Maximum size of an RDF, JSON or patch body, in bytes. */
   readonly requestBytes: number;
-  /** Bytes of a binary body; 0 = none. */
+  /** Maximum size of a binary body, in bytes (0 = none). */
   readonly binaryBytes: number;
-  /** Bytes of a linkset's client-managed part, and of a body that writes it. */
+  /** Maximum size of the client-managed part of a linkset, and of a body that writes it, in bytes. */
   readonly linksetBytes: number;
-  /** Bytes of everything stored; 0 = none. */
+  /** Storage quota, in bytes (0 = none). */
   readonly quotaBytes: number;
-  /** Members on one page of a listing. */
+  /** Maximum number of members on one page of a listing. */
   readonly pageSize: number;
 }
 
 export interface Storage extends Guard {
-  /** The root container's IRI, which is the storage's URI; it ends in a slash. */
+  /** IRI of the root container, with final slash. Identifies the storage. */
   readonly rootIri: string;
   /** `/.lws`, below the storage's path. */
   readonly systemPrefix: string;
@@ -27,13 +27,13 @@ export interface Storage extends Guard {
   readonly documents: Documents;
   readonly representations: Representations;
   readonly limits: StorageLimits;
-  /** Whether resources answer QUERY. */
+  /** True if resources support QUERY. */
   readonly queries?: boolean;
-  /** Links of every resource that components add; there when all are installed. */
+  /** Links that components add to every resource; set after all components are installed. */
   links?: readonly { readonly target: string; readonly relation: string }[];
-  /** Which resources have an ACL of their own; absent but in Web Access Control, where there are ACLs at all. */
+  /** Index of resources with an ACL of their own, absent without Web Access Control. */
   readonly acls?: AclIndex | undefined;
-  /** Refuse an unconditional PUT on an existing resource with 428. */
+  /** Reject an unconditional PUT on an existing resource with 428. */
   readonly requireConditionalWrites: boolean;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

@@ -1,4 +1,4 @@
-/** The structural types of resources and the interaction models that a request may ask for (rule 1.1). */
+/** Structural types of resources, and the interaction models that a request can ask for (rule 1.1). */
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { isRdfFormat } from '../rdf/formats.js';
@@ -6,7 +6,7 @@ import { resolveIri } from '../rdf/resolve-iri.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
 import type { ResourceKind } from '../storage/keys/records.js';
 
-/** `data`: no container, and of the kind that its media type says. */
+/** `data`: not a container; the media type determines the kind. */
 export type InteractionModel = 'container' | 'data' | 'rdf' | 'non-rdf';
 
 const models: ReadonlyMap<string, InteractionModel> = new Map([
@@ -19,9 +19,9 @@ const models: ReadonlyMap<string, InteractionModel> = new Map([
 ]);
 
 /**
- * The interaction model that `Link: rel="type"` fields ask for.
- * @param target the IRI that their references are relative to
- * @throws LwsError `interaction-model-conflict` when they ask for a container and for something else at once
+ * Returns the interaction model of `Link: rel="type"` fields.
+ * @param target base IRI of their references
+ * @throws LwsError `interaction-model-conflict` if they ask for a container and another model
  */
 export function requestedModel(links: readonly Link[], target: string): InteractionModel | undefined {
   const asked = new Set(
@@ -30,15 +30,15 @@ export function requestedModel(links: readonly Link[], target: string): Interact
       .map((link) => models.get(resolveIri(link.target, target))),
   );
   asked.delete(undefined);
-  // Every LDP container is an RDF source, and clients say so.
+  // Every LDP container is an RDF source, and clients send both types.
   if (asked.has('container') && asked.has('rdf')) asked.delete('rdf');
   if (asked.has('rdf') || asked.has('non-rdf')) asked.delete('data');
   if (asked.size > 1)
-    throw new LwsError('interaction-model-conflict', 'The Link types ask for two interaction models at once.');
+    throw new LwsError('interaction-model-conflict', 'The Link types ask for two different interaction models.');
   return [...asked][0];
 }
 
-/** What a body becomes (rule 1.5). */
+/** Returns the kind of resource for a body (rule 1.5). */
 export function contentKind(
   model: InteractionModel | undefined,
   mediaType: string,
@@ -51,7 +51,7 @@ export function contentKind(
 
 export const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
 
-/** The values of `Link: rel="type"` on a resource of a kind (rule 7.6). */
+/** Values of `Link: rel="type"` for each kind of resource (rule 7.6). */
 export const typeLinks: Readonly<Record<ResourceKind, readonly string[]>> = {
   container: [ldp.Resource, ldp.BasicContainer, lws.Container],
   rdf: [ldp.Resource, ldp.RDFSource, lws.DataResource],

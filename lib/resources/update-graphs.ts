@@ -1,4 +1,4 @@
-/** Several RDF resources changed in one transaction, each as its own write would be: authorized, guarded, staged. */
+/** Changes several RDF resources in one transaction. Each is authorized, guarded and staged like a separate write. */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess, requirePut } from '../authorization/guard.js';
@@ -22,21 +22,18 @@ import { nameTaken, stageContent, stageNew, withLoaded } from './write.js';
 export interface GraphsRequest {
   readonly access: Access;
   readonly updates: readonly GraphUpdate[];
-  /** The states that resources must have, whether or not they are changed. */
+  /** Required states of resources, changed or not. */
   readonly conditions: ReadonlyMap<string, readonly EntityTag[]>;
 }
 
 export interface UpdatedGraph {
   readonly iri: string;
   readonly status: 'created' | 'changed' | 'unchanged' | 'deleted';
-  /** Absent: it was deleted, or the caller cannot read it. */
+  /** Absent if it was deleted or the caller cannot read it. */
   readonly record?: ResourceRecord;
 }
 
-/**
- * Changes graphs, all or none.
- * @throws LwsError as PUT, PATCH and DELETE of each would be refused; RevisionConflict
- */
+/** Changes all graphs or none. @throws LwsError as PUT, PATCH and DELETE of each would; RevisionConflict */
 export function updateGraphs(storage: Storage, request: GraphsRequest): Promise<readonly UpdatedGraph[]> {
   return new GraphsWrite(storage, request).write();
 }
@@ -50,7 +47,7 @@ class GraphsWrite {
   async write(): Promise<readonly UpdatedGraph[]> {
     const { storage, request } = this;
     const { store } = storage;
-    // What other servers say of groups is asked before the transaction, which keeps all others waiting.
+    // Remote groups are fetched before the transaction, which blocks all others.
     for (const update of request.updates) {
       const record = await this.admitted(store, update);
       if (record !== 'nothing' && record && !isLargeGraph(record.triples ?? 0)) await store.prefetch(record);
@@ -79,7 +76,7 @@ class GraphsWrite {
     return updated;
   }
 
-  /** Conditions on resources that are not changed, for those who may read them. */
+  /** Checks conditions on unchanged resources, for callers with read access. */
   private async assertOthers(tx: Transaction): Promise<void> {
     const { storage } = this;
     const { access, updates, conditions } = this.request;
@@ -92,17 +89,17 @@ class GraphsWrite {
     }
   }
 
-  /** As `admit`, where a refusal says which graph it is about: the caller has named it, or may read it. */
+  /** Like `admit`, but errors name the graph if the caller has named it or may read it. */
   private async admitted(view: View, update: GraphUpdate): Promise<Admitted> {
     try {
       return await this.admit(view, update);
     } catch (error) {
       if (!(error instanceof LwsError)) throw error;
-      throw error.with({ hint: ` Nothing was changed. It is about <${update.iri}>.` });
+      throw error.with({ hint: ` Nothing was changed. The error concerns <${update.iri}>.` });
     }
   }
 
-  /** The resource as it is, when all that is done to it may be done. */
+  /** Returns the current resource if the caller has permission for the complete change. */
   private async admit(view: View, { iri, needs }: GraphUpdate): Promise<Admitted> {
     const { storage } = this;
     const { access, conditions } = this.request;
@@ -119,8 +116,8 @@ class GraphsWrite {
     if (needs.puts) record = await requirePut(storage, view, access, iri);
     assertPreconditions({ ifMatch }, record, record?.revision);
     if (record && record.kind !== 'rdf')
-      throw new LwsError('conflict', 'It is no RDF resource, and has no graph that could be changed.');
-    if (record && needs.makes) throw new LwsError('already-exists', 'The graph is there already.');
+      throw new LwsError('conflict', 'The resource is not RDF and has no graph to change.');
+    if (record && needs.makes) throw new LwsError('already-exists', 'The graph already exists.');
     if (!record && needs.puts && view.record(counterpart(iri))) throw nameTaken();
     return record;
   }
@@ -146,7 +143,7 @@ class GraphsWrite {
     const isBlind = before !== undefined && !(await this.mayRead(tx, before));
     if (isSame && before && !isBlind) return { iri, status: 'unchanged', record: before };
     if (before && (isSame || !isCleared)) {
-      // What comes is bounded by the update; a graph may grow by many of them.
+      // The additions are bounded by the update, but a graph may grow by many updates.
       const wanted = { delta: update, length: Number.POSITIVE_INFINITY, isBlind };
       const staged = await stageDelta({ storage, tx }, before, wanted);
       return { iri, status: 'changed', ...(isBlind ? {} : { record: staged!.record }) };
@@ -162,7 +159,7 @@ class GraphsWrite {
   }
 }
 
-/** `undefined`: there is none; `nothing`: triples are removed of a graph that is not there, or that the caller must not know of. */
+/** `undefined`: the graph does not exist. `nothing`: the update removes triples of a graph that does not exist or is hidden from the caller. */
 type Admitted = ResourceRecord | undefined | 'nothing';
 
 const contentOf = ({ prefixes, after }: GraphUpdate, keys: readonly string[]): Content => ({

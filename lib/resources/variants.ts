@@ -1,4 +1,4 @@
-/** The short names by which entity tags tell representations of one state apart. */
+/** Short names that distinguish the representations of a state in entity tags. */
 import type { RdfFormat } from '../rdf/formats.js';
 
 const variants: Readonly<Record<RdfFormat, string>> = {

@@ -1,4 +1,4 @@
-/** What the writing operations share: admission before the body, staging records, answering. */
+/** Shared parts of write operations: admission before the body, staging of records, results. */
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -22,7 +22,7 @@ export interface WriteRequest {
   readonly access: Access;
   readonly preconditions: Preconditions;
   readonly model: InteractionModel | undefined;
-  /** The request's links, when they are to become metadata: of a POST, and with `Prefer: set-linkset`. */
+  /** Links of the request that become metadata: of a POST, and with `Prefer: set-linkset`. */
   readonly links?: readonly Link[] | undefined;
 }
 
@@ -32,9 +32,9 @@ export interface WriteResult {
 }
 
 export const reservedName = (): LwsError =>
-  new LwsError('reserved-name', 'This name is reserved for the server itself. Choose another one.');
+  new LwsError('reserved-name', 'The name is reserved for the server. Choose another one.');
 
-/** Every way to create asks this, at the latest where the resource is staged (rule 1.3). @throws LwsError `reserved-name` */
+/** Checked for every new resource, at the latest when it is staged (rule 1.3). @throws LwsError `reserved-name` */
 export function assertUnreserved(
   { rootIri, systemPrefix }: Pick<Storage, 'rootIri' | 'systemPrefix'>,
   iri: string,
@@ -43,11 +43,11 @@ export function assertUnreserved(
   if (!/\.acl$/i.test(iri)) throw reservedName();
   throw new LwsError(
     'reserved-name',
-    'The name is that of an access control list: those are there with lws.access-control=wac.',
+    'The name is reserved for an access control list, but those exist only with lws.access-control=wac.',
   );
 }
 
-/** The parent that a new resource goes into. @throws LwsError as `requireAccess`, `already-exists` */
+/** Returns the parent of a new resource. @throws LwsError as `requireAccess`, `already-exists` */
 export async function requireFreeName(
   storage: Storage,
   tx: Transaction,
@@ -60,26 +60,23 @@ export async function requireFreeName(
 }
 
 export const nameTaken = (): LwsError =>
-  new LwsError('already-exists', 'The name is taken, with or without a slash at its end.');
+  new LwsError('already-exists', 'The name is already in use, with or without a slash at its end.');
 
-/** What is known of a new resource before its links are staged. */
+/** A new resource before its links are staged. */
 export type NewResource = Pick<WriteRequest, 'iri' | 'access'> & {
   readonly facts: ContentFacts;
-  /** Milliseconds since the epoch; now, where they are not given. */
+  /** Milliseconds since the epoch (default: now). */
   readonly created?: number | undefined;
   readonly modified?: number | undefined;
 };
 
-/** Where something is staged. */
+/** Storage and transaction. */
 export interface Staging {
   readonly storage: Storage;
   readonly tx: Transaction;
 }
 
-/**
- * Stages a new resource in its parent, whose membership changes.
- * @param stageRest stages graph, links and record; returns the record
- */
+/** Stages a new resource in its parent, whose membership changes. @param stageRest stages graph, links and record; returns the record */
 export function stageMade(
   { storage, tx }: Staging,
   { iri, access, facts, created, modified }: NewResource,
@@ -117,7 +114,7 @@ export function stageNew(
   });
 }
 
-/** The record of a resource whose content is replaced. */
+/** Returns the record of a resource after its content was replaced. */
 export function replacedRecord(
   before: ResourceRecord,
   facts: ContentFacts,
@@ -138,7 +135,7 @@ interface HeaderLinks {
   readonly partial: boolean;
 }
 
-/** Stages new content for an existing data resource; its kind may change. */
+/** Stages new content for an existing data resource. Its kind may change. */
 export async function stageContent(
   staging: Staging,
   before: ResourceRecord,
@@ -148,7 +145,7 @@ export async function stageContent(
   return stageFacts(staging, before, { facts: factsOf(content), links });
 }
 
-/** Stages what the record of a resource says of its new content, with links. */
+/** Stages the record for new content, and its links. */
 export function stageFacts(
   { storage, tx }: Staging,
   before: ResourceRecord,
@@ -161,13 +158,13 @@ export function stageFacts(
   return record;
 }
 
-/** A large graph has been written already, but where there was another graph so far (`withLoaded`). */
+/** A large graph is already written, unless it replaces another graph (`withLoaded`). */
 function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
   if (isLargeGraph(keys.length) && tx.isLoaded(iri, keys)) tx.publishGraph(iri, keys);
   else tx.putGraph(iri, [], allOf(keys));
 }
 
-/** Stages the graph of new content. @param keys absent: there is none any more */
+/** Stages the graph of new content. @param keys absent: removes the graph */
 export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: GraphKeys | undefined): Promise<void> {
   const { iri, kind, triples = 0 } = before;
   if (!keys) {
@@ -177,7 +174,7 @@ export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: 
   else tx.putGraph(iri, await tx.before.graph(before), allOf(keys));
 }
 
-/** Stages the end of the graph of an RDF resource. */
+/** Stages the deletion of an RDF resource's graph. */
 export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord): Promise<void> {
   const { iri, triples = 0 } = record;
   if (isLargeGraph(triples)) tx.dropGraph(iri, triples);
@@ -185,10 +182,10 @@ export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord
 }
 
 /**
- * Does work that stages content, where that is a large graph for which there is none, after it was written hidden: a transaction keeps
- * all others waiting, and one batch of so much would be in memory several times.
- * @param work puts content into the place of the resource, or makes it
- * @throws LwsError `quota-exceeded`, and what `work` throws
+ * Runs a task that stages content. A large graph that replaces none is written first, not yet visible: a transaction blocks all
+ * others, and one batch of that size would be in memory several times.
+ * @param work replaces the content of the resource, or creates it
+ * @throws LwsError `quota-exceeded`, and errors of `work`
  */
 export async function withLoaded<T>(
   storage: Storage,
@@ -208,7 +205,7 @@ export async function withLoaded<T>(
   }
 }
 
-/** What a record says of the content. */
+/** Fields of a record that depend on the content. */
 export type ContentFacts = Pick<ResourceRecord, 'kind' | 'mediaType' | 'size'> & Partial<ResourceRecord>;
 export const containerFacts: ContentFacts = {
   kind: 'container',
@@ -227,7 +224,7 @@ function factsOf(content: Content | undefined): ContentFacts {
   return { kind: 'rdf', mediaType: turtle, size, triples: keys.length, prefixes };
 }
 
-/** After a commit: the default Turtle was rendered for its size already, so the next GET need not. */
+/** Caches the default Turtle after a commit. It was rendered to determine the size, so the next GET can use it. */
 export function rememberTurtle(storage: Storage, record: ResourceRecord, content: Content | undefined): void {
   if (content?.kind !== 'rdf' || !content.document.turtle) return;
   const { turtle: bytes } = content.document;
@@ -239,13 +236,13 @@ export function rememberTurtle(storage: Storage, record: ResourceRecord, content
   });
 }
 
-/** @throws LwsError `interaction-model-conflict` when the Link types contradict the IRI's shape (rule 6.8) */
+/** @throws LwsError `interaction-model-conflict` if the Link types contradict the form of the IRI (rule 6.8) */
 export function assertShape(iri: string, model: InteractionModel | undefined): void {
   if (model !== undefined && (model === 'container') !== isContainerIri(iri))
     throw new LwsError(
       'interaction-model-conflict',
       isContainerIri(iri)
-        ? 'An IRI that ends in a slash is a container, and the Link types ask for something else.'
-        : 'A container needs an IRI that ends in a slash.',
+        ? 'An IRI with a final slash is a container, but the Link types ask for another model.'
+        : 'The IRI of a container must end in a slash.',
     );
 }

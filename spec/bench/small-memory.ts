@@ -95,7 +95,7 @@ const environment = { LWS_LOG_LEVEL: 'info' };
 const server: ServerProcess = await startProcess({ dataDir, root, environment, group: group?.procs });
 const statusOf = (name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) >> 10;
-const built = (): readonly string[] => server.output.stdout.match(/^.*index in memory is ready.*$/gm) ?? [];
+const built = (): readonly string[] => server.output.stdout.match(/^.*in-memory index is ready.*$/gm) ?? [];
 
 let isOver = false;
 const statuses = new Map<number, number>();
@@ -109,7 +109,7 @@ const askers = Promise.all(
   }),
 );
 /** With more quads than the memory is good for, there is none. */
-const hasNone = (): boolean => server.output.stdout.includes('There is no index in memory');
+const hasNone = (): boolean => server.output.stdout.includes('There is no in-memory index');
 const until = async (isThere: () => boolean): Promise<boolean> => {
   for (let seconds = 0; seconds < 180 && !isThere() && !hasNone(); seconds++) await sleep(1000);
   return isThere();

@@ -38,15 +38,15 @@ describeStorage(
     for (const [text, what, place] of [
       ['SELECT * {\n ?s foaf:name ?o }', 'PREFIX foaf: <http://xmlns.com/foaf/0.1/>', 'line 2, column 5'],
       ['SELECT * { ?s my:name "foaf:x" }', 'prefix my: is not declared', 'line 1, column 15'],
-      ['SELEC * {}', 'SELEC is no word of SPARQL', 'line 1, column 1'],
-      ['ASELECT * {}', 'ASELECT is no word of SPARQL', 'line 1, column 1'],
+      ['SELEC * {}', 'SELEC is not a SPARQL keyword', 'line 1, column 1'],
+      ['ASELECT * {}', 'ASELECT is not a SPARQL keyword', 'line 1, column 1'],
       ['SELECT ?x ?y\n?x { }', '?x is selected twice', 'line 2, column 1'],
-      ['SELECT * { _:a ?p "_:a" OPTIONAL { _:a ?q ?r } }', '_:a stands in two groups of triples', 'line 1, column 36'],
-      ['SELECT * { VALUES (?a ?b) { (1) } }', 'a row of VALUES has fewer values than there are variables', ''],
-      ['SELECT * { FILTER(foo(1)) }', 'foo is no function of SPARQL', 'line 1, column 19'],
-      ['SELECT * { ?s ?p ?o', 'ends too early; expected }', 'line 1, column 20'],
+      ['SELECT * { _:a ?p "_:a" OPTIONAL { _:a ?q ?r } }', '_:a is used in two groups of triples', 'line 1, column 36'],
+      ['SELECT * { VALUES (?a ?b) { (1) } }', 'a row of VALUES has fewer values than variables', ''],
+      ['SELECT * { FILTER(foo(1)) }', 'foo is not a SPARQL function', 'line 1, column 19'],
+      ['SELECT * { ?s ?p ?o', 'unexpected end of the text; expected }', 'line 1, column 20'],
       ['SELECT * { ?s ?p "o }', 'a string begins here', 'line 1, column 18'],
-      ['BASE <http://a.example/long/> SELECT * { <x> ?p }', 'does not fit here', 'line 1, column 49'],
+      ['BASE <http://a.example/long/> SELECT * { <x> ?p }', 'unexpected "}"', 'line 1, column 49'],
       ['SELECT * { ?s ?p ?o } LIMIT -1', 'expected a number', 'line 1, column 29'],
     ] as const)
       it(`Rule 14.5: ${JSON.stringify(text)} is told in words of SPARQL, where it was sent`, async () => {

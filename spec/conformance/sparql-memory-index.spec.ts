@@ -17,7 +17,7 @@ async function logged(s: StorageUnderTest, text: string): Promise<void> {
   throw new Error(`The log does not say: ${text}`);
 }
 
-const ready = 'The index in memory is ready';
+const ready = 'The in-memory index is ready';
 
 const valuesOf = (s: StorageUnderTest, iri: string): Promise<string[]> =>
   rows(s, `SELECT ?v { GRAPH <${iri}> { ?s <${e}v> ?v } }`);
@@ -85,7 +85,7 @@ describeStorage(
       await s.delete(iri);
       await s.restart(withIndex(0));
       expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
-      expect(s.server!.log.some(({ msg }) => String(msg).includes('index in memory'))).to.equal(false);
+      expect(s.server!.log.some(({ msg }) => String(msg).includes('in-memory index'))).to.equal(false);
     });
   },
   withIndex(100_000),

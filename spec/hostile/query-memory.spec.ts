@@ -32,22 +32,22 @@ const inExistence = [
 
 /** What must not be answered, and the limit that says so. */
 const refused: readonly (readonly [what: string, limit: RegExp, query: string])[] = [
-  ...inExistence.map((query) => ['a doubled text within EXISTS', /text of more than 1000000/, query] as const),
-  ['a replaced text', /text of more than 1000000/, `SELECT (STRLEN(${replaced(12)}) AS ?n) {}`],
+  ...inExistence.map((query) => ['a doubled text within EXISTS', /string of more than 1000000/, query] as const),
+  ['a replaced text', /string of more than 1000000/, `SELECT (STRLEN(${replaced(12)}) AS ?n) {}`],
   [
     'a long text many times in a group',
-    /text of more than 1000000/,
+    /string of more than 1000000/,
     `SELECT (GROUP_CONCAT(${long}) AS ?t) { ${rows} }`,
   ],
   [
     'a long text in each row, sorted',
-    /long texts/,
+    /long strings/,
     `SELECT ?t { ${rows} BIND(CONCAT(${long}, STR(?v)) AS ?t) } ORDER BY ?t`,
   ],
-  ['a long text in each place of an order', /long texts/, `SELECT ?v { ${rows} } ORDER BY CONCAT(${long}, STR(?v))`],
+  ['a long text in each place of an order', /long strings/, `SELECT ?v { ${rows} } ORDER BY CONCAT(${long}, STR(?v))`],
   [
     'a long text in each group',
-    /long texts/,
+    /long strings/,
     `SELECT ?v (MAX(CONCAT(${long}, STR(?v))) AS ?t) { ${rows} } GROUP BY ?v`,
   ],
   [

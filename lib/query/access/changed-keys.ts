@@ -1,4 +1,4 @@
-/** The keys of the store with the unwritten changes of an update laid over them: later operations read what earlier ones did. */
+/** Overlays the unwritten changes of an update on the keys of the store, so that later operations read the effects of earlier ones. */
 import { lowerBound, mergedKeys } from '../../storage/keys/graph-keys.js';
 import { compareKeys, sortKeys } from '../../storage/keys/key-order.js';
 import { type IndexName, indexNames, otherKeys } from '../../storage/keys/quad-keys.js';
@@ -6,17 +6,17 @@ import { rangeOf } from '../../storage/keys/records.js';
 import type { KeyIterators, Seekable } from './key-iterators.js';
 
 export interface KeyChanges {
-  /** GSPO keys that the store lacks. */
+  /** Added GSPO keys, which the store lacks. */
   readonly added: ReadonlySet<string>;
-  /** GSPO keys that the store has. */
+  /** Removed GSPO keys, which the store has. */
   readonly removed: ReadonlySet<string>;
 }
 
-/** @param assertTime called between blocks; throws when the query must stop */
+/** @param assertTime called between blocks, throws to stop the query */
 export const changedKeys = (base: KeyIterators, changes: KeyChanges, assertTime: () => void): KeyIterators =>
   changes.added.size + changes.removed.size === 0 ? base : new ChangedKeys(base, changes, assertTime);
 
-/** Some keys alone, over nothing. They are sorted in an order when that is first asked for. */
+/** Iterators over a set of keys without a store. Each index is sorted at its first use. */
 export const keyLists = (keys: ReadonlySet<string>, assertTime: () => void): KeyIterators =>
   new ChangedKeys(noKeys, { added: keys, removed: new Set() }, assertTime);
 
@@ -101,7 +101,7 @@ class ChangedKeys implements KeyIterators {
     return gone;
   }
 
-  /** The store's blocks without the removed keys and with the added keys merged in. */
+  /** Yields the store's blocks without the removed keys, merged with the added keys. */
   private async *merged(
     { prefix, start }: { readonly prefix: string; readonly start: string },
     blocks: AsyncGenerator<readonly string[]>,
@@ -158,7 +158,7 @@ class ChangedKeys implements KeyIterators {
   }
 }
 
-/** The seek target that the consumer names after a block. A block without keys is not yielded, so the consumer is not asked after it. */
+/** Seek target that the consumer sets after a block. Empty blocks are not yielded, so the consumer is not asked after them. */
 class Leap {
   /** The last target: the key at which reading continues. */
   at: string | undefined;
@@ -179,7 +179,7 @@ class Leap {
 }
 
 const keysAtATime = 2000;
-/** Bytes that a key takes in LevelDB's compressed tables, about. */
+/** Average size of a key in LevelDB's compressed tables, in bytes. */
 const bytesPerKey = 34;
 
 const inOrder = (keys: ReadonlySet<string>, index: string): string[] => {

@@ -1,12 +1,12 @@
-/** Two steps that sets and maps of the engine have in common. Pure. */
+/** Helpers for sets and maps. Pure. */
 
-/** Whether the item was not there yet; one look-up, where `has` and `add` are two. */
+/** Adds an item and returns true if it was new. One lookup instead of two for `has` and `add`. */
 export function addNew<T>(set: Set<T>, item: T): boolean {
   const before = set.size;
   return set.add(item).size > before;
 }
 
-/** Puts the item after the others of its key. */
+/** Appends an item to the list of its key. */
 export function addTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   const own = lists.get(key);
   if (own) own.push(item);

@@ -1,12 +1,12 @@
 /**
- * Leaves out duplicates: a triple that stands in several graphs is one triple of the union default graph. Its keys are near each other in an
- * order, so that only the triples whose keys share the part before the graph have to be remembered.
+ * Removes duplicates: a triple in several graphs is one triple of the union default graph. Its keys are close together in an
+ * index, so only triples whose keys have the same part before the graph must be remembered.
  */
 import { addNew } from './collections.js';
 import type { KeyReader } from './key-reader.js';
 
 export interface DistinctTriples {
-  /** Whether the key that was read last stands for a triple that has not been seen. */
+  /** Returns true if the triple of the last read key is new. */
   isNew(reader: KeyReader, key: string): boolean;
 }
 
@@ -14,7 +14,7 @@ export function distinctTriples(): DistinctTriples {
   let head = '';
   let first = '';
   const others = new Set<string>();
-  // Triples whose copies may lie apart (`KeyReader.isTorn`): remembered for the whole scan.
+  // Triples whose copies may not be close together (`KeyReader.isTorn`), remembered for the whole scan.
   const apart = new Set<string>();
   return {
     isNew(reader, key) {
@@ -31,7 +31,7 @@ export function distinctTriples(): DistinctTriples {
   };
 }
 
-/** For keys of several scans, each of one graph. */
+/** Removes duplicates across several scans, each of one graph. */
 export function distinctEverywhere(): DistinctTriples {
   const seen = new Set<string>();
   return { isNew: (reader) => addNew(seen, `${reader.token(0)}\u0000${reader.token(1)}\u0000${reader.token(2)}`) };

@@ -1,6 +1,6 @@
 /**
- * The graphs without a quad: those of RDF resources that have no triple. No key of a quad shows them, only the records of the resources. It
- * must not know queries.
+ * Empty graphs: those of RDF resources without triples. They have no quad keys, so they are found in the records of the
+ * resources. Must not depend on queries.
  */
 
 import { only } from '../../storage/keys/iri-ranges.js';
@@ -17,7 +17,7 @@ import { type DatasetGraphs, type GraphFilter, graphFilter, nameOfNone } from '.
 import type { TermKey } from './terms.js';
 
 export interface EmptyGraphs {
-  /** The empty ones of the named graphs that the caller may read. The records are read once per query. */
+  /** Returns the empty named graphs that the caller may read. The records are read once per query. */
   all(): Promise<readonly TermKey[]>;
   has(graph: TermKey): Promise<boolean>;
 }
@@ -78,7 +78,7 @@ export function emptyGraphs({ level, snapshot, ...graphs }: Options, assertTime:
   };
 }
 
-/** Looks for the text of the field first: parsing every record costs more. */
+/** Searches for the text of the field first, because parsing every record costs more. */
 const isEmpty = (value: string): boolean => {
   if (!value.includes('"triples":0')) return false;
   const { kind, triples } = readRecord('', value);

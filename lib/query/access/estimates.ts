@@ -1,6 +1,6 @@
 /**
- * Estimates how many matches a scan has; exact for small numbers. Where some graphs are closed, only matches in open graphs count, and a
- * large number is extrapolated from the first keys.
+ * Estimates the number of matches of a scan, exactly for small numbers. If some graphs are closed, only matches in open graphs
+ * count, and a large number is extrapolated from the first keys.
  */
 import type { GraphFilter } from './graph-filter.js';
 import { inKeys } from './graph-ranges.js';
@@ -10,19 +10,19 @@ import { type ReadableSubset, takeBehind } from './readable-subset.js';
 import { eachMatch, type Scan } from './scan.js';
 import { type GatedScan, isByGraph, leapOf, startOf } from './scan-runs.js';
 
-/** Keys that are counted one by one; an estimate above is by size. Also the keys read at a time. */
+/** Maximum number of keys that are counted. Larger estimates use the size. Also the number of keys per read. */
 const maxCounted = 64;
-/** With closed graphs, sampling ends after so many open matches, or after `maxRead` keys. */
+/** With closed graphs, sampling ends after this number of open matches, or after `maxRead` keys. */
 const enoughCounted = 32;
 const maxRead = 128;
-/** When the sample had fewer open matches: up to this cost, in keys, the keys of all open graphs are collected for an exact count. */
+/** If the sample had fewer open matches, the keys of all open graphs are collected for an exact count, up to this cost in keys. */
 const exactUpTo = 1024;
-/** Bytes that a key takes in LevelDB's compressed tables, about. */
+/** Average size of a key in LevelDB's compressed tables, in bytes. */
 const bytesPerKey = 34;
-/** With more ranges, the size of the whole prefix is taken instead of the sum over the ranges. */
+/** With more ranges, uses the size of the whole prefix instead of the sum over the ranges. */
 const maxSized = 16;
 
-/** How many keys begin with a prefix. */
+/** Returns the estimated number of keys with a prefix. */
 export async function keysBehind(iterators: KeyIterators, { index, prefix }: KeyPrefix): Promise<number> {
   const counted = await iterators.lend(index, async (iterator) => {
     iterator.seek(prefix);
@@ -38,7 +38,7 @@ export async function keysBehind(iterators: KeyIterators, { index, prefix }: Key
   return Math.max(counted, Math.round((await iterators.sizeOf(prefix)) / bytesPerKey));
 }
 
-/** How many matches a scan has in open graphs. */
+/** Returns the estimated number of matches of a scan in open graphs. */
 export async function openMatches(iterators: KeyIterators, scan: GatedScan, part: ReadableSubset): Promise<number> {
   const { gate } = scan;
   if (gate.ranges?.length === 0) return 0;
@@ -49,7 +49,7 @@ export async function openMatches(iterators: KeyIterators, scan: GatedScan, part
     await takeBehind(part, { ...scan, unique: undefined }, { last: '', take: () => found++ });
     return found;
   }
-  // A pattern without an open match in the sample gets the estimate of a pattern without any match.
+  // A pattern without an open match in the sample gets the same estimate as one without any match.
   if (count === 0) return 0;
   const share = count / read;
   return Math.max(count, roughly(((await sizeOf(iterators, scan, gate)) / bytesPerKey) * share));
@@ -84,5 +84,5 @@ async function sizeOf(iterators: KeyIterators, scan: Scan, { ranges }: GraphFilt
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** A power of two: the size includes closed quads, and small changes of these must not change the order of joins. */
+/** Rounds to a power of two: the size includes closed quads, and small changes of these must not change the order of joins. */
 export const roughly = (count: number): number => 2 ** Math.round(Math.log2(Math.max(1, count)));

@@ -1,4 +1,4 @@
-/** Which graphs a pattern may look into: those of the dataset that the caller may read. They are open, all others are closed. */
+/** Graphs that a pattern may read: those of the dataset that the caller may read are open, all others are closed. */
 import { only as alone, type IriRange, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 import type { ReadableGraphs } from './readable-graphs.js';
 import { isIri, type TermKey } from './terms.js';
@@ -6,9 +6,9 @@ import { isIri, type TermKey } from './terms.js';
 /** The graphs of a dataset. */
 export interface DatasetGraphs {
   readonly readable: ReadableGraphs;
-  /** The graphs that the default graph is the union of; absent: all. */
+  /** Graphs whose union is the default graph (default: all). */
   readonly defaultGraphs?: readonly string[];
-  /** The graphs that GRAPH ranges over; absent: all. */
+  /** Graphs that GRAPH ranges over (default: all). */
   readonly namedGraphs?: readonly string[];
 }
 
@@ -16,29 +16,29 @@ export interface DatasetGraphs {
 export type DatasetPart = 'union' | 'named';
 
 export interface GraphFilter {
-  /** Every graph is open. */
+  /** True if every graph is open. */
   readonly all: boolean;
-  /** The only graphs of this part of the dataset, when they are few enough (`maxFew`) to be looked up one by one. */
+  /** The only graphs of this part of the dataset, if they are at most `maxFew`. They are looked up one by one. */
   readonly few: readonly string[] | undefined;
-  /** Graphs whose names lie outside of these are closed. `undefined`: no ranges are known, each graph is decided by itself. */
+  /** Graphs with names outside of these ranges are closed. `undefined`: no ranges are known, each graph is decided separately. */
   readonly ranges: readonly IriRange[] | undefined;
-  /** Every graph that exists and whose name lies in the ranges is open. */
+  /** True if every existing graph in the ranges is open. */
   readonly isExact: boolean;
-  /** `undefined`: not decided yet, the authorizer has to be asked. */
+  /** Returns `undefined` if the authorizer must be asked first. */
   isOpen(graph: TermKey): boolean | undefined;
-  /** Has the authorizer decide those of the graphs that are not decided yet. */
+  /** Asks the authorizer to decide the undecided graphs. */
   ask(graphs: readonly TermKey[]): Promise<void>;
-  /** The same, for bound graphs before any key of them is read. `undefined`: all are decided already. */
+  /** Like `ask`, for bound graphs before any of their keys is read. Returns `undefined` if all are decided. */
   decide(graphs: Iterable<TermKey>): Promise<void> | undefined;
 }
 
 /**
- * A name that no graph has, and that a lookup uses in place of the name of a closed graph. The query then does and awaits the same as for a
- * graph that does not exist, so that its duration does not show whether a closed graph exists.
+ * Returns a name that no graph has. Lookups use it in place of a closed graph, so that the query runs the same steps as for a
+ * nonexistent graph and its duration does not reveal closed graphs.
  */
 export const nameOfNone = (graph: TermKey): TermKey => `${graph}\u0001`;
 
-/** Up to so many lookups, one for each graph, cost less than one scan over all graphs. */
+/** Maximum number of graphs for which one lookup per graph costs less than one scan over all graphs. */
 const maxFew = 64;
 
 export function graphFilter({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphFilter {

@@ -1,16 +1,13 @@
 /**
- * Turns ranges of resources into ranges of the names of their graphs, and a bound of such a range into a bound of keys. Pure; it must not
- * know who may read what, or LevelDB.
+ * Converts ranges of resources to ranges of graph names, and bounds of such ranges to bounds of keys. Pure. Must not depend on
+ * permissions or LevelDB.
  */
 import { type IriRange, only, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 
-/** The name of a linkset's graph is the name of its resource with this at the end. */
+/** Suffix of the graph name of a linkset, after the name of its resource. */
 export const linksetEnd = '.meta';
 
-/**
- * The names of the graphs of exactly the resources in the ranges and of their linksets.
- * @param ranges disjoint and in order
- */
+/** Returns the names of the graphs of the resources in the ranges and of their linksets. @param ranges disjoint and in order */
 export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   const [more, fewer]: IriRange[][] = [[], []];
   for (const { from, to } of ranges) {
@@ -22,11 +19,11 @@ export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   return without(unionOfRanges([...ranges, ...more!]), unionOfRanges(fewer!));
 }
 
-/** Arguments and results of the last calls, the latest first. */
+/** Arguments and results of the last calls, latest first. */
 let remembered: readonly (readonly [ranges: readonly IriRange[], graphs: readonly IriRange[]])[] = [];
 const maxRemembered = 8;
 
-/** `graphRanges` from a cache, as a caller has the same ranges in query after query. Equal ranges give the same array. */
+/** `graphRanges` with a cache, because the ranges of a caller rarely change between queries. Equal ranges return the same array. */
 export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   const known = remembered.find(([each]) => areSame(each, ranges));
   const found = known ?? ([ranges, graphRanges(ranges)] as const);
@@ -37,10 +34,10 @@ export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly Iri
 const areSame = (a: readonly IriRange[], b: readonly IriRange[]): boolean =>
   a.length === b.length && a.every(({ from, to }, at) => from === b[at]!.from && to === b[at]!.to);
 
-/** The beginnings of a bound that, taken as IRIs of resources, have their linkset at or after the bound. */
+/** Yields the prefixes of a bound that, as IRIs of resources, have their linkset at or after the bound. */
 function* beginnings(bound: string): Generator<string> {
   for (let length = bound.length - 1; length > 0; length--) {
-    // Rules out most lengths: `.meta` comes before the bound when the bound goes on with a character greater than the dot.
+    // Skips most lengths: `.meta` sorts before the bound if the bound continues with a character greater than the dot.
     if (bound.charCodeAt(length) > firstOfEnd) continue;
     const iri = bound.slice(0, length);
     if (iri + linksetEnd >= bound) yield iri;
@@ -49,7 +46,7 @@ function* beginnings(bound: string): Generator<string> {
 
 const firstOfEnd = linksetEnd.charCodeAt(0);
 
-/** The ranges minus the holes. Both are disjoint and in order. */
+/** Returns the ranges minus the holes. Both are disjoint and in order. */
 function without(ranges: readonly IriRange[], holes: readonly IriRange[]): IriRange[] {
   const left: IriRange[] = [];
   for (const { from, to } of ranges) {
@@ -63,13 +60,13 @@ function without(ranges: readonly IriRange[], holes: readonly IriRange[]): IriRa
   return left;
 }
 
-/** The part of the ranges that lies in another one. */
+/** Returns the intersection of the ranges with another one. */
 export const clipped = (ranges: readonly IriRange[], { from, to }: IriRange): IriRange[] =>
   ranges
     .map((range) => ({ from: range.from > from ? range.from : from, to: range.to < to ? range.to : to }))
     .filter((range) => range.from < range.to);
 
-/** The range that a name lies in, or else the next one after it. The ranges are disjoint and in order. */
+/** Returns the range that contains a name, or the next one after it. The ranges are disjoint and in order. */
 export function rangeAt(ranges: readonly IriRange[], name: string): IriRange | undefined {
   let [low, high] = [0, ranges.length];
   while (low < high) {
@@ -86,10 +83,10 @@ export const isInRanges = (ranges: readonly IriRange[], name: string): boolean =
 };
 
 /**
- * A bound of names as a bound of keys. A bound that ends with U+0000 comes directly after a name, but the keys of that name go on with the
- * separator (two U+0000), which is greater: U+0001 at the end puts the bound behind them.
+ * Converts a bound of names to a bound of keys. A bound that ends with U+0000 comes directly after a name, but the keys of that
+ * name continue with the separator (two U+0000), which is greater. U+0001 at the end puts the bound after them.
  */
 export const inKeys = (bound: string): string => (bound.endsWith('\u0000') ? `${bound}\u0001` : bound);
 
-/** What comes after all keys of a graph. */
+/** Returns a bound after all keys of a graph. */
 export const behindGraph = (graph: string): string => `${graph}\u0000\u0001`;

@@ -1,13 +1,13 @@
 /**
- * LevelDB's iterators for one query: blocks of a range, read ahead while the query works on the last one, and iterators that are kept open
- * for lookups, since making one costs more than a lookup.
+ * LevelDB iterators for one query: blocks of a range with read-ahead, and open iterators for lookups, because creating one costs
+ * more than a lookup.
  */
 
 import { type IndexName, separator } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
 import { block, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 
-/** An iterator over one order. */
+/** Iterator over one index. */
 export interface Seekable {
   seek(target: string): void;
   nextv(size: number): Promise<readonly string[]>;
@@ -15,16 +15,19 @@ export interface Seekable {
 }
 
 export interface KeyIterators {
-  /** The keys that begin with the prefix, which ends with the separator. */
+  /** Yields the keys with a prefix, which ends with the separator. */
   blocks(prefix: string): AsyncGenerator<readonly string[]>;
-  /** The same; `target` is asked after each block and names the key at which to continue, `undefined`: the next one. */
+  /** Like `blocks`. Calls `target` after each block for the key at which to continue (`undefined`: the next one). */
   leaps(prefix: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
-  /** The same from some key on, in small blocks at first and after a leap, which waste less. A target behind the prefix is the end. */
+  /**
+   * Like `leaps`, but begins at a key. The first block and blocks after a leap are small, because they may be wasted. A target
+   * after the prefix ends the iteration.
+   */
   steps(prefix: string, from: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
-  /** Lends an iterator over an order until the work has settled. */
+  /** Lends an iterator over an index until `work` has settled. */
   lend<T>(index: IndexName, work: (iterator: Seekable) => Promise<T>): Promise<T>;
   hasKey(key: string): boolean;
-  /** Bytes that the keys of a range take, about. */
+  /** Returns the approximate size of the keys with a prefix, in bytes. */
   sizeOf(prefix: string): Promise<number>;
   sizeBetween(from: string, to: string): Promise<number>;
   close(): Promise<void>;
@@ -85,7 +88,7 @@ export class LevelKeys implements KeyIterators {
         const keys = await (next ?? iterator.nextv(size));
         this.assertTime();
         if (keys.length === 0) return;
-        // Only full blocks are read ahead: a leap would waste what was read.
+        // Reads ahead only after full blocks: a leap would waste the read.
         next = size < keysAtATime ? undefined : iterator.nextv(size);
         next?.catch(() => {});
         yield keys;
@@ -135,7 +138,7 @@ export class LevelKeys implements KeyIterators {
     await Promise.all(all.map((iterator) => iterator.close()));
   }
 
-  /** Throws for a closed snapshot: LevelDB ends the process when an iterator is made for one. */
+  /** Throws if the snapshot is closed: creating an iterator on it would crash the process. */
   private open(range: { readonly gte: string; readonly lt: string }): Seekable {
     if (this.isClosed) throw new Error('The query has ended.');
     this.snapshot.ref();

@@ -1,6 +1,4 @@
-/**
- * Reads tokens of terms from keys of the four orders, and says which order answers a pattern. The layout is that of `quad-keys`.
- */
+/** Extracts terms from keys of the four indexes, and selects the index for a pattern. `quad-keys` defines the layout. */
 import { endDigits, separator, spansOf, suffixStart } from '../../storage/keys/key-layout.js';
 import type { IndexName } from '../../storage/keys/quad-keys.js';
 import { mark, rawOf, suffixOf, type TermKey } from './terms.js';
@@ -10,28 +8,25 @@ export type Terms = (TermKey | undefined)[];
 export const letters = 'SPOG';
 export const graphAt = 3;
 
-/** The range of keys that may match a pattern: those that begin with the prefix. */
+/** Range of keys that may match a pattern: those with the prefix. */
 export interface KeyPrefix {
   readonly index: IndexName;
   readonly prefix: string;
-  /** How many terms the prefix has. */
+  /** Number of terms in the prefix. */
   readonly length: number;
-  /** The types and lengths of the terms in the prefix: a key without them holds other terms of the same characters. */
+  /** Types and lengths of the terms in the prefix. A key without them has other terms with the same characters. */
   readonly suffix: string;
-  /** The places of bound terms that are not in the prefix: they are compared key by key. */
+  /** Positions of bound terms that are not in the prefix. They are compared key by key. */
   readonly others: readonly number[];
 }
 
-/** The order for each set of bound places, the index being their sum (subject 1, predicate 2, object 4, graph 8). */
+/** Index for each set of bound positions, by their sum (subject 1, predicate 2, object 4, graph 8). */
 const orders: readonly IndexName[] = [
   ...(['GSPO', 'SPOG', 'POGS', 'SPOG', 'OGSP', 'SPOG', 'POGS', 'SPOG'] as const),
   ...(['GSPO', 'GSPO', 'GSPO', 'GSPO', 'OGSP', 'OGSP', 'POGS', 'GSPO'] as const),
 ];
 
-/**
- * @param grouped the copies of a triple in several graphs have to stand together
- * @param order to be used instead of the one that fits best
- */
+/** @param grouped true if the copies of a triple in several graphs must be adjacent @param order index to use instead of the best one */
 export function keyPrefix(bound: Terms, grouped: boolean, order?: IndexName): KeyPrefix {
   let mask = 0;
   for (let i = 0; i < 4; i++) if (bound[i] !== undefined) mask |= 1 << i;
@@ -51,30 +46,30 @@ export function keyPrefix(bound: Terms, grouped: boolean, order?: IndexName): Ke
   return { index, prefix, length, suffix, others };
 }
 
-/** The key of a quad, as `quad-keys` writes it. */
+/** Returns the key of a quad in the format of `quad-keys`. */
 export function wholeKey(terms: Terms): string {
   const { prefix, suffix } = keyPrefix(terms, false);
   return prefix + suffix + suffix.length.toString(36).padStart(5, '0');
 }
 
-/** Where terms begin and end in all keys that have the same types and lengths at their end, in characters of the key. */
+/** Offsets of the terms, shared by all keys with the same types and lengths at their end. */
 interface Layout {
   readonly suffixAt: number;
   /** By S, P, O, G. */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** What a token has before the text of the term: the mark and the types and lengths; empty for an IRI. */
+  /** Token prefix of each term before its text: the mark, types and lengths. Empty for an IRI. */
   readonly heads: readonly string[];
-  /** Types and lengths of subject, predicate and object: they tell triples of the same characters apart. */
+  /** Types and lengths of subject, predicate and object. They distinguish triples with the same characters. */
   readonly triple: string;
-  /** Where the text of the object begins, after its datatype or language. */
+  /** Offset of the object's text, after its datatype or language. */
   readonly textAt: number;
 }
 
-/** Layouts that are remembered; there are a few for each length of a term. */
+/** Maximum number of cached layouts. There are a few for each length of a term. */
 const maxLayouts = 20_000;
 
-/** Reads the keys of one order. It holds the last key that was read. */
+/** Reads the keys of one index. Holds the last key. */
 export class KeyReader {
   private readonly layouts = new Map<string, Layout>();
   private readonly places: readonly number[];
@@ -85,7 +80,7 @@ export class KeyReader {
     this.places = [...index].map((letter) => letters.indexOf(letter));
   }
 
-  /** Takes a key as the current one. False: its first terms are not those of the prefix, but others of the same characters. */
+  /** Sets the current key. Returns false if its first terms are not those of the prefix, but others with the same characters. */
   read(key: string, suffix: string): boolean {
     const suffixAt = suffixStart(key);
     if (!key.startsWith(suffix, suffixAt)) return false;
@@ -101,26 +96,26 @@ export class KeyReader {
     return true;
   }
 
-  /** A term of the current key. */
+  /** Returns a term of the current key. */
   token(place: number): TermKey {
     const { heads, starts, ends } = this.layout;
     const raw = this.key.slice(starts[place]!, ends[place]!);
     return heads[place] === '' ? raw : heads[place] + raw;
   }
 
-  /** Where the part of the key before the name of the graph ends. */
+  /** End of the part of the key before the graph name. */
   get headEnd(): number {
     return this.layout.starts[graphAt]!;
   }
 
-  /** The terms after the graph, and the types and lengths of the triple. With the part before the graph, they identify the triple. */
+  /** Terms after the graph, and the types and lengths of the triple. Together with the part before the graph they identify the triple. */
   get rest(): string {
     const { ends, suffixAt, triple } = this.layout;
     const from = ends[graphAt]! + separator.length;
     return from >= suffixAt ? triple : this.key.slice(from, suffixAt) + triple;
   }
 
-  /** The object's own text holds U+0000, so that keys of other objects can stand between copies of the triple. */
+  /** True if the object's text contains U+0000, so that keys of other objects can be between copies of the triple. */
   get isTorn(): boolean {
     const at = this.key.indexOf('\u0000', this.layout.textAt);
     return at < this.layout.ends[2]!;

@@ -1,6 +1,6 @@
 /**
- * The quads of the caller's dataset that match given terms: streamed, looked up many at once, counted and estimated. It must
- * not know variables, joins or queries.
+ * Quads of the caller's dataset that match given terms: streamed, looked up in batches, counted and estimated. Must not depend on
+ * variables, joins or queries.
  */
 import { addNew } from './collections.js';
 import { keysBehind, openMatches } from './estimates.js';
@@ -14,14 +14,14 @@ import { type ScanOptions, ScanRuns } from './scan-runs.js';
 import { decided, fewGraphs, Scans } from './scans.js';
 import { joinTokens, type TermKey } from './terms.js';
 
-/** The terms of a place, in blocks; a term may come again in a later block. The place is the next one after the scan's prefix. */
+/** Yields the terms of a position in blocks. A term may repeat in a later block. The position is the next one after the scan's prefix. */
 async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): AsyncGenerator<TermKey[]> {
   const { range, reader } = scan;
   let found = new Set<TermKey>();
   const tokenIn = (key: string): TermKey | undefined => (reader.read(key, '') ? reader.token(place) : undefined);
   const leap = (keys: readonly string[]): string | undefined => {
     const last = tokenIn(keys.at(-1)!)!;
-    // The whole block has one term, which is found already: skip the other keys that have it.
+    // The whole block has one term, which is already found: skip its other keys.
     return found.has(last) && tokenIn(keys[0]!) === last ? `${range.prefix}${last}\u0000\u0001` : undefined;
   };
   for await (const _ of runs.run({ ...scan, unique: undefined }, () => found.add(reader.token(place)), leap)) {
@@ -30,7 +30,7 @@ async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): Async
   }
 }
 
-/** The graphs that have a match. Each scan is of one graph. */
+/** Yields the graphs that have a match. Each scan is of one graph. */
 async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[]): AsyncGenerator<TermKey[]> {
   for (const scan of scans) {
     let isFound = false;
@@ -43,13 +43,13 @@ async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[]): Async
 }
 
 /**
- * `even` makes blocks of fixed lengths from blocks of any length. These depend on how many closed quads were left out, and an operator that
- * works block by block would show them in the order of its rows. Pure.
+ * `even` regroups blocks into fixed lengths. Their original lengths depend on the number of skipped closed quads, which the row
+ * order of a blockwise operator would reveal. Pure.
  */
 const firstLength = 64;
 const maxLength = 2048;
 
-/** The same items; short blocks first, since the first may be all that is wanted. */
+/** Yields the same items, in short blocks first, because the first block may be enough. */
 async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenerator<T[]> {
   let length = firstLength;
   let waiting: T[] = [];
@@ -65,44 +65,45 @@ async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenerator<T[]
   if (waiting.length > 0) yield waiting;
 }
 
-/** What is wanted of the matches of a pattern. */
+/** Required parts of the matches of a pattern. */
 export interface MatchOptions {
   readonly part: DatasetPart;
-  /** The places (S, P, O, G) whose terms are wanted. */
+  /** Positions (S, P, O, G) whose terms are required. */
   readonly places: readonly number[];
   readonly among?: Among | undefined;
-  /** Other patterns of the query will ask for the same subjects. */
+  /** True if other patterns of the query look up the same subjects. */
   readonly isStar?: boolean | undefined;
 }
 
-/** What a read costs, where reading one key in a scan costs 1. */
+/** Cost of a read, relative to reading one key in a scan. */
 interface Costs {
   readonly lookUp: number;
-  /** Whether a quad exists, which needs no iterator. */
+  /** Existence check of a quad, without iterator. */
   readonly quad: number;
-  /** A lookup with `isStar`. */
+  /** Lookup with `isStar`. */
   readonly subject: number;
 }
 
-/** Called in every block, with how many matches or rows it has; throws when the query has to end. */
+/** Called in every block with the number of matches or rows. Throws to stop the query. */
 export type AssertTime = (work?: number) => void;
 
 export interface QuadMatches {
   readonly costs: Costs;
-  /** False if estimates are extrapolated from keys among which are those of unreadable graphs. */
+  /** False if estimates are extrapolated from keys that include unreadable graphs. */
   readonly estimatesReadable: boolean;
   stream(bound: Terms, wanted: MatchOptions): AsyncGenerator<Terms[]>;
-  /** The matches of each pattern, in the order given. */
+  /** Returns the matches of each pattern, in order. */
   lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]>;
   count(bound: Terms, part: DatasetPart): Promise<number>;
-  /** The terms of a place, in blocks; a term may come again. In some order of keys, the place is the next one after the bound terms. */
+  /** Yields the terms of a position in blocks, possibly repeated. In one of the indexes, the position is the next one after the bound terms. */
   distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]>;
   /**
-   * How many matches there are, about: all keys where every graph is open, exact for a few; otherwise those in open graphs.
-   * @param part `named` when it is absent
+   * Returns the approximate number of matches: all keys if every graph is open, exact for small numbers, otherwise matches in
+   * open graphs.
+   * @param part default: `named`
    */
   estimate(bound: Terms, part?: DatasetPart): Promise<number>;
-  /** Some of the matches, from all over where that is possible. */
+  /** Returns some of the matches, evenly distributed if possible. */
   sample(bound: Terms, wanted: MatchOptions, most: number): Promise<Terms[]>;
   close(): Promise<void>;
 }
@@ -136,7 +137,7 @@ export class KeyMatches implements QuadMatches {
   async lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]> {
     const own = await decided(this.gates[wanted.part], bounds);
     if (!isComplete(own[0]!)) return this.lookedUp(own, wanted);
-    // Whole quads are asked for by their keys, which needs no iterator.
+    // Fully bound quads are read by key, without iterator.
     return own.map((bound) => (canMatch(bound) && this.iterators.hasKey(wholeKey(bound)) ? [bound] : []));
   }
 
@@ -196,7 +197,7 @@ export class KeyMatches implements QuadMatches {
     return part;
   }
 
-  /** The keys of subjects in open graphs. */
+  /** Returns the cached keys of subjects in open graphs. */
   private subjectsOf(part: DatasetPart): SubjectKeys {
     const keys = this.bySubject.get(part) ?? subjectKeys((lists) => this.readSubjects(lists, part));
     this.bySubject.set(part, keys);
@@ -224,7 +225,7 @@ export class KeyMatches implements QuadMatches {
     }
   }
 
-  /** The matches of each, from the keys of its subject or by a lookup. */
+  /** Returns the matches of each pattern, from the keys of its subject or by a lookup. */
   private async lookedUp(bounds: readonly Terms[], { part, places, isStar }: MatchOptions): Promise<Terms[][]> {
     const { scans } = this;
     const results: Terms[][] = bounds.map(() => []);
@@ -254,9 +255,9 @@ export class KeyMatches implements QuadMatches {
 }
 
 /**
- * Scans that run concurrently, with their matches in the order of the scans, whichever ends first: closed quads change how long a
- * scan takes, and must not change the order of rows.
- * @returns hands over the matches when all have been read
+ * Runs scans concurrently and returns their matches in the order of the scans. Closed quads change the duration of a scan, and
+ * must not change the order of rows.
+ * @returns passes on the matches after all have been read
  */
 function inTurn(
   scans: readonly Scan[],
@@ -282,35 +283,35 @@ function inTurn(
 const triplePlaces = [0, 1, 2];
 
 const costs: Costs = { lookUp: 25, quad: 5, subject: 15 };
-/** A scan reads closed quads, too. A plan must not show how many: these costs assume as many as there are open ones. */
+/** A scan also reads closed quads. A plan must not reveal their number: these costs assume as many as there are open ones. */
 const gatedCosts: Costs = { lookUp: 12, quad: 3, subject: 8 };
-/** An estimate over several graphs counts in so many of them and extrapolates. */
+/** Maximum number of graphs counted in an estimate over several graphs. The rest is extrapolated. */
 const maxEstimated = 8;
 
 const canBeSubject = (token: TermKey): boolean => canMatch([token, undefined, undefined, undefined]);
-/** Asked of the first pattern alone: those that are looked up together have the same places bound. */
+/** Checks the first pattern only: patterns of a batch have the same bound positions. */
 const isComplete = (bound: Terms): boolean => bound.every((token) => token !== undefined);
 
-/** The keys of a subject that has more are not kept: each pattern reads its own. */
+/** Maximum number of cached keys of a subject. Each pattern reads larger subjects again. */
 const maxOfSubject = 256;
-/** With more keys than these in all, everything is forgotten before the next load. */
+/** Maximum number of keys in the cache. If it is exceeded, the cache is emptied before the next load. */
 const maxKept = 200_000;
 
 interface SubjectKeys {
-  /** Reads the keys of the subjects that are not kept yet. */
+  /** Reads the keys of the subjects that are not cached yet. */
   load(subjects: Iterable<TermKey>): Promise<void>;
-  /** The subject's keys of the order SPOG; `undefined`: it has too many. */
+  /** Returns the subject's keys of the index SPOG, or `undefined` if it has too many. */
   of(subject: TermKey): readonly string[] | undefined;
 }
 
 /** Collects the keys of a subject. */
 interface SubjectList {
   readonly subject: TermKey;
-  /** `false`: the subject has too many keys, and no more are wanted. */
+  /** Returns false if the subject has too many keys and no more are needed. */
   add(keys: readonly string[]): boolean;
 }
 
-/** @param read reads the keys of many subjects, each into its list */
+/** @param read reads the keys of several subjects, each into its list */
 function subjectKeys(read: (lists: readonly SubjectList[]) => Promise<void>): SubjectKeys {
   const known = new Map<TermKey, readonly string[] | undefined>();
   let kept = 0;

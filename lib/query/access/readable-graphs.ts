@@ -1,6 +1,6 @@
 /**
- * Which graphs of the store exist for the caller: those of resources that it may read, and only within the part of the storage that the query
- * is limited to, if any. Each is decided once per query, when the query first reads a key of it.
+ * Readable graphs: those of resources that the caller may read, within the part of the storage that the query is limited to, if
+ * any. Each is decided once per query, when the query first reads a key of it.
  */
 
 import { type IriRange, only, subtree, unionOfRanges } from '../../storage/keys/iri-ranges.js';
@@ -8,7 +8,7 @@ import { readRecord, recordKey } from '../../storage/keys/records.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { clipped, isInRanges, linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
-/** Which resources the caller may read: those in the ranges and those of the owner. `decide`: the authorizer is asked for each. */
+/** Resources that the caller may read: those in the ranges and those of the owner. `decide`: the authorizer is asked for each. */
 export type GraphScope =
   | 'everything'
   | 'nothing'
@@ -20,32 +20,32 @@ export interface ReadableGraphsOptions {
   readonly snapshot: LevelSnapshot;
   readonly scope: GraphScope;
   readonly within: string | undefined;
-  /** Graphs with keys in the store that are still being written, or deleted and not yet removed (`stagedGraphs`). */
+  /** Graphs with keys in the store that are still being written, or deleted but not yet removed (`stagedGraphs`). */
   readonly hidden?: ReadonlySet<string>;
-  /** The IRIs of what the scope's owner owns, in order. Absent: the record of each resource says who owns it. */
+  /** IRIs of the resources of the scope's owner, in order. Absent: owners are in the records. */
   readonly owned?: readonly string[] | undefined;
-  /** Asks the authorizer, which is on another thread. */
+  /** Asks the authorizer, which runs in another thread. */
   readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
 }
 
 export interface ReadableGraphs {
-  /** True when every graph is readable, so that none has to be asked for. */
+  /** True if every graph is readable, so that the authorizer is not needed. */
   readonly all: boolean;
-  /** Graphs whose names lie outside of these are not readable. Absent: no ranges are known, each graph is decided by itself. */
+  /** Graphs with names outside of these ranges are not readable. Absent: no ranges are known, each graph is decided separately. */
   readonly ranges?: readonly IriRange[] | undefined;
-  /** Every graph that exists and whose name lies in the ranges is readable. */
+  /** True if every existing graph in the ranges is readable. */
   readonly isExact?: boolean;
-  /** Whether a graph is readable; `undefined`: the authorizer has to be asked. */
+  /** Returns true if a graph is readable, and `undefined` if the authorizer must be asked first. */
   known(graph: string): boolean | undefined;
-  /** Has the authorizer decide those that are not `known`. */
+  /** Asks the authorizer to decide the graphs that are not `known`. */
   resolve(graphs: readonly string[]): Promise<void>;
 }
 
-/** The graph of a linkset is as readable as the resource that it describes. */
+/** The graph of a linkset has the permissions of the described resource. */
 export const resourceOf = (graph: string): string =>
   graph.endsWith(linksetEnd) ? graph.slice(0, -linksetEnd.length) : graph;
 
-/** Ranges outside of which no resource is readable (absent: none are known), and whether every resource within them is readable. */
+/** Ranges outside of which no resource is readable (absent: none are known). `isExact`: every resource within them is readable. */
 function rangesOf({
   scope,
   within,

@@ -1,6 +1,6 @@
 /**
- * The keys of all open graphs, when they are few. A query that has read many keys of closed graphs collects these and continues with them,
- * so that closed graphs cost it no more than open ones.
+ * Collects the keys of all open graphs, if they are few. A query that has read many keys of closed graphs collects these and
+ * continues with them, so that closed graphs cost it no more than open ones.
  */
 
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
@@ -14,26 +14,26 @@ import { graphAt, KeyReader, keyPrefix } from './key-reader.js';
 import { eachMatch, type Scan } from './scan.js';
 import type { TermKey } from './terms.js';
 
-/** Keys that a query reads without a match before it starts to collect open keys. It collects more after each doubling. */
+/** Number of keys read without a match before the query starts to collect open keys. It collects more after each doubling. */
 const firstWaste = 64;
-/** What collecting may cost, in keys, after so many were wasted: twice as much, up to `maxDoubled`, or half as much when that is more. */
+/** Cost limit of collecting, in keys: twice the wasted keys up to `maxDoubled`, or half of them if that is more. */
 const maxDoubled = 1024;
 const allowedFor = (wasted: number): number => Math.max(Math.min(2 * wasted, maxDoubled), 0.5 * wasted);
-/** Keys that are read after a seek; four times as many, up to `maxAsked`, each time that all were in the range. */
+/** Number of keys per read after a seek. Multiplied by four, up to `maxAsked`, each time that all were in the range. */
 const firstAsked = 32;
 const maxAsked = 1000;
-/** Collecting is given up when it costs more, in keys. */
+/** Cost limit above which collecting is given up, in keys. */
 const maxKept = 16_384;
-/** The same without known ranges: each closed graph has then to be read, or skipped with a seek. */
+/** Cost limit without known ranges, where each closed graph must be read or skipped with a seek. */
 const maxUnguided = 4096;
-/** What a seek costs, in keys. */
+/** Cost of a seek, in keys. */
 const seekCost = 25;
-/** Bytes that a key takes in LevelDB's compressed tables, about. */
+/** Average size of a key in LevelDB's compressed tables, in bytes. */
 const bytesPerKey = 34;
-/** The size is that of the first ranges, up to so many. */
+/** Maximum number of ranges whose size is measured. */
 const maxSized = 8;
 
-/** What a question to the authorizer costs, in keys. */
+/** Cost of asking the authorizer, in keys. */
 const askCost = 100;
 
 const everywhere: readonly IriRange[] = [{ from: '', to: '\uffff' }];
@@ -49,7 +49,7 @@ export class ReadableSubset {
   private wasted = 0;
   private next = firstWaste;
   private cost = 0;
-  /** The key at which collecting continues. */
+  /** Key at which collecting continues. */
   private at = prefix;
   private isLarge = false;
   private growing: Promise<void> | undefined;
@@ -59,15 +59,15 @@ export class ReadableSubset {
     private readonly gate: GraphFilter,
   ) {}
 
-  /** Without known ranges, all graphs are visited, and each closed one is skipped with a seek of its own. */
+  /** Without known ranges, all graphs are visited, and each closed one is skipped with a separate seek. */
   private get ranges(): readonly IriRange[] {
     return this.gate.ranges ?? everywhere;
   }
 
   /**
-   * Counts keys that were read without a match, and collects open keys as far as these allow.
-   * @param least what collecting may cost in any case, in keys
-   * @returns true when all are collected, so that the rest of the query is answered from them
+   * Charges keys that were read without a match. Once enough are charged, collects open keys.
+   * @param least minimum cost limit of collecting, in keys
+   * @returns true when all are collected, so that the rest of the query uses them
    */
   async spend(keys: number, least = 0): Promise<boolean> {
     this.wasted += keys;
@@ -85,7 +85,7 @@ export class ReadableSubset {
     return this.isWhole;
   }
 
-  /** The collected keys that have the scan's bound terms, as keys of the scan's order, sorted as in LevelDB. */
+  /** Returns the collected keys with the scan's bound terms, as keys of the scan's index, sorted as in LevelDB. */
   keysOf({ range: { index }, bound }: Scan): string[] {
     const place = [0, 2, 1].find((each) => bound[each] !== undefined);
     const some = place === undefined ? this.keys : (this.by(place).get(bound[place]!) ?? []);
@@ -110,7 +110,7 @@ export class ReadableSubset {
     return lists;
   }
 
-  /** Collects until the cost has reached `most` keys. */
+  /** Collects up to a total cost of `most` keys. */
   private async grow(most: number): Promise<void> {
     if (this.cost === 0 && (await this.size()) > 2 * maxKept) this.isLarge = true;
     else await this.iterators.lend('GSPO', (iterator) => this.read(iterator, most));
@@ -118,7 +118,7 @@ export class ReadableSubset {
     if (this.isLarge) this.keys.length = 0;
   }
 
-  /** About how many keys open graphs have at least: LevelDB knows the size only of what is in its sorted files. */
+  /** Returns a lower estimate of the number of open keys: LevelDB knows the size of its sorted files only. */
   private async size(): Promise<number> {
     const some = this.gate.ranges?.slice(0, maxSized) ?? [];
     const sizes = some.map(({ from, to }) => this.iterators.sizeBetween(prefix + inKeys(from), prefix + inKeys(to)));
@@ -150,7 +150,7 @@ export class ReadableSubset {
       await rest;
       isThere = own.length === keys.length && keys.length > 0;
       if (!isThere) {
-        // The first key behind the range: ranges that end before it have no keys.
+        // The first key after the range. Ranges that end before it have no keys.
         this.at = keys[own.length] ?? `${prefix}\uffff`;
         continue;
       }
@@ -162,19 +162,19 @@ export class ReadableSubset {
   }
 }
 
-/** The part of a scan that is left. */
+/** Unread part of a scan. */
 interface Rest {
-  /** The last key that was read before. */
+  /** Last key that was read. */
   readonly last: string;
   readonly take: (key: string) => void;
 }
 
-/** Takes the matches of a scan that come after a key in its order, from the collected keys. */
+/** Passes on the matches of a scan after a key, from the collected keys. */
 export async function takeBehind(part: ReadableSubset, scan: Scan, { last, take }: Rest): Promise<void> {
   const keys = part.keysOf(scan);
   let at = 0;
   while (at < keys.length && compareKeys(keys[at]!, last) <= 0) at++;
-  // Shows the triples up to the key to the scan's `unique` again, so that copies of them after the key are no matches.
+  // Adds the triples up to the key to the scan's `unique` again, so that later copies of them are not matches.
   await eachMatch(scan, keys.slice(0, at), () => {});
   await eachMatch(scan, keys.slice(at), take);
 }

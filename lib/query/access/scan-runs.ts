@@ -1,6 +1,6 @@
 /**
- * Runs scans over the ordered keys. Where every graph is open, all keys of a range are read. Where some are closed, seeks leap over their
- * keys, and `OpenPart` bounds how many keys are read without a match.
+ * Runs scans over the ordered keys. If every graph is open, all keys of a range are read. If some are closed, seeks skip their
+ * keys, and `ReadableSubset` limits the number of keys read without a match.
  */
 import { distinctTriples } from './distinct-triples.js';
 import type { GraphFilter } from './graph-filter.js';
@@ -11,21 +11,21 @@ import { readPrefixes } from './lookups.js';
 import { type ReadableSubset, takeBehind } from './readable-subset.js';
 import { eachMatch, type Scan, type TakeKey } from './scan.js';
 
-/** A scan, and what takes its matches. */
+/** Scan and the consumer of its matches. */
 export interface ScanOptions {
   readonly scan: Scan;
-  /** Gives `false` when it wants no more. */
+  /** Returns `false` to end the scan. */
   readonly take: (key: string) => unknown;
 }
 
-/** Names the key to continue at after a block of keys; `undefined`: the next one. */
+/** Returns the key to continue at after a block of keys (`undefined`: the next one). */
 export type Leap = (keys: readonly string[]) => string | undefined;
 
-/** As the key to continue at: the end of the scan. No key is greater. */
+/** Continuing at this key ends the scan. No key is greater. */
 const end = '\uffff';
 
 export class ScanRuns {
-  /** @param part the open part of a gate; scans without a gate need none */
+  /** @param part open part of a gate; scans without a gate need none */
   constructor(
     private readonly iterators: KeyIterators,
     private readonly part: (gate: GraphFilter) => ReadableSubset,
@@ -86,7 +86,7 @@ export class ScanRuns {
     yield;
   }
 
-  /** Takes the matches among keys of a lookup. Returns the key to continue at, `undefined` for the next one, `false` when it is done. */
+  /** Passes on the matches among the keys of a lookup. Returns the key to continue at, `undefined` for the next one, or `false` at the end. */
   private async takeSome(keys: readonly string[], { scan, take }: ScanOptions): Promise<string | false | undefined> {
     const { gate } = scan;
     let wantsMore = true;
@@ -105,7 +105,7 @@ export class ScanRuns {
   }
 }
 
-/** A scan some of whose graphs may be closed. */
+/** Scan with a gate: some of its graphs may be closed. */
 export type GatedScan = Scan & { readonly gate: GraphFilter };
 
 function takeAll(keys: readonly string[], { scan, take }: ScanOptions): Promise<void> | false | undefined {
@@ -118,28 +118,28 @@ function takeAll(keys: readonly string[], { scan, take }: ScanOptions): Promise<
 
 async function* nothing(): AsyncGenerator<void> {}
 
-/** The scan for a run from its beginning: no triple has been seen yet. */
+/** Returns the scan for a run from its beginning, with no triple seen yet. */
 const anew = (scan: Scan): Scan => (scan.unique ? { ...scan, unique: distinctTriples() } : scan);
 
-/** The graph is what stands next after the scan's prefix, so that keys of one graph stand together. */
+/** True if the graph is the next term after the scan's prefix, so that keys of one graph are adjacent. */
 export const isByGraph = ({ range: { index, length } }: Scan): boolean => index[length] === 'G';
 
-/** Where the keys of open graphs begin. */
+/** Returns the start of the keys of open graphs. */
 export function startOf(scan: Scan, { ranges }: GraphFilter): string {
   const { prefix } = scan.range;
   const [first] = ranges ?? [];
   return first && isByGraph(scan) ? prefix + inKeys(first.from) : prefix;
 }
 
-/** A seek costs more than reading fewer keys. */
+/** With fewer keys to skip, reading them is faster than a seek. */
 const leastLeap = 16;
 
-/** The key behind closed graphs, where the next open one may begin; `end`: there is none; `undefined`: a leap is not worth it. */
+/** Returns the key after closed graphs at which the next open one may begin, `end` if there is none, or `undefined` if a leap does not pay. */
 export function leapOf(scan: Scan, { ranges, isOpen }: GraphFilter, keys: readonly string[]): string | undefined {
   if (!isByGraph(scan)) return undefined;
   const { reader, range } = scan;
   const graphOf = (key: string): string | undefined =>
-    // A key of other terms than the prefix has, with the same characters, may have its graph elsewhere.
+    // A key of other terms with the same characters as the prefix may have its graph at another position.
     reader.read(key, range.suffix) ? reader.token(graphAt) : undefined;
   const last = graphOf(keys.at(-1)!);
   if (last === undefined || isOpen(last) !== false) return undefined;

@@ -1,11 +1,11 @@
-/** Takes matches from keys: those of one range, in open graphs, each triple of the union default graph once. */
+/** Selects matches from keys of one range: keys in open graphs, each triple of the union default graph once. */
 import { graphPrefix } from '../../storage/keys/quad-keys.js';
 import type { DistinctTriples } from './distinct-triples.js';
 import type { GraphFilter } from './graph-filter.js';
 import { graphAt, type KeyPrefix, type KeyReader, type Terms } from './key-reader.js';
 import { isIri, type TermKey } from './terms.js';
 
-/** Only matches with one of these terms in this place are wanted. */
+/** Restricts matches to those with one of these terms in this position. */
 export interface Among {
   readonly place: number;
   readonly tokens: { has(token: TermKey): boolean };
@@ -20,16 +20,16 @@ export interface Scan {
   readonly among?: Among | undefined;
 }
 
-/** Called for a match, with its key. */
+/** Called with the key of a match. */
 export type TakeKey = (key: string) => void;
 
-/** Literals are objects only, and predicates and graphs are IRIs. */
+/** Literals are only allowed as objects, and predicates and graphs must be IRIs. */
 export const canMatch = ([subject, predicate, , graph]: Terms): boolean =>
   (subject === undefined || isIri(subject) || subject.charCodeAt(1) === 49) &&
   (predicate === undefined || isIri(predicate)) &&
   (graph === undefined || isIri(graph));
 
-/** The terms of the match whose key the reader holds. */
+/** Returns the terms of the match whose key the reader holds. */
 export function termsOf({ bound, reader }: Scan, places: readonly number[]): Terms {
   const terms: Terms = [undefined, undefined, undefined, undefined];
   for (const place of places) terms[place] = bound[place] ?? reader.token(place);
@@ -37,8 +37,8 @@ export function termsOf({ bound, reader }: Scan, places: readonly number[]): Ter
 }
 
 /**
- * Calls `take` for each key that matches, while the reader holds it. The authorizer is asked for all undecided graphs of the
- * keys together; only then a promise is returned.
+ * Calls `take` for each matching key while the reader holds it. If keys have undecided graphs, asks the authorizer for all of
+ * them together and returns a promise.
  */
 export function eachMatch(scan: Scan, keys: readonly string[], take: TakeKey): Promise<void> | undefined {
   const at = takeMatches(scan, keys, 0, take);
@@ -50,11 +50,11 @@ async function afterAsking(scan: Scan, keys: readonly string[], from: number, ta
     await scan.gate!.ask(undecided(scan, keys, at));
 }
 
-/** Returns the index of the first key of an undecided graph, at which it stops, or the number of keys. */
+/** Stops at the first key of an undecided graph. Returns its index, or the number of keys. */
 function takeMatches(scan: Scan, keys: readonly string[], from: number, take: TakeKey): number {
   const { range, bound, reader, gate, unique, among } = scan;
   const { suffix, others } = range;
-  // Where the graph comes first, keys of one graph stand together, and need not be read when it is closed.
+  // If the graph comes first, keys of one graph are adjacent, and those of a closed graph are skipped.
   const isByGraph = range.index === 'GSPO';
   let graphHead = '\u0000';
   let isOpen: boolean | undefined;

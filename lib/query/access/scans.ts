@@ -1,7 +1,4 @@
-/**
- * Which scans answer a pattern in a part of the dataset: one, or one for each graph when there are few. A closed one of these is replaced by
- * a graph that does not exist.
- */
+/** Scans for a pattern in a part of the dataset: one, or one for each graph if there are few. A nonexistent graph replaces a closed one. */
 import type { IndexName } from '../../storage/keys/quad-keys.js';
 import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
 import { type DatasetPart, type GraphFilter, nameOfNone } from './graph-filter.js';
@@ -9,7 +6,7 @@ import { graphAt, KeyReader, keyPrefix, type Terms } from './key-reader.js';
 import type { Among, Scan } from './scan.js';
 
 interface ScanOptions {
-  /** The order of keys to read, instead of the one that fits the bound terms best. */
+  /** Index to read instead of the one that fits the bound terms best. */
   readonly order?: IndexName;
   readonly unique?: DistinctTriples | undefined;
   readonly among?: Among | undefined;
@@ -25,7 +22,7 @@ export class Scans {
 
   constructor(private readonly gates: Readonly<Record<DatasetPart, GraphFilter>>) {}
 
-  /** One scan. A bound graph has to be decided before (`decided`). */
+  /** Returns one scan. A bound graph must be decided before (`decided`). */
   one(bound: Terms, part: DatasetPart, { order, unique, among }: ScanOptions = {}): Scan {
     const isBound = bound[graphAt] !== undefined;
     const grouped = part === 'union' && !isBound;
@@ -40,10 +37,7 @@ export class Scans {
     };
   }
 
-  /**
-   * One scan, or one for each graph when there are few.
-   * @param few as `fewGraphs` gives them
-   */
+  /** Returns one scan, or one for each graph if there are few. @param few result of `fewGraphs` */
   all(bound: Terms, part: DatasetPart, { few, among }: FewOptions): Scan[] {
     if (bound[graphAt] !== undefined || !few) return [this.one(bound, part, { among })];
     const unique = part === 'union' && few.length > 1 ? distinctEverywhere() : undefined;
@@ -61,8 +55,8 @@ export class Scans {
 }
 
 /**
- * The bounds with their graphs authorized before anything is read: an unreadable graph is replaced by a name that no graph has. All have
- * the same places bound.
+ * Returns the bounds after authorizing their graphs, before anything is read: an unreadable graph is replaced by a name that no
+ * graph has. All have the same bound positions.
  */
 export async function decided(gate: GraphFilter, bounds: readonly Terms[]): Promise<readonly Terms[]> {
   if (gate.all || bounds[0]?.[graphAt] === undefined) return bounds;
@@ -71,7 +65,7 @@ export async function decided(gate: GraphFilter, bounds: readonly Terms[]): Prom
   return bounds.map((bound) => [bound[0], bound[1], bound[2], openName(gate, bound[graphAt]!)]);
 }
 
-/** The few graphs of a gate, authorized, the closed ones replaced as in `decided`. `undefined`: there are many. */
+/** Returns the few graphs of a gate, authorized, with closed ones replaced as in `decided`, or `undefined` if there are many. */
 export async function fewGraphs(gate: GraphFilter): Promise<readonly string[] | undefined> {
   const { few } = gate;
   if (!few) return undefined;

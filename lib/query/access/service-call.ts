@@ -1,12 +1,12 @@
-/** A call of SERVICE to another endpoint, and its answer. */
+/** SERVICE requests to another endpoint, and their responses. */
 
-/** What a query asks of another endpoint. */
+/** Request to another endpoint. */
 export interface ServiceCall {
   readonly endpoint: string;
   readonly query: string;
 }
 
-/** The unparsed body of the answer, or why there is none, in words that the client may read. */
+/** Unparsed body of the response, or the reason of a failure in a message for the client. */
 export type ServiceAnswer =
   | { readonly body: Uint8Array }
   | { readonly code: 'service-failed' | 'query-limit'; readonly message: string };

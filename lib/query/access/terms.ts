@@ -1,4 +1,4 @@
-/** Terms as the query engine passes them: strings that are equal exactly when the terms are, and that slices of a key make up. */
+/** Terms in the query engine: strings that are equal exactly if the terms are, and that can be sliced from keys. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../errors.js';
@@ -7,7 +7,7 @@ import { separator, suffixLengths } from '../../storage/keys/key-layout.js';
 import { encodeTerm } from '../../storage/keys/quad-keys.js';
 
 /**
- * An IRI as it is. Any other term as U+0001, its types and lengths (as at the end of a key), and its text (as in the front
+ * An IRI is unchanged. Any other term is U+0001, its types and lengths (as at the end of a key), and its text (as in the front
  * part of a key).
  */
 export type TermKey = string;
@@ -17,21 +17,21 @@ export const mark = '\u0001';
 export const isIri = (token: TermKey): boolean => !token.startsWith(mark);
 export const isBlank = (token: TermKey): boolean => token.charCodeAt(1) === 49 && token.startsWith(mark);
 
-/** The text of the term, as it stands in the front part of a key. */
+/** Returns the text of the term as in the front part of a key. */
 export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
 
-/** The type letter and the lengths of the term, as they stand at the end of a key. */
+/** Returns the type letter and the lengths of the term as at the end of a key. */
 export const suffixOf = (token: TermKey): string =>
   isIri(token) ? `0${token.length.toString(36).padStart(4, '0')}` : token.slice(1, 1 + suffixLengths[token[1]!]!);
 
-/** @throws LwsError for a term that the store cannot hold; IRIs are not checked */
+/** @throws LwsError for a term that cannot be stored; IRIs are not checked */
 export function termKey(term: Term): TermKey {
   if (term.termType === 'NamedNode') return term.value;
   const { value, suffix } = encodeTerm(term);
   return mark + suffix + value;
 }
 
-/** The token of a constant that may come into the store. @throws LwsError as `tokenOf`, and `malformed-body` for an IRI that is not absolute */
+/** Returns the token of a constant that may be stored. @throws LwsError as `termKey`, and `malformed-body` for an IRI that is not absolute */
 export function storedToken(term: Term): TermKey {
   if (term.termType === 'NamedNode' && !isAbsoluteIri(term.value))
     throw new LwsError('malformed-body', `<${term.value.slice(0, 200)}> is not an absolute IRI.`);
@@ -42,12 +42,12 @@ const factory = new DataFactory<Quad>();
 
 export interface LiteralParts {
   readonly text: string;
-  /** Absent: a language-tagged or plain string. */
+  /** Absent for plain and language-tagged strings. */
   readonly datatype: string | undefined;
   readonly language: string | undefined;
 }
 
-/** The parts of the token of a literal. */
+/** Splits the token of a literal. */
 export function literalParts(token: TermKey): LiteralParts {
   const type = token[1]!;
   const start = 1 + suffixLengths[type]!;
@@ -71,10 +71,10 @@ export function termOf(token: TermKey): NamedNode | BlankNode | Literal {
   return datatype === undefined ? factory.literal(text) : factory.literal(text, factory.namedNode(datatype));
 }
 
-/** IRIs whose terms `termCache` keeps. */
+/** Maximum number of IRIs in a `termCache`. */
 const maxNodes = 10_000;
 
-/** `termOf` for many terms, among which the same IRIs come again. */
+/** Returns `termOf` with a cache for repeated IRIs. */
 export function termCache(): (token: TermKey) => Term {
   const nodes = new Map<TermKey, Term>();
   return (token) => {
@@ -89,7 +89,10 @@ export function termCache(): (token: TermKey) => Term {
   };
 }
 
-/** Several terms as one text, different for different terms: IRIs hold no control characters, and other tokens contain their length. */
+/**
+ * Joins several terms into one string that is unique for these terms: IRIs contain no control characters, and other tokens
+ * contain their length.
+ */
 export function joinTokens(row: readonly (TermKey | undefined)[], slots: readonly number[]): string {
   if (slots.length === 1) return row[slots[0]!] ?? '\u0002';
   let text = '';

@@ -1,4 +1,4 @@
-/** Arithmetic of SPARQL's four kinds of numbers, exact where doubles are not. */
+/** Arithmetic of SPARQL's four numeric types, exact for integers and decimals. */
 import { aligned, decimalFrom, digitsOf } from './exact-digits.js';
 import { type NumberType, numberValue, type Value } from './values.js';
 
@@ -6,7 +6,7 @@ export type ArithmeticOperator = '+' | '-' | '*' | '/';
 
 const order: readonly NumberType[] = ['integer', 'decimal', 'float', 'double'];
 
-/** `undefined` for what are no numbers, for an integer or decimal divided by zero, and for what has too many digits. */
+/** Returns `undefined` for operands that are not numbers, for division of an integer or decimal by zero, and for too many digits. */
 export function calculate(operator: ArithmeticOperator, a: Value, b: Value): Value | undefined {
   if (a.kind !== 'number' || b.kind !== 'number' || a.number === undefined || b.number === undefined) return undefined;
   const type = order[Math.max(order.indexOf(a.numberType!), order.indexOf(b.numberType!))]!;
@@ -15,7 +15,7 @@ export function calculate(operator: ArithmeticOperator, a: Value, b: Value): Val
   return type === 'integer' ? integers(operator, a, b) : decimals(operator, a, b);
 }
 
-/** Digits after the point of a quotient that does not end: those that XPath asks for. */
+/** Fraction digits of a non-terminating quotient: the minimum that XPath requires. */
 const leastScale = 18;
 
 function quotient(a: Value, b: Value): Value | undefined {
@@ -41,7 +41,7 @@ function integers(operator: ArithmeticOperator, a: Value, b: Value): Value | und
   return numberValue(Number(exact), 'integer', exact);
 }
 
-/** 0.1 + 0.2 is 0.3: the digits that the numbers are written with are what is added. */
+/** 0.1 + 0.2 is 0.3: computes with the decimal digits. */
 function decimals(operator: ArithmeticOperator, a: Value, b: Value): Value | undefined {
   const [left, right] = [digitsOf(a), digitsOf(b)];
   if (!left || !right) return undefined;

@@ -1,4 +1,4 @@
-/** Constructor functions of XML Schema's types (SPARQL 1.1 17.5; XPath Functions and Operators 17). */
+/** Constructor functions of XML Schema types (SPARQL 1.1 17.5; XPath Functions and Operators 17). */
 import { xsd } from '../../rdf/vocabulary.js';
 import { type DatedValue, fieldsOf, writeFields } from './dates.js';
 import { monthsAndSeconds, monthsOf, secondsOf, writeDuration } from './durations.js';
@@ -19,7 +19,7 @@ import {
 
 type Cast = (value: Value) => Value | undefined;
 
-/** Whether a literal has a value of its type: nothing can be made of one that has none. */
+/** Returns true if a literal is well-formed for its type. Others cannot be cast. */
 const hasValue = ({ kind, text, number }: Value): boolean => {
   if (kind === 'duration') return monthsAndSeconds(text) !== undefined;
   return kind === 'iri' || kind === 'string' || kind === 'lang' || kind === 'other' || number !== undefined;
@@ -77,7 +77,7 @@ const toText: Cast = ({ kind, text, number, numberType }) => {
   }
 };
 
-/** Exponents are for what is very large or small. */
+/** Exponents are used for very large or small numbers only. */
 function numberText(text: string, number: number, type: NumberType): string {
   if (type === 'integer') return integerOf(text).text;
   if (type === 'decimal') return withoutPoint(decimalOf(text).text);
@@ -104,7 +104,7 @@ const toDated =
 
 type Duration = 'duration' | 'yearMonthDuration' | 'dayTimeDuration';
 
-/** What is left of a duration in another type. */
+/** Returns the part of a duration that another duration type can express. */
 function durationOf(to: Duration, text: string): string | undefined {
   const parts = monthsAndSeconds(text);
   if (!parts) return undefined;
@@ -120,7 +120,7 @@ const toDuration =
     return written === undefined ? undefined : typedValue(written, xsd.namespace + to);
   };
 
-/** By the whole IRI of the type. */
+/** By the IRI of the type. */
 export const casts: Makes = Object.fromEntries(
   Object.entries({
     boolean: toBoolean,

@@ -1,5 +1,5 @@
 /**
- * Equality and order of values: SPARQL's operators, whose type errors are `undefined`, and the order of ORDER BY, which has none. Texts
+ * Equality and order of values: SPARQL's operators, whose type errors are `undefined`, and the total order of ORDER BY. Strings
  * compare by code points.
  */
 
@@ -16,7 +16,7 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
   if (isText(a) && isText(b)) return false;
   if (isDuration(a) && isDuration(b)) return equalDurations(a, b);
   if (a.kind === b.kind && a.kind !== 'other') {
-    // A string that is no value of its type is equal to itself alone.
+    // An ill-typed literal only equals itself.
     if (a.number === undefined || b.number === undefined) return toToken(a) === toToken(b) ? true : undefined;
     return a.number === b.number && compareDigits(a, b) === 0;
   }
@@ -46,11 +46,11 @@ export function isAtMost(a: Value, b: Value): boolean | undefined {
   return !Number.isNaN(a.number) && !Number.isNaN(b.number);
 }
 
-/** Nothing, blank nodes, IRIs, literals. */
+/** Unbound, blank nodes, IRIs, literals. */
 const rankOf = (value: Value | undefined): number =>
   !value ? 0 : value.kind === 'blank' ? 1 : value.kind === 'iri' ? 2 : 3;
 
-/** The order of ORDER BY, MIN and MAX. */
+/** Order of ORDER BY, MIN and MAX. */
 export function compareValues(a: Value | undefined, b: Value | undefined): number {
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0 || !a || !b) return rank;
@@ -61,7 +61,7 @@ export function compareValues(a: Value | undefined, b: Value | undefined): numbe
   return compareKeys(a.text, b.text) || compareKeys(a.language ?? '', b.language ?? '');
 }
 
-/** Numbers of all types stand together; what is none of its type stands alone. */
+/** Numbers of all types are one class. Ill-typed literals are another. */
 function orderedType(value: Value): string {
   const datatype = value.kind === 'number' && value.number !== undefined ? xsd.decimal : datatypeOf(value)!;
   return datatype;
@@ -70,7 +70,7 @@ function orderedType(value: Value): string {
 function compareNumbers(a: Value, b: Value): number {
   const [left, right] = [a.number!, b.number!];
   if (left === right) return compareDigits(a, b);
-  // NaN comes first, so that the order is one.
+  // NaN comes first, so that the order is total.
   if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(right)) - Number(Number.isNaN(left));
   return left < right ? -1 : 1;
 }

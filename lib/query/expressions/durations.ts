@@ -3,7 +3,7 @@ import { splitSeconds } from './dates.js';
 
 const durationForm = /^(-)?P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 
-/** The months and the seconds of a duration; `undefined` for what is none, and beyond what can be counted. */
+/** Returns the months and the seconds of a duration, or `undefined` if it is invalid or too large. */
 export function monthsAndSeconds(text: string): [months: number, seconds: number] | undefined {
   const parts = durationForm.exec(text);
   if (!parts || /[PT]$/.test(text)) return undefined;
@@ -14,18 +14,15 @@ export function monthsAndSeconds(text: string): [months: number, seconds: number
   return Math.max(month, second) > Number.MAX_SAFE_INTEGER ? undefined : [sign * month, sign * second];
 }
 
-/** The months of a duration that is written with years and months alone. */
+/** Returns the months of a duration with years and months only. */
 export const monthsOf = (text: string): number | undefined =>
   /[DT]/.test(text) ? undefined : monthsAndSeconds(text)?.[0];
 
-/** The seconds of a duration that is written without years and months. */
+/** Returns the seconds of a duration without years and months. */
 export const secondsOf = (text: string): number | undefined =>
   /^[^T]*[YM]/.test(text) ? undefined : monthsAndSeconds(text)?.[1];
 
-/**
- * As XPath writes them (Functions and Operators 17.1.4).
- * @param nothing what a duration of nothing is
- */
+/** Serializes as in XPath (Functions and Operators 17.1.4). @param nothing text of the empty duration */
 export function writeDuration(months: number, seconds: number, nothing = 'PT0S'): string {
   const month = Math.abs(months);
   const [whole, rest] = splitSeconds(Math.abs(seconds));

@@ -1,18 +1,18 @@
-/** What an expression is evaluated on, and with what it knows of its query. */
+/** Evaluation input of expressions: a row and the context of the query. */
 import type { TermKey } from '../access/terms.js';
 import type { Value } from './values.js';
 
-/** A solution: the terms of variables, which have been given numbers. */
+/** Solution: the terms of variables by slot number. */
 export type Row = (TermKey | undefined)[];
 export type Slot = number;
 
-/** The value for a row; `undefined` is the error of SPARQL. */
+/** Returns the value for a row; `undefined` is SPARQL's error. */
 export type Evaluate = (row: Row) => Value | undefined;
 
-/** What functions know of the query. */
+/** Query context of functions. */
 export interface Facts {
-  /** What IRI() resolves against. */
+  /** Base IRI for IRI(). */
   readonly base: string;
-  /** NOW(); a plan that has asked for it is for one execution. */
+  /** Value of NOW(). A plan that uses it is for one execution. */
   readonly now: Date;
 }

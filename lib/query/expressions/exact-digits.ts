@@ -1,32 +1,32 @@
-/** Integers and decimals as the digits that they are written with, which doubles do not hold. */
+/** Integers and decimals as decimal digits, without the rounding of doubles. */
 import { decimalOf, type Value } from './values.js';
 
-/** A number: the digits, and how many of them stand after the point. */
+/** Number as an integer and the number of its fraction digits. */
 export interface Digits {
   readonly digits: bigint;
   readonly scale: number;
 }
 
-/** Digits that are calculated with; each product has twice as many. XPath asks for 18 (Functions and Operators 4.2). */
+/** Maximum number of digits in calculations; each product has twice as many. XPath requires 18 (Functions and Operators 4.2). */
 const maxDigits = 1000;
 
 export const isExact = ({ numberType }: Value): boolean => numberType === 'integer' || numberType === 'decimal';
 
-/** `undefined` for what has too many, which is the overflow of XPath. */
+/** Returns `undefined` for too many digits: the overflow error of XPath. */
 export function digitsOf({ text }: Value): Digits | undefined {
   if (text.length > maxDigits) return undefined;
   const point = text.indexOf('.');
   if (point < 0) return { digits: BigInt(text), scale: 0 };
   const fraction = text.slice(point + 1);
   const digits = text.slice(0, point) + fraction;
-  // A sign alone stands before a point.
+  // A sign may directly precede the decimal point.
   return {
     digits: BigInt(/^[+-]/.test(digits) ? digits.slice(1) : digits) * (digits[0] === '-' ? -1n : 1n),
     scale: fraction.length,
   };
 }
 
-/** Both with as many digits after the point. */
+/** Scales both to the same number of fraction digits. */
 export function aligned(a: Digits, b: Digits): [a: bigint, b: bigint, scale: number] {
   const scale = Math.max(a.scale, b.scale);
   const at = ({ digits, scale: own }: Digits): bigint => digits * 10n ** BigInt(scale - own);
@@ -40,10 +40,10 @@ export function writeDigits({ digits, scale }: Digits): string {
 
 export const decimalFrom = (number: Digits): Value => decimalOf(writeDigits(number));
 
-/** Texts of so many characters are told apart by doubles, when they are of different numbers. */
+/** Doubles distinguish different numbers with texts up to this length. */
 const safeLength = 15;
 
-/** The order of two numbers that are the same as doubles. */
+/** Compares two numbers that are equal as doubles. */
 export function compareDigits(a: Value, b: Value): number {
   if (!isExact(a) || !isExact(b) || (a.text.length <= safeLength && b.text.length <= safeLength)) return 0;
   const [left, right] = [digitsOf(a), digitsOf(b)];
@@ -52,7 +52,7 @@ export function compareDigits(a: Value, b: Value): number {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/** By their characters, since there are too many to calculate with. */
+/** Compares the characters, because there are too many digits to calculate with. */
 function compareLong(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   if (left.isNegative !== right.isNegative) return left.isNegative ? -1 : 1;

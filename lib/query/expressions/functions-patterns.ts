@@ -5,10 +5,10 @@ import { isText, type Makes } from './function-forms.js';
 import { compileRegex } from './patterns.js';
 import { maxCharacters, textValue, tooLong, truth } from './values.js';
 
-/** Patterns that are kept where they come from the rows. */
+/** Maximum number of cached patterns that come from rows. */
 const maxPatterns = 256;
 
-/** What is made of a pattern and flags, kept. A constant is found by itself, without a look into the map. */
+/** Caches a result per pattern and flags. A constant is found without a lookup in the map. */
 function remembering<T>(make: (pattern: string, flags: string) => T): (pattern: string, flags: string) => T {
   const known = new Map<string, T>();
   let last: { readonly pattern: string; readonly flags: string; readonly made: T } | undefined;
@@ -25,7 +25,7 @@ function remembering<T>(make: (pattern: string, flags: string) => T): (pattern: 
   };
 }
 
-/** The text of a plain string; flags that are not given are none. */
+/** Returns the text of a plain string. Absent flags are empty. */
 function stringOf(arg: Evaluate | undefined, row: Row): string | undefined {
   if (!arg) return '';
   const value = arg(row);
@@ -34,12 +34,12 @@ function stringOf(arg: Evaluate | undefined, row: Row): string | undefined {
 
 interface Replacer {
   readonly expression: RegExp;
-  /** Groups that a replacement can name: JavaScript's has two digits for them. */
+  /** Maximum number of groups in a replacement: JavaScript's references have two digits. */
   readonly groups: number;
   readonly isQuoted: boolean;
 }
 
-/** `undefined` for a pattern that matches the empty string: an error (SPARQL 1.1, 17.4.3.15; XPath F&O err:FORX0003). */
+/** Returns `undefined` for a pattern that matches the empty string: an error (SPARQL 1.1, 17.4.3.15; XPath F&O err:FORX0003). */
 function makeReplacer(pattern: string, flags: string): Replacer | undefined {
   const expression = compileRegex(pattern, flags, true);
   if (!expression || ''.search(expression) === 0) return undefined;
@@ -47,7 +47,7 @@ function makeReplacer(pattern: string, flags: string): Replacer | undefined {
   return { expression, groups: Math.min(alternative.exec('')!.length - 1, 99), isQuoted: flags.includes('q') };
 }
 
-/** XPath's replacement as JavaScript's; `undefined` for a `$` without a number, and a `\` before another character. */
+/** Converts an XPath replacement to JavaScript. Returns `undefined` for a `$` without a number, and for an invalid escape. */
 function templateOf(replacement: string, { groups, isQuoted }: Replacer): string | undefined {
   if (isQuoted) return replacement.replaceAll('$', '$$$$');
   if (!/[$\\]/.test(replacement)) return replacement;
@@ -62,7 +62,7 @@ function templateOf(replacement: string, { groups, isQuoted }: Replacer): string
   });
 }
 
-/** What the replacements come to at most, before any is made. @throws LwsError `query-limit` */
+/** Computes an upper bound of the result's length before replacing. @throws LwsError `query-limit` */
 function assertLength(text: string, expression: RegExp, template: string): void {
   if (text.length * template.length < maxCharacters) return;
   let matches = 0;

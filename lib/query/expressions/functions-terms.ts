@@ -1,4 +1,4 @@
-/** Functions of terms (SPARQL 1.1 17.4.2), and those that make terms. */
+/** Functions on terms (SPARQL 1.1 17.4.2), and constructors of terms. */
 import { randomUUID } from 'node:crypto';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
@@ -17,12 +17,12 @@ const iri: Make = ([arg], { base }) => {
   };
 };
 
-/** Labels that no other process has, so no term of the store either. */
+/** Label prefix of blank nodes, unique to this process and never in the store. */
 const label = `n${randomUUID().replaceAll('-', '')}`;
 let labels = 0;
 const newNode = (): Value => blankValue(`${label}${(labels++).toString(36)}`);
 
-/** BNODE(label) gives one node for each label and row; a row is the same object in all expressions. */
+/** BNODE(label) returns one node for each label and row; a row is the same object in all expressions. */
 const nodesOfRows = new WeakMap<Row, Map<string, Value>>();
 
 function nodeOf(row: Row, name: string): Value {
@@ -49,7 +49,7 @@ const bnode: Make = ([name]): Evaluate => {
 
 /** A string with a language, or with a direction as well, needs more than its datatype. */
 const languageTypes: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
-/** What the store takes for the tag of a language. */
+/** Language tags that the store accepts. */
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 
 const nothing = unary(() => undefined);
@@ -63,7 +63,7 @@ export const termFunctions: Makes = {
   isuri: isIri,
   isblank: unary(({ kind }) => truth(kind === 'blank')),
   isliteral: unary((value) => truth(isLiteral(value))),
-  // The store holds no triple terms and no base directions (RDF 1.2).
+  // The store does not support triple terms and base directions (RDF 1.2).
   istriple: unary(() => truth(false)),
   subject: nothing,
   predicate: nothing,
@@ -80,7 +80,7 @@ export const termFunctions: Makes = {
       ? typedValue(text.text, type.text)
       : undefined,
   ),
-  // Tags are equal in any case, and those of a query's literals are read in this one.
+  // Language tags are case-insensitive. Those of literals in queries are parsed in this case.
   strlang: binary((text, tag) =>
     text.kind === 'string' && tag.kind === 'string' && languageTag.test(tag.text)
       ? textValue(text.text, tag.text.toLowerCase())

@@ -1,8 +1,8 @@
-/** Functions of texts (SPARQL 1.1 17.4.3), but for those with patterns. */
+/** String functions (SPARQL 1.1 17.4.3) except those with patterns. */
 import { binary, isText, type Make, type Makes, ofText, ofTexts, ofTextTest } from './function-forms.js';
 import { numberValue, textValue, truth, type Value } from './values.js';
 
-/** Texts counted and cut by characters of Unicode, as XPath counts. Pure. */
+/** Length and substrings by Unicode code points, as in XPath. Pure. */
 const isPaired = (text: string): boolean => /[\ud800-\udbff]/.test(text);
 
 export function countPoints(text: string): number {
@@ -12,7 +12,7 @@ export function countPoints(text: string): number {
   return count;
 }
 
-/** Characters from one index, up to another. */
+/** Returns the code points from one index up to another. */
 export function slicePoints(text: string, from: number, to: number): string {
   if (!isPaired(text)) return text.slice(from, to);
   let start = 0;
@@ -25,7 +25,7 @@ export function slicePoints(text: string, from: number, to: number): string {
 
 const widthAt = (text: string, at: number): number => (text.codePointAt(at)! > 0xffff ? 2 : 1);
 
-/** Characters from the rounded start, as many as the rounded length (XPath, fn:substring); none where one is NaN. */
+/** Returns code points from the rounded start, as many as the rounded length (XPath, fn:substring); none if one is NaN. */
 function substring({ text, language }: Value, start: Value, length: Value | undefined): Value | undefined {
   if (start.kind !== 'number' || start.number === undefined) return undefined;
   if (length && (length.kind !== 'number' || length.number === undefined)) return undefined;
@@ -44,7 +44,7 @@ const substr: Make = ([source, start, length]) => {
   };
 };
 
-/** Texts of one language have it joined, too. */
+/** Strings of the same language keep it when concatenated. */
 const concat: Make = (args) => (row) => {
   let joined = '';
   let language: string | undefined;
@@ -57,7 +57,7 @@ const concat: Make = (args) => (row) => {
   return textValue(joined, language);
 };
 
-/** All but the unreserved characters (XPath, fn:encode-for-uri). */
+/** Encodes all but the unreserved characters (XPath, fn:encode-for-uri). */
 const encodeForUri = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 

@@ -8,7 +8,7 @@ import { numberValue, textValue, typedValue, type Value } from './values.js';
 
 const isDated = (kind: Value['kind']): kind is DatedValue => kind === 'dateTime' || kind === 'date' || kind === 'time';
 
-/** A function of a dateTime, or of a date or time that has the field. */
+/** Function of a dateTime, or of a date or time with that field. */
 const ofFields = (apply: (fields: DateFields) => Value | undefined, other?: DatedValue): Make =>
   unary(({ kind, text }) => {
     if (!isDated(kind) || (other !== undefined && kind !== 'dateTime' && kind !== other)) return undefined;
@@ -37,7 +37,7 @@ export const timeFunctions: Makes = {
 const dayTimeDuration = (seconds: number): Value =>
   typedValue(writeDuration(0, seconds), `${xsd.namespace}dayTimeDuration`);
 
-/** Arithmetic of numbers, and that of dates and times: one less another, or a duration later or earlier. */
+/** Arithmetic of numbers, and of dates and times: differences, and addition or subtraction of a duration. */
 export function calculateAny(operator: ArithmeticOperator, a: Value, b: Value): Value | undefined {
   if (a.kind === 'number') return calculate(operator, a, b);
   if ((operator !== '+' && operator !== '-') || !isDated(a.kind) || b.number === undefined) return undefined;

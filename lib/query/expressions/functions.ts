@@ -1,4 +1,4 @@
-/** The functions that are compiled, by the names that the algebra has for them. What makes triples of terms is not. */
+/** Compiled functions, by their names in the algebra. Constructors of triple terms are not supported. */
 
 import { hash } from 'node:crypto';
 import { decimalFrom, digitsOf, isExact } from './exact-digits.js';
@@ -9,7 +9,7 @@ import { textFunctions } from './functions-text.js';
 import { timeFunctions } from './functions-time.js';
 import { numberValue, textValue } from './values.js';
 
-/** Hash functions (SPARQL 1.1 17.4.6), written in lower case. */
+/** Hash functions (SPARQL 1.1 17.4.6) in lower-case hexadecimal. */
 const hashOf = (algorithm: string): Make => ofString((text) => textValue(hash(algorithm, text, 'hex')));
 
 export const hashFunctions: Makes = {
@@ -20,13 +20,10 @@ export const hashFunctions: Makes = {
   sha512: hashOf('sha512'),
 };
 
-/** Functions of numbers (SPARQL 1.1 17.4.4), whose result has the type of the argument. */
+/** Numeric functions (SPARQL 1.1 17.4.4). The result has the type of the argument. */
 type Rounding = (digits: bigint, unit: bigint) => bigint;
 
-/**
- * @param apply what it does to doubles and floats
- * @param exactly what it does to integers and decimals, given as digits and what is 1 among them
- */
+/** @param apply for doubles and floats @param exactly for integers and decimals, given as digits and the value of 1 in them */
 const numeric = (apply: (number: number) => number, exactly: Rounding) =>
   unary((value) => {
     const { kind, number, numberType } = value;
@@ -41,7 +38,7 @@ const numeric = (apply: (number: number) => number, exactly: Rounding) =>
       : decimalFrom({ digits, scale: found.scale });
   });
 
-/** Down to a whole number; BigInt's own division goes towards zero. */
+/** Floor division; BigInt's own division rounds towards zero. */
 const down: Rounding = (digits, unit) => {
   const rest = digits % unit;
   return digits - rest - (rest < 0n ? unit : 0n);
@@ -57,7 +54,7 @@ export const numericFunctions: Makes = {
     (digits) => -digits,
   ),
   abs: numeric(Math.abs, (digits) => (digits < 0n ? -digits : digits)),
-  // Half of a number goes up, also below zero, as in XPath.
+  // Rounds half up, also below zero, as in XPath.
   round: numeric(Math.round, (digits, unit) => down(digits + unit / 2n, unit)),
   ceil: numeric(Math.ceil, (digits, unit) => -down(-digits, unit)),
   floor: numeric(Math.floor, down),

@@ -1,10 +1,10 @@
 /**
- * Patterns of XPath (XPath and XQuery Functions and Operators 5.6, XML Schema 2 F) as regular expressions of JavaScript. What JavaScript
- * has and XPath has not is let through. Pure.
+ * Converts XPath patterns (XPath and XQuery Functions and Operators 5.6, XML Schema 2 F) to JavaScript regular expressions.
+ * JavaScript syntax that XPath lacks is accepted. Pure.
  */
 import { nameCharacters } from '../../rdf/vocabulary.js';
 
-/** @returns `undefined` for what is no pattern, or no flags */
+/** @returns `undefined` for an invalid pattern or flags */
 export function compileRegex(pattern: string, flags: string, isGlobal = false): RegExp | undefined {
   if (!/^[smixq]*$/.test(flags)) return undefined;
   try {
@@ -18,14 +18,14 @@ export function compileRegex(pattern: string, flags: string, isGlobal = false): 
 
 const quote = (text: string): string => [...text].map(literal).join('');
 
-/** A character that means itself. */
+/** Literal character. */
 const literal = (character: string): string =>
   /[^A-Za-z0-9]/.test(character) && character < '\x80'
     ? `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
     : character;
 
 const nameInner = `.:${nameCharacters.inner.replace(/-$/, '\\-')}`;
-/** Escapes for many characters, which in JavaScript are others. */
+/** Character class escapes with another meaning in JavaScript. */
 const classes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     d: '\\p{Nd}',
@@ -62,7 +62,7 @@ function translate(pattern: string, flags: string): string {
   return source;
 }
 
-/** Whitespace counts in classes alone. */
+/** White space is significant in classes only. */
 function withoutSpace(pattern: string): string {
   let depth = 0;
   let kept = '';
@@ -77,7 +77,7 @@ function withoutSpace(pattern: string): string {
   return kept;
 }
 
-/** JavaScript knows more kinds of line breaks. */
+/** JavaScript has more kinds of line breaks. */
 const lineMarks = (flags: string): ReadonlyMap<string, string> =>
   new Map([
     ['.', flags.includes('s') ? '.' : '[^\\n\\r]'],
@@ -85,7 +85,7 @@ const lineMarks = (flags: string): ReadonlyMap<string, string> =>
     ['$', flags.includes('m') ? '(?=\\n|$)' : '$'],
   ]);
 
-/** As many digits as there are groups before it; those after are themselves. */
+/** A back-reference has as many digits as there are groups before it. Further digits are literal. */
 function backReference(token: string, groups: number): string {
   let length = token.length;
   while (length > 2 && Number(token.slice(1, length)) > groups) length--;
@@ -95,23 +95,23 @@ function backReference(token: string, groups: number): string {
 const escaped = (token: string): string =>
   classes.get(token) ?? (/^\\[A-Za-z0-9]/.test(token) ? token : literal(token.slice(1)));
 
-/** A class, after its opening bracket. What is within `-[` and `]` is taken away from it. */
+/** Class, after its opening bracket. `-[...]` is subtracted from it. */
 function readClass(tokens: Tokens): string {
   const sign = tokens.all[tokens.at] === '^' ? '^' : '';
   tokens.at += sign.length;
   let source = '';
-  /** What a hyphen would stand after. */
+  /** Text that a following hyphen would continue. */
   let last = 'nothing' as 'nothing' | 'character' | 'hyphen';
   for (;;) {
     const token = tokens.all[tokens.at++];
     if (token === undefined || token === '[' || (token === ']' && source === ''))
-      throw new SyntaxError('A class without an end or without anything in it.');
+      throw new SyntaxError('A character class is empty or has no end.');
     if (token === ']') return `[${sign}${source}]`;
     const next = tokens.all[tokens.at];
     if (token === '-' && next === '[' && source !== '') {
       tokens.at++;
       const taken = readClass(tokens);
-      if (tokens.all[tokens.at++] !== ']') throw new SyntaxError('Something behind what is taken away.');
+      if (tokens.all[tokens.at++] !== ']') throw new SyntaxError('Unexpected text after a class subtraction.');
       return `[[${sign}${source}]--${taken}]`;
     }
     const isRange = token === '-' && last === 'character' && next !== ']';

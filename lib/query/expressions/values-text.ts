@@ -1,6 +1,6 @@
 /**
- * Rows as the VALUES that end a query (SPARQL 1.1 Federated Query 4), by the variables that have a term in each of them. It
- * must not know who is asked.
+ * Serializes rows as the VALUES clause that ends a query (SPARQL 1.1 Federated Query 4), with the variables bound in each of
+ * them. Must not depend on the endpoint.
  */
 import type { Literal } from '@rdfjs/types';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
@@ -9,10 +9,10 @@ import { xsd } from '../../rdf/vocabulary.js';
 import { isBlank, isIri, type TermKey, termOf } from '../access/terms.js';
 import type { Row, Slot } from './evaluate.js';
 
-/** A string that no endpoint should find too long. */
+/** Maximum length that any endpoint should accept. */
 const maxCharacters = 32_768;
 
-/** `undefined` when there is no such variable, or the text would be too long. */
+/** Returns `undefined` if there is no such variable, or the text would be too long. */
 export function valuesText(
   rows: readonly Row[],
   columns: readonly (readonly [name: string, slot: Slot])[],
@@ -26,8 +26,8 @@ export function valuesText(
 }
 
 /**
- * Nothing for what cannot be written, or may be read as something else: expressions make such terms, and to an endpoint 01 may
- * be 1, so that a solution comes back for both.
+ * Returns undefined for a term that cannot be serialized or may be read as another one. Expressions create such terms, and an
+ * endpoint may treat 01 as 1, so that a solution would be returned for both.
  */
 function textOf(token: TermKey | undefined): string | undefined {
   if (token === undefined || isBlank(token) || !isWellFormed(token)) return undefined;
@@ -37,7 +37,7 @@ function textOf(token: TermKey | undefined): string | undefined {
 }
 
 function isOneForAll({ value, language, datatype }: Literal): boolean {
-  // SPARQL 1.1 19.2: some read \u before they read the string that it stands in.
+  // SPARQL 1.1 19.2: some parsers decode \u before they parse the enclosing string.
   if (/\\u/i.test(value)) return false;
   if (language !== '') return language === language.toLowerCase();
   return datatype.value === xsd.string || (datatype.value === xsd.integer && /^(?:0|-?[1-9][0-9]{0,17})$/.test(value));

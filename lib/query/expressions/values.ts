@@ -1,6 +1,6 @@
 /**
- * What terms mean to expressions: numbers, instants, texts. Operations give `undefined` for a type error of SPARQL. It must
- * not know rows or queries.
+ * Values of terms in expressions: numbers, instants, strings. Operations return `undefined` for a SPARQL type error. Must not
+ * depend on rows or queries.
  */
 import { LwsError } from '../../errors.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
@@ -13,21 +13,21 @@ type Kind =
   | ('iri' | 'blank' | 'string' | 'lang' | 'boolean' | 'number' | 'dateTime' | 'date' | 'time')
   | ('duration' | 'yearMonthDuration' | 'dayTimeDuration' | 'other');
 
-/** A term with what it means. */
+/** Term with its value. */
 export interface Value {
   readonly kind: Kind;
-  /** The lexical form of a literal, an IRI, or a label. */
+  /** Lexical form of a literal, an IRI, or a label. */
   readonly text: string;
-  /** Numbers, booleans as 0 and 1, instants in ms, durations in their unit; `undefined` when the text is none. */
+  /** Numbers, booleans as 0 and 1, instants in ms, durations in their unit, or `undefined` if the literal is ill-typed. */
   readonly number?: number | undefined;
   readonly numberType?: NumberType;
-  /** Of a literal whose kind does not tell. */
+  /** Datatype of a literal, if not determined by its kind. */
   readonly datatype?: string | undefined;
   readonly language?: string | undefined;
   readonly termKey?: TermKey | undefined;
 }
 
-/** The integers of types that have not all of them (XML Schema 3.4). */
+/** Ranges of derived integer types (XML Schema 3.4). */
 const whole = (bits: number): readonly [bigint, bigint] => [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n];
 const natural = (bits: number): readonly [bigint, bigint] => [0n, 2n ** BigInt(bits) - 1n];
 const bounds = new Map<string, readonly [least: bigint | undefined, most: bigint | undefined]>(
@@ -69,7 +69,7 @@ const kinds = new Map<string, Kind>([
   [`${xsd.namespace}dateTimeStamp`, 'dateTime'],
 ]);
 
-/** Numbers, dates and the like, which come again in row after row, and how many are kept, of how many characters. */
+/** Cache of numbers, dates etc., which repeat in rows: maximum number of entries and of characters per entry. */
 const typed = new Map<TermKey, Value>();
 const [maxTyped, longestTyped] = [8192, 128];
 
@@ -89,7 +89,7 @@ export function toValue(token: TermKey): Value {
   return value;
 }
 
-/** A literal of any type but those with languages. */
+/** Literal of any type without language. */
 export function typedValue(text: string, datatype: string, token?: TermKey): Value {
   const kind = kinds.get(datatype) ?? 'other';
   if (kind === 'number') {
@@ -105,7 +105,7 @@ const integer = /^[+-]?\d+$/;
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 const double = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The number that a string is; `undefined` when it is none of that type. */
+/** Returns the number for a string, or `undefined` if it is ill-formed for that type. */
 export function parseNumber(text: string, type: NumberType): number | undefined {
   const number = readNumber(text, type);
   return type === 'float' && number !== undefined ? Math.fround(number) : number;
@@ -130,7 +130,7 @@ function parseOther(kind: Kind, text: string): number | undefined {
 export const isTrue: Value = { kind: 'boolean', text: 'true', number: 1, datatype: xsd.boolean };
 export const isFalse: Value = { kind: 'boolean', text: 'false', number: 0, datatype: xsd.boolean };
 export const truth = (value: boolean): Value => (value ? isTrue : isFalse);
-/** Characters of a string that a query may make. What works on more could not be interrupted. */
+/** Maximum length of a string that a query can create, in characters. Functions on longer ones could not be interrupted. */
 export const maxCharacters = 1_000_000;
 
 /** @throws LwsError `query-limit` for a string that is too long */
@@ -141,22 +141,22 @@ export function textValue(text: string, language?: string): Value {
 export const tooLong = (): LwsError =>
   new LwsError(
     'query-limit',
-    `The query makes a text of more than ${maxCharacters} characters, which no setting changes.`,
+    `The query creates a string of more than ${maxCharacters} characters. The limit is fixed.`,
   );
 
 export const iriValue = (text: string): Value => ({ kind: 'iri', text });
 export const blankValue = (label: string): Value => ({ kind: 'blank', text: label });
 
-/** A computed number in its canonical form. */
+/** Returns a computed number in its canonical form. */
 export function numberValue(given: number, numberType: NumberType, exact?: bigint): Value {
-  // Integers and decimals have one zero: 1e0 / (-0) is INF.
+  // Integers and decimals have no negative zero: 1e0 / (-0) is INF.
   const number = numberType === 'float' ? Math.fround(given) : numberType === 'double' ? given : given + 0;
   const text =
     exact === undefined ? writeNumber(numberType === 'float' ? shortest(number) : number, numberType) : String(exact);
   return { kind: 'number', text, number, numberType, datatype: xsd.namespace + numberType };
 }
 
-/** An integer in its canonical form, of any number of digits. */
+/** Returns an integer in its canonical form, with any number of digits. */
 export function integerOf(digits: string): Value {
   const number = Number(digits);
   if (Number.isSafeInteger(number)) return numberValue(number, 'integer');
@@ -171,7 +171,7 @@ export function integerOf(digits: string): Value {
   };
 }
 
-/** A decimal in its canonical form, of any number of digits. */
+/** Returns a decimal in its canonical form, with any number of digits. */
 export function decimalOf(digits: string): Value {
   const [, sign, whole, fraction] = /^([+-]?)0*((?:[1-9]\d*)?)(?:\.(\d*))?$/.exec(digits)!;
   const text = `${whole || '0'}.${fraction?.replace(/(?<!0)0+$/, '') || '0'}`;
@@ -185,7 +185,7 @@ export function decimalOf(digits: string): Value {
   };
 }
 
-/** The number of the fewest digits that is the same in 32 bits. */
+/** Returns the number with the fewest digits that is equal in 32 bits. */
 function shortest(float: number): number {
   for (let digits = 1; digits < 9; digits++) {
     const number = Number(float.toPrecision(digits));
@@ -211,7 +211,7 @@ function writeNumber(number: number, type: NumberType): string {
   return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${exponent.replace('+', '')}`;
 }
 
-/** The digits of what JavaScript writes with a negative exponent. */
+/** Expands a number that JavaScript writes with a negative exponent. */
 function small(text: string): string {
   const [, sign, first, others = '', exponent] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)!;
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${others}`;
@@ -223,7 +223,7 @@ export function datatypeOf(value: Value): string | undefined {
   return value.datatype ?? xsd.string;
 }
 
-/** The token of a value. @throws LwsError for a string that is longer than the store's terms */
+/** Returns the token of a value. @throws LwsError for a string above the length limit of stored terms */
 export function toToken(value: Value | undefined): TermKey | undefined {
   if (!value || value.termKey !== undefined) return value?.termKey;
   if (value.kind === 'iri') return value.text;
@@ -237,11 +237,11 @@ function literalToken(value: string, datatype: string, language: string): TermKe
   return termKey({ termType: 'Literal', value, language, datatype: datatypeNode } as never);
 }
 
-/** The effective boolean value (SPARQL 1.1 17.2.2). */
+/** Returns the effective boolean value (SPARQL 1.1 17.2.2). */
 export function booleanOf(value: Value | undefined): boolean | undefined {
   if (value?.kind === 'string') return value.text !== '';
   if (value?.kind !== 'boolean' && value?.kind !== 'number') return undefined;
-  // 17.2.2: what is no text of its type is false.
+  // 17.2.2: ill-typed literals are false.
   return value.number !== undefined && value.number !== 0 && !Number.isNaN(value.number);
 }
 

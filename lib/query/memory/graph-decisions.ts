@@ -1,20 +1,20 @@
-/** Which graphs of an index are open, by number, each decided once in a query. */
+/** Open graphs of an index, by number. Each is decided once in a query. */
 import type { GraphFilter } from '../access/graph-filter.js';
 import type { TermIds } from './term-ids.js';
 
 const [open, closed] = [1, 2];
-/** Graphs of a page; pages are made when needed, so that a query over few graphs does not pay for all. */
+/** Graphs per page. Pages are allocated when needed, so that a query over few graphs does not pay for all. */
 const pageBits = 12;
 const pageLength = 1 << pageBits;
 
 export class GraphVerdicts {
-  /** How many graphs the gate had to be asked about. */
+  /** Number of graphs for which the gate was asked. */
   decided = 0;
-  /** Verdicts by the number of the graph; 0: not known. */
+  /** Verdicts by graph number; 0: not known. */
   private readonly pages: (Uint8Array | undefined)[];
   private readonly undecided = new Set<number>();
 
-  /** @param tell says of some graphs whether they are open, without the cost of asking the gate */
+  /** @param tell returns known verdicts without asking the gate */
   constructor(
     private readonly gate: GraphFilter,
     private readonly terms: TermIds,
@@ -23,7 +23,7 @@ export class GraphVerdicts {
     this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
   }
 
-  /** `undefined`: the authorizer has to be asked (`note`, `ask`). */
+  /** Returns `undefined` if the authorizer must be asked first (`note`, `ask`). */
   isOpen(graph: number): boolean | undefined {
     let page = this.pages[graph >>> pageBits];
     if (!page) {
@@ -41,12 +41,12 @@ export class GraphVerdicts {
     return isOpen;
   }
 
-  /** Notes a graph for the next `ask`. */
+  /** Adds a graph to the next `ask`. */
   note(graph: number): void {
     this.undecided.add(graph);
   }
 
-  /** Has the authorizer decide the noted graphs. */
+  /** Asks the authorizer to decide the noted graphs. */
   async ask(): Promise<void> {
     const graphs = [...this.undecided].map((graph) => this.terms.termKey(graph));
     this.undecided.clear();

@@ -1,6 +1,6 @@
 /**
- * Turns ranges of names of open graphs into intervals of the graphs' numbers and of their quads: in the base, numbers are in the order of
- * names, and quads in the order of numbers. It must not know who may read what, or what quads mean.
+ * Converts name ranges of open graphs to intervals of graph numbers and of their quads. In the base, numbers are in the order of
+ * names, and quads in the order of numbers. Must not depend on permissions or on the meaning of quads.
  */
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
 import type { GraphFilter } from '../access/graph-filter.js';
@@ -9,20 +9,20 @@ import type { MemoryView } from './memory-layers.js';
 import { gspo, type Ids, lowerBound, type QuadRange, type SortedQuads } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** More ranges are searched for only when later queries will use the result (`isExact`): each takes two binary searches. */
+/** More ranges are only searched if later queries will use the result (`isExact`): each takes two binary searches. */
 const maxOnce = 64;
-/** With fewer quads to scan, intervals are not worth it. */
+/** With fewer quads to scan, intervals do not pay. */
 const leastLength = 1024;
 
-/** The intervals of some ranges: beginnings and ends, alternately and in order. */
+/** Intervals of ranges: starts and ends, alternating and in order. */
 interface Found {
-  /** As numbers of graphs. */
+  /** As graph numbers. */
   readonly ids: Uint32Array;
   /** As indexes of their quads in the columns of GSPO. */
   readonly quads: Uint32Array;
 }
 
-/** The intervals by the quads of the base and the array of ranges, which is the same in query after query of a caller. */
+/** Cached intervals by the quads of the base and by the array of ranges, which stays the same between queries of a caller. */
 const remembered = new WeakMap<SortedQuads, WeakMap<readonly IriRange[], Found | undefined>>();
 
 export class GraphIntervals {
@@ -33,7 +33,7 @@ export class GraphIntervals {
     private readonly view: MemoryView,
   ) {}
 
-  /** Whether a graph is open, if the intervals tell; otherwise `undefined`. */
+  /** Returns true or false if the intervals decide a graph, otherwise `undefined`. */
   isOpen(graph: number): boolean | undefined {
     if (graph >= this.view.terms.baseSize) return undefined;
     const { found } = this;
@@ -45,12 +45,12 @@ export class GraphIntervals {
       if (ids[middle]! <= graph) low = middle + 1;
       else high = middle;
     }
-    // An even number of bounds lies before the graph: it is in no interval.
+    // An even number of bounds before the graph means that it is outside of all intervals.
     if (low % 2 === 0) return false;
     return this.gate.isExact ? true : undefined;
   }
 
-  /** The parts of the base in which open graphs are. `undefined`: they are not known, or it is as quick to look at all quads. */
+  /** Returns the parts of the base with open graphs, or `undefined` if they are unknown or reading all quads is as fast. */
   ranges(ids: Ids, length: number): readonly QuadRange[] | undefined {
     if (length < leastLength || !this.found) return undefined;
     let rest = 0;
@@ -73,7 +73,7 @@ function intervalsOf({ ranges, isExact }: GraphFilter, { terms, layers }: Memory
   const { quads } = layers[0]!;
   const known = remembered.get(quads) ?? new WeakMap<readonly IriRange[], Found | undefined>();
   remembered.set(quads, known);
-  // Beyond ASCII the order of JavaScript strings and that of their UTF-8 bytes differ.
+  // Beyond ASCII, the order of JavaScript strings differs from that of their UTF-8 bytes.
   if (!known.has(ranges)) known.set(ranges, ranges.every(isAscii) ? search(ranges, terms, quads) : undefined);
   return known.get(ranges);
 }

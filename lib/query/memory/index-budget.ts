@@ -1,29 +1,29 @@
 /**
- * What the indexes in memory of all storages of a process take together, and that they are built one after the other. Where they take too
- * much, those give way that were asked longest ago. It must not know what an index is.
+ * Memory budget for the in-memory indexes of all storages of a process. Builds run one after the other. Above the budget, the
+ * least recently used indexes are dropped. Must not depend on the content of an index.
  */
 
-/** An index that may be there. */
+/** An index that may exist. */
 export interface Held {
-  /** Lets go of it, unless it is being built; the next query builds it again, or reads its file. */
+  /** Drops the index unless it is being built. The next query builds it again, or reads its file. */
   leave(): void;
 }
 
-/** Bytes of an index for each of its quads, about. */
+/** Approximate size of an index per quad, in bytes. */
 const bytesOfQuad = 128;
 
 export class IndexBudget {
-  /** The bytes of each, that of the last query at the end. */
+  /** Size of each in bytes, the most recently used last. */
   private readonly held = new Map<Held, number>();
   private most = 0;
   private last: Promise<void> = Promise.resolve();
 
-  /** Notes how many quads the index of one storage may have: all together may take as much as the largest. */
+  /** Sets the maximum number of quads in the index of one storage. The budget of all is the largest of these. */
   allow(quads: number): void {
     this.most = Math.max(this.most, quads * bytesOfQuad);
   }
 
-  /** Notes a query of an index, of so many bytes, or that it is there from here on. */
+  /** Records a query or a new index, with its size in bytes. */
   use(index: Held, bytes: number): void {
     this.held.delete(index);
     this.held.set(index, bytes);
@@ -31,7 +31,7 @@ export class IndexBudget {
     for (const each of [...this.held.keys()]) if (each !== index && this.taken > this.most) each.leave();
   }
 
-  /** Notes that it is there no more. */
+  /** Records that the index is dropped. */
   free(index: Held): void {
     this.held.delete(index);
   }
@@ -40,7 +40,7 @@ export class IndexBudget {
     return [...this.held.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Resolves when the builds that came before have ended, to what ends this one: each has a thread of its own. */
+  /** Resolves after the preceding builds have ended, to the function that ends this one. Each build has its own thread. */
   async turn(): Promise<() => void> {
     const before = this.last;
     let end = (): void => {};
@@ -52,5 +52,5 @@ export class IndexBudget {
   }
 }
 
-/** That of this process. */
+/** Budget of this process. */
 export const processBudget = new IndexBudget();

@@ -9,7 +9,7 @@ import { type SortedQuadsData, shareQuads, sortQuads } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 import { longer, TermTable, type TermTableData } from './term-table.js';
 
-/** An index of everything, in shared memory. */
+/** Index of all quads, in shared memory. */
 export interface IndexData {
   readonly quads: SortedQuadsData;
   readonly terms: TermTableData;
@@ -23,7 +23,7 @@ export const buffersOf = ({ quads, terms }: IndexData): readonly SharedArrayBuff
 export const bytesOf = (data: IndexData): number =>
   buffersOf(data).reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** The columns S, P, O and G, which grow as quads are added. */
+/** Columns S, P, O and G, which grow when quads are added. */
 class QuadColumns {
   columns: Uint32Array[] = [0, 1, 2, 3].map(() => new Uint32Array(1024));
   count = 0;
@@ -35,17 +35,17 @@ class QuadColumns {
   }
 }
 
-/** All quads of a snapshot, as they were read. */
+/** All quads of a snapshot in reading order. */
 export interface ReadQuads {
   readonly terms: TermTable;
   readonly quads: QuadColumns;
 }
 
-/** Bytes of the texts of terms for each quad that there may be; up to `leastText` there may be more. */
+/** Text limit of terms in bytes per allowed quad; up to `leastText` the limit does not apply. */
 const [textOfQuad, leastText] = [256, 64 << 20];
 
 /**
- * Reads all quads; `undefined` when there are more than `most`, or their texts are too long, or `isStopped` says so.
+ * Reads all quads, or returns `undefined` if there are more than `most`, their texts are too long, or `isStopped` returns true.
  * @throws TableFullError
  */
 export async function readQuads(
@@ -64,7 +64,7 @@ export async function readQuads(
     for (const key of keys) {
       reader.read(key, '');
       for (let place = 0; place < 4; place++) {
-        // Successive keys mostly share the graph and the subject: their numbers need not be looked up again.
+        // Successive keys mostly have the same graph and subject, so their numbers are reused.
         const token = reader.token(place);
         if (quads.count > 0 && token === tokens[place]) continue;
         tokens[place] = token;
@@ -76,7 +76,7 @@ export async function readQuads(
   return { terms, quads };
 }
 
-/** The index of quads: sorted, in memory that threads share. */
+/** Builds the sorted index of quads in shared memory. */
 export function indexOf({ terms, quads }: ReadQuads): IndexData {
   const { data, numbers } = terms.share();
   for (const column of quads.columns) for (let i = 0; i < quads.count; i++) column[i] = numbers[column[i]!]!;
@@ -84,14 +84,14 @@ export function indexOf({ terms, quads }: ReadQuads): IndexData {
   return { quads: shareQuads(sorted), terms: data };
 }
 
-/** The triples of a graph, three numbers each. */
+/** Triples of a graph, three numbers each. */
 export type GraphTriples = Uint32Array;
 
-/** The keys of a graph. */
+/** Keys of a graph. */
 export const graphBlocks = (level: Level, snapshot: LevelSnapshot, graph: string): AsyncGenerator<string[]> =>
   keyBlocks(level, rangeOf(graphPrefix(graph)), { snapshot });
 
-/** Reads the triples of GSPO keys. Terms that have no number yet get one. */
+/** Reads the triples of GSPO keys. New terms get numbers. */
 export async function readTriples(blocks: AsyncIterable<readonly string[]>, terms: TermIds): Promise<GraphTriples> {
   const reader = new KeyReader('GSPO');
   const triples: number[] = [];

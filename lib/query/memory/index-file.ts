@@ -1,6 +1,7 @@
 /**
- * The index in memory as a file beside the database: to read it takes a hundredth of the time of building it. It is of an earlier state; the log of
- * changes says which graphs have changed since, or that it does not know. Nothing depends on it.
+ * File with the in-memory index beside the database: reading it is 100 times faster than a build. It reflects an earlier state.
+ * The change log shows the graphs that have changed since, or that it does not reach back far enough. It can be deleted at any
+ * time.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
@@ -11,18 +12,18 @@ import { allChanges, changeKey, positionOfKey, readEntry } from '../../storage/l
 import { linksetEnd } from '../access/graph-ranges.js';
 import { buffersOf, type IndexData } from './index-data.js';
 
-/** Changes with the layout of the file, and of what is in it. */
+/** Version of the file layout and its content. */
 const format = 2;
 /** Bytes before the header: its length, and the SHA-256 of that length, the header and the buffers. */
 const [lengthBytes, digestBytes] = [4, 32];
-/** With more changed graphs it is built anew. */
+/** Maximum number of changed graphs. With more, the index is rebuilt. */
 const mostChanged = 4_000;
 
-/** A state of a storage. */
+/** State of a storage. */
 export interface IndexedState {
-  /** The storage's IRI. */
+  /** IRI of the storage. */
   readonly storage: string;
-  /** The position of its last event in the log of changes. */
+  /** Position of its last event in the change log. */
   readonly position: number;
 }
 
@@ -38,14 +39,17 @@ interface Opened {
   readonly snapshot: LevelSnapshot;
 }
 
-/** What an index of a snapshot is of; `undefined`: it cannot be kept, since it has graphs of which the log does not tell, or there is no log. */
+/**
+ * Returns the state of an index of a snapshot, or `undefined` if it cannot be saved because it has graphs that the log does not
+ * cover, or there is no log.
+ */
 export async function stateOf({ level, snapshot }: Opened, storage: string): Promise<IndexedState | undefined> {
   const [last] = await level.keys({ ...allChanges(), reverse: true, limit: 1, snapshot }).all();
   if (last === undefined || (await stagedGraphs(level, snapshot)).size > 0) return undefined;
   return { storage, position: positionOfKey(last) };
 }
 
-/** Writes the file, readable by its owner alone. @throws the file system's error */
+/** Writes the file with permissions for its owner only. @throws the file system error */
 export function writeIndex(file: string, state: IndexedState, data: IndexData): void {
   const buffers = buffersOf(data).map((each) => new Uint8Array(each));
   const { columns: _, ...quads } = data.quads;
@@ -58,7 +62,7 @@ export function writeIndex(file: string, state: IndexedState, data: IndexData): 
   writeWhole(file, [head, digestOf([head, text, ...buffers]), text, ...buffers]);
 }
 
-/** The index of the file, and the graphs that have changed since; `undefined` when it cannot be used. */
+/** Returns the index of the file and the graphs that have changed since, or `undefined` if it cannot be used. */
 export async function readIndex(
   file: string,
   storage: string,
@@ -87,14 +91,14 @@ export async function readIndex(
       changed,
     };
   } catch {
-    // There is none, or it is damaged.
+    // The file does not exist or is damaged.
     return undefined;
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
 }
 
-/** `undefined` when the log does not have all changes since, or there are too many. */
+/** Returns `undefined` if the log does not have all changes since, or there are too many. */
 async function changedSince(
   { position, storage }: IndexedState,
   { level, snapshot }: Opened,
@@ -105,7 +109,7 @@ async function changedSince(
     for (const entry of entries) {
       const { previous, events } = readEntry(entry, storage);
       const end = positionOfKey(entry[0]);
-      // The entry of the position itself may have been removed from the log.
+      // The log entry of the position itself may have been removed.
       if (end !== position && previous !== (last ?? position)) return undefined;
       last = end;
       for (const { what } of end === position ? [] : events) {
@@ -134,7 +138,7 @@ function read(handle: number, length: number): Buffer {
 function readInto(handle: number, target: Uint8Array): void {
   for (let at = 0; at < target.length; ) {
     const count = readSync(handle, target, at, target.length - at, null);
-    if (count === 0) throw new RangeError('The file is cut off.');
+    if (count === 0) throw new RangeError('The file is truncated.');
     at += count;
   }
 }

@@ -1,51 +1,51 @@
 /**
- * The matches in a part of a layer: in open graphs, each triple of the union default graph once. It is synchronous: at a graph that is not
- * authorized yet, it stops, and goes on there when the authorizer has answered.
+ * Scans a part of a layer for matches in open graphs, each triple of the union default graph once. Synchronous: it stops at a
+ * graph that is not authorized yet, and resumes after the authorizer's response.
  */
 import type { GraphVerdicts } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
 import { type Columns, gspo, type Ids, type QuadRange, rangeIn, spog, upperBound } from './sorted-quads.js';
 
-/** There are no more matches. */
+/** No more matches. */
 export const ended = -1;
-/** The scan is paused: the authorization of a graph is pending. */
+/** The scan is paused because a graph is not authorized yet. */
 export const stopped = -2;
 
-/** Matches, one after the other. */
+/** Cursor over matches. */
 export interface MatchScan {
-  /** Goes to the next match. `ended`: there is none; `stopped`: call again when the noted graphs have been asked for. */
+  /** Moves to the next match. `ended`: there is none. `stopped`: call again after asking for the noted graphs. */
   next(): number;
-  /** A term of the match, as its number in `MemoryView.terms`. */
+  /** Returns a term of the match, as its number in `MemoryView.terms`. */
   id(place: number): number;
 }
 
-/** Where to look for copies of a triple that replace the one at hand: of all copies in open graphs, only the first is a match. */
+/** Places with copies of a triple that take precedence: of all copies in open graphs, only the first is a match. */
 export interface Copies {
-  /** In the scanned part, all copies of a triple are adjacent. */
+  /** True if all copies of a triple are adjacent in the scanned part. */
   readonly areAdjacent: boolean;
   /** Layers whose copies come first. */
   readonly before: readonly Layer[];
 }
 
-/** Quads that are searched for further undecided graphs, to ask the authorizer for all of them together. */
+/** Maximum number of quads searched for further undecided graphs, so that the authorizer is asked for all of them together. */
 const maxAhead = 4096;
 
 export class LayerScan implements MatchScan {
-  /** The columns of S, P, O and G in the order of the scan. */
+  /** Columns S, P, O and G in the order of the scan. */
   readonly columns: Columns;
   private readonly subjects: Uint32Array;
   private readonly predicates: Uint32Array;
   private readonly objects: Uint32Array;
   private readonly graphs: Uint32Array;
-  /** Turns numbers in the columns into those of `MemoryView.terms`. Absent: they are the same. */
+  /** Maps numbers in the columns to those of `MemoryView.terms`. Absent: they are equal. */
   private readonly numbers: Uint32Array | undefined;
   private at: number;
   private taken = -1;
 
   /**
-   * @param ids the bound terms, as numbers of the layer
+   * @param ids bound terms, as numbers of the layer
    * @param verdicts absent: every graph is open
-   * @param copies absent: copies of a triple are matches of their own
+   * @param copies absent: copies of a triple are separate matches
    */
   constructor(
     private readonly layer: Layer,
@@ -60,7 +60,7 @@ export class LayerScan implements MatchScan {
     this.at = range.from;
   }
 
-  /** Every quad of the part is a match. */
+  /** True if every quad of the part is a match. */
   get isPlain(): boolean {
     const { layer, range, verdicts, copies } = this;
     const hasCopies = copies && (copies.before.length > 0 || !layer.quads.isUnique);
@@ -71,12 +71,12 @@ export class LayerScan implements MatchScan {
     return this.range.to - this.range.from;
   }
 
-  /** The same scan over a part of the range, in indexes of the columns. */
+  /** Returns the same scan over a part of the range, in indexes of the columns. */
   within(from: number, to: number): LayerScan {
     return new LayerScan(this.layer, { ...this.range, from, to }, this.ids, this.verdicts, this.copies);
   }
 
-  /** The index of the next match in the columns, or `ended`, or `stopped`. */
+  /** Returns the index of the next match in the columns, `ended`, or `stopped`. */
   next(): number {
     const { layer, range, graphs, verdicts, copies } = this;
     const { masked } = layer;
@@ -89,7 +89,7 @@ export class LayerScan implements MatchScan {
       if (verdicts) {
         const isOpen = verdicts.isOpen(this.among(graph));
         if (isOpen === false) {
-          // In GSPO the quads of a graph are adjacent: skip them all.
+          // In GSPO the quads of a graph are adjacent, so they are skipped together.
           if (range.order === gspo) this.at = upperBound(graphs, graph, i, range.to) - 1;
           continue;
         }
@@ -114,12 +114,12 @@ export class LayerScan implements MatchScan {
     return this.idAt(place, this.taken);
   }
 
-  /** A term of the quad at an index of the columns. */
+  /** Returns a term of the quad at an index of the columns. */
   idAt(place: number, at: number): number {
     return this.among(this.columns[place as 0][at]!);
   }
 
-  /** Skips the quads with the same term in this place as the last match. In the order, the place is the next one after the bound terms. */
+  /** Skips quads with the same term in this position as the last match. The position is the next one after the bound terms. */
   leapOver(place: number): void {
     const by = this.columns[place as 0];
     this.at = Math.max(this.at, upperBound(by, by[this.taken]!, this.taken, this.range.to));
@@ -144,7 +144,7 @@ export class LayerScan implements MatchScan {
     );
   }
 
-  /** Whether an open graph has a copy that comes before this one; `undefined`: a graph is not authorized yet. */
+  /** Returns true if an open graph has a copy with precedence, and `undefined` if a graph is not authorized yet. */
   private isRepeated({ areAdjacent, before }: Copies, i: number): boolean | undefined {
     if (!areAdjacent && !this.layer.quads.isUnique) {
       const isRepeated = this.hasCopy(this.layer, i, this.graphs[i]!);
@@ -157,7 +157,7 @@ export class LayerScan implements MatchScan {
     return false;
   }
 
-  /** Whether a layer has the triple in an open graph whose number is less than `below`. */
+  /** Returns true if a layer has the triple in an open graph with a number below `below`. */
   private hasCopy(layer: Layer, i: number, below: number): boolean | undefined {
     const { quads, masked, numbers } = layer;
     const triple = [this.subjects[i]!, this.predicates[i]!, this.objects[i]!];
@@ -188,7 +188,7 @@ export class LayerScan implements MatchScan {
   }
 }
 
-/** The number of a term in a layer; -1 when the layer has no quad with it. */
+/** Returns the number of a term in a layer, or -1 if the layer has no quad with it. */
 export function numberIn({ numbers, quads }: Layer, id: number): number {
   if (numbers) return numbers.of(id);
   return id <= quads.most ? id : -1;

@@ -1,6 +1,6 @@
 /**
- * Which graphs changed since some moment: each change has a sequence number. A graph is noted before a snapshot can have its change, and
- * again when the change is on the disk. It must not know who asks for what, or what is in the graphs.
+ * Tracks changed graphs: each change has a sequence number. A graph is recorded before a snapshot can include its change, and
+ * again when the change is on disk. Must not depend on queries or on the content of graphs.
  */
 import type { Transaction } from '../../storage/transactions/transaction.js';
 import type { GraphChanges } from './memory-layers.js';
@@ -14,14 +14,14 @@ interface Noted {
 type Changes = Pick<Transaction, 'graphs'>;
 
 export class LayeredGraphs {
-  /** The number of the last change. */
+  /** Number of the last change. */
   sequence = 0;
-  /** Quads of the noted graphs, before or after their change, whichever are more. */
+  /** Number of quads of the recorded graphs, before or after their change, whichever is larger. */
   quads = 0;
   private readonly noted = new Map<string, Noted>();
   /** The same in the order of the numbers, with outdated entries of graphs that changed again. */
   private log: Noted[] = [];
-  /** Graphs with changes on their way to the disk, and how many of these each has. */
+  /** Graphs with pending changes, with the number of changes. */
   private readonly unsettled = new Map<string, { count: number; quads: number }>();
   private isKept = false;
 
@@ -39,7 +39,7 @@ export class LayeredGraphs {
     }
   }
 
-  /** The changes are on the disk, or were dropped. */
+  /** The changes are on disk, or were dropped. */
   settle({ graphs }: Changes): void {
     for (const graph of graphs.keys()) {
       const { count, quads } = this.unsettled.get(graph) ?? { count: 1, quads: 0 };
@@ -49,10 +49,7 @@ export class LayeredGraphs {
     }
   }
 
-  /**
-   * Begins to keep which graphs change. Returns a number: each snapshot that is taken from here on has all changes, except those of graphs
-   * that are noted with a greater number.
-   */
+  /** Starts recording. Returns a number: each later snapshot includes all changes, except those of graphs recorded with a greater number. */
   begin(): number {
     this.isKept = true;
     const { sequence } = this;
@@ -60,12 +57,12 @@ export class LayeredGraphs {
     return sequence;
   }
 
-  /** Notes graphs that changed before it was kept which do. @param quads of each, about */
+  /** Records graphs that changed before the recording started. @param quads approximate number for each graph */
   add(graphs: readonly string[], quads: number): void {
     for (const graph of graphs) this.note(graph, quads);
   }
 
-  /** Forgets the graphs whose last number is `upTo` or less. */
+  /** Removes the graphs with a last number of at most `upTo`. */
   forget(upTo: number): void {
     this.log = this.log.filter((noted) => noted.sequence > upTo && this.noted.get(noted.graph) === noted);
     for (const [graph, { sequence, quads }] of this.noted) {
@@ -75,13 +72,13 @@ export class LayeredGraphs {
     }
   }
 
-  /** Forgets everything, and keeps nothing until `begin`. */
+  /** Removes everything and stops recording until `begin`. */
   end(): void {
     this.forget(this.sequence);
     this.isKept = false;
   }
 
-  /** The graphs that changed after the change of this number. */
+  /** Returns the graphs that changed after the change with this number. */
   since(sequence: number): GraphChanges {
     let at = this.log.length;
     const graphs: (readonly [string, number])[] = [];

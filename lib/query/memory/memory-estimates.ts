@@ -1,24 +1,24 @@
 /**
- * How many matches scans have: counted where the quads to look at are few, extrapolated from samples where they are many. It must not know
- * who may read what, or what estimates are used for.
+ * Estimates the number of matches of scans: counted for few quads, extrapolated from samples for many. Must not depend on
+ * permissions or on the use of the estimates.
  */
 import { roughly } from '../access/estimates.js';
 import type { GraphVerdicts } from './graph-decisions.js';
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 
-/** Up to so many quads are counted one by one, `atATime` of them between two looks at `maxDecided`. */
+/** Maximum number of quads that are counted. `maxDecided` is checked after every `atATime` quads. */
 const maxCounted = 2048;
 const atATime = 64;
-/** Counting is given up for samples when it has had more graphs decided than these. */
+/** Maximum number of graphs decided for a count. Beyond it, samples are used. */
 const maxDecided = 64;
-/** Rounds of evenly spaced samples: how many, their length in quads, and the matches with which no closer round is needed. */
+/** Rounds of evenly spaced samples: their number, their length in quads, and the number of matches that makes a closer round unnecessary. */
 const samples = [
   { count: 16, length: 4, enough: 8 },
   { count: 32, length: 4, enough: 4 },
   { count: 32, length: 32, enough: 0 },
 ] as const;
 
-/** @param verdicts on the graphs of the scans */
+/** @param verdicts for the graphs of the scans */
 export async function estimated(scans: readonly LayerScan[], verdicts: GraphVerdicts): Promise<number> {
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);
   if (length <= maxCounted) {
@@ -27,11 +27,11 @@ export async function estimated(scans: readonly LayerScan[], verdicts: GraphVerd
   }
   let count = 0;
   for (const scan of scans) count += await judged(scan, verdicts);
-  // A pattern without an open match in the samples gets the estimate of a pattern without any match.
+  // A pattern without an open match in the samples gets the same estimate as one without any match.
   return count === 0 ? 0 : roughly(count);
 }
 
-/** `undefined` when too many graphs would have to be decided. */
+/** Returns `undefined` if too many graphs would have to be decided. */
 async function countedAll(scans: readonly LayerScan[], verdicts: GraphVerdicts): Promise<number | undefined> {
   const before = verdicts.decided;
   let count = 0;
@@ -66,12 +66,12 @@ async function judged(scan: LayerScan, verdicts: GraphVerdicts): Promise<number>
   return 0;
 }
 
-/** Quads after a place that are searched for a match. */
+/** Number of quads searched for a match from each sample position. */
 const maxSearched = 16;
 
 /**
- * Matches at evenly spaced places, each as a scan that is at it.
- * @param verdicts on the graphs of the scans; absent: all are open
+ * Returns matches at evenly spaced positions, each as a scan positioned at it.
+ * @param verdicts for the graphs of the scans (default: all) are open
  */
 export async function sampled(
   scans: readonly LayerScan[],

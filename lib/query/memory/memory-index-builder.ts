@@ -1,4 +1,4 @@
-/** The thread that builds the index in memory: it opens the server's LevelDB for itself, and reads one snapshot, or the file of an earlier index. */
+/** Thread that builds the in-memory index. It opens the server's LevelDB itself, and reads one snapshot, or the file of an earlier index. */
 import { statSync } from 'node:fs';
 import { openLevel } from '../../storage/level/durable-level.js';
 import { acquire, isEnding, release, serve } from '../../threads/worker-host.js';
@@ -6,27 +6,27 @@ import { type IndexData, indexOf, readQuads } from './index-data.js';
 import { readIndex, stateOf, writeIndex } from './index-file.js';
 
 export interface BuilderTask {
-  /** The folder of the LevelDB. */
+  /** Directory of the LevelDB. */
   readonly folder: string;
   readonly maxQuads: number;
-  /** Where an index of so many quads is kept as a file. */
+  /** Minimum number of quads of an index that is saved to a file. */
   readonly keptFrom: number;
-  /** The storage's IRI. */
+  /** IRI of the storage. */
   readonly storage: string;
 }
 
 export interface BuiltIndex {
   readonly data: IndexData;
-  /** Graphs that have changed since; absent: it is of today. */
+  /** Graphs that have changed since, absent if the index is current. */
   readonly changed?: readonly string[];
 }
 
-/** A file is not written again before so many milliseconds. */
+/** Minimum time between two writes of a file, in milliseconds. */
 const keptMs = 600_000;
 let save = (): void => {};
 
 const functions = {
-  /** The index; `undefined` when there are more quads than `maxQuads`, or the thread has to end. */
+  /** Returns the index, or `undefined` if there are more than `maxQuads` quads or the thread has to end. */
   async build({ folder, maxQuads, keptFrom, storage }: BuilderTask): Promise<BuiltIndex | undefined> {
     const level = await acquire(() => openLevel(folder));
     const snapshot = level.snapshot();
@@ -35,7 +35,7 @@ const functions = {
     const read = kept ? undefined : await readQuads(level, snapshot, { most: maxQuads, isStopped: isEnding });
     const state = read && read.quads.count >= keptFrom ? await stateOf({ level, snapshot }, storage) : undefined;
     await snapshot.close();
-    // LevelDB is closed: from here on the thread can be killed.
+    // LevelDB is closed. The thread can be killed from here on.
     await release(level);
     if (kept && kept.data.quads.count <= maxQuads) return kept;
     const data = read && indexOf(read);
@@ -43,7 +43,7 @@ const functions = {
     return data && { data };
   },
 
-  /** Writes the file, when the index is in use already. */
+  /** Writes the file, after the index has been passed on. */
   save: async () => save(),
 };
 

@@ -1,6 +1,6 @@
 /**
- * The life of the index in memory: a thread of its own builds it at the first query, the threads that queries run in get it together with
- * the graphs that changed since, and it is built anew when many have changed.
+ * Lifecycle of the in-memory index: a separate thread builds it at the first query, the query threads receive it with the graphs
+ * that have changed since, and it is rebuilt after many changes.
  */
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/transactions/store.js';
@@ -13,45 +13,45 @@ import type { BuilderFunctions, BuiltIndex } from './memory-index-builder.js';
 import type { GraphChanges, MemoryAsked, MemoryBase, QueryThread } from './memory-layers.js';
 
 export interface MemoryIndexOptions {
-  /** The folder of the LevelDB. */
+  /** Directory of the LevelDB. */
   readonly folder: string;
   readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'kept' | 'grow' | 'growsAt' | 'changes'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** A storage with more quads has no index; 0: none has one. */
+  /** Maximum number of quads of a storage with an index; 0 disables indexes. */
   readonly maxQuads: number;
-  /** An index of so many quads is kept as a file, too. */
+  /** Minimum number of quads of an index that is saved to a file. */
   readonly keptFrom?: number;
-  /** Up to so many changed graphs never lead to a new build: queries read them one by one. */
+  /** Number of changed graphs that never lead to a rebuild: queries read them one by one. */
   readonly fewGraphs?: number;
-  /** The shortest time between two builds. */
+  /** Minimum time between two builds. */
   readonly pauseMs?: number;
-  /** The time between two builds is at least so many times the duration of the last one. */
+  /** Minimum time between two builds as a multiple of the last build's duration. */
   readonly pauseTimes?: number;
-  /** The time until the next build after one that failed or found too many quads. */
+  /** Time until the next build after one that failed or found too many quads. */
   readonly retryMs?: number;
-  /** The index is dropped after so long without a query. */
+  /** Time without a query after which the index is dropped. */
   readonly idleMs?: number;
 }
 
-/** What a server needs besides, and bytes of memory for each quad of an index: of its own, and of one that is built in its place. */
+/** Memory that a server needs for everything else, and bytes per quad for an index and for the one that replaces it. */
 const [besides, bytesOfQuad] = [448 << 20, 512];
-/** No index has more quads, unless a setting says so. */
+/** Default maximum number of quads of an index. */
 export const mostQuads = 1_000_000;
 
-/** How many quads an index may have in the memory that this process has. */
+/** Returns the maximum number of quads of an index in the memory of this process. */
 export const quadsInMemory = (): number =>
   Math.min(mostQuads, Math.max(0, Math.floor((memoryOfProcess() - besides) / bytesOfQuad)));
 
-/** About as many quads as a resource has. */
+/** Approximate number of quads of a resource. */
 const quadsOfGraph = 20;
-/** With so many times the changes that lead to a new build, the old index is dropped before the new one is there. */
+/** With this multiple of the changes that lead to a rebuild, the old index is dropped before the new one is complete. */
 const tooMany = 4;
-/** With this share of `maxQuads`, quads get all orders on the disk, so that they are there before the index is not. */
+/** With this share of `maxQuads`, the build of all indexes on disk starts, so that they exist before the in-memory index is dropped. */
 const worthGrowing = 0.8;
 
 export class MemoryIndex {
   private readonly changed = new LayeredGraphs();
-  /** The threads that queries run in, each with the number of the last change that it was told of. */
+  /** Query threads, with the number of the last change that each received. */
   private readonly threads = new Map<QueryThread, number>();
   private base: MemoryBase | undefined;
   private quads = 0;
@@ -63,12 +63,12 @@ export class MemoryIndex {
   private isClosed = false;
   private isPaused = false;
   private version = 0;
-  /** When the next build may begin, as a timestamp. */
+  /** Earliest time of the next build, as a timestamp. */
   private nextAt = 0;
-  /** The last build did not lead to an index. */
+  /** The last build did not produce an index. */
   private hasFailed = false;
   private isTold = false;
-  /** A query has come since the last build began. */
+  /** True if a query has arrived since the last build began. */
   private isUsed = false;
   private idle: NodeJS.Timeout | undefined;
 
@@ -87,8 +87,8 @@ export class MemoryIndex {
   }
 
   /**
-   * What a query is told that cannot do without the index, since the quads are in one order alone: waits for the index, or until the quads
-   * have all orders. `undefined`: there is no index.
+   * Called for a query that requires the index, because the quads have one index on disk only. Waits for the in-memory index, or
+   * for all indexes on disk. Returns `undefined` if there is no in-memory index.
    */
   async ready(): Promise<MemoryAsked | undefined> {
     const { store } = this.options;
@@ -103,7 +103,7 @@ export class MemoryIndex {
     return this.asked;
   }
 
-  /** Called for each query. The first one starts a build: a server without queries has no index. */
+  /** Called for each query. The first one starts a build, so a server without queries has no index. */
   use(): void {
     const { idleMs = 3_600_000 } = this.options;
     if (this.isClosed) return;
@@ -146,7 +146,7 @@ export class MemoryIndex {
     } catch (error) {
       failure = error;
     }
-    // The file is written beside: without one, it is only slower.
+    // Errors of writing the file are ignored: without it, the next start is only slower.
     this.saver = builder;
     const saved = built && !this.isClosed ? builder.call('save', undefined).catch(() => {}) : Promise.resolve();
     const ended = saved.then(() => builder.end()).finally(endTurn);
@@ -161,34 +161,34 @@ export class MemoryIndex {
     else this.giveUp(failure);
   }
 
-  /** A build is running or planned. */
+  /** True if a build is running or planned. */
   get isAtWork(): boolean {
     return this.isBuilding || this.timer !== undefined;
   }
 
-  /** Gives a new thread the index, now and whenever it changes. */
+  /** Sends a new thread the index, now and after each change. */
   serve(thread: QueryThread): void {
     this.threads.set(thread, 0);
     void thread.exited.then(() => this.threads.delete(thread));
     if (this.base) tell(thread, this.base);
   }
 
-  /** Notes that a thread is another storage's from here on. */
+  /** Records that a thread now serves another storage. */
   forget(thread: QueryThread): void {
     this.threads.delete(thread);
   }
 
-  /** Quads of graphs that changed since the index was built, before or after their change. */
+  /** Number of quads of graphs that changed since the index was built, before or after their change. */
   get changedQuads(): number {
     return this.changed.quads;
   }
 
-  /** What a query is told before its snapshot is taken. */
+  /** Index information for a query before its snapshot is taken. */
   get asked(): MemoryAsked | undefined {
     return this.base && { version: this.base.version, sequence: this.changed.sequence };
   }
 
-  /** What a query is told after its snapshot is taken; `undefined`: it cannot use the index. */
+  /** Index information for a query after its snapshot is taken, or `undefined` if it cannot use the index. */
   changes(thread: QueryThread, { version }: MemoryAsked): GraphChanges | undefined {
     if (this.base?.version !== version || (this.isOver(tooMany) && this.isDispensable)) return undefined;
     const changes = this.changed.since(Math.max(this.threads.get(thread) ?? 0, this.base.sequence));
@@ -196,7 +196,7 @@ export class MemoryIndex {
     return changes;
   }
 
-  /** Ends a running build and allows no other one until the returned function is called; the next query then starts one. */
+  /** Ends a running build and blocks new ones until the returned function is called. The next query then starts a build. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
     await this.endBuild();
@@ -227,7 +227,7 @@ export class MemoryIndex {
     this.give(base);
     [this.hasFailed, this.isTold] = [false, false];
     const facts = { quads: this.quads, bytes: bytesOf(base.data), changed: changed.length, ms };
-    this.options.log.info(facts, 'The index in memory is ready.');
+    this.options.log.info(facts, 'The in-memory index is ready.');
     this.review();
   }
 
@@ -240,7 +240,7 @@ export class MemoryIndex {
 
   private giveUp(failure: unknown): void {
     const { log, store, retryMs = 300_000 } = this.options;
-    if (failure) log.warn({ err: failure }, 'The index in memory could not be built.');
+    if (failure) log.warn({ err: failure }, 'The in-memory index could not be built.');
     else this.tellOfNone();
     this.hasFailed = true;
     if (!this.isDispensable) void store.grow();
@@ -248,28 +248,30 @@ export class MemoryIndex {
     this.drop();
   }
 
-  /** Queries that cannot use the index read the disk. */
+  /** Queries that cannot use the index read from disk. */
   private get isDispensable(): boolean {
     return this.options.store.kept.orders.isComplete;
   }
 
-  /** Says once why queries go without. */
+  /** Logs once why queries do not use an index. */
   private tellOfNone(): void {
     const { log, maxQuads } = this.options;
     if (!this.isTold && maxQuads > 0)
-      log.info(`There is no index in memory: there are more than ${maxQuads} quads, or their texts are too long.`);
+      log.info(
+        `There is no in-memory index: the storage has more than ${maxQuads} quads, or their texts are too long.`,
+      );
     this.isTold = true;
   }
 
-  /** There may be an index of so many quads as the storage has. */
+  /** True if an index of the storage's size is allowed. */
   private get hasRoom(): boolean {
     const { store, maxQuads } = this.options;
     return maxQuads > 0 && store.kept.quads <= maxQuads;
   }
 
-  /** Drops the index: no query has come for `idleMs`, or other storages have asked later and need the memory. */
+  /** Drops the index after `idleMs` without a query, or if other storages were queried more recently and need the memory. */
   leave(): void {
-    // A build needs the graphs that change while it runs, which `drop` would forget.
+    // A running build needs the changed graphs, which `drop` would forget.
     if (this.isBuilding) return void this.idle?.refresh();
     this.isUsed = false;
     clearTimeout(this.timer);
@@ -282,10 +284,10 @@ export class MemoryIndex {
     this.changed.end();
   }
 
-  /** Plans a new build when much has changed. */
+  /** Plans a rebuild after many changes. */
   private review(): void {
     if (!this.base || this.isBuilding || !this.isOver(1)) return;
-    // Who has waited for an index gets to use it, however much is written meanwhile.
+    // Queries that have waited for an index can use it, whatever is written meanwhile.
     if (this.isOver(tooMany) && (this.isDispensable || Date.now() >= this.nextAt)) this.drop();
     if (this.isUsed) this.later(this.nextAt - Date.now());
   }
@@ -308,6 +310,6 @@ export class MemoryIndex {
 }
 
 const tell = (thread: QueryThread, base: MemoryBase | undefined): void => {
-  // The call fails only when the thread ends, which then needs no index.
+  // The call fails only if the thread ends, which then needs no index.
   thread.call('use', base).catch(() => {});
 };

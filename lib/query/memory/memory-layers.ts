@@ -1,6 +1,6 @@
 /**
- * The index as one thread has it: the base, which all threads share, and layers of its own with the graphs that changed since, as they are in
- * the snapshot of the query.
+ * The index in one thread: the base, shared by all threads, and the thread's own layers with the graphs that have changed since,
+ * in the state of the query's snapshot.
  */
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { type GraphTriples, graphBlocks, type IndexData, readTriples } from './index-data.js';
@@ -10,59 +10,59 @@ import { TableFullError, TermTable } from './term-table.js';
 
 export interface MemoryBase {
   readonly version: number;
-  /** The base has the changes up to this number. */
+  /** The base includes changes up to this number. */
   readonly sequence: number;
   readonly data: IndexData;
 }
 
-/** A thread that queries run in. */
+/** Query thread. */
 export interface QueryThread {
-  /** Gives the thread the index for its next queries; `undefined`: there is none. */
+  /** Sends the thread the index for its next queries; `undefined`: there is none. */
   call(name: 'use', base: MemoryBase | undefined): Promise<unknown>;
   readonly exited: Promise<void>;
 }
 
-/** What the thread is told of the index before it takes the snapshot of a query. */
+/** Index information for the thread before it takes the snapshot of a query. */
 export interface MemoryAsked {
-  /** The version of the base that may be used. */
+  /** Version of the base to use. */
   readonly version: number;
-  /** The number of the last change so far. */
+  /** Number of the last change. */
   readonly sequence: number;
 }
 
-/** What the thread is told after it has taken the snapshot. */
+/** Index information for the thread after it has taken the snapshot. */
 export interface GraphChanges {
-  /** Graphs that changed since this thread was last told, each with the number of its last change. */
+  /** Graphs that changed since the last message to this thread, each with the number of its last change. */
   readonly graphs: readonly (readonly [graph: string, sequence: number])[];
   /** Graphs whose last change may or may not be in the snapshot. */
   readonly unsettled: readonly string[];
 }
 
-/** The triples of a graph after the change `sequence`; -1: in one snapshot only, to be read again for the next. */
+/** Triples of a graph after the change `sequence`. -1: valid in one snapshot only, to be read again for the next. */
 interface KnownGraph {
   readonly sequence: number;
   readonly id: number;
   readonly triples: GraphTriples;
 }
 
-/** Graphs that are read concurrently. */
+/** Maximum number of graphs read concurrently. */
 const lanes = 8;
-/** Up to so many quads of changed graphs are sorted again for each query; more become a layer that is kept. */
+/** Maximum number of quads of changed graphs that are sorted again for each query. More become a persistent layer. */
 const maxRecent = 1000;
-/** Terms that are not in the base. With more, all are forgotten: most may belong to earlier contents of graphs. */
+/** Maximum number of terms that are not in the base. Beyond it, all are dropped: most may belong to earlier contents of graphs. */
 const maxOwnTerms = 250_000;
 
 export class MemoryLayers {
   private base: LayersOfBase | undefined;
   private readonly changed = new Map<string, number>();
 
-  /** @param base `undefined`: there is none any more */
+  /** @param base `undefined` if it was dropped */
   use(base: MemoryBase | undefined): void {
     for (const [graph, sequence] of this.changed) if (!base || sequence <= base.sequence) this.changed.delete(graph);
     this.base = base && new LayersOfBase(base);
   }
 
-  /** The quads of the snapshot; `undefined` when the thread has another version of the base, or too many terms. */
+  /** Returns the quads of the snapshot, or `undefined` if the thread has another version of the base, or too many terms. */
   async view(
     asked: MemoryAsked,
     { graphs, unsettled }: GraphChanges,
@@ -73,7 +73,7 @@ export class MemoryLayers {
     if (this.base?.version !== asked.version) return undefined;
     const open = new Set(unsettled);
     const changed = [...this.changed].map(([graph, sequence]): ChangedGraph => {
-      // Only a change that was on the disk before the snapshot was taken is certain to be in this and later ones.
+      // Only a change that was on disk before the snapshot was taken is certain to be in this and later ones.
       return { graph, sequence, lasts: sequence <= asked.sequence && !open.has(graph) };
     });
     try {
@@ -88,13 +88,13 @@ export class MemoryLayers {
 interface ChangedGraph {
   readonly graph: string;
   readonly sequence: number;
-  /** What is read of it now is valid in later snapshots, until it changes again. */
+  /** Its content stays valid in later snapshots until the next change. */
   readonly lasts: boolean;
 }
 
 type ReadGraph = (graph: string, terms: TermIds) => Promise<GraphTriples>;
 
-/** One base and the graphs that changed since. A new base gets a new object, since a query may still read graphs for the old one. */
+/** A base with the graphs that have changed since. Each base has its own object, because a query may still read graphs for the old one. */
 class LayersOfBase {
   readonly version: number;
   private readonly table: TermTable;
@@ -102,7 +102,7 @@ class LayersOfBase {
   private readonly masked: Uint8Array;
   private terms: TermIds;
   private readonly known = new Map<string, KnownGraph>();
-  /** A layer of changed graphs that is kept, and the graphs in it. */
+  /** Persistent layer of changed graphs, and its graphs. */
   private settled: (SortedLayer & { readonly graphs: ReadonlyMap<string, KnownGraph> }) | undefined;
   private last: MemoryView | undefined;
 
@@ -165,7 +165,7 @@ class LayersOfBase {
   }
 }
 
-/** The same quads, except that some graphs have others. @param graphs the GSPO keys that each of them has, in blocks */
+/** Returns the same quads with the content of some graphs replaced. @param graphs their GSPO keys in blocks */
 export async function withGraphs(
   { terms, layers }: MemoryView,
   graphs: ReadonlyMap<string, AsyncIterable<readonly string[]>>,
@@ -217,7 +217,7 @@ function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermI
 
 export interface Layer {
   readonly quads: SortedQuads;
-  /** By the number of a graph: 1 when this layer's quads of it are out of date. Absent: none are. */
+  /** By graph number: 1 if this layer's quads of the graph are outdated. Absent: none are. */
   readonly masked: Uint8Array | undefined;
   /** Absent: the numbers in the quads are those of `MemoryView.terms`. */
   readonly numbers: LayerNumbers | undefined;
@@ -225,19 +225,19 @@ export interface Layer {
 
 export interface MemoryView {
   readonly terms: TermIds;
-  /** Each graph is unmasked in one of them at most. */
+  /** Each graph is unmasked in at most one of them. */
   readonly layers: readonly Layer[];
 }
 
-/** Numbers of a layer's own, in the order of the texts: `MemoryView.terms` numbers terms that are not in the base in no order. */
+/** The layer's own numbers, in the order of the texts. `MemoryView.terms` numbers terms outside of the base in order of arrival. */
 class LayerNumbers {
-  /** @param ids the numbers in `terms`, in the order of the texts */
+  /** @param ids numbers in `terms`, in the order of the texts */
   constructor(
     readonly ids: Uint32Array,
     private readonly terms: TermIds,
   ) {}
 
-  /** The layer's number of a term; -1 when the layer lacks it. */
+  /** Returns the layer's number of a term, or -1 if the layer lacks it. */
   of(id: number): number {
     const at = this.first((other) => this.terms.compare(other, id) < 0);
     return this.ids[at] === id ? at : -1;

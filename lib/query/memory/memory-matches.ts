@@ -1,4 +1,4 @@
-/** The quads of the caller's dataset that match given terms, from memory: the same answers as those of `KeyMatches` from LevelDB. */
+/** Quads of the caller's dataset that match given terms, from memory. Equivalent to `KeyMatches` over LevelDB. */
 
 import { type DatasetGraphs, type DatasetPart, graphFilter } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
@@ -12,19 +12,19 @@ import { OpenScans } from './open-scans.js';
 import type { Ids } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** Matches of a block. The first one is shorter, as it may be all that is wanted. */
+/** Matches per block. The first one is shorter, because it may be enough. */
 const blockLength = 2048;
 const firstLength = 64;
-/** What a lookup takes, in matches. */
+/** Cost of a lookup, in matches. */
 const lookUpWork = 4;
 
 export class MemoryMatches implements QuadMatches {
-  // A lookup takes 2 to 3 µs, a match of a scan 0.1 to 0.3, and as much again to be joined.
+  // A lookup takes 2 to 3 µs, a match of a scan 0.1 to 0.3 µs, and as much again to be joined.
   readonly costs = { lookUp: 6, quad: 3, subject: 6 };
   readonly estimatesReadable = true;
   private readonly terms: TermIds;
   private readonly scans: MemoryScans;
-  // The last term of each place and its number: patterns that are looked up together share most terms.
+  // Last term of each position and its number: patterns in a batch share most terms.
   private readonly lastTokens: Terms = [undefined, undefined, undefined, undefined];
   private readonly lastIds: Ids = [-1, -1, -1, -1];
 
@@ -72,7 +72,7 @@ export class MemoryMatches implements QuadMatches {
     const results: Terms[][] = new Array(bounds.length);
     let left = [...bounds.keys()];
     while (left.length > 0) {
-      // The authorizer is asked for the undecided graphs of all lookups together; then the lookups that met one start again.
+      // The authorizer is asked for the undecided graphs of all lookups together, then the affected lookups are repeated.
       const again: number[] = [];
       for (const at of left) {
         const matches = this.found(bounds[at]!, wanted);
@@ -136,7 +136,7 @@ export class MemoryMatches implements QuadMatches {
 
   async close(): Promise<void> {}
 
-  /** The numbers of the bound terms; `undefined`: one of them is in no quad. */
+  /** Returns the numbers of the bound terms, or `undefined` if one of them is in no quad. */
   private idsOf(bound: Terms): Ids | undefined {
     if (!canMatch(bound)) return undefined;
     const { lastTokens, lastIds } = this;
@@ -154,7 +154,7 @@ export class MemoryMatches implements QuadMatches {
     return ids;
   }
 
-  /** Bound graphs are authorized before any quad is looked at, also those that do not exist. */
+  /** Bound graphs are authorized before any quad is read, even nonexistent ones. */
   private async decide(bounds: readonly Terms[], part: DatasetPart): Promise<void> {
     for (const graph of new Set(bounds.map((bound) => bound[graphAt]))) await this.scans.decide?.(graph, part);
   }
@@ -170,7 +170,7 @@ export class MemoryMatches implements QuadMatches {
     return match;
   }
 
-  /** All matches; `undefined` when graphs are not authorized yet. */
+  /** Returns all matches, or `undefined` if graphs are not authorized yet. */
   private found(bound: Terms, { part, places }: MatchOptions): Terms[] | undefined {
     const matches: Terms[] = [];
     for (const scan of this.scansOf(bound, part))

@@ -1,7 +1,4 @@
-/**
- * Which scans of the layers answer a pattern for a caller that may read every graph: in whatever order is the quickest. It must
- * not know how matches are used.
- */
+/** Scans of the layers for a caller that may read every graph: uses the fastest order. Must not depend on the use of matches. */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import { GraphVerdicts } from './graph-decisions.js';
@@ -12,16 +9,19 @@ import { LeapingScan } from './ordered-scans.js';
 import { type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
 
 export interface MemoryScans {
-  /** Has the graphs authorized that must be so before any quad is looked at. */
+  /** Authorizes the graphs that must be decided before any quad is read. */
   decide?(graph: string | undefined, part: DatasetPart): Promise<void> | undefined;
-  /** Scans that together give all matches. @param ids numbers of terms; each is known to the index */
+  /** Returns scans that together yield all matches. @param ids numbers of terms; each exists in the index */
   of(ids: Ids, part: DatasetPart): readonly MatchScan[];
-  /** Scans that give each term of a place, once per scan. In some order, the place is the next one after the bound terms. */
+  /**
+   * Returns scans that yield each term of a position once per scan. In one of the orders, the position is the next one after the
+   * bound terms.
+   */
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
-  /** Scans that are each at a match, from all over the matches. */
+  /** Returns scans positioned at evenly distributed matches. */
   sample(ids: Ids, part: DatasetPart, most: number): Promise<readonly MatchScan[]>;
-  /** Has the authorizer decide the graphs at which scans have stopped. */
+  /** Asks the authorizer to decide the graphs at which scans have stopped. */
   ask(part: DatasetPart): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export function plainScans(
   };
 }
 
-/** The bound terms as numbers of a layer; `undefined` when the layer lacks one of them. */
+/** Returns the bound terms as numbers of a layer, or `undefined` if the layer lacks one of them. */
 export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
   const own: Ids = [-1, -1, -1, -1];
   for (let place = 0; place < 4; place++) {
@@ -86,7 +86,7 @@ export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
   return own;
 }
 
-/** A scan of the terms of a place, which leaps where an order allows it. */
+/** Returns a scan over the terms of a position, with leaps if an order allows it. */
 export function leapingScan(
   layer: Layer,
   ids: Ids,
@@ -103,7 +103,7 @@ export function leapingScan(
   return order < 0 ? scan : new LeapingScan(scan, place);
 }
 
-/** The part of a layer to scan for some bound terms. */
+/** Returns the part of a layer to scan for some bound terms. */
 interface Stretch {
   readonly layer: Layer;
   readonly ids: Ids;
@@ -112,7 +112,7 @@ interface Stretch {
   readonly copies: Copies | undefined;
 }
 
-/** One scan for each of a few graphs, when these have less than half of the quads of the whole part; otherwise one scan. */
+/** Returns one scan for each of a few graphs if these have less than half of the quads of the whole part, otherwise one scan. */
 function ofFew({ layer, ids, whole, verdicts, copies }: Stretch, only: readonly number[]): LayerScan[] {
   const parts = only
     .map((graph) => numberIn(layer, graph))

@@ -1,6 +1,6 @@
 /**
- * Which scans of the layers answer a pattern for a caller that may not read everything: the order of matches does not depend on the way they
- * are found, and few quads of closed graphs are looked at.
+ * Scans of the layers for a caller without full read access: the order of matches does not depend on the access path, and few
+ * quads of closed graphs are read.
  */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
@@ -14,16 +14,16 @@ import { MergedScan, SortedScan } from './ordered-scans.js';
 import { gspo, type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** Reading graph by graph and sorting the matches pays when there are so many times fewer quads than in the sorted whole. */
+/** Reading graph by graph and sorting the matches pays if they have this many times fewer quads than the sorted whole. */
 const worthSorting = 4;
 const adjacent = { areAdjacent: true, before: [] };
 
-/** A part of the dataset, and which of its graphs are open. */
+/** Part of the dataset, with its open graphs. */
 interface Part {
   readonly gate: GraphFilter;
   readonly verdicts: GraphVerdicts;
   readonly intervals: GraphIntervals;
-  /** The open ones of a dataset's few graphs; `undefined`: it has many. */
+  /** Returns the open graphs among a dataset's few graphs, or `undefined` if it has many. */
   readonly few: () => readonly number[] | undefined;
 }
 
@@ -32,7 +32,7 @@ export class OpenScans implements MemoryScans {
   private readonly layers: readonly Layer[];
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
 
-  /** @param gates of a caller that may not read everything */
+  /** @param gates of a caller without full read access */
   constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphFilter>>) {
     this.terms = view.terms;
     this.layers = view.layers;
@@ -92,22 +92,22 @@ export class OpenScans implements MemoryScans {
     return this.parts[part].verdicts.ask();
   }
 
-  /** No graph is open, or the bound one is not. */
+  /** No graph is open, or the bound one is closed. */
   private isShut(ids: Ids, { gate }: Part): boolean {
     return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.termKey(ids[graphAt])) !== true);
   }
 }
 
-/** The part of a layer to scan for some bound terms. */
+/** Returns the part of a layer to scan for some bound terms. */
 interface Stretch {
   readonly layer: Layer;
-  /** The layer is the index as it was built. */
+  /** True if the layer is the base. */
   readonly isBase: boolean;
   readonly own: Ids;
   readonly whole: QuadRange;
 }
 
-/** The parts of a layer with open graphs, when they have far fewer quads (`worthSorting`) than the whole part for the terms. */
+/** Returns the parts of a layer with open graphs, if they have far fewer quads (`worthSorting`) than the whole part for the terms. */
 function slices({ layer, isBase, own, whole }: Stretch, { few, intervals, verdicts }: Part): LayerScan[] | undefined {
   const length = whole.to - whole.from;
   const graphs = few();

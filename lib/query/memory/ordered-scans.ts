@@ -1,6 +1,6 @@
 /**
- * For callers that may not read everything, all matches of a pattern come in one order, also those of several scans or of parts that are
- * sorted otherwise: the order does not show in what way they were found.
+ * For callers without full read access, all matches of a pattern have one order, even from several scans or from parts with
+ * another sort order. The order therefore does not reveal the access path.
  */
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { TermIds } from './term-ids.js';
@@ -8,9 +8,9 @@ import type { TermIds } from './term-ids.js';
 const [wanted, there, over] = [0, 1, 2];
 
 interface MergedOrder {
-  /** The places by whose terms the scans are sorted, the first one first. */
+  /** Positions by whose terms the scans are sorted, the most significant first. */
   readonly places: readonly number[];
-  /** Of matches with the same terms in the places, only the first is given. */
+  /** Of matches with the same terms in these positions, only the first is yielded. */
   readonly once: boolean;
 }
 
@@ -55,7 +55,7 @@ export class MergedScan implements MatchScan {
     return this.scans[this.current]!.id(place);
   }
 
-  /** The matches that the scans are at stay in `states` until the merge goes on. */
+  /** The current matches of the scans stay in `states` until the merge continues. */
   private stop(): number {
     this.current = -1;
     return stopped;
@@ -83,7 +83,7 @@ export class MergedScan implements MatchScan {
   }
 }
 
-/** The matches in some parts of one order of a layer, sorted by another order. */
+/** Sorts the matches in some parts of one order of a layer by another order. */
 export class SortedScan implements MatchScan {
   private readonly found: number[] = [];
   private part = 0;
@@ -134,11 +134,11 @@ export class SortedScan implements MatchScan {
   }
 }
 
-/** A scan that gives one match for each term of a place, and leaps over the others. */
+/** Scan that yields one match for each term of a position and skips the others. */
 export class LeapingScan implements MatchScan {
   private isFirst = true;
 
-  /** @param place the next one after the bound terms in the scan's order */
+  /** @param place the next position after the bound terms in the scan's order */
   constructor(
     private readonly scan: LayerScan,
     private readonly place: number,

@@ -1,13 +1,13 @@
 /**
- * Quads of numbered terms, sorted in four orders of four columns each, and binary search for given terms. In three orders the graph comes
- * last, so that the copies of a triple in several graphs are adjacent.
+ * Quads of numbered terms, sorted in four orders with four columns each, with binary search for given terms. In three orders the
+ * graph comes last, so that the copies of a triple in several graphs are adjacent.
  */
 import { shared } from './term-table.js';
 
-/** Subject, predicate, object and graph as numbers; -1 where none is bound. */
+/** Subject, predicate, object and graph as numbers; -1 if not bound. */
 export type Ids = [number, number, number, number];
 
-/** The places (S, P, O, G) of the columns of SPOG, POSG, OSPG and GSPO. */
+/** Positions (S, P, O, G) of the columns of SPOG, POSG, OSPG and GSPO. */
 export const orderPlaces = [
   [0, 1, 2, 3],
   [1, 2, 0, 3],
@@ -16,16 +16,16 @@ export const orderPlaces = [
 ] as const;
 export const [spog, posg, ospg, gspo] = [0, 1, 2, 3] as const;
 
-/** The columns of one order by place: of the subjects, predicates, objects and graphs. */
+/** Columns of one order by position: subjects, predicates, objects and graphs. */
 export type Columns = readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
 
 export interface SortedQuads {
   readonly count: number;
-  /** No term has a greater number. */
+  /** Greatest number of a term. */
   readonly most: number;
-  /** The index is the order (`orderPlaces`). */
+  /** Indexed by order (`orderPlaces`). */
   readonly columns: readonly Columns[];
-  /** No triple is in two graphs. */
+  /** True if no triple is in two graphs. */
   readonly isUnique: boolean;
 }
 
@@ -52,8 +52,8 @@ export const sharedQuads = ({ count, most, columns, isUnique }: SortedQuadsData)
 
 /**
  * Sorts quads.
- * @param source the columns S, P, O and G, of which the first `count` are taken
- * @param of no term has a greater number than `most`; `isShared` has the columns made in memory that threads can share
+ * @param source the columns S, P, O and G, of which the first `count` rows are used
+ * @param of `most` is the greatest number of a term; `isShared` allocates the columns in shared memory
  */
 export function sortQuads(
   source: readonly Uint32Array[],
@@ -75,7 +75,7 @@ export function sortQuads(
 
 const digitBits = 11;
 
-/** Sorts by a column, stably: a radix sort with digits of `digitBits`, from the last to the first. */
+/** Sorts by a column, stably: a radix sort with digits of `digitBits`, least significant first. */
 function sortBy(
   by: Uint32Array,
   [first, second]: readonly [Uint32Array, Uint32Array],
@@ -109,16 +109,16 @@ function hasOneCopyOfEach([subjects, predicates, objects]: Columns, count: numbe
   return true;
 }
 
-/** A part of an order, from index `from` up to `to`, in which the first terms of the order are those that are bound. */
+/** Part of an order, from index `from` up to `to`, in which the first terms of the order equal the bound ones. */
 export interface QuadRange {
   readonly order: number;
   readonly from: number;
   readonly to: number;
-  /** The other bound places, a bit for each: their terms are compared quad by quad. */
+  /** Bit mask of the other bound positions, whose terms are compared quad by quad. */
   readonly rest: number;
 }
 
-/** The orders by the sum of the bound places (subject 1, predicate 2, object 4, graph 8). Of two, the one with the shorter part is taken. */
+/** Orders by the sum of the bound positions (subject 1, predicate 2, object 4, graph 8). Of two, the one with the shorter part is used. */
 const ordersFor: readonly (readonly number[])[] = [
   [spog],
   [spog],
@@ -147,7 +147,7 @@ export function rangeFor(quads: SortedQuads, ids: Ids): QuadRange {
   return second.to - second.from < range.to - range.from ? second : range;
 }
 
-/** The part of an order whose first terms are the bound ones, as many as are bound without a gap. */
+/** Returns the part of an order whose first terms are the bound ones, up to the first unbound position. */
 export function rangeIn({ columns, count }: SortedQuads, order: number, ids: Ids): QuadRange {
   const places = orderPlaces[order]!;
   let [from, to, level] = [0, count, 0];
@@ -163,7 +163,7 @@ export function rangeIn({ columns, count }: SortedQuads, order: number, ids: Ids
   return { order, from, to, rest };
 }
 
-/** The index of the first number that is not less. */
+/** Returns the index of the first number that is not less. */
 export function lowerBound(by: Uint32Array, id: number, from: number, to: number): number {
   let [low, high] = [from, to];
   while (low < high) {
@@ -174,7 +174,7 @@ export function lowerBound(by: Uint32Array, id: number, from: number, to: number
   return low;
 }
 
-/** The index of the first number that is greater. Searches in growing steps, as it is near mostly. */
+/** Returns the index of the first number that is greater. Uses galloping search, because it is mostly near. */
 export function upperBound(by: Uint32Array, id: number, from: number, to: number): number {
   let [low, step] = [from, 1];
   while (low + step <= to && by[low + step - 1]! <= id) {

@@ -1,6 +1,6 @@
 /**
- * The terms of an index by number: those of the base, which all threads share, and after them those that this thread has read in graphs that
- * changed since. `compare` goes by the texts, so that threads agree although each numbers the latter as it reads them.
+ * Terms of an index by number: those of the base, shared by all threads, followed by those that this thread has read in changed
+ * graphs. `compare` uses the texts, so that threads agree although each numbers the latter on its own.
  */
 import type { TermKey } from '../access/terms.js';
 import { TermTable } from './term-table.js';
@@ -8,7 +8,7 @@ import { TermTable } from './term-table.js';
 export class TermIds {
   private readonly own = new TermTable();
   private readonly first: number;
-  /** For each term that is not in the base: how many terms of the base are less. */
+  /** For each term that is not in the base: the number of base terms that are less. */
   private readonly places: number[] = [];
 
   constructor(private readonly base: TermTable) {
@@ -23,12 +23,12 @@ export class TermIds {
     return this.first;
   }
 
-  /** How many terms are not in the base. */
+  /** Number of terms that are not in the base. */
   get ownSize(): number {
     return this.own.size;
   }
 
-  /** -1 when no quad has the term. */
+  /** Returns -1 if no quad has the term. */
   idOf(token: TermKey): number {
     const id = this.base.idOf(token);
     if (id >= 0 || this.own.size === 0) return id;
@@ -41,23 +41,23 @@ export class TermIds {
     return id >= 0 ? id : this.first + this.own.add(token);
   }
 
-  /** Compares two terms by their texts; for two terms of the base, this is the order of their numbers. */
+  /** Compares two terms by their texts. For two terms of the base, this is the order of their numbers. */
   compare(a: number, b: number): number {
     if (a < this.first && b < this.first) return a - b;
     const between = this.placeOf(a) - this.placeOf(b);
     return between !== 0 ? between : a === b ? 0 : this.own.compare(a - this.first, b - this.first);
   }
 
-  /** How many terms of the base are less than a string. */
+  /** Returns the number of base terms that are less than a string. */
   baseBelow(text: string): number {
     return this.base.placeOf(text);
   }
 
-  /** The numbers sorted by the texts of their terms. */
+  /** Returns the numbers sorted by the texts of their terms. */
   sorted(ids: Iterable<number>): Uint32Array {
     const all = Uint32Array.from(ids).sort();
     const own = all.findIndex((id) => id >= this.first);
-    // Sorting by a function is slow, and few terms are not in the base.
+    // Sorting with a compare function is slow, and few terms are not in the base.
     if (own < 0) return all;
     const others = all.slice(own).sort((a, b) => this.compare(a, b));
     const merged = new Uint32Array(all.length);
@@ -66,7 +66,7 @@ export class TermIds {
     return merged;
   }
 
-  /** Odd for a term of the base; even for another one, between those of its two neighbours in the base. */
+  /** Odd for a term of the base. Even for another one, between its two neighbors in the base. */
   private placeOf(id: number): number {
     if (id < this.first) return 2 * id + 1;
     const place = this.places[id - this.first] ?? this.base.placeOf(this.own.termKey(id - this.first));

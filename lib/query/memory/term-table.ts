@@ -1,28 +1,28 @@
 /**
- * Numbers terms: their texts are in one buffer, and a hash table finds them. A finished table is in shared memory, so that one copy serves
- * every thread, and its numbers are in the order of the texts.
+ * Numbers terms: their texts are in one buffer, and a hash table finds them. A finished table is in shared memory, so that all
+ * threads use one copy, and its numbers are in the order of the texts.
  */
 import { randomBytes } from 'node:crypto';
 import { affordable } from '../../threads/thread-limits.js';
 import type { TermKey } from '../access/terms.js';
 
-/** A finished table, as threads pass it on. */
+/** Finished table in messages between threads. */
 export interface TermTableData {
   readonly count: number;
-  /** UTF-8, one term after the other, in the order of the bytes. */
+  /** UTF-8 texts of the terms, concatenated in byte order. */
   readonly text: SharedArrayBuffer;
-  /** The byte at which each term begins, and at which the last one ends (Uint32). */
+  /** Start offset of each term, and the end offset of the last one (Uint32). */
   readonly offsets: SharedArrayBuffer;
   readonly hashes: SharedArrayBuffer;
-  /** The hash table: a term's number plus one, or 0 for an empty slot. Its length is a power of two. */
+  /** Hash table: a term's number plus one, or 0 for an empty slot. Its length is a power of two. */
   readonly slots: SharedArrayBuffer;
   readonly seed: number;
 }
 
-/** Strings in a cache of decoded terms, each in the slot given by the low bits of its number. */
+/** Slots in the cache of decoded terms. The low bits of the number determine the slot. */
 const keptTerms = 1 << 17;
 const longestKept = 256;
-/** Characters that the cache holds; with more, it is emptied. */
+/** Maximum characters in the cache. Beyond it, the cache is emptied. */
 const maxKept = affordable(8 << 20);
 const maxText = 2 ** 32 - 1;
 
@@ -34,14 +34,14 @@ export class TermTable {
   private offsets: Uint32Array = new Uint32Array(65);
   private hashes: Uint32Array = new Uint32Array(64);
   private slots: Uint32Array = new Uint32Array(128);
-  /** Random for each table, so that a client cannot choose terms whose hashes collide. */
+  /** Random per table, so that a client cannot choose terms with colliding hashes. */
   private seed = randomBytes(4).readUInt32LE();
   private count = 0;
   private readonly keptIds = new Int32Array(keptTerms).fill(-1);
   private kept: TermKey[] = [];
   private keptLength = 0;
 
-  /** A finished table. Nothing can be added to it. */
+  /** Finished table. Read-only. */
   static from({ count, text, offsets, hashes, slots, seed }: TermTableData): TermTable {
     const table = new TermTable();
     table.text = Buffer.from(text);
@@ -60,7 +60,7 @@ export class TermTable {
     return this.offsets[this.count]!;
   }
 
-  /** Copies the table into shared memory, with numbers in the order of the texts. Gives the new numbers by the old ones too. */
+  /** Copies the table to shared memory, with numbers in the order of the texts. Also returns the new numbers by the old ones. */
   share(): { readonly data: TermTableData; readonly numbers: Uint32Array } {
     const { count, seed } = this;
     const order = sortedTexts({ text: this.text, offsets: this.offsets, count });
@@ -80,7 +80,7 @@ export class TermTable {
     return { data, numbers };
   }
 
-  /** The number of a term; -1 when it is not there. */
+  /** Returns the number of a term, or -1 if it is not in the table. */
   idOf(token: TermKey): number {
     const { slots, hashes } = this;
     const hash = hashOf(token, this.seed);
@@ -99,9 +99,9 @@ export class TermTable {
     if (this.count * 2 >= this.slots.length) this.widen();
     const id = this.count++;
     const from = this.offsets[id]!;
-    // A character of UTF-16 has three bytes of UTF-8 at most.
+    // A UTF-16 code unit has at most three bytes of UTF-8.
     const most = from + token.length * 3;
-    if (most > maxText) throw new TableFullError('The terms have too much text.');
+    if (most > maxText) throw new TableFullError('The texts of the terms are too long.');
     if (most > this.text.length) this.text = grown(this.text, Math.min(maxText, Math.max(most, this.text.length * 2)));
     const to = from + this.text.write(token, from, 'utf8');
     if (id >= this.hashes.length) {
@@ -131,7 +131,7 @@ export class TermTable {
     return token;
   }
 
-  /** How many terms of a finished table are less than a string. */
+  /** Returns the number of terms of a finished table that are less than a string. */
   placeOf(token: string): number {
     const bytes = Buffer.from(token);
     let [low, high] = [0, this.count];
@@ -199,7 +199,7 @@ export function longer(from: Uint32Array, length: number): Uint32Array<ArrayBuff
   return to;
 }
 
-/** The same in memory that threads can share; what is there already is not copied. */
+/** Copies data to shared memory, unless it is shared already. */
 export function shared(from: Uint8Array | Uint32Array): SharedArrayBuffer {
   if (from.buffer instanceof SharedArrayBuffer) return from.buffer;
   const buffer = new SharedArrayBuffer(from.byteLength);
@@ -207,17 +207,17 @@ export function shared(from: Uint8Array | Uint32Array): SharedArrayBuffer {
   return buffer;
 }
 
-/** The texts of a buffer: each begins where the one before it ends. */
+/** Texts of a buffer. Each begins at the end of the previous one. */
 interface Texts {
   readonly text: Uint8Array;
   readonly offsets: Uint32Array;
   readonly count: number;
 }
 
-/** Fewer texts are sorted by insertion. */
+/** Maximum number of texts for insertion sort. */
 const few = 8;
 
-/** The numbers of the texts in the order of their bytes: a three-way radix quicksort, by the first byte, then by the second, and so on. */
+/** Returns the numbers of the texts in byte order: a three-way radix quicksort, by the first byte, then by the second, etc. */
 function sortedTexts(texts: Texts): Uint32Array {
   const sorter = new TextSorter(texts);
   sorter.sort(0, texts.count, 0);
@@ -231,7 +231,7 @@ class TextSorter {
     this.order = new Uint32Array(texts.count).map((_, number) => number);
   }
 
-  /** Sorts a part of the order, whose texts have the same first `depth` bytes. */
+  /** Sorts a part of the order whose texts have the same first `depth` bytes. */
   sort(low: number, high: number, depth: number): void {
     let [from, to, at] = [low, high, depth];
     while (to - from > 1) {
@@ -241,10 +241,10 @@ class TextSorter {
       }
       const pivot = this.middleOf(from, to, at);
       const [less, greater] = this.split(from, to, { pivot, at });
-      // This loop goes on with the longest of the three parts, so that the recursion is no deeper than the number of texts has bits.
+      // The loop continues with the longest of the three parts, so that the recursion depth is at most the number of bits of the text count.
       const parts: readonly (readonly [number, number, number])[] = [
         [from, less, at],
-        // Texts that end here are all the same.
+        // Texts that end here are equal.
         [less, pivot === 0 ? less : greater, at + 1],
         [greater, to, at],
       ];
@@ -257,7 +257,7 @@ class TextSorter {
     }
   }
 
-  /** Partitions by the byte `at`: less than the pivot, equal, greater. Returns where the equal ones begin and end. */
+  /** Partitions by the byte `at`: less than the pivot, equal, greater. Returns the bounds of the equal ones. */
   private split(from: number, to: number, { pivot, at }: { pivot: number; at: number }): [number, number] {
     const { order } = this;
     let [less, next, greater] = [from, from, to - 1];

@@ -1,6 +1,6 @@
 /**
- * Sums, counts, extremes and texts over the rows of a group (SPARQL 1.1 18.5.1): an error, which an unbound variable is as well, leaves the
- * result unbound; COUNT and SAMPLE pass over it.
+ * Aggregates over the rows of a group (SPARQL 1.1 18.5.1). An error, including an unbound variable, leaves the result unbound.
+ * COUNT and SAMPLE skip errors.
  */
 
 import { joinTokens, type TermKey } from '../access/terms.js';
@@ -54,7 +54,7 @@ const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>>
 };
 
 function sum(): Fold {
-  // Integers alone are added without a text of each sum.
+  // Sums of integers only are computed without serializing each sum.
   let whole: number | undefined = 0;
   let total: Value | undefined;
   return {
@@ -83,7 +83,7 @@ function extreme(sign: 1 | -1): Fold {
   };
 }
 
-/** GROUP_CONCAT: the values as STR() gives them; a blank node, which has no STR(), makes it an error. */
+/** GROUP_CONCAT joins the values of STR(). A blank node has no STR() and makes the result an error. */
 function texts(separator: string): Fold {
   let text: string | undefined;
   let isBroken = false;
@@ -97,7 +97,7 @@ function texts(separator: string): Fold {
   };
 }
 
-/** Different rows, of which some of the slots are looked at. */
+/** Set of distinct rows, compared by some slots. */
 function countOfSolutions(slots: readonly Slot[]): Accumulator {
   const seen = new Set<string>();
   return {
@@ -108,7 +108,7 @@ function countOfSolutions(slots: readonly Slot[]): Accumulator {
 
 const passesErrors: ReadonlySet<Aggregate['name']> = new Set(['count', 'sample']);
 
-/** @param hold is notified of each value that the group may hold */
+/** @param hold called for each value that the group may retain */
 export function accumulator(aggregate: Aggregate, hold: (value: Value | undefined) => void): Accumulator {
   const { name, expression, isDistinct, solution } = aggregate;
   if (isDistinct && !expression) return countOfSolutions(solution);

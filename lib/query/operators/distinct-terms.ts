@@ -1,4 +1,4 @@
-/** The different terms of one place, found by leaping from one to the next where each has many keys. */
+/** Distinct terms of one position. If terms have many keys each, leaps from one to the next. */
 import { addNew } from '../access/collections.js';
 import type { DatasetPart } from '../access/graph-filter.js';
 import type { Terms } from '../access/key-reader.js';
@@ -7,7 +7,7 @@ import { type Blocks, type DistinctPlan, onlyPattern, type Row } from '../plan/p
 import { type Execution, emptyRow } from './execution.js';
 import { constants } from './pattern-access.js';
 
-/** The terms in blocks, each once. The place is one that `QuadMatches.distinct` can leap over. */
+/** Yields the distinct terms in blocks. `QuadMatches.distinct` must support leaps over the position. */
 export async function* distinctTerms(
   { matches }: Execution,
   bound: Terms,
@@ -21,7 +21,7 @@ export async function* distinctTerms(
   }
 }
 
-/** The rows of a DISTINCT of one variable of one pattern, when it stands where leaps are possible. */
+/** Returns the rows of a DISTINCT of one variable of one pattern, if leaps over its position are possible. */
 export function distinctTermsOf(execution: Execution, { input, slots }: DistinctPlan): Blocks | undefined {
   const pattern = onlyPattern(input);
   if (!pattern) return undefined;
@@ -42,6 +42,6 @@ export function distinctTermsOf(execution: Execution, { input, slots }: Distinct
   return rows();
 }
 
-/** Predicates and graphs of everything, and predicates of a subject: IRIs, which are told apart by their characters. */
+/** Predicates and graphs of all quads, and predicates of a subject: IRIs, which are distinguished by their characters. */
 const canLeap = (bound: Terms, place: number): boolean =>
   place === 0 || place === 2 ? false : bound.every((token, at) => token === undefined || (at === 0 && place === 1));

@@ -1,4 +1,4 @@
-/** Plans run as blocks of rows. A plan takes the rows of what it is joined with, or begins with one empty row. */
+/** Executes plans as blocks of rows. The input of a plan is the rows it is joined with, or one empty row. */
 
 import { toToken } from '../expressions/values.js';
 import {
@@ -91,7 +91,7 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     bind(part.certain);
   }
   const items = [...plan.patterns, ...others];
-  // What rows bind, also those that are handed in.
+  // Variables bound by rows, including input rows.
   const known = new Set(bound);
   let some: readonly Row[] = [];
   if (input && items.length > 1) {
@@ -133,7 +133,7 @@ function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], n
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-/** The first rows, and all of them. */
+/** Limits for the first rows, and for all of them. */
 async function peek(blocks: Blocks): Promise<[readonly Row[], Blocks]> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -175,13 +175,13 @@ async function* values({ assertTime }: Execution, plan: ValuesPlan, input: Block
 
 async function* union(execution: Execution, plan: UnionPlan, input: Blocks | undefined): AsyncGenerator<Row[]> {
   if (!input) for (const part of plan.inputs) yield* execute(execution, part);
-  // Each branch has rows of its own, since what comes after may tell them apart.
+  // Each branch needs its own rows, because later operators may distinguish them.
   else
     for await (const rows of input)
       for (const part of plan.inputs) yield* execute(execution, part, oneBlock(rows.map((row) => row.slice())));
 }
 
-/** A variable may be the name of a graph around it, with which it is joined. */
+/** A variable may be the name of an enclosing graph, with which it is joined. */
 async function* extended(execution: Execution, { input, slot, expression }: ExtendPlan): AsyncGenerator<Row[]> {
   for await (const rows of execute(execution, input)) {
     execution.assertTime();

@@ -1,4 +1,4 @@
-/** What one execution of a plan holds. */
+/** State of one execution of a plan. */
 
 import { LwsError } from '../../errors.js';
 import type { EmptyGraphs } from '../access/empty-graphs.js';
@@ -9,9 +9,9 @@ import type { Blocks, Existence, Expression, Pattern, Plan, Row, Slot } from '..
 
 type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
 
-/** What notes them, see explain. */
+/** Recorder of statistics, see `explain`. */
 export interface Observer {
-  /** Whether the query is to run, and not only its plan to be told. */
+  /** True to run the query, false to explain its plan only. */
   readonly isRun: boolean;
   watched(part: Plan | Pattern, blocks: Blocks): Blocks;
   taken(join: Plan, item: Plan | Pattern): void;
@@ -19,48 +19,51 @@ export interface Observer {
 
 export interface Execution {
   readonly matches: QuadMatches;
-  /** The graphs that have no quad; absent: there are none. */
+  /** Graphs without a quad (default: none) exist. */
   readonly emptyGraphs: EmptyGraphs | undefined;
   readonly width: number;
-  /** What parts of the plan remember from one block to the next. */
+  /** Caches of operators, kept from one block to the next. */
   readonly memory: Memory;
-  /** What holds for all rows of an EXISTS that is run for each. */
+  /** Caches shared by all rows of an EXISTS that runs for each row. */
   readonly lasting: Memory;
   readonly assertTime: AssertTime;
-  /** A few rows are enough, so that the first are to come soon. */
+  /** True if a few rows are enough, so that the first ones should arrive soon. */
   readonly isHasty: boolean;
-  /** Variables that are the subjects of several patterns. */
+  /** Variables that are subjects of several patterns. */
   readonly stars: ReadonlySet<Slot>;
-  /** What the query may still make of long texts. */
+  /** Remaining string budget of the query. */
   readonly texts: { left: number };
-  /** The row for which an EXISTS is run: its terms stand for its variables. */
+  /** Row for which an EXISTS is run. Its terms replace the variables. */
   readonly outer?: Row;
-  /** Notes what parts of the plan do; absent: nobody asks. */
+  /** Records statistics of operators; absent: not needed. */
   readonly observer?: Observer | undefined;
-  /** Asks another endpoint. */
+  /** Sends a request to another endpoint. */
   readonly callService: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
 
-/** Rows of a block, about. */
+/** Approximate number of rows of a block. */
 export const blockLength = 2048;
 
-/** The row that plans begin with. */
+/** Initial input row of plans. */
 export const emptyRow = ({ width, outer }: Execution): Row =>
   outer ? outer.slice() : new Array<undefined>(width).fill(undefined);
 
-/** Characters of a string that count, and that a query may make of such texts, which rows, groups and orders hold. */
+/**
+ * Minimum length of strings that are charged to the string budget, and the budget of a query (`maxOfTexts`), in characters. Rows,
+ * groups and orders hold such strings.
+ */
 const longText = 4096;
 export const maxOfTexts = 64 << 20;
 
 /** @throws LwsError `query-limit` */
 export function spend({ texts }: Execution, value: Value | undefined): void {
-  // A stored term is there anyhow.
+  // Stored terms are not charged.
   if (!value || value.termKey !== undefined || value.text.length < longText) return;
   texts.left -= value.text.length;
   if (texts.left < 0)
     throw new LwsError(
       'query-limit',
-      `The query makes long texts of more than ${maxOfTexts >> 20} Mi characters in all, which no setting changes.`,
+      `The query exceeds the limit of ${maxOfTexts >> 20} Mi characters for long strings. The limit is fixed.`,
     );
 }
 
@@ -72,7 +75,7 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-/** The key of a cache: a node of the plan and its role, since one path may be cached by steps and as a table of rows. */
+/** Cache key: a node of the plan and its role, because one path may be cached by steps and as a table of rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
   readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes' | 'graphs' | 'counts' | 'order';
@@ -80,7 +83,7 @@ export interface Remembered {
 
 export const recall = <T>({ memory }: Execution, what: Remembered, make: () => T): T => recalled(memory, what, make);
 
-/** The same, also for the other rows of an EXISTS: what does not depend on the terms that stand for its variables. */
+/** Like `cached`, but shared with the other rows of an EXISTS: only for results that do not depend on the substituted variables. */
 export const recallLasting = <T>({ lasting }: Execution, what: Remembered, make: () => T): T =>
   recalled(lasting, what, make);
 
@@ -93,7 +96,7 @@ function recalled<T>(memory: Memory, { part, as }: Remembered, make: () => T): T
 
 export const holdsFor = ({ evaluate }: Expression, row: Row): boolean => booleanOf(evaluate(row)) === true;
 
-/** Blocks of about so many rows, for what costs something for each block. */
+/** Regroups rows into blocks of this approximate size, for operators with a cost per block. */
 export async function* gathered(input: Blocks, most: number): AsyncGenerator<Row[]> {
   let rows: Row[] = [];
   for await (const block of input) {

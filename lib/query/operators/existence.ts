@@ -1,4 +1,4 @@
-/** OPTIONAL, and what asks of each row whether it has a partner: EXISTS, MINUS, and marks for expressions. */
+/** OPTIONAL, and tests for a matching row: EXISTS, MINUS, and marks for expressions. */
 import { joinTokens } from '../access/terms.js';
 import {
   type Blocks,
@@ -16,20 +16,20 @@ import { blockLength, type Execution, emptyRow, gathered, holdsFor, oneBlock, re
 import { havePartners } from './hash-join.js';
 import { forService } from './join-service.js';
 
-/** Executes a plan, for rows that are handed through it or alone. */
+/** Executes a plan, with input rows or alone. */
 type Run = (execution: Execution, plan: Plan, input?: Blocks) => Blocks;
 
-/** What a question to patterns is answered with. */
+/** Result of a pattern test. */
 interface Asker {
   readonly execution: Execution;
   readonly run: Run;
 }
 
-/** Rows of a left side: many at once, since the right side begins anew with each block. */
+/** Number of left rows per block. Large, because the right side starts again for each block. */
 const leftRows = (execution: Execution, plan: Plan, run: Run): Blocks =>
   gathered(run(execution, plan), execution.isHasty ? 1 : 8 * blockLength);
 
-/** Rows of the block with their number in the counter's slot. */
+/** Rows of the block, with their number in the counter's slot. */
 const counted = (rows: readonly Row[], counter: Slot): Row[] =>
   rows.map((row, index) => {
     const copy = row.slice();
@@ -85,7 +85,7 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
   execution.assertTime();
   const { right, conditions, way, minus, scope, shared } = existence;
   if (way === 'each') return partneredEach(asker, existence, rows);
-  // What an outer row gives stands for a variable, which is none any more.
+  // A variable that the outer row binds is replaced by its term, so it is not a variable of the pattern any more.
   const isLoose = minus === 'perhaps' || (minus !== undefined && execution.outer !== undefined);
   const isShared = (slot: Slot): boolean => slot !== scope && execution.outer?.[slot] === undefined;
   const counts = isLoose ? shared.filter(isShared) : undefined;
@@ -103,10 +103,10 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
   return found;
 }
 
-/** Answers that are remembered. */
+/** Maximum number of cached results. */
 const maxAnswers = 100_000;
 
-/** The right side with the terms of a row in place of its variables, once for all rows with the same terms. */
+/** Runs the right side with the terms of a row in place of its variables, once for all rows with the same terms. */
 async function partneredEach(
   { execution, run }: Asker,
   existence: Existence,
@@ -116,7 +116,7 @@ async function partneredEach(
   const found: boolean[] = [];
   for (const row of rows) {
     execution.assertTime();
-    // What stands for variables further out stands for them here, too (SPARQL 1.1 18.6, substitute).
+    // Substitutions for outer variables also apply here (SPARQL 1.1 18.6, substitute).
     const outer = emptyRow(execution);
     for (const slot of existence.shared) outer[slot] = row[slot];
     const key = joinTokens(outer, existence.mentioned);

@@ -1,4 +1,4 @@
-/** A plan as a tree for people: what each part does, how much was expected of it, and how much came when it ran. It must not run anything. */
+/** Explains a plan as a tree: the purpose of each operator, its estimated rows, and the actual rows if it ran. Runs nothing. */
 import { bracketed, quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { type TermKey, termOf } from '../access/terms.js';
 import { type Blocks, type Pattern, type Place, type Plan, type Row, type Slot, slotsOf } from '../plan/plan.js';
@@ -6,14 +6,14 @@ import type { Execution, Observer } from './execution.js';
 import { JoinOrder } from './join-order.js';
 import { estimateOf } from './pattern-access.js';
 
-/** A part of a plan, in numbers of what the caller may read. */
+/** Operator of a plan. Numbers count readable quads only. */
 export interface ExplainedPart {
   readonly operator: string;
-  /** What it is about: a pattern, variables, numbers. */
+  /** Arguments: a pattern, variables, numbers. */
   readonly about?: string;
-  /** Matches that were expected, about. */
+  /** Estimated number of matches. */
   readonly estimate?: number;
-  /** Rows that it gave, and how long those who asked for them waited, its parts included. */
+  /** Rows returned, and the time that consumers waited for them, inputs included. */
   readonly rows?: number;
   readonly milliseconds?: number;
   readonly parts?: readonly ExplainedPart[];
@@ -21,10 +21,10 @@ export interface ExplainedPart {
 
 type Part = Plan | Pattern;
 
-/** What is noted of the parts of a plan while it runs. */
+/** Statistics of operators, recorded while a plan runs. */
 export class Observed implements Observer {
   private readonly parts = new Map<Part, { rows: number; milliseconds: number }>();
-  /** The parts of joins, as they were taken. */
+  /** Parts of joins, in the order of execution. */
   private readonly orders = new Map<Part, Part[]>();
 
   constructor(readonly isRun: boolean) {}
@@ -42,7 +42,7 @@ export class Observed implements Observer {
     return this.parts.get(part);
   }
 
-  /** The same rows, counted. */
+  /** Yields the same rows and counts them. */
   async *watched(part: Part, blocks: Blocks): AsyncGenerator<Row[]> {
     const own = this.parts.get(part) ?? { rows: 0, milliseconds: 0 };
     this.parts.set(part, own);
@@ -62,11 +62,11 @@ export class Observed implements Observer {
   }
 }
 
-/** A plan, and what it is run with. */
+/** Plan and its execution context. */
 export interface Explainable {
   readonly plan: Plan;
   readonly execution: Execution;
-  /** The names of slots. */
+  /** Names of slots. */
   readonly variables: readonly (string | undefined)[];
 }
 
@@ -108,7 +108,7 @@ export function explained({ plan, execution, variables }: Explainable, observed:
   return told(plan);
 }
 
-/** Returns the nearest power of eight: an exact extrapolation would tell how much there is in unreadable graphs. */
+/** Returns the nearest power of eight: an exact extrapolation would reveal the number of unreadable quads. */
 const classOf = (estimate: number): number => (estimate < 1 ? estimate : 8 ** Math.round(Math.log2(estimate) / 3));
 
 function termText(token: TermKey): string {
@@ -123,7 +123,7 @@ interface About {
   readonly parts: readonly Part[];
 }
 
-/** What a plan is called, what it is about, and the plans that it has within. */
+/** Name, arguments and inputs of an operator. */
 function about(plan: Plan, names: (slots: Iterable<Slot>) => string, placeText: (place: Place) => string): About {
   switch (plan.kind) {
     case 'join':

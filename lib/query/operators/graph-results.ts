@@ -1,4 +1,4 @@
-/** Rows as the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). */
+/** Converts rows to the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). */
 import type { Term } from '@rdfjs/types';
 import { assertIriLength } from '../../rdf/bounds.js';
 import { needLanguages } from '../../storage/keys/quad-keys.js';
@@ -10,7 +10,7 @@ import type { Execution } from './execution.js';
 
 export type TripleKeys = readonly [subject: TermKey, predicate: TermKey, object: TermKey];
 
-/** The triples, each of them once. */
+/** Yields the distinct triples. */
 export async function* graphTriples(execution: Execution, form: GraphForm, rows: Blocks): AsyncGenerator<TripleKeys[]> {
   const seen = new Set<string>();
   const isNew = ([subject, predicate, object]: TripleKeys): boolean =>
@@ -24,10 +24,10 @@ export async function* graphTriples(execution: Execution, form: GraphForm, rows:
   }
 }
 
-/** What RDF does not allow: a literal as subject, a predicate that is no IRI. */
+/** Not allowed in RDF: a literal as subject, a predicate that is not an IRI. */
 export const isAllowed = ([subject, predicate]: TripleKeys): boolean => isResource(subject) && isIri(predicate);
 
-/** Whether a triple may be stored. @throws LwsError `malformed-body` for an IRI that is too long (rule 1.13) */
+/** Returns true if a triple may be stored. @throws LwsError `malformed-body` for an IRI that is too long (rule 1.13) */
 export function isStorable(triple: TripleKeys): boolean {
   for (const token of triple) if (isIri(token)) assertIriLength(token);
   const [, , object] = triple;
@@ -36,7 +36,7 @@ export function isStorable(triple: TripleKeys): boolean {
   return isAllowed(triple) && !needLanguages.has(datatype ?? '');
 }
 
-/** The triples that a row makes of a template, of which some may be none of RDF. */
+/** Yields the triples of a template for a row. Some may not be valid RDF. */
 export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleKeys[] {
   const triples: TripleKeys[] = [];
   const termOf = (place: TemplatePlace): TermKey | undefined => {
@@ -50,13 +50,13 @@ export function instances(template: Template, row: Row, labelOf: (label: string)
   return triples;
 }
 
-/** Labels of the storage begin with another letter. */
+/** Blank node labels of the storage begin with another letter. */
 async function* constructed(template: Template, rows: Blocks): AsyncGenerator<TripleKeys[]> {
   let count = 0;
   for await (const block of rows)
     yield block.flatMap((row) => {
       count++;
-      // SPARQL 1.1 16.2: illegal constructs are left out.
+      // SPARQL 1.1 16.2: illegal constructs are omitted.
       return instances(template, row, (label) => `c${count}${label}`).filter(isAllowed);
     });
 }
@@ -64,7 +64,7 @@ async function* constructed(template: Template, rows: Blocks): AsyncGenerator<Tr
 const blankToken = (label: string): TermKey => termKey({ termType: 'BlankNode', value: label } as Term);
 const isResource = (token: TermKey): boolean => isIri(token) || isBlank(token);
 
-/** What has the resources as its subject, and so on through blank nodes, which nobody could ask for by themselves. */
+/** Concise bounded description: triples with the resources as subject, followed through blank nodes, which clients cannot query separately. */
 async function* described(
   { matches }: Execution,
   { slots, tokens }: GraphForm & { kind: 'describe' },

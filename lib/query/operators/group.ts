@@ -1,4 +1,4 @@
-/** Rows put into groups. It holds a row for each group, and nothing of the rows. */
+/** Groups rows. Holds one row per group, not the input rows. */
 
 import { joinTokens, type TermKey } from '../access/terms.js';
 import { numberValue, toToken, type Value } from '../expressions/values.js';
@@ -60,7 +60,7 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
   yield* results(plan, groups.values());
 }
 
-/** Names of graphs, among them all that may have no row. Where each triple gives a row, those are the graphs without triples. */
+/** Graph names, including all graphs that may have no row. If each triple gives a row, those are the graphs without triples. */
 function graphsLeft(execution: Execution, { input }: GroupPlan, slot: Slot): AsyncIterable<readonly TermKey[]> {
   const { outer } = execution;
   const pattern = outer ? undefined : onlyPattern(input);
@@ -87,7 +87,7 @@ function* results({ aggregates }: GroupPlan, groups: Iterable<Group>): Generator
 const isCountOfRows = ({ name, expression, isDistinct }: Aggregate): boolean =>
   name === 'count' && !expression && !isDistinct;
 
-/** Keys counted, without a row for each. */
+/** Counts keys without creating a row for each. */
 async function* counted(execution: Execution, plan: GroupPlan, pattern: Pattern): AsyncGenerator<Row[]> {
   const count = toToken(numberValue(await execution.matches.count(constants(pattern), pattern.part), 'integer'));
   const row = emptyRow(execution);

@@ -1,4 +1,4 @@
-/** Rows joined with what a plan gives alone, through a table of its rows. */
+/** Joins rows with the result of a plan that runs alone, in a hash table. */
 import { addTo } from '../access/collections.js';
 import { joinTokens } from '../access/terms.js';
 import type { Blocks, Expression, Plan, Row, Slot } from '../plan/plan.js';
@@ -6,9 +6,9 @@ import { blockLength, type Execution, holdsFor, recall } from './execution.js';
 
 interface Tables {
   rows: Row[] | undefined;
-  /** There are more rows than are held. */
+  /** The plan returned too many rows. */
   isTooMuch: boolean;
-  /** By the slots that rows are compared by. */
+  /** Tables by the slots that rows are compared by. */
   readonly bySlots: Map<string, Map<string, Row[]>>;
 }
 
@@ -40,22 +40,25 @@ export async function* hashJoin(
 
 export interface Partners {
   readonly right: Plan;
-  /** Gives the rows of the plan. */
+  /** Executes the plan. */
   readonly run: () => Blocks;
-  /** Slots of which a partner has to share a bound one (MINUS); absent: none. */
+  /** Slots of which a matching row must share a bound one (MINUS) (default: none). */
   readonly counts: readonly Slot[] | undefined;
-  /** The slots that the answer for a row depends on. */
+  /** Slots that determine the result for a row. */
   readonly shared: readonly Slot[];
-  /** What a row and its partner have to hold together. */
+  /** Conditions on a row and its match. */
   readonly conditions: readonly Expression[];
 }
 
-/** Rows that are compared between two looks at the clock. */
+/** Number of rows compared between two time checks. */
 const maxCompared = 4096;
-/** Rows of a right side that are held to be compared by conditions: among more, the first for a row is found sooner alone. */
+/**
+ * Maximum number of right rows that are held to be compared by conditions. With more, the first match is found faster by a
+ * separate run for each row.
+ */
 const maxHeld = 1 << 16;
 
-/** Which rows have a partner among those that a plan gives alone; `undefined`: these are too many for their conditions. */
+/** Returns the rows that have a match among the result of the plan, or `undefined` if the result is too large for its conditions. */
 export async function havePartners(
   execution: Execution,
   rows: readonly Row[],
@@ -74,7 +77,7 @@ export async function havePartners(
   };
   const hasPartner = (row: Row): boolean => candidates(row).some((partner) => isPair(row, partner));
   if (!isLimited) return rows.map(hasPartner);
-  // A condition may be asked of many pairs, so that a row like another one has its answer.
+  // A condition may be evaluated for many pairs, so results are cached for equal rows.
   const answers = new Map<string, boolean>();
   return rows.map((row) => {
     const key = joinTokens(row, shared);
@@ -84,7 +87,7 @@ export async function havePartners(
   });
 }
 
-/** The rows that a plan gives alone, run once, and those of them that may go together with a row. */
+/** Result of a plan that runs once, with lookup of the rows compatible with a row. */
 function partners(execution: Execution, plan: Plan, run: () => Blocks) {
   const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({
     rows: undefined,
@@ -93,7 +96,7 @@ function partners(execution: Execution, plan: Plan, run: () => Blocks) {
   }));
   const certain = [...plan.certain];
   return {
-    /** Whether all are there. */
+    /** True if the result is complete. */
     async load(most = Number.POSITIVE_INFINITY): Promise<boolean> {
       if (tables.rows || tables.isTooMuch) return !tables.isTooMuch;
       const rows: Row[] = [];

@@ -1,6 +1,6 @@
 /**
- * The order in which the parts of a join are taken: the one that is expected to read and to make the fewest rows, by how many matches a pattern has
- * for a term of each of its variables. The rows that come correct what was expected. A wrong guess costs time, never rows.
+ * Join order: minimizes the estimated number of rows read and produced, from the number of matches of a pattern per term of each
+ * of its variables. Actual rows correct the estimates. A wrong estimate costs time but never changes the result.
  */
 
 import { type Pattern, type Plan, type Row, type Slot, slotsOf } from '../plan/plan.js';
@@ -9,37 +9,37 @@ import { boundBy, estimateOf, fanOutOf, usualFanOut } from './pattern-access.js'
 
 type Item = Pattern | Plan;
 
-/** What there is before the parts of a join are taken. */
+/** State before the first part is joined. */
 export interface Before {
-  /** Slots that rows have. */
+  /** Slots bound by the rows. */
   readonly bound: ReadonlySet<Slot>;
-  /** How many rows there are, at least. */
+  /** Minimum number of rows. */
   readonly rows: number;
 }
 
 interface Candidate {
   readonly item: Item;
-  /** Rows that it gives alone, about. */
+  /** Approximate number of rows of the part alone. */
   readonly rows: number;
   readonly slots: ReadonlySet<Slot>;
-  /** Rows for a term of a slot, about. */
+  /** Approximate number of rows per term of a slot. */
   readonly fanOut: ReadonlyMap<Slot, number>;
-  /** How many times more rows come than was expected. */
+  /** Factor by which the actual rows exceed the estimate. */
   readonly factor: number;
 }
 
-/** Parts that are ordered as a whole. Of more, each next one is the cheapest. */
+/** Maximum number of parts that are ordered optimally. With more, each next one is the cheapest. */
 const maxWhole = 10;
-/** What is expected to cost less, in keys, is not worth a look at the data. */
+/** Minimum estimated cost, in keys, at which sampling the data pays. */
 const worthSampling = 2000;
-/** How many times as many rows as expected make another order. */
+/** Factor between actual and estimated rows that changes the order. */
 const tolerance = 4;
-/** Rows of a block that are looked at. */
+/** Number of sampled rows of a block. */
 const maxLookedAt = 4;
-/** A product of rows that share nothing is more than it seems, since nothing leaves any of them out. */
+/** The cost of a cross product is raised, because no join condition removes any of its rows. */
 const productFactor = 16;
 
-/** What is left of a join, in order. */
+/** Remaining parts of a join, in order. */
 export class JoinOrder {
   private constructor(
     private readonly execution: Execution,
@@ -47,7 +47,7 @@ export class JoinOrder {
   ) {}
 
   static async of(execution: Execution, items: readonly Item[], before: Before): Promise<JoinOrder> {
-    // An EXISTS that is run for each row is ordered once.
+    // An EXISTS that runs for each row is ordered once.
     const orders = execution.outer && recallLasting(execution, { part: items[0]!, as: 'order' }, newOrders);
     const name = [...before.bound].join();
     const known = orders?.get(name);
@@ -64,18 +64,18 @@ export class JoinOrder {
     return this.left.length === 0;
   }
 
-  /** Whether the next one depends on rows. */
+  /** True if the next part depends on the rows. */
   get isOpen(): boolean {
     return this.left.length > 1 && !this.execution.isHasty;
   }
 
-  /** @param rows some that have come, for the others to be looked at again */
+  /** @param rows sample of actual rows, to reconsider the other parts */
   async next(known: ReadonlySet<Slot>, rows: readonly Row[] = []): Promise<Item> {
     if (rows.length > 0 && this.isOpen) await this.correct(known, rows);
     return this.left.shift()!.item;
   }
 
-  /** Looks at the others only where the next one makes far more rows than was expected. */
+  /** Reconsiders the others only if the next one produces far more rows than estimated. */
   private async correct(known: ReadonlySet<Slot>, rows: readonly Row[]): Promise<void> {
     const step = Math.ceil(rows.length / maxLookedAt);
     const some = rows.filter((_row, at) => at % step === 0);
@@ -94,7 +94,7 @@ export class JoinOrder {
     const counts = await Promise.all(rows.map((row) => matches.estimate(boundBy(item, row), item.part)));
     const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
     const expected = rowsFor(candidate, (slot) => known.has(slot));
-    // No match in so few rows says no more than that.
+    // Without a match, a sample of this size gives an upper bound only.
     const least = 1 / (2 * rows.length);
     return Math.max(mean, least) / Math.max(expected, least);
   }
@@ -112,7 +112,7 @@ async function candidateOf(execution: Execution, item: Item): Promise<Candidate>
   return { item, rows, slots: item.possible, fanOut, factor: 1 };
 }
 
-/** The order by a look at the data. */
+/** Determines the order by sampling the data. */
 async function sampledOrder(
   execution: Execution,
   candidates: readonly Candidate[],
@@ -125,7 +125,7 @@ async function sampledOrder(
   return ordered(await Promise.all(sampled), before)[0];
 }
 
-/** About how many rows a plan gives alone. */
+/** Returns the approximate number of rows of a plan alone. */
 async function rowsOf(execution: Execution, plan: Plan): Promise<number> {
   const least = async (plans: readonly Item[]): Promise<number> =>
     Math.min(
@@ -144,7 +144,7 @@ async function rowsOf(execution: Execution, plan: Plan): Promise<number> {
     }
     case 'closure': {
       const isAnchored = [plan.from, plan.to].some((place) => place && 'token' in place);
-      // From everywhere to everywhere is more than anything else.
+      // A path with both ends unbound is the most expensive part.
       return isAnchored ? usualReached : 1e6 + usualReached * (await rowsOf(execution, plan.step));
     }
     case 'filter':
@@ -154,12 +154,12 @@ async function rowsOf(execution: Execution, plan: Plan): Promise<number> {
   }
 }
 
-/** Nodes that a path is expected to come to. */
+/** Estimated number of nodes that a path reaches. */
 const usualReached = 100;
 
 type IsKnown = (slot: Slot) => boolean;
 
-/** Rows for each that is there, where some slots are known; as if the terms of slots did not depend on each other. */
+/** Returns the rows per input row if some slots are bound, assuming that the terms of slots are independent. */
 function rowsFor({ rows, slots, fanOut, factor }: Candidate, isKnown: IsKnown): number {
   let expected = rows;
   for (const slot of slots) if (isKnown(slot)) expected *= rows === 0 ? 0 : Math.min(1, fanOut.get(slot)! / rows);
@@ -172,7 +172,7 @@ function isConnected({ slots }: Candidate, isKnown: IsKnown): boolean {
   return false;
 }
 
-/** What a lookup costs, in keys that are read. */
+/** Cost of a lookup, in keys read. */
 const lookUpCost = 4;
 
 interface Way {
@@ -180,7 +180,7 @@ interface Way {
   readonly cost: number;
 }
 
-/** What comes of one more. Its rows are looked up one by one, or all are read. */
+/** Estimated cost of joining one more part, by lookup per row or by full scan. */
 function wayWith({ rows, cost }: Way, candidate: Candidate, { isKnown, isFirst }: Known): Way {
   const own = rows * rowsFor(candidate, isKnown);
   if (isFirst || isConnected(candidate, isKnown))
@@ -190,15 +190,15 @@ function wayWith({ rows, cost }: Way, candidate: Candidate, { isKnown, isFirst }
 
 interface Known {
   readonly isKnown: IsKnown;
-  /** Nothing is known yet. */
+  /** No estimates yet. */
   readonly isFirst: boolean;
 }
 
-/** The cheapest order, and what it costs. It does not depend on the order of the text, but for parts that are alike. */
+/** Returns the cheapest order and its cost. It does not depend on the order of the text, except for equivalent parts. */
 const ordered = (items: readonly Candidate[], before: Before): [Candidate[], number] =>
   items.length > maxWhole ? oneByOne(items, before) : ofAll(items, before);
 
-/** The cheapest way to each set of parts is the cheapest way to a smaller set, and one part more. */
+/** Dynamic programming: the cheapest order of a set is the cheapest order of a smaller set plus one part. */
 function ofAll(items: readonly Candidate[], { bound, rows }: Before): [Candidate[], number] {
   const owners = new Map<Slot, number>();
   for (const [at, { slots }] of items.entries())

@@ -1,7 +1,4 @@
-/**
- * Rows joined with a pattern, in whichever way reads least: streamed for one row, looked up where rows bind little, or through a table of
- * all matches, made once.
- */
+/** Joins rows with a pattern by the cheapest method: a stream for one row, lookups for few rows, or a hash table of all matches, built once. */
 import { addTo } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
@@ -19,9 +16,9 @@ import {
   wantedOf,
 } from './pattern-access.js';
 
-/** Keys that a table may have. */
+/** Maximum number of keys of a table. */
 const maxInTable = 1_000_000;
-/** Lookups between two outputs, at most. */
+/** Maximum number of lookups between two outputs. */
 const maxLookups = 1024;
 
 export async function* joinPattern(execution: Execution, pattern: Pattern, input: Blocks): AsyncGenerator<Row[]> {
@@ -45,7 +42,7 @@ function byBoundSlots(pattern: Pattern, rows: readonly Row[]): Iterable<RowGroup
   for (const row of rows) {
     let which = 0;
     for (let at = 0; at < slots.length; at++) if (row[slots[at]!] !== undefined) which |= 1 << at;
-    // Rows of one kind come together.
+    // Groups rows by the slots they bind.
     if (last?.which !== which) {
       const group = groups.get(which) ?? { slots: slots.filter((slot) => row[slot] !== undefined), rows: [] };
       groups.set(which, group);
@@ -70,7 +67,7 @@ async function* joinGroup(
   if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
   if (slots.length === 0 || (await isLookUpCheaper(execution, pattern, slots, partners.size)))
     return yield* lookedUp(execution, pattern, [...partners.values()]);
-  // What comes later finds the table; for the last rows the matches need not be kept, unless such rows come often.
+  // Later rows use the table. For the last rows the matches are not cached, unless such rows arrive often.
   if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= maxInTable)
     yield* probed(execution, pattern, { table: await tableFor(execution, pattern, slots), slots, rows });
   else yield* scanned(execution, pattern, slots, partners);
@@ -89,7 +86,7 @@ async function tableFor(execution: Execution, pattern: Pattern, slots: readonly 
   return table;
 }
 
-/** Whether the filters hold that are about a match alone. */
+/** Evaluates the filters that depend on the match only. */
 function filterOf(execution: Execution, pattern: Pattern): (terms: Terms) => boolean {
   const { filters } = memoryOf(execution, pattern);
   if (filters.length === 0) return () => true;
@@ -103,7 +100,7 @@ function filterOf(execution: Execution, pattern: Pattern): (terms: Terms) => boo
   };
 }
 
-/** All matches of the pattern alone, of which only those are kept that have partners. */
+/** Returns the matches of the pattern alone. Only those with a matching row are kept. */
 async function* scanned(
   execution: Execution,
   pattern: Pattern,
@@ -166,7 +163,7 @@ function* probed(
 
 const noBlocks: readonly Row[][] = [];
 
-/** Puts rows together with their matches, and gives blocks of them. */
+/** Combines rows with their matches and regroups them into blocks. */
 class JoinedRows {
   private rows: Row[] = [];
   private readonly slots: readonly Slot[];
@@ -189,7 +186,7 @@ class JoinedRows {
     return block;
   }
 
-  /** Puts each row with each match. Gives the blocks that are full then. */
+  /** Combines each row with each match. Yields full blocks. */
   blocks(rows: readonly Row[], matches: readonly Terms[]): Iterable<Row[]> {
     if (rows.length * matches.length > blockLength) return this.manyBlocks(rows, matches);
     for (const terms of matches) for (const row of rows) this.put(row, terms);
@@ -204,7 +201,7 @@ class JoinedRows {
       }
   }
 
-  /** Nothing when a variable would have two terms. */
+  /** Returns undefined if a variable would have two terms. */
   private put(row: Row, terms: Terms): void {
     const { wanted } = this.pattern;
     const merged = row.slice();

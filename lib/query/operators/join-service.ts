@@ -1,4 +1,4 @@
-/** Rows joined with what another endpoint gives. Few rows go along as VALUES; for more of them it is asked for all that it has, once. */
+/** Joins rows with the result of another endpoint. Few rows are sent as VALUES. For more, the unrestricted result is requested once. */
 
 import { valuesText } from '../expressions/values-text.js';
 import type { Blocks, Plan, Row, ServicePlan } from '../plan/plan.js';
@@ -6,21 +6,21 @@ import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execu
 import { hashJoin } from './hash-join.js';
 import { serviceRows } from './service-rows.js';
 
-/** Rows that go along. */
+/** Maximum number of rows sent to the endpoint. */
 const maxAlong = 50;
 
 interface ServiceMemory {
-  /** All that the endpoint has, once it has been asked for it. */
+  /** Unrestricted result of the endpoint, after it was requested. */
   whole: ServiceTable | undefined;
 }
 
 interface ServiceTable {
   readonly rows: readonly Row[];
-  /** The plan of these rows alone. */
+  /** Plan that returns these rows. */
   readonly plan: Plan;
 }
 
-/** @param run executes the plan on the left side, which rows may be handed through if it says so */
+/** @param run executes the plan on the left side, which supports input rows if it says so */
 export async function* joinService(
   execution: Execution,
   plan: ServicePlan,
@@ -38,25 +38,25 @@ export async function* joinService(
   if (memory.whole) return yield* joined(execution, own, memory.whole);
   const { first, rest } = await begin(own);
   if (first.length === 0) return;
-  // Only what every solution binds: one that leaves a variable open would come back for each of the rows.
+  // Only variables that every solution binds: a solution with an unbound one would be returned for each of the rows.
   const along = columns.filter(([name]) => clause.certain.includes(name));
   const values = rest ? undefined : valuesText(first, along);
   if (values !== undefined) return yield* joined(execution, oneBlock(first), await ask(execution, plan, values));
   const table = await whole();
   if (!rest || input || !left?.isJoinable) return yield* joined(execution, behind(first, rest), table);
-  // It has more to say than what was asked of it: the patterns begin with its rows.
+  // The result is larger than a block, so the patterns start with its rows.
   await rest.return?.();
   yield* run(left, blocksOf(execution, table.rows));
 }
 
-/** For an optional part that asks an endpoint: as many rows as may go along are one block, or all there are. */
+/** For an optional SERVICE: one block has either all rows that may be sent, or all there are. */
 export async function* forService(right: Plan, left: Blocks): AsyncGenerator<Row[]> {
   if (right.kind !== 'service') return yield* left;
   const { first, rest } = await begin(left);
   if (first.length > 0) yield* behind(first, rest);
 }
 
-/** More rows than may go along, or all there are: then there is no rest. */
+/** More rows than may be sent, or all rows. Then none are left. */
 async function begin(blocks: Blocks): Promise<{ first: Row[]; rest: AsyncIterator<Row[]> | undefined }> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first: Row[] = [];
@@ -88,7 +88,7 @@ async function ask(execution: Execution, plan: ServicePlan, values: string): Pro
 const joined = (execution: Execution, own: Blocks, { plan, rows }: ServiceTable): Blocks =>
   hashJoin(execution, own, plan, () => blocksOf(execution, rows));
 
-/** Copies, since rows are changed by those who get them. */
+/** Copies, because consumers modify rows. */
 async function* blocksOf({ assertTime }: Execution, rows: readonly Row[]): AsyncGenerator<Row[]> {
   for (let at = 0; at < rows.length; at += blockLength) {
     assertTime();

@@ -1,4 +1,4 @@
-/** Rows sorted, cut, and each once. */
+/** ORDER BY, LIMIT, OFFSET and DISTINCT on rows. */
 import { addNew } from '../access/collections.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import { compareValues } from '../expressions/comparison.js';
@@ -12,14 +12,14 @@ interface Sortable {
   readonly index: number;
 }
 
-/** Sorts all rows, or keeps about twice as many as are wanted of the beginning. */
+/** Sorts all rows. With a limit, holds about twice the required number. */
 export async function* ordered(execution: Execution, { keys, most }: OrderPlan, input: Blocks): AsyncGenerator<Row[]> {
   const { assertTime } = execution;
   const bound = Math.max(4 * blockLength, 2 * most);
   let work = 0;
   const compare = (a: Sortable, b: Sortable): number => {
     for (let i = 0; i < keys.length; i++) {
-      // Texts may have to be compared to their ends, at some ten nanoseconds for a character. Time is checked every two milliseconds or so.
+      // Comparing strings to their ends takes about 10 ns per character. Time is checked about every 2 ms.
       work += 1 + ((a.values[i]?.text.length ?? 0) >> 4);
       if (work > 0x2fff) {
         work = 0;
@@ -72,7 +72,7 @@ export async function* sliced({ start, length, perGraph }: SlicePlan, input: Blo
   }
 }
 
-/** The rows from start to end of those with the same term in a slot. */
+/** Yields the rows from start to end among those with the same term in a slot. */
 async function* slicedEach(
   input: Blocks,
   { slot, start, end }: { readonly slot: Slot; readonly start: number; readonly end: number },

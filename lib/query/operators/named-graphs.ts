@@ -1,29 +1,29 @@
-/** The named graphs of the dataset, those without a triple among them (SPARQL 1.1 18.6). */
+/** Named graphs of the dataset, including empty ones (SPARQL 1.1 18.6). */
 import type { TermKey } from '../access/terms.js';
 import { type Blocks, type GraphsPlan, type Row, termAt } from '../plan/plan.js';
 import { distinctTerms } from './distinct-terms.js';
 import { blockLength, type Execution, recall } from './execution.js';
 
-/** The names in blocks, each once. @param only the one that is asked for */
+/** Yields the distinct names in blocks. @param only restricts the result to one graph */
 export async function* graphNames(execution: Execution, only?: TermKey): AsyncGenerator<readonly TermKey[]> {
   if (only !== undefined) return (await isGraph(execution, only)) && (yield [only]);
   yield* distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named');
   yield* emptyGraphNames(execution);
 }
 
-/** The names of graphs without triples. */
+/** Yields the names of graphs without triples. */
 export async function* emptyGraphNames({ emptyGraphs }: Execution): AsyncGenerator<readonly TermKey[]> {
   if (emptyGraphs) yield await emptyGraphs.all();
 }
 
-/** Whether there is a graph of that name. */
+/** Returns true if a graph with that name exists. */
 async function isGraph({ matches, emptyGraphs }: Execution, name: TermKey): Promise<boolean> {
   for await (const block of matches.stream([undefined, undefined, undefined, name], { part: 'named', places: [] }))
     if (block.length > 0) return true;
   return emptyGraphs?.has(name) ?? false;
 }
 
-/** The rows for each graph, or for the graph that they have, if it is one. */
+/** Yields the rows for each graph, or for the graph that they bind if it exists. */
 export async function* inGraphs(execution: Execution, plan: GraphsPlan, input: Blocks): AsyncGenerator<Row[]> {
   const { graph } = plan;
   const known = recall(execution, { part: plan, as: 'graphs' }, () => new Map<TermKey, boolean>());

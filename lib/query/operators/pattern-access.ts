@@ -1,7 +1,4 @@
-/**
- * What is known of a pattern while a query runs: how many matches it has, what its lookups cost, and how many rows are worth
- * waiting for. It must not join.
- */
+/** Access to a pattern at run time: its number of matches, the cost of lookups, and the number of rows worth waiting for. Does not join. */
 
 import { roughly } from '../access/estimates.js';
 import type { Terms } from '../access/key-reader.js';
@@ -9,19 +6,19 @@ import type { MatchOptions } from '../access/quad-matches.js';
 import { type Blocks, type Expression, type Pattern, type Place, type Row, type Slot, termAt } from '../plan/plan.js';
 import { type Execution, recall, recallLasting } from './execution.js';
 
-/** Rows that may be gathered before it is decided how they are joined. */
+/** Maximum number of rows buffered before the join method is chosen. */
 const maxGathered = 65_536;
-/** Lookups before the first output; fewer where few rows are wanted. */
+/** Lookups before the first output. Fewer if few rows are needed. */
 const [firstLookups, hastyLookups] = [64, 4];
 
 export type Table = ReadonlyMap<string, readonly Terms[]>;
 
 export interface PatternMemory {
-  /** Lookups that go together. */
+  /** Number of lookups in a batch. */
   lookups: number;
   scans: number;
   readonly tables: Map<string, Table>;
-  /** What has to hold for its matches: the others need not be joined. */
+  /** Conditions on its matches: others need not be joined. */
   filters: readonly Expression[];
 }
 
@@ -41,19 +38,19 @@ interface Counts {
 const countsOf = (execution: Execution, pattern: Pattern): Counts =>
   recallLasting(execution, { part: pattern, as: 'counts' }, () => ({ estimate: undefined, fanOut: undefined }));
 
-/** How many keys the pattern's own terms leave. */
+/** Number of keys that match the constants of the pattern. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {
   const counts = countsOf(execution, pattern);
   counts.estimate ??= await execution.matches.estimate(constants(pattern), pattern.part);
   return counts.estimate;
 }
 
-/** Matches for a term without a look at the data: a subject has few, an object more and a graph many. */
+/** Default number of matches per term: few for a subject, more for an object and many for a graph. */
 const usual = [8, 1000, 20, 50];
-/** Values of a property that a subject has. */
+/** Values of a property per subject. */
 const usualValues = 2;
 
-/** How many matches a pattern has for a term of each of its variables, as far as can be said without a look at the data. */
+/** Estimates the number of matches per term of each variable without reading data. */
 export function usualFanOut({ places }: Pattern, rows: number): ReadonlyMap<Slot, number> {
   const [, predicate, object] = places;
   const isGiven = (place: Place): boolean => !!place && 'token' in place;
@@ -65,10 +62,10 @@ export function usualFanOut({ places }: Pattern, rows: number): ReadonlyMap<Slot
   return fanOut;
 }
 
-/** Matches of which it is counted how many others have the same term. */
+/** Sample size: number of matches for which the others with the same term are counted. */
 const maxSampled = 8;
 
-/** How many matches the pattern has for a term of each of its variables, about; of what the caller may read. */
+/** Estimates the number of readable matches per term of each variable. */
 export async function fanOutOf(execution: Execution, pattern: Pattern): Promise<ReadonlyMap<Slot, number>> {
   const counts = countsOf(execution, pattern);
   counts.fanOut ??= await sampledFanOut(execution, pattern);
@@ -86,7 +83,7 @@ async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<Re
   for (const at of wanted) {
     const bounds = samples.map((terms) => own.map((token, place) => (place === at ? terms[at] : token)));
     const found = await Promise.all(bounds.map((bound) => matches.estimate(bound as Terms, part)));
-    // A term with many matches is in the sample as many times as often.
+    // A term with many matches is in the sample proportionally more often.
     const mean = found.length / found.reduce((sum, count) => sum + 1 / Math.max(1, count), 0);
     const { slot } = places[at] as { slot: Slot };
     if (!fanOut.has(slot)) fanOut.set(slot, samples.length === 0 ? Math.min(1, all) : Math.min(all, roughly(mean)));
@@ -97,11 +94,11 @@ async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<Re
 export const constants = ({ places }: Pattern): Terms =>
   places.map((place) => (place && 'token' in place ? place.token : undefined));
 
-/** The slots of the wanted places, in their order. */
+/** Slots of the required positions, in order. */
 export const slotsOfWanted = ({ places, wanted }: Pattern): Slot[] =>
   wanted.map((at) => (places[at] as { slot: Slot }).slot);
 
-/** The terms that the pattern has for a row. */
+/** Terms of the pattern for a row. */
 export const boundBy = ({ places }: Pattern, row: Row): Terms => places.map((place) => termAt(place, row));
 
 function isStar({ stars }: Execution, { places: [subject] }: Pattern): boolean {
@@ -128,11 +125,11 @@ export async function isLookUpCheaper(
 
 export interface Batch {
   readonly rows: Row[];
-  /** No more rows will come. */
+  /** There are no more rows. */
   readonly isLast: boolean;
 }
 
-/** Rows until there are no more, or so many that a scan costs less than their lookups. */
+/** Reads rows until there are no more, or until a scan costs less than their lookups. */
 export async function* batches(execution: Execution, pattern: Pattern, input: Blocks): AsyncGenerator<Batch> {
   let rows: Row[] = [];
   let enough = 0;

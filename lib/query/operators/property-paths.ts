@@ -1,6 +1,6 @@
 /**
- * Paths of any length: nodes reached by repeated steps, each once for each beginning, within one graph (ALP of SPARQL 1.1 18.4). Steps that
- * were taken once are remembered.
+ * Paths of arbitrary length: nodes reached by repeated steps, once for each start node, within one graph (ALP of SPARQL 1.1
+ * 18.4). Steps are cached.
  */
 import { addNew, addTo } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
@@ -9,9 +9,12 @@ import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Sl
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
 import { graphNames } from './named-graphs.js';
 
-/** The nodes of a graph, its subjects and objects, as paths without a step ask for them (SPARQL 1.1 18.4). It must not walk. */
+/** Nodes of a graph, its subjects and objects, for zero-length paths (SPARQL 1.1 18.4). Does not walk. */
 interface GraphNodes {
-  /** Whether a path may take no step at the ends that a row has: at a term always, at a variable's where it is a node. */
+  /**
+   * Returns true if a zero-length path matches the ends that a row binds: always for a constant, only for a node of the graph if
+   * it is a variable.
+   */
   mayBegin(row: Row): Promise<boolean>;
 }
 
@@ -45,7 +48,7 @@ export function graphNodes(execution: Execution, plan: ClosurePlan): GraphNodes 
   };
 }
 
-/** A node in a graph; no graph: the union of all. */
+/** Node in a graph. Without graph: the union of all. */
 interface Node {
   readonly token: TermKey;
   readonly graph: TermKey | undefined;
@@ -56,16 +59,16 @@ type Run = (plan: Plan, input: Blocks) => Blocks;
 interface Direction {
   readonly start: Slot;
   readonly end: Slot;
-  /** Where each node leads to; of those that were asked for. */
+  /** Known successors by node. */
   readonly known: Map<string, readonly Node[]>;
-  /** All were: what is not known leads nowhere. */
+  /** All steps are loaded, so an unknown node has no successor. */
   isWhole: boolean;
 }
 
 interface Memory {
   readonly forward: Direction;
   readonly backward: Direction;
-  /** Where steps begin, when all of them have been taken. */
+  /** Start nodes, after all steps were loaded. */
   beginnings: readonly Node[] | undefined;
 }
 
@@ -102,7 +105,7 @@ function mergedWith(row: Row, { from, to, graph }: ClosurePlan, start: Node, end
   return put(from, start.token) && put(to, end.token) && put(graph, end.graph ?? start.graph) ? merged : undefined;
 }
 
-/** Where nodes say which graph they are in; where only one is meant, they need not. */
+/** Nodes include their graph, unless there is only one. */
 const graphSlot = ({ graph }: ClosurePlan): Slot | undefined => (graph && 'slot' in graph ? graph.slot : undefined);
 
 type Walk = readonly [row: Row, from: Node, to: Node];
@@ -118,7 +121,7 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
   const steps = stepsOf(execution, plan, slot, run);
   const graphOf = (row: Row): TermKey | undefined => (slot === undefined ? undefined : row[slot]);
 
-  /** What no pattern limits begins everywhere. */
+  /** Without a bound end, the path starts at every node. */
   async function* beginnings(row: Row): AsyncGenerator<Node> {
     const own = graphOf(row);
     const seen = new Set<string>();
@@ -155,7 +158,7 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
   };
 }
 
-/** A path of no step is in every graph: where a graph is to be found, each is taken in turn. */
+/** A zero-length path exists in every graph. If the graph is a variable, all graphs are visited in turn. */
 async function withGraphs(execution: Execution, plan: ClosurePlan, rows: readonly Row[]): Promise<readonly Row[]> {
   const { graph, isNullable, part, from, to } = plan;
   if (!isNullable || part !== 'named' || !graph || 'token' in graph) return rows;
@@ -184,7 +187,7 @@ async function allOf(blocks: AsyncIterable<readonly TermKey[]>): Promise<TermKey
 
 const keyOf = ({ token, graph }: Node): string => (graph === undefined ? token : `${graph}\u0000${token}`);
 
-/** The nodes that a walk comes to, level by level. */
+/** Yields the nodes that a walk reaches, level by level. */
 async function* reached(
   { assertTime }: Execution,
   { least, most }: ClosurePlan,
@@ -219,7 +222,7 @@ function stepsOf(execution: Execution, { step, start, end, counter }: ClosurePla
     graph: slot === undefined ? undefined : row[slot],
   });
   return {
-    /** Takes a step from each node, side by side. */
+    /** Takes a step from each node, concurrently. */
     async of(direction: Direction, nodes: readonly Node[]): Promise<void> {
       const found = nodes.map(() => [] as Node[]);
       const rows = nodes.map(({ token, graph: own }, index) => {
@@ -233,7 +236,7 @@ function stepsOf(execution: Execution, { step, start, end, counter }: ClosurePla
         for (const row of block) found[Number(row[counter])]!.push(nodeAt(row, direction.end));
       for (const [index, node] of nodes.entries()) direction.known.set(keyOf(node), found[index]!);
     },
-    /** Takes all steps that there are. Gives where they begin. */
+    /** Loads all steps. Returns their start nodes. */
     async all(direction: Direction): Promise<readonly Node[]> {
       const found = new Map<string, Node[]>();
       const beginnings: Node[] = [];

@@ -1,4 +1,4 @@
-/** A compiled query as rows, over one snapshot. */
+/** Runs a compiled query over one snapshot and returns rows. */
 import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
@@ -8,22 +8,22 @@ import { execute } from './execute.js';
 import { type Execution, maxOfTexts, type Observer } from './execution.js';
 
 export interface RunOptions {
-  /** The quads that are asked; closed with the run. */
+  /** Quads to query, closed with the run. */
   readonly matches: QuadMatches;
-  /** The graphs that have no quad; absent: there are none. */
+  /** Graphs without a quad (default: none) exist. */
   readonly emptyGraphs?: EmptyGraphs | undefined;
-  /** Called in every block; throws when the query has to end. */
+  /** Called in every block. Throws to stop the query. */
   readonly assertTime?: AssertTime;
-  /** Notes what parts of the plan do. */
+  /** Records statistics of operators. */
   readonly observer?: Observer | undefined;
-  /** Asks another endpoint. */
+  /** Sends a request to another endpoint. */
   readonly callService?: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
 
 export interface Run {
   readonly execution: Execution;
   readonly rows: AsyncGenerator<Row[]>;
-  /** Ends what still runs. To be called before the snapshot is closed. */
+  /** Stops running work. Must be called before the snapshot is closed. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function startRun(
     observer: options.observer,
     texts: { left: maxOfTexts },
     stars,
-    callService: options.callService ?? (() => Promise.reject(new Error('No services are asked here.'))),
+    callService: options.callService ?? (() => Promise.reject(new Error('SERVICE is not available here.'))),
   };
   async function* rows(): AsyncGenerator<Row[]> {
     if (options.observer?.isRun !== false) yield* execute(execution, plan);

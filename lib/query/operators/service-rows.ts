@@ -1,6 +1,6 @@
 /**
- * What another endpoint answers, as rows: SPARQL 1.1 Query Results JSON from somebody who may be broken or lie. It must not
- * know plans, nor how the endpoint is reached.
+ * Parses the response of another endpoint as rows: SPARQL 1.1 Query Results JSON from an untrusted server. Must not depend on
+ * plans or on the transport.
  */
 import { randomBytes } from 'node:crypto';
 import type { Term } from '@rdfjs/types';
@@ -14,8 +14,8 @@ import type { ServiceClause } from '../parse/service-clauses.js';
 import type { Row, Slot } from '../plan/plan.js';
 
 /**
- * The rows of a clause, or the one empty row of SILENT (SPARQL 1.1 Federated Query 2.3).
- * @param values what the query ends with
+ * Yields the rows of a clause, or the one empty row of SILENT (SPARQL 1.1 Federated Query 2.3).
+ * @param values the VALUES that end the query
  * @throws LwsError `service-failed`, `query-limit`
  */
 export async function serviceRows(
@@ -36,12 +36,12 @@ export async function serviceRows(
     const why = error.message.slice(0, 200);
     throw new LwsError(
       'service-failed',
-      `The answer of the service <${endpoint.slice(0, 200)}> cannot be used: ${why}`,
+      `The response of the service <${endpoint.slice(0, 200)}> is not valid: ${why}`,
     );
   }
 }
 
-/** @throws LwsError for what is no table of results, or holds a term that the storage could not hold */
+/** @throws LwsError for an invalid result table, or one with a term that cannot be stored */
 function readRows(
   body: Uint8Array,
   columns: readonly (readonly [name: string, slot: Slot])[],
@@ -49,8 +49,8 @@ function readRows(
 ): Row[] {
   const tokens = tokenReader();
   const { results } = objectOf(parseJson(body), 'It');
-  const { bindings } = objectOf(results, 'Its member results');
-  if (!Array.isArray(bindings)) throw unusable('Its member bindings is no array.');
+  const { bindings } = objectOf(results, 'The member "results"');
+  if (!Array.isArray(bindings)) throw unusable('The member "bindings" is not an array.');
   return bindings.map((binding: unknown) => {
     const terms = objectOf(binding, 'A binding');
     const row = makeRow();
@@ -63,8 +63,8 @@ function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    // The parser's message repeats what it read, which may be anything that the endpoint's host has.
-    throw unusable('It is no JSON.');
+    // The parser's message is not used: it quotes the response, which may contain internal data of the endpoint's host.
+    throw unusable('It is not JSON.');
   }
 }
 
@@ -72,10 +72,10 @@ const unusable = (why: string): LwsError => new LwsError('service-failed', why);
 
 function objectOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw unusable(`${what} is no object.`);
+  throw unusable(`${what} is not an object.`);
 }
 
-/** Reads the terms of one answer: the labels of its blank nodes mean nothing anywhere else. */
+/** Reads the terms of one response, the scope of its blank node labels. */
 function tokenReader(): (term: unknown) => TermKey {
   const scope = randomBytes(12).toString('hex');
   const labels = new Map<string, TermKey>();
@@ -91,7 +91,7 @@ function tokenReader(): (term: unknown) => TermKey {
       }
       return token;
     }
-    if (type !== 'literal' && type !== 'typed-literal') throw unusable('A term is of an unknown type.');
+    if (type !== 'literal' && type !== 'typed-literal') throw unusable('A term has an unknown type.');
     return literalToken(value, datatype, language, direction);
   };
 }
@@ -104,13 +104,13 @@ function iriToken(value: string): TermKey {
 function literalToken(value: string, datatype: unknown, language: unknown, direction: unknown): TermKey {
   const isTagged = language !== undefined;
   const type = isTagged ? `${rdf.namespace}langString` : (datatype ?? xsd.string);
-  if (typeof type !== 'string' || !isAbsoluteIri(type)) throw unusable('A datatype is no IRI.');
+  if (typeof type !== 'string' || !isAbsoluteIri(type)) throw unusable('A datatype is not an IRI.');
   if (isTagged ? typeof language !== 'string' || language === '' : type === `${rdf.namespace}langString`)
-    throw unusable('A literal has no language, or one too many.');
+    throw unusable('The datatype and the language of a literal do not match.');
   return termKey({
     termType: 'Literal',
     value,
-    // Tags are the same in any case, and those of queries and of Turtle are in lower case too (RDF 1.1 Concepts 3.3).
+    // Language tags are case-insensitive, and those of queries and of Turtle are stored in lower case too (RDF 1.1 Concepts 3.3).
     language: isTagged ? String(language).toLowerCase() : '',
     datatype: { termType: 'NamedNode', value: type },
     direction,

@@ -1,15 +1,15 @@
-/** `\u` escapes of names and IRIs, which SPARQL allows everywhere (19.2) and the parser reads in strings and IRIs only. Pure. */
+/** `\u` escapes in names and IRIs. SPARQL allows them everywhere (19.2), but the parser decodes them only in strings and IRIs. Pure. */
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
-/** Strings, comments, IRIs and escaped characters of names, which stay, and escapes; any other character stands for itself. */
+/** Strings, comments, IRIs and escaped characters of names, which are kept, and escapes. Any other character matches itself. */
 const token = new RegExp(
   `${stringToken}|${commentToken}|<${referenceToken}>|\\\\[^uU]|\\\\u([0-9A-Fa-f]{4})|\\\\U(0[0-9A-Fa-f]{7}|[0-9A-Fa-f]{8})`,
   'gs',
 );
-/** Characters that an escape cannot smuggle in: they would be read as something else than a part of a name. */
+/** Characters that an escape must not produce: they would not be read as a part of a name. */
 const reserved = /[\u0000-\u0020<>"'{}|^`\\#\ud800-\udfff]/;
 
-/** The text with its escapes replaced where they stand for a character that is legal there. */
+/** Decodes the escapes that produce a character legal in their position. */
 export function decodeEscapes(text: string): string {
   if (!/\\u/i.test(text)) return text;
   return text.replace(token, (all, short: string | undefined, long: string | undefined) => {

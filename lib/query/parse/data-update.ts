@@ -1,7 +1,7 @@
 /**
- * The quick reading of the commonest updates, INSERT DATA and DELETE DATA alone: their triples are Turtle but for the
- * braces. Whatever is not plainly that is left to the SPARQL parser in a worker, which also words the refusals; to load
- * that parser here would hold up the HTTP thread for a quarter of a second.
+ * Fast parser for the most common updates, INSERT DATA and DELETE DATA: their triples are Turtle inside braces. Anything else is
+ * left to the SPARQL parser in a worker, which also reports the errors. Loading that parser here would block the HTTP thread for
+ * 250 ms.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
@@ -12,14 +12,14 @@ import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 const space = /(?:\s|#[^\n\r]*(?:[\n\r]|$))*/y;
 const prefix = /PREFIX\s+([A-Za-z][\w-]*)?:\s*<([^<>"{}|\\^`\s]*)>/iy;
 const keyword = /(INSERT|DELETE)\s+DATA\s*\{/iy;
-/** Declarations that are read again, in all; what has more of them is the worker's. */
+/** Maximum number of prefix declarations parsed, counting repetitions. Updates with more are left to the worker. */
 const maxRepeated = 256;
-/** A token of triples: a string, an IRI, a comment, white space or anything else without braces. */
+/** Token of triples: a string, an IRI, a comment, white space or other text without braces. */
 const token = new RegExp(`${stringToken}|<${referenceToken}>|${commentToken}|\\s+|[^"'<>#{}\\s]+`, 'sy');
 
-/** An update; `undefined` for one that the SPARQL parser has to look at. */
+/** Parses an update, or returns `undefined` if it needs the SPARQL parser. */
 export function readDataUpdate(text: string, base: string): ReadUpdate | undefined {
-  // A code point escape may spell anything, a brace included.
+  // A code point escape can produce any character, including a brace.
   if (/\\u/i.test(text)) return undefined;
   const updates: Algebra.Operation[] = [];
   const prefixes: Record<string, string> = {};
@@ -51,13 +51,13 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
     let last = '.';
     for (let from = at; skip(token); from = at) if (!/[\s#]/.test(text[from]!)) last = text[at - 1]!;
     if (text[at] !== '}') return undefined;
-    // The last triple of a SPARQL block needs no full stop, Turtle's does.
+    // SPARQL does not require a full stop after the last triple of a block, Turtle does.
     const triples = text.slice(begin, at) + (last === '.' ? '' : '\n.');
     const quads = readTriples(parser, triples, word === 'DELETE', prefixes);
     if (!quads) return undefined;
-    // The prefixes are read again for each of them.
+    // The prefixes are parsed again for each operation.
     if (updates.length * Object.keys(prefixes).length > maxRepeated) return undefined;
-    // No label may stand in two of them (SPARQL 1.1 19.6), which the parser looks after.
+    // A label may not occur in two operations (SPARQL 1.1 19.6), which only the SPARQL parser checks.
     if (updates.length > 0 && text.includes('_:')) return undefined;
     updates.push(dataOperation(word, quads));
     at++;
@@ -66,7 +66,7 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
   }
 }
 
-/** As the translation of the algebra has them. */
+/** Same structure as Comunica's translation. */
 const composite = (updates: readonly Algebra.Operation[]): Algebra.Operation =>
   updates.length === 1 ? updates[0]! : ({ type: 'compositeupdate', updates } as Algebra.Operation);
 const dataOperation = (word: string, quads: readonly Quad[]): Algebra.Operation => {
@@ -80,14 +80,14 @@ function readTriples(
   deletes: boolean,
   prefixes: Readonly<Record<string, string>>,
 ): Quad[] | undefined {
-  // Blank nodes cannot be named in DELETE DATA; directives and `@` are Turtle's alone but for language tags.
+  // DELETE DATA cannot contain blank nodes. Directives and `@` exist only in Turtle, except in language tags.
   if (deletes && /_:|[[(]/.test(triples)) return undefined;
   if (/@(?:prefix|base|version)\b|(?:^|\s)(?:PREFIX|BASE|VERSION)\s/i.test(triples)) return undefined;
   const declarations = Object.entries(prefixes).map(([name, iri]) => `PREFIX ${name}: <${iri}>\n`);
   try {
     return parser.parse(declarations.join('') + triples) as unknown as Quad[];
   } catch {
-    // Not Turtle: a variable, a mistake, or something of SPARQL's own. Its parser tells.
+    // Not Turtle: a variable, a syntax error, or SPARQL syntax. The SPARQL parser decides.
     return undefined;
   }
 }

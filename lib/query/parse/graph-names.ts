@@ -1,6 +1,7 @@
 /**
- * GRAPH in the algebra (SPARQL 1.1, 18.6): the union, over the named graphs, of the solutions of a group in each graph. The operations of the
- * group get the graph's name as a column: patterns bind it, subqueries project and group by it, LIMIT counts for each of its values.
+ * GRAPH in the algebra (SPARQL 1.1, 18.6): the union, over the named graphs, of the solutions of a group in each graph. The name
+ * of the graph becomes a column of the group's operations: patterns bind it, subqueries project and group by it, LIMIT counts for
+ * each of its values.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad_Graph as GraphTerm, NamedNode, Quad, Term, Variable } from '@rdfjs/types';
@@ -10,13 +11,13 @@ import { asksPatterns, namesVariable, renameVariable, useOf } from './graph-vari
 /** Predicate of a pattern that matches each graph once, also a graph without triples. No query can contain it. */
 export const anyGraph = 'urn:every graph';
 
-/** What the lowering adds to operations. Names of variables, since Comunica copies operations property by property. */
+/** Annotations that the lowering adds to operations. Variables are given by name, because Comunica copies operations property by property. */
 export interface GraphMarks {
-  /** MINUS: a column that both sides have as the name of their graph, and that does not make their solutions share a variable (8.3.3). */
+  /** MINUS: a column that both sides have as graph name and that does not count as a shared variable (8.3.3). */
   readonly graphScope?: string;
-  /** Group: each value that the named graphs give to this column has a group (18.5.1, one group for no solutions). */
+  /** Group: each value of this column in the named graphs has a group (18.5.1, one group for no solutions). */
   readonly everyGraph?: string;
-  /** Slice: start and length count for each value of this column. */
+  /** Slice: start and length apply to each value of this column. */
   readonly perGraph?: string;
 }
 
@@ -25,13 +26,13 @@ type Operation = Algebra.Operation & GraphMarks;
 /** The graph that a group is evaluated in. */
 interface Scope {
   readonly term: NamedNode | Variable;
-  /** False for WITH, whose graph may be absent: it is the default graph then, and empty. */
+  /** False for WITH, whose graph may not exist: it is the default graph then, and empty. */
   readonly isNamed: boolean;
 }
 
 interface Lowered {
   readonly operation: Operation;
-  /** Whether each solution is found in the graph. If not, the solutions are the same for all graphs, and do not bind the column. */
+  /** True if each solution comes from the graph. Otherwise the solutions are the same for all graphs and do not bind the column. */
   readonly isBound: boolean;
 }
 
@@ -46,10 +47,7 @@ function patternOfGraphs(graph: GraphTerm): Operation {
   return { type: 'bgp', patterns: [pattern] } as never;
 }
 
-/**
- * The operation without GRAPH operations; changes it in place.
- * @param isWith whether the outermost GRAPH stands for the WITH of an update
- */
+/** Lowers the GRAPH operations of an operation in place. @param isWith true if the outermost GRAPH represents the WITH of an update */
 export function lowerGraphs<T extends Algebra.Operation>(root: T, isWith = false): T {
   return new Lowering().outside(root, isWith) as T;
 }
@@ -57,13 +55,13 @@ export function lowerGraphs<T extends Algebra.Operation>(root: T, isWith = false
 class Lowering {
   private fresh = 0;
 
-  /** The same node with all GRAPH operations below it lowered. */
+  /** Returns the node with all GRAPH operations below it lowered. */
   outside(node: unknown, isWith = false): unknown {
     if (Array.isArray(node)) return node.map((each) => this.outside(each));
     if (typeof node !== 'object' || node === null || 'termType' in node) return node;
     const { type } = node as Operation;
     if (type === 'graph') return this.graph(node as Algebra.Graph, isWith);
-    // What another endpoint is sent.
+    // SERVICE groups are sent to another endpoint unchanged.
     if (type === 'service') return node;
     for (const [key, member] of Object.entries(node))
       if (key !== 'metadata') Object.assign(node, { [key]: this.outside(member, isWith && key === 'where') });
@@ -80,7 +78,7 @@ class Lowering {
     return { type: 'extend', input: whole, variable: name, expression } as never;
   }
 
-  /** The operation joined with the graphs, unless its solutions are in one. */
+  /** Returns the operation, joined with the graphs unless each solution comes from one. */
   private bound({ operation, isBound }: Lowered, { term, isNamed }: Scope): Operation {
     return isBound || !isNamed ? operation : join(patternOfGraphs(term), operation);
   }
@@ -126,7 +124,7 @@ class Lowering {
     }
   }
 
-  /** A path without a step, from a term to itself, is in each graph and comes from no triple. */
+  /** A zero-length path, from a term to itself, exists in each graph and matches no triple. */
   private path(node: Algebra.Path, scope: Scope): Lowered {
     const { subject, predicate, object } = node;
     node.graph = scope.term;
@@ -156,7 +154,7 @@ class Lowering {
     return lowered({ ...node, input, ...graphScope }, true);
   }
 
-  /** FILTER, BIND and ORDER BY see the name of the graph (rule 14.14). */
+  /** FILTER, BIND and ORDER BY can use the graph name (rule 14.14). */
   private expressing(node: Algebra.Filter | Algebra.Extend | Algebra.OrderBy, scope: Scope): Lowered {
     const inner = this.lower(node.input, scope);
     const sees = isVariable(scope.term) && this.sees({ ...node, input: undefined }, scope.term);
@@ -178,7 +176,7 @@ class Lowering {
     return lowered({ ...group, variables: [...others, term], ...(isOne && { everyGraph: term.value }) }, true);
   }
 
-  /** A subquery has a variable of its own with the name of the graph's, unless it projects it. */
+  /** In a subquery, the variable with the graph name is a different one unless the subquery projects it. */
   private project(node: Algebra.Project, scope: Scope): Lowered {
     const { term } = scope;
     const adds = isVariable(term) && !node.variables.some((variable) => variable.equals(term));

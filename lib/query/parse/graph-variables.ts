@@ -1,4 +1,4 @@
-/** The variable of GRAPH within its group: where the group uses it, and whether the name of the graph may stand for it there. Pure. */
+/** The variable of GRAPH within its group: its uses, and if it can be bound to the graph name there. Pure. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { DataFactory } from 'rdf-data-factory';
 import { nodesOf } from './query-scopes.js';
@@ -10,26 +10,26 @@ const isIt = (term: unknown, name: string): boolean => {
   return termType === 'Variable' && value === name;
 };
 
-/** Whether a variable occurs in a part of the algebra. */
+/** True if a variable occurs in a part of the algebra. */
 export function namesVariable(root: unknown, name: string): boolean {
   for (const node of nodesOf(root)) if (isIt(node, name)) return true;
   return false;
 }
 
-/** Whether there is an EXISTS. */
+/** True if a part of the algebra contains an EXISTS. */
 export function asksPatterns(root: unknown): boolean {
   for (const node of nodesOf(root)) if (node['subType'] === 'existence') return true;
   return false;
 }
 
-/** Gives a variable another name in a part of the algebra, in place. */
+/** Renames a variable in a part of the algebra, in place. */
 export function renameVariable(root: unknown, from: string, to: string): void {
   for (const node of nodesOf(root) as Iterable<Record<string, unknown>>)
     for (const [key, member] of Object.entries(node)) {
       if (Array.isArray(member))
         node[key] = member.map((each) => (isIt(each ?? {}, from) ? factory.variable(to) : each));
       else if (isIt(member ?? {}, from)) node[key] = factory.variable(to);
-      // A row of VALUES has the names as keys.
+      // The keys of a VALUES row are variable names.
       if (key === 'bindings')
         for (const row of member as Record<string, unknown>[])
           if (row[from] !== undefined) {
@@ -39,20 +39,21 @@ export function renameVariable(root: unknown, from: string, to: string): void {
     }
 }
 
-/** How many of the solutions of an operation bind a variable. */
+/** Which solutions of an operation bind a variable. */
 enum Bound {
   never,
   sometimes,
   always,
 }
 
-/** How a group uses a variable. */
+/** Use of a variable in a group. */
 interface Use {
-  /** Whether it may bind it. */
+  /** True if the group may bind it. */
   readonly isBound: boolean;
   /**
-   * Whether the group may be evaluated with the variable bound to the name of the graph, though the name is joined after the group (18.6). This
-   * is not so where an unbound variable makes a difference: in the right side of OPTIONAL or MINUS, and below LIMIT or an aggregate.
+   * True if the group may be evaluated with the variable bound to the graph name, although the name is joined after the group
+   * (18.6). False if an unbound variable makes a difference: in the right side of OPTIONAL or MINUS, and below LIMIT or an
+   * aggregate.
    */
   readonly isSafe: boolean;
 }
@@ -98,7 +99,7 @@ export function useOf(group: Algebra.Operation, name: string): Use {
       case 'group':
       case 'slice': {
         const bound = inner();
-        // Solutions without the variable stay apart from those with the name of the graph.
+        // Solutions without the variable must not merge with those that have the graph name.
         if (bound === Bound.sometimes && node.type !== 'slice') isSafe = false;
         if (bound !== Bound.never && !isListed && node.type !== 'distinct') isSafe = false;
         return isListed || node.type !== 'group' ? bound : Bound.never;

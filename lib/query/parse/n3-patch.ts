@@ -1,6 +1,6 @@
 /**
- * N3 Patch (Solid Protocol, 5.3.1), read as an update of one graph: one `solid:InsertDeletePatch` whose clauses are formulae of triples. The
- * parser takes all of Notation3, most of which no patch has.
+ * N3 Patch (Solid Protocol, 5.3.1), parsed as an update of one graph: one `solid:InsertDeletePatch` whose clauses are formulae of
+ * triples. The parser accepts all of Notation3, so syntax outside of patches is rejected here.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad, Term, Variable } from '@rdfjs/types';
@@ -19,12 +19,12 @@ const clauses = ['where', 'inserts', 'deletes'] as const;
 type Clause = (typeof clauses)[number];
 
 const refuse = (why: string): never => {
-  throw new LwsError('invalid-patch', `This is no N3 Patch (Solid Protocol, 5.3.1): ${why}.`);
+  throw new LwsError('invalid-patch', `The N3 Patch is not valid (Solid Protocol, 5.3.1): ${why}.`);
 };
 
 /**
- * Reads a patch. Without conditions it names triples alone, as INSERT DATA and DELETE DATA do.
- * @throws LwsError `malformed-body` for what is no Notation3, `invalid-patch` for another document of it, `too-large`
+ * Parses a patch. Without conditions it contains only ground triples, like INSERT DATA and DELETE DATA.
+ * @throws LwsError `malformed-body` for invalid Notation3, `invalid-patch` for a document that is not a patch, `too-large`
  */
 export function readN3Patch(text: string, base: string): ReadUpdate {
   const factory = new CountingFactory(new Expansion(text.length, usualBounds));
@@ -35,9 +35,9 @@ export function readN3Patch(text: string, base: string): ReadUpdate {
   for (const [name, triples] of Object.entries({ inserts, deletes }))
     for (const triple of triples) {
       if (isBlank(triple.subject) || isBlank(triple.object))
-        refuse(`solid:${name} has a blank node, as lists, paths and [] have`);
+        refuse(`solid:${name} contains a blank node; lists, paths and [] create them too`);
       const free = variablesOf(triple).find((each) => !known.has(each));
-      if (free !== undefined) refuse(`solid:${name} has ?${free}, which is not in solid:where`);
+      if (free !== undefined) refuse(`solid:${name} contains ?${free}, which does not occur in solid:where`);
     }
   const change = { type: 'deleteinsert', delete: deletes, insert: inserts };
   const operation = where.length === 0 ? change : { ...change, where: solutionsOf(where, [...known]) };
@@ -45,7 +45,10 @@ export function readN3Patch(text: string, base: string): ReadUpdate {
   return { prefixes: boundedPrefixes(prefixes), steps, isStrict: true };
 }
 
-/** What triples do not show: quantifiers, formulae within or about something, and nodes where a formula has to stand. */
+/**
+ * Rejects syntax that leaves no trace in the triples: quantifiers, nested formulae, formulae outside of clauses, and clauses
+ * without a formula.
+ */
 function assertTokens(text: string): void {
   let depth = 0;
   let before = '.';
@@ -53,33 +56,36 @@ function assertTokens(text: string): void {
   for (const { type } of new Lexer({ n3: true } as never).tokenize(text)) {
     const isFirst = before === '.';
     if (type === '@forAll' || type === '@forSome') refuse(`it has ${type}`);
-    if (depth === 0 && isFirst && type === '{') refuse('a formula is no patch');
-    if (depth === 0 && !isFirst && (type === '[' || type === 'blank')) refuse('a clause is a formula: {...}');
-    if (type === '{' && ++depth > 1) refuse('a formula is within another one');
+    if (depth === 0 && isFirst && type === '{') refuse('a formula is only allowed as the value of a clause');
+    if (depth === 0 && !isFirst && (type === '[' || type === 'blank'))
+      refuse('the value of a clause must be a formula: {...}');
+    if (type === '{' && ++depth > 1) refuse('formulae cannot be nested');
     if (type === '}') depth--;
     if (type === 'PREFIX' || type === 'BASE') directive = type === 'BASE' ? 2 : 3;
-    // SPARQL's form of a directive ends without a full stop.
+    // A SPARQL-style directive ends without a full stop.
     before = directive > 0 && --directive === 0 ? '.' : type;
   }
 }
 
-/** The clauses of the one patch of a document. */
+/** Returns the clauses of the only patch of a document. */
 function clausesOf(quads: readonly Quad[]): Readonly<Record<Clause, readonly Quad[]>> {
   const outer = quads.filter(isInDefaultGraph);
   const patches = outer.filter(
     ({ predicate, object }) => predicate.value === rdf.type && object.value === `${solid}InsertDeletePatch`,
   );
   const patch = patches[0]?.subject;
-  if (!patch || patches.length > 1) refuse(`it has ${patches.length} of solid:InsertDeletePatch, not one`);
-  if (patch!.termType !== 'NamedNode' && patch!.termType !== 'BlankNode') refuse('a patch is a node');
+  if (!patch || patches.length > 1)
+    refuse(`it contains ${patches.length} resources of type solid:InsertDeletePatch, expected one`);
+  if (patch!.termType !== 'NamedNode' && patch!.termType !== 'BlankNode')
+    refuse('the patch must be an IRI or a blank node');
   const labels: Partial<Record<Clause, string>> = {};
   for (const { subject, predicate, object } of outer) {
-    if (!subject.equals(patch)) refuse('it says something that is not of the patch');
+    if (!subject.equals(patch)) refuse('it contains triples that do not belong to the patch');
     if (predicate.value === rdf.type) continue;
     const name = clauses.find((each) => predicate.value === solid + each);
     if (!name) return refuse(`<${predicate.value.slice(0, 200)}> is no clause of a patch`);
-    if (labels[name] !== undefined) refuse(`it has several of solid:${name}`);
-    if (!isBlank(object)) refuse(`solid:${name} is no formula: {...}`);
+    if (labels[name] !== undefined) refuse(`it contains several values of solid:${name}`);
+    if (!isBlank(object)) refuse(`the value of solid:${name} must be a formula: {...}`);
     labels[name] = object.value;
   }
   const triplesOf = (name: Clause): Quad[] =>
@@ -93,18 +99,19 @@ const termsOf = ({ subject, predicate, object }: Quad): readonly Term[] => [subj
 const variablesOf = (quad: Quad): string[] =>
   termsOf(quad).flatMap(({ termType, value }) => (termType === 'Variable' ? [value] : []));
 
-/** A triple or a pattern of triples, as RDF has them. */
+/** Checks that a triple or triple pattern is allowed in RDF. */
 function tripleOf({ subject, predicate, object }: Quad): Quad {
   if (predicate.value === implies) refuse('it has =>');
-  if ((subject.termType as string) === 'Literal') refuse('a literal is a subject');
-  if (predicate.termType !== 'NamedNode' && predicate.termType !== 'Variable') refuse('a verb is an IRI or a variable');
-  if (subject.termType === 'Quad' || object.termType === 'Quad') refuse('a triple is a term');
+  if ((subject.termType as string) === 'Literal') refuse('a literal cannot be a subject');
+  if (predicate.termType !== 'NamedNode' && predicate.termType !== 'Variable')
+    refuse('a predicate must be an IRI or a variable');
+  if (subject.termType === 'Quad' || object.termType === 'Quad') refuse('a triple cannot be a term');
   return factory.quad(subject, predicate, object);
 }
 
-/** The values of the variables that satisfy the conditions, each once; blank nodes in them may be anything. */
+/** Returns the distinct bindings of the variables that satisfy the conditions. Blank nodes match any term. */
 function solutionsOf(where: readonly Quad[], names: readonly string[]): object {
-  // No variable of a patch has a blank in its name.
+  // Variable names of a patch contain no spaces, so the new name is unique.
   const asVariable = <T extends Term>(term: T): T | Variable =>
     isBlank(term) ? factory.variable(`blank ${term.value}`) : term;
   const patterns = where.map(({ subject, predicate, object }) => ({

@@ -1,14 +1,14 @@
-/** The parameters of a query: terms in the place of variables, put into its syntax tree, so that no value can be read as anything else. */
+/** Query parameters: terms that replace variables in the syntax tree, so that no value can be parsed as syntax. */
 import { LwsError } from '../../errors.js';
 import { nodesOf } from './query-scopes.js';
 import type { Syntax } from './sparql-parser.js';
 
-/** A value: an IRI, or a literal. */
+/** Value of a parameter: an IRI, or a literal. */
 export type ParameterTerm =
   | { readonly iri: string }
   | { readonly literal: string; readonly language?: string; readonly datatype?: string };
 
-/** By the names of variables, without their question marks. */
+/** Parameters by variable name, without question mark. */
 export type Parameters = Readonly<Record<string, ParameterTerm>>;
 
 type Mutable = Record<string, unknown>;
@@ -16,9 +16,9 @@ type Mutable = Record<string, unknown>;
 const refused = (detail: string): LwsError => new LwsError('bad-request', detail);
 
 /**
- * Puts terms in the place of variables. A variable that is selected is still a column, with the value in each row.
- * @throws LwsError `bad-request` for a name that is no variable of the query, or one that the query assigns; and for a literal
- *   where only an IRI may stand
+ * Replaces variables by terms. A selected variable is still a column, with the value in each row.
+ * @throws LwsError `bad-request` for a variable that does not occur in the query or is assigned by it, and for a literal   in a
+ * position that requires an IRI
  */
 export function bindParameters(syntax: Syntax, parameters: Parameters): void {
   const names = new Set(Object.keys(parameters));
@@ -30,8 +30,9 @@ export function bindParameters(syntax: Syntax, parameters: Parameters): void {
   const nodes = [...nodesOf(syntax)];
   const found = new Set(nodes.filter(isParameter).map(({ value }) => value));
   for (const name of names) if (!found.has(name)) throw refused(`The query has no variable ?${name}.`);
-  if (nodes.some(({ subType }) => subType === 'service')) throw refused('A query with a SERVICE takes no parameters.');
-  // One object may stand in several places.
+  if (nodes.some(({ subType }) => subType === 'service'))
+    throw refused('Parameters are not supported in a query with SERVICE.');
+  // The parser may use one object in several positions.
   for (const node of new Set(nodes)) {
     assertUnassigned(node, isParameter);
     for (const [key, value] of Object.entries(node)) {
@@ -52,7 +53,7 @@ interface Place {
   readonly put: (term: Syntax & { readonly value: string }) => object;
 }
 
-/** One of a list: of what is selected, of the arguments of a function, and so on. */
+/** Replaces an item of a list: of selected variables, function arguments, etc. */
 function replaced(each: unknown, { node, key, isParameter, put }: Place): unknown {
   if (!isParameter(each)) return withoutBound(each, isParameter);
   const term = put(each);
@@ -60,7 +61,7 @@ function replaced(each: unknown, { node, key, isParameter, put }: Place): unknow
   return isSelected ? { type: 'pattern', subType: 'bind', expression: term, variable: each, loc: each['loc'] } : term;
 }
 
-/** BOUND takes a variable; what is given is bound. */
+/** The argument of BOUND must be a variable, and parameters are always bound. */
 function withoutBound(node: unknown, isParameter: Place['isParameter']): unknown {
   const { type, subType, operator, args, loc } = (node ?? {}) as Syntax;
   if (type !== 'expression' || subType !== 'operation' || operator !== 'bound') return node;
@@ -72,7 +73,7 @@ function withoutBound(node: unknown, isParameter: Place['isParameter']): unknown
 function assertUnassigned(node: Syntax, isParameter: Place['isParameter']): void {
   const { type, subType, variable, variables } = node;
   const assigned = [variable, ...(subType === 'values' ? (variables as readonly unknown[]) : [])].find(isParameter);
-  if (assigned && type !== 'term') throw refused(`The query assigns ?${assigned.value} itself.`);
+  if (assigned && type !== 'term') throw refused(`The query assigns ?${assigned.value}, so it cannot be a parameter.`);
 }
 
 const literal = (value: string, langOrIri: unknown, loc: unknown): object => ({
@@ -83,13 +84,13 @@ const literal = (value: string, langOrIri: unknown, loc: unknown): object => ({
   loc,
 });
 
-/** Where a literal has no meaning. */
+/** Positions that do not allow a literal. */
 const iriPlaces = new Set(['subject', 'predicate', 'graph', 'describe']);
 
 function termOf(term: ParameterTerm, { value: name, loc }: Syntax, place: string): object {
   const iri = (value: string): object => ({ type: 'term', subType: 'namedNode', value, loc });
   if ('iri' in term) return iri(term.iri);
-  if (iriPlaces.has(place)) throw refused(`The parameter ${name} stands where only an IRI can: <...>.`);
+  if (iriPlaces.has(place)) throw refused(`The parameter ${name} is used in a position that requires an IRI: <...>.`);
   const { language, datatype } = term;
   return literal(term.literal, language ?? (datatype === undefined ? undefined : iri(datatype)), loc);
 }

@@ -1,7 +1,4 @@
-/**
- * A query read and guarded: what is refused, the dataset that it names, and the algebra that is left. It must not know who
- * asks, nor run anything.
- */
+/** Parses and checks a query: returns its dataset and its algebra, or rejects it. Must not depend on the caller, and runs nothing. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LRUCache } from 'lru-cache';
 import { LwsError } from '../../errors.js';
@@ -22,23 +19,23 @@ export interface ReadQuery {
   readonly form: QueryForm;
   /** The algebra without its dataset clauses. */
   readonly algebra: Algebra.Operation;
-  /** The graphs of FROM and FROM NAMED; absent: no clause. */
+  /** Graphs of FROM and FROM NAMED, absent without such clauses. */
   readonly from: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] } | undefined;
-  /** The names of a SELECT's variables, in their order. */
+  /** Names of the variables of a SELECT, in order. */
   readonly variables: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
-  /** What IRI() resolves against. */
+  /** Base IRI for IRI(). */
   readonly base: string;
 }
 
 export interface ReadOptions {
-  /** Hosts that SERVICE may name. */
+  /** Hosts allowed in SERVICE. */
   readonly allowedServices?: readonly AllowedHost[];
-  /** Values of variables. */
+  /** Values of parameters. */
   readonly parameters?: Parameters;
 }
 
-/** Queries that come again are parsed once; longer ones, and those for which the algebra is changed afterwards, each time. */
+/** Maximum length of cached queries, in characters. Queries whose algebra is modified afterwards are not cached. */
 const longestKept = 8192;
 const kept = new LRUCache<string, ReadQuery>({
   maxSize: 64 * longestKept,
@@ -47,8 +44,8 @@ const kept = new LRUCache<string, ReadQuery>({
 
 /**
  * Parses a query.
- * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for a SERVICE that is not allowed;
- *   `bad-request` as `bindParameters`
+ * @throws LwsError `malformed-query` with line and column, also for an update, `too-complex` for a SERVICE that is not allowed,
+ * `bad-request` as `bindParameters`
  */
 export async function parseQuery(written: string, base: string, options: ReadOptions = {}): Promise<ReadQuery> {
   const name = `${base}\u0000${written}`;
@@ -74,7 +71,7 @@ async function parsed(
     bindParameters(syntax, parameters);
   } catch (error) {
     if (error instanceof LwsError) throw error;
-    throw new LwsError('malformed-query', `The query cannot be read: ${explainSyntax(text, error as Error)}`, {
+    throw new LwsError('malformed-query', `The query has a syntax error: ${explainSyntax(text, error as Error)}`, {
       cause: error,
     });
   }
@@ -82,8 +79,8 @@ async function parsed(
     throw new LwsError(
       'malformed-query',
       text.replace(/#.*/g, '').trim() === ''
-        ? 'There is no query here. It begins with SELECT, ASK, CONSTRUCT or DESCRIBE.'
-        : 'This is an update. Queries are asked here; a resource is changed with PATCH.',
+        ? 'The request contains no query. A query begins with SELECT, ASK, CONSTRUCT or DESCRIBE.'
+        : 'This is an update, but a query is required. Use PATCH to change a resource.',
     );
   let services: readonly ServiceClause[];
   let algebra: Algebra.Operation;
@@ -126,7 +123,7 @@ function projectionOf(algebra: Algebra.Operation): Algebra.Project | undefined {
   return undefined;
 }
 
-/** `SELECT *` has its columns in the order in which the text names them first. */
+/** Orders the columns of `SELECT *` by the first occurrence of each variable in the text. */
 function orderColumns(algebra: Algebra.Operation, { variables }: Syntax, text: string): void {
   const isAll = Array.isArray(variables) && (variables[0] as Syntax | undefined)?.type === 'wildcard';
   const project = isAll ? projectionOf(algebra) : undefined;
@@ -138,13 +135,13 @@ function orderColumns(algebra: Algebra.Operation, { variables }: Syntax, text: s
   project.variables = [...project.variables].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Strings, comments and references, which have no variables; and variables. */
+/** Strings, comments and references, which contain no variables, and variables. */
 const variableToken = new RegExp(
   `${stringToken}|${commentToken}|<${referenceToken}>|[?$]([\\w\\u00b7-\\uffff]+)`,
   'gs',
 );
 
-/** The last BASE, each of which is relative to the one before. */
+/** Returns the last BASE. Each is relative to the previous one. */
 function baseOf({ context }: Syntax, outer: string): string {
   let base = outer;
   for (const { subType, value } of (context as Syntax[] | undefined) ?? [])

@@ -1,10 +1,10 @@
 /**
- * What the grammar does not say of a query's variables (SPARQL 1.1 11.4, 18.2.4.4): checked and told before anything runs. It
- * walks without recursion, since a query is as deep as its text is long.
+ * Scope rules of variables that the grammar does not check (SPARQL 1.1 11.4, 18.2.4.4). Checked before the query runs. Walks
+ * without recursion, because the nesting depth of a query grows with its length.
  */
 import { LwsError } from '../../errors.js';
 
-/** A node of the algebra or of the syntax, whose members are looked through. */
+/** Node of the algebra or syntax, searched by its members. */
 export interface AlgebraNode {
   readonly type?: string;
   readonly [member: string]: unknown;
@@ -25,8 +25,9 @@ export function assertScopes(root: object): void {
 }
 
 /**
- * The name of a graph is bound outside of its group, and may be assigned within it (SPARQL 1.1 18.2.1, 18.6): the parser refuses what
- * is assigned after it in a group, and this what a SELECT assigns. In the algebra, nobody can tell.
+ * The variable of GRAPH is bound outside of its group, and may be assigned within it (SPARQL 1.1 18.2.1, 18.6). The parser
+ * rejects it if it is assigned after GRAPH in a group. This rejects it if SELECT assigns it, which cannot be detected in the
+ * algebra.
  * @throws LwsError `malformed-query`
  */
 export function assertGraphNames(syntax: object): void {
@@ -44,7 +45,7 @@ export function assertGraphNames(syntax: object): void {
   }
 }
 
-/** A node and all below it; below those that `goOn` refuses nothing is looked at. */
+/** Yields a node and its descendants. Does not descend into nodes for which `goOn` returns false. */
 export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean = () => true): Generator<AlgebraNode> {
   const left: unknown[] = [root];
   while (left.length > 0) {
@@ -53,15 +54,15 @@ export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean = (
     else if (typeof node === 'object' && node !== null) {
       yield node as AlgebraNode;
       if (!goOn(node as AlgebraNode)) continue;
-      // Where in the text a node stands is much, and holds no other nodes.
+      // Source locations are large and contain no other nodes.
       for (const key in node) if (key !== 'loc' && key !== 'metadata') left.push((node as AlgebraNode)[key]);
     }
   }
 }
 
 /**
- * The variables that are in scope in a part of the syntax (SPARQL 1.1, 18.2.1): those that its solutions may bind. Of a subquery, the projected
- * ones.
+ * Returns the variables in scope in a part of the syntax (SPARQL 1.1, 18.2.1): those that its solutions may bind. Of a subquery,
+ * the projected ones.
  */
 export function scopeOf(part: object): Set<string> {
   const names = new Set<string>();
@@ -86,7 +87,7 @@ export function scopeOf(part: object): Set<string> {
   return names;
 }
 
-/** A grouped query projects what it groups by, aggregates, and what is made of them. */
+/** A grouped query may project only grouping variables, aggregates, and expressions of them. */
 function assertProjection(project: AlgebraNode): void {
   const known = new Set<string>();
   for (let node = project['input'] as AlgebraNode | undefined; node; node = node['input'] as AlgebraNode | undefined) {
@@ -95,17 +96,18 @@ function assertProjection(project: AlgebraNode): void {
       for (const name of namesOf(node['variables'])) known.add(name);
       for (const { variable } of node['aggregates'] as { variable: Named }[]) known.add(variable.value);
       const stray = namesOf(project['variables']).find((name) => !known.has(name));
-      if (stray !== undefined) throw malformed(`it is grouped, and ?${stray} is neither grouped by nor an aggregate.`);
+      if (stray !== undefined)
+        throw malformed(`the query is grouped, but ?${stray} is neither grouped by nor an aggregate.`);
       return;
     } else if (node.type !== 'filter' && node.type !== 'orderby') return;
   }
 }
 
-/** Expressions and what MINUS takes away bind nothing; a subquery binds what it projects. */
+/** Expressions and the right side of MINUS bind no variables. A subquery binds its projected ones. */
 const hidesVariables = ({ type }: AlgebraNode): boolean =>
   type === 'expression' || type === 'project' || type === 'minus';
 
-/** BIND and AS name a variable that is not bound yet. */
+/** BIND and AS require a variable that is not bound yet. */
 function assertFresh(extend: AlgebraNode): void {
   const { value } = extend['variable'] as Named;
   const isIt = (term: unknown): boolean => {
@@ -122,11 +124,11 @@ function assertFresh(extend: AlgebraNode): void {
   }
 }
 
-const assignedTwice = (name: string): LwsError => malformed(`?${name} is assigned and is bound already.`);
+const assignedTwice = (name: string): LwsError => malformed(`?${name} is assigned but is already bound.`);
 
 /**
- * Tells COUNT(DISTINCT *) which variables the query writes: in the algebra, blank nodes and paths have made others that are of
- * no solution.
+ * Adds the variables of the query text to COUNT(DISTINCT *): the algebra also has variables for blank nodes and paths, which are
+ * not in solutions.
  */
 export function nameSolutions(algebra: object, syntax: object): void {
   const isCounted = ({ aggregator, distinct, expression }: AlgebraNode): boolean =>
@@ -139,4 +141,4 @@ export function nameSolutions(algebra: object, syntax: object): void {
   for (const { expression } of counts) Object.assign(expression as object, { variables });
 }
 
-const malformed = (why: string): LwsError => new LwsError('malformed-query', `The query cannot be asked: ${why}`);
+const malformed = (why: string): LwsError => new LwsError('malformed-query', `The query is not valid: ${why}`);

@@ -1,7 +1,4 @@
-/**
- * An update of one graph, read and guarded: what is refused, and the algebra that is left. It must not know who asks, nor run
- * anything.
- */
+/** Parses and checks an update of one graph. Must not depend on the caller, and runs nothing. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
@@ -14,46 +11,46 @@ import { explainSyntax } from './syntax-errors.js';
 /** An update of one graph. */
 export interface SentUpdate {
   readonly text: string;
-  /** It is an N3 Patch, else SPARQL. */
+  /** True for an N3 Patch, false for SPARQL. */
   readonly isN3?: boolean;
 }
 
 export interface UpdateTarget {
   /** IRI of the graph. */
   readonly graph: string;
-  /** The graph does not exist: data come with its Turtle. */
+  /** The graph does not exist: the result of INSERT DATA includes its Turtle. */
   readonly isNew?: boolean | undefined;
-  /** Key of the entry that holds the graph in JSON: `revision`, `prefixes`, `keys`. Without it, the graph is that of an RDF resource. */
+  /** Key of the entry that holds the graph in JSON: `revision`, `prefixes`, `keys`. Absent for the graph of an RDF resource. */
   readonly entry?: string | undefined;
-  /** No worker is asked whether the update only names triples. */
+  /** Do not ask a worker if the update contains ground triples only. */
   readonly inlineOnly?: boolean;
 }
 
 /** Operations that have the same base. */
 export interface UpdateStep {
   readonly operation: Algebra.Operation;
-  /** What IRI() resolves against. */
+  /** Base IRI for IRI(). */
   readonly base: string;
 }
 
 export interface ReadUpdate {
   readonly prefixes: Readonly<Record<string, string>>;
   readonly steps: readonly UpdateStep[];
-  /** Refused unless its WHERE has exactly one solution, and all that it removes is there (N3 Patch). */
+  /** Fails unless its WHERE has exactly one solution and all removed triples exist (N3 Patch). */
   readonly isStrict?: boolean;
 }
 
 /**
- * Parses an update and refuses what a resource, being a single graph, cannot do.
- * @throws LwsError `malformed-body` for a syntax error, `named-graph` for anything that names a graph, `bad-request`
- *   for graph management, LOAD and SERVICE (rule 6.15)
+ * Parses an update and rejects operations that do not apply to a resource, which is a single graph.
+ * @throws LwsError `malformed-body` for a syntax error, `named-graph` for a named graph, `bad-request`   for graph management,
+ * LOAD and SERVICE (rule 6.15)
  */
 export const readUpdate = (written: string, base: string): Promise<ReadUpdate> =>
   readSteps(written, base, assertOneGraph);
 
 /**
  * Parses an update.
- * @param prepare looks at the syntax tree before it is translated, and throws for what is refused
+ * @param prepare checks the syntax tree before it is translated, and throws to reject it
  * @throws LwsError `malformed-body` for a syntax error
  */
 export async function readSteps(written: string, base: string, prepare: (syntax: Syntax) => void): Promise<ReadUpdate> {
@@ -61,16 +58,16 @@ export async function readSteps(written: string, base: string, prepare: (syntax:
   const text = decodeEscapes(written);
   try {
     const syntax = parse(text);
-    if (syntax.type !== 'update') throw new Error('this is a query, not an update');
+    if (syntax.type !== 'update') throw new Error('it is a query, not an update');
     prepare(syntax);
     const algebra = translate(syntax);
-    // Data have none of it, and may be long.
+    // INSERT DATA and DELETE DATA contain neither, and may be long.
     if (/bind|select/i.test(text)) assertScopes(algebra);
     if (/count/i.test(text)) nameSolutions(algebra, syntax);
     return { prefixes: declaredPrefixes(syntax), steps: stepsOf(syntax, algebra, base) };
   } catch (error) {
     if (error instanceof LwsError && error.code !== 'malformed-query') throw error;
-    throw new LwsError('malformed-body', `The update cannot be read: ${explainSyntax(text, error as Error)}`, {
+    throw new LwsError('malformed-body', `The update has a syntax error: ${explainSyntax(text, error as Error)}`, {
       cause: error,
     });
   }
@@ -82,18 +79,21 @@ function assertOneGraph(root: Syntax): void {
   for (const node of nodesOf(root)) {
     const { type, subType } = node as Syntax;
     if (type === 'updateOperation' && managing.has(String(subType)))
-      throw new LwsError('bad-request', `${String(subType).toUpperCase()} is not possible: a resource is one graph.`);
+      throw new LwsError(
+        'bad-request',
+        `${String(subType).toUpperCase()} is not supported: a resource is a single graph.`,
+      );
     if (subType === 'service')
-      throw new LwsError('bad-request', 'SERVICE is not possible: an update runs on the resource alone.');
+      throw new LwsError('bad-request', 'SERVICE is not supported: an update applies to the resource only.');
     if (subType === 'graph' || type === 'graph' || hasDatasetClause(node))
       throw new LwsError(
         'named-graph',
-        'The update names a graph (GRAPH, WITH, USING). A resource is a single graph: leave the name out.',
+        'The update names a graph (GRAPH, WITH, USING). A resource is a single graph. Omit the name.',
       );
   }
 }
 
-/** `WITH <g>` stands as the member `graph` of a modify, `USING` as its non-empty `from`. */
+/** `WITH <g>` is the member `graph` of a modify operation, `USING` its non-empty `from`. */
 export function hasDatasetClause(node: Readonly<Record<string, unknown>>): boolean {
   if (node['type'] === 'datasetClauses') return ((node['clauses'] as unknown[] | undefined) ?? []).length > 0;
   return node['type'] === 'updateOperation' && node['subType'] === 'modify' && node['graph'] !== undefined;
@@ -104,7 +104,7 @@ const unitsOf = (syntax: Syntax): readonly Syntax[] => (syntax['updates'] as Syn
 const declaredPrefixes = (syntax: Syntax): Record<string, string> =>
   Object.assign({}, ...unitsOf(syntax).map(prefixesOf)) as Record<string, string>;
 
-/** A prologue may stand before each operation, and holds for those after it. */
+/** Each operation may have a prologue, which also applies to the following operations. */
 function stepsOf(syntax: Syntax, algebra: Algebra.Operation, outer: string): UpdateStep[] {
   const composite = algebra as Algebra.CompositeUpdate;
   const operations = algebra.type === 'compositeupdate' ? composite.updates : [algebra];
@@ -121,19 +121,20 @@ function stepsOf(syntax: Syntax, algebra: Algebra.Operation, outer: string): Upd
 }
 
 interface ReadGraphsUpdate extends ReadUpdate {
-  /** An operation says which graphs it is about: USING, USING NAMED or WITH. */
+  /** True if an operation has USING, USING NAMED or WITH. */
   readonly namesDataset: boolean;
 }
 
 /**
  * Parses an update.
- * @throws LwsError `malformed-body` for a syntax error; `bad-request` for SERVICE, and for what changes the default graph or all graphs
+ * @throws LwsError `malformed-body` for a syntax error, `bad-request` for SERVICE and for changes to the default graph or to all
+ * graphs
  */
 export async function readGraphsUpdate(written: string, base: string): Promise<ReadGraphsUpdate> {
   let namesDataset = false;
   const update = await readSteps(written, base, (syntax) => {
     for (const node of nodesOf(syntax)) {
-      if (node['subType'] === 'service') throw new LwsError('bad-request', 'SERVICE is not possible in an update.');
+      if (node['subType'] === 'service') throw new LwsError('bad-request', 'SERVICE is not supported in an update.');
       namesDataset ||= hasDatasetClause(node);
     }
     assertGraphNames(syntax);
@@ -162,6 +163,6 @@ function assertNamed(operation: Algebra.Operation): void {
 const unnamed = (): LwsError =>
   new LwsError(
     'bad-request',
-    'The update changes the default graph, which is the union of all graphs that you may read here. Name each graph that is ' +
-      'changed, with GRAPH, WITH or INTO: it is the IRI of a resource. DEFAULT, NAMED and ALL are not possible.',
+    'The update changes the default graph, which is the union of all graphs that you may read. Name each graph to ' +
+      'change with GRAPH, WITH or INTO: the IRI of a resource. DEFAULT, NAMED and ALL are not supported.',
   );

@@ -1,6 +1,6 @@
 /**
- * The SERVICE clauses of a query: judged, taken out of its syntax as strings for other endpoints, and put into its algebra. It
- * must not ask anybody, nor know how the rest of the query is answered.
+ * SERVICE clauses of a query: checked, extracted from its syntax as query strings for other endpoints, and added to its algebra.
+ * Must not send requests or depend on the evaluation of the query.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
@@ -9,7 +9,7 @@ import { type AllowedHost, isAllowedHost } from '../../outbound/address-policy.j
 import { nodesOf } from './query-scopes.js';
 import { loadParser, type Syntax } from './sparql-parser.js';
 
-/** A subset of them: of what is not known here, none. */
+/** Returns a subset of the variables bound by every solution; empty for unknown operations. */
 function certainVariables(node: Algebra.Operation): ReadonlySet<string> {
   switch (node.type) {
     case 'bgp':
@@ -58,25 +58,25 @@ function valuesOf({ variables, bindings }: Algebra.Values): ReadonlySet<string> 
   return new Set([...namesOf(variables)].filter((name) => bindings.every((row) => Object.hasOwn(row, name))));
 }
 
-/** What is asked of another endpoint for one clause. */
+/** Request to another endpoint for one clause. */
 export interface ServiceClause {
   readonly endpoint: string;
   readonly isSilent: boolean;
-  /** Whether the endpoint is not asked, since SILENT names one that is not allowed: the clause has one empty solution. */
+  /** True if the endpoint is not queried, because it is not allowed and the clause is SILENT. The clause then has one empty solution. */
   readonly isDenied: boolean;
-  /** The group as a query of its own. */
+  /** The group as a complete query. */
   readonly query: string;
-  /** What a solution may bind. */
+  /** Variables that a solution may bind. */
   readonly variables: readonly string[];
-  /** Those that every solution binds. A list, since Comunica copies what hangs on an operation property by property. */
+  /** Variables that every solution binds. A list, because Comunica copies the properties of operations. */
   readonly certain: readonly string[];
 }
 
-/** Stands for the endpoint in the algebra: nobody who does not know the clauses could ask at it. */
+/** Replaces the endpoint in the algebra, so that no code without the clauses can send a request to it. */
 const placeholder = 'urn:quadpod:service:';
 
 /**
- * Replaces the endpoints in the syntax by names that `putServices` finds again. Their groups stay, for the variables in them.
+ * Replaces the endpoints in the syntax by names that `putServices` finds. Their groups are kept for the variables in them.
  * @throws LwsError `too-complex` for a clause that is not allowed, nested ones too, unless it is SILENT
  */
 export async function takeServices(
@@ -87,21 +87,21 @@ export async function takeServices(
   const all = [...nodesOf(syntax)].filter(isService);
   if (all.length === 0) return [];
   if (allowed.length === 0 && !all.every(({ silent }) => silent))
-    throw refused('SERVICE is not possible here: no host is allowed (lws.sparql.endpoint.allowed-services).');
-  if (all.length > maxServices) throw refused(`A query may have ${maxServices} SERVICE clauses.`);
+    throw refused('SERVICE is not available: no host is allowed (lws.sparql.endpoint.allowed-services).');
+  if (all.length > maxServices) throw refused(`The query exceeds the limit of ${maxServices} SERVICE clauses.`);
   const tools = await makeTools(syntax, base);
   const denied = new Set(all.filter((node) => isDenied(tools.meaningOf(node), allowed)));
   const outer = [...nodesOf(syntax, (node) => !isService(node))].filter(isService);
   const meanings = outer.map((node) => ({ ...tools.meaningOf(node), isDenied: denied.has(node) }));
-  // Other endpoints do not ask them either.
+  // Other endpoints must not query them either.
   for (const node of denied) if (!outer.includes(node)) Object.assign(node, { subType: 'group', patterns: [] });
   const clauses = outer.map((node, at) => ({ ...meanings[at]!, query: tools.textOf(node) }));
-  // The nested ones last, in the texts of the outer ones.
+  // Nested clauses last, in the texts of the outer ones.
   for (const node of all) rename(node, outer.indexOf(node));
   return clauses;
 }
 
-/** Gives the nodes of the algebra their clauses, as `clause`. */
+/** Adds the clauses to the nodes of the algebra, as `clause`. */
 export function putServices(algebra: Algebra.Operation, clauses: readonly ServiceClause[]): void {
   if (clauses.length === 0) return;
   for (const node of nodesOf(algebra)) {
@@ -142,9 +142,9 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
   return {
     meaningOf(service) {
       const name = service['name'] as Syntax;
-      // Where it leads is only known while the query runs, and depends on data.
+      // Its endpoint would depend on data and be known only while the query runs.
       if (name.subType === 'variable')
-        throw refused(`SERVICE ?${name['value']} is not possible here: the endpoint is written out.`);
+        throw refused(`SERVICE ?${name['value']} is not supported. Write the IRI of the endpoint.`);
       const algebra = toAlgebra(query(prologue, [service]), base);
       const { input, variables } = algebra as Algebra.Project;
       const { name: endpoint, input: group } = input as Algebra.Service;
@@ -157,7 +157,7 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
     },
     textOf(service) {
       const patterns = service['patterns'] as readonly Syntax[];
-      // The others need not be told what the server is called, unless something is relative to that.
+      // Omit the server's own base IRI, unless an IRI is relative to it.
       const ownBase = prologue.findIndex((node) => node.subType === 'base' && !isReference(node['value'] as Syntax));
       const exposed = ownBase < 0 ? [...prologue, ...patterns] : prologue.slice(0, ownBase);
       const isRelative = exposed.some((node) => [...nodesOf(node)].some(isReference));
@@ -167,25 +167,23 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
   };
 }
 
-/** An IRI that is written relative to the base. */
+/** True for an IRI that is relative to the base. */
 const isReference = ({ subType, prefix, value }: Syntax): boolean =>
   subType === 'namedNode' && prefix === undefined && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(String(value));
 
-/** SERVICE clauses of a query, nested ones too. Each is asked once. */
+/** Maximum number of SERVICE clauses of a query, nested ones included. Each is sent once. */
 export const maxServices = 8;
 
 /**
- * The URL that an endpoint is asked at.
- * @throws LwsError `too-complex` for what is no http or https URL without credentials at a host of the list
+ * Returns the URL of an endpoint.
+ * @throws LwsError `too-complex` unless it is an http or https URL without credentials, with an allowed host
  */
 export function assertAllowed(endpoint: string, allowed: readonly AllowedHost[]): URL {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw refused(`SERVICE names an http or https URL without credentials; <${endpoint.slice(0, 200)}> is none.`);
+    throw refused(`SERVICE requires an http or https URL without credentials, not <${endpoint.slice(0, 200)}>.`);
   if (!isAllowedHost(url, allowed))
-    throw refused(
-      `SERVICE of ${url.host} is not possible here: the host is not allowed (lws.sparql.endpoint.allowed-services).`,
-    );
+    throw refused(`SERVICE of ${url.host} is not allowed (lws.sparql.endpoint.allowed-services).`);
   return url;
 }
 
@@ -200,5 +198,5 @@ function isDenied({ endpoint, isSilent }: Meaning, allowed: readonly AllowedHost
   }
 }
 
-/** A query that is refused for its SERVICE, before anything of it runs. */
+/** Error for a query that is rejected because of its SERVICE, before it runs. */
 const refused = (message: string): LwsError => new LwsError('too-complex', message);

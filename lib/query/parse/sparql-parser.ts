@@ -1,11 +1,11 @@
-/** The parser of SPARQL, and what it reads wrongly put right before it reads: escapes and relative references. */
+/** SPARQL parser, with corrections of the text before parsing: escapes and relative references. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { nodesOf, scopeOf } from './query-scopes.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 import { onParseErrors } from './syntax-errors.js';
 
-/** Strings and comments, which stay; references; and words, of which BASE is one. Any other character stands for itself. */
+/** Strings and comments, which are kept, references, and words, one of which is BASE. Any other character matches itself. */
 const token = new RegExp(
   `${stringToken}|${commentToken}|<(${referenceToken})>|((?:[?$@:%.\\w\\u0080-\\uffff-]|\\\\.)+)(?=((?:\\s|${commentToken}(?:[\\n\\r]|$))*<)?)`,
   'gs',
@@ -14,12 +14,9 @@ const token = new RegExp(
 const hasScheme = (reference: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:/.test(reference);
 const hasDots = (reference: string): boolean => /(?:^|\/)\.{1,2}(?:[/?#]|$)/.test(reference);
 
-/**
- * The text with such references made absolute, each with the base that holds where it stands: a string may set another one (SPARQL 1.1
- * 4.1.1.2), also between updates.
- */
+/** Resolves such references against the base in effect at their position: the text can change it (SPARQL 1.1 4.1.1.2), also between updates. */
 export function resolveReferences(text: string, outer: string): string {
-  // Most texts need none of it.
+  // Most texts contain no such reference.
   if (!/\.[/?#>]|<\/\/|\bbase\b/i.test(text)) return text;
   let base = outer;
   let isBase = false;
@@ -43,17 +40,17 @@ export function resolveReferences(text: string, outer: string): string {
   );
 }
 
-/** A node of the syntax tree. */
+/** Node of the syntax tree. */
 export interface Syntax {
   readonly type?: string;
   readonly subType?: string;
   readonly [member: string]: unknown;
 }
 
-/** Translates a syntax tree. GRAPH, and the WITH of an update, are operations `graph`. */
+/** Translates a syntax tree. GRAPH, and the WITH of an update, become `graph` operations. */
 type ToAlgebra = (syntax: Syntax, baseIRI: string, blankToVariable?: boolean) => Algebra.Operation;
 
-/** The parser builds its grammar for a quarter of a second when it is made, so it is made once. */
+/** Building the grammar takes 250 ms, so there is a single parser. */
 async function makeParser() {
   const [{ Parser }, { toAlgebra12Builder }, { createAlgebraContext }, { IndirBuilder }] = await Promise.all([
     import('@traqula/parser-sparql-1-2'),
@@ -62,12 +59,12 @@ async function makeParser() {
     import('@traqula/core'),
   ]);
   const rules = {
-    // The package distributes the graph over the patterns, whatever is between them.
+    // Comunica's package would distribute the graph over all patterns.
     recurseGraph: ({ algebraFactory }: Context, input: Algebra.Operation, name: never) =>
       algebraFactory.createGraph(input, name),
-    // The package has those of a subquery that it does not project.
+    // The package includes variables of a subquery that it does not project.
     inScopeVariables: (_: Context, query: Syntax) => scopeOf(query),
-    // The package begins anew after a subquery, with names that a query may have.
+    // The package restarts the numbers after a subquery, with names that a query can contain.
     generateFreshVar: (context: Context) => context.dataFactory.variable!(`..v${context.varCount++}`),
   };
   const patches = Object.entries(rules).map(([name, rule]) => ({ name, fun: (_: Subrules): unknown => rule }));
@@ -89,7 +86,7 @@ interface InlineData {
   readonly values: readonly object[];
 }
 
-/** Translates VALUES. The package puts rows into plain objects, which lose the values of a variable `?__proto__`. */
+/** Translates VALUES. The package stores rows in plain objects, which lose the values of a variable `?__proto__`. */
 const inlineData =
   ({ SUBRULE }: Subrules) =>
   ({ algebraFactory }: Context, { variables, values }: InlineData): Algebra.Operation => {
@@ -105,20 +102,23 @@ const inlineData =
 type Context = ReturnType<typeof import('@traqula/algebra-transformations-1-2')['createAlgebraContext']>;
 let parser: ReturnType<typeof makeParser> | undefined;
 
-/** Loads the SPARQL parser; to be called before the first query or update needs it. */
+/** Loads the SPARQL parser. Call it before the first query or update. */
 export function loadParser(): ReturnType<typeof makeParser> {
   parser ??= makeParser();
   return parser;
 }
 
 export interface SparqlReader {
-  /** @throws Error of the parser, RangeError for what is nested too deeply */
+  /** @throws Error of the parser, RangeError if the nesting is too deep */
   parse(text: string): Syntax;
-  /** The algebra, in which GRAPH is an operation (`lowerGraphs`). @throws Error for what has no meaning, RangeError for what is nested too deeply */
+  /**
+   * Returns the algebra, in which GRAPH is an operation (`lowerGraphs`).
+   * @throws Error for an invalid query, RangeError if the nesting is too deep
+   */
   translate(syntax: Syntax): Algebra.Operation;
 }
 
-/** @param base what relative references are relative to, until the text says another */
+/** @param base initial base IRI */
 export async function sparqlReader(base: string): Promise<SparqlReader> {
   const { parser, toAlgebra } = await loadParser();
   return {
@@ -128,7 +128,7 @@ export async function sparqlReader(base: string): Promise<SparqlReader> {
         syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Syntax;
       } catch (error) {
         if (error instanceof RangeError) throw error;
-        // Places in the text are those that were sent.
+        // Keeps source locations as sent.
         parser.parse(text, { baseIRI: base });
         throw error;
       }
@@ -139,7 +139,7 @@ export async function sparqlReader(base: string): Promise<SparqlReader> {
   };
 }
 
-/** Escapes in the local part of names (PN_LOCAL_ESC of SPARQL 1.1 19.8), which the parser leaves there. */
+/** Decodes escapes in local names (PN_LOCAL_ESC of SPARQL 1.1 19.8), which the parser does not decode. */
 function decodeLocalNames(root: Syntax): void {
   for (const node of nodesOf(root)) {
     const { subType, prefix, value } = node as Syntax;
@@ -148,7 +148,7 @@ function decodeLocalNames(root: Syntax): void {
   }
 }
 
-/** The prefixes that a prologue declares. */
+/** Returns the prefixes of a prologue. */
 export function prefixesOf({ context }: Syntax): Record<string, string> {
   const prefixes: Record<string, string> = {};
   for (const { subType, key, value } of (context as Syntax[] | undefined) ?? [])

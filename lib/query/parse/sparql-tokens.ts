@@ -1,13 +1,13 @@
-/** The tokens of SPARQL and Turtle in which brackets and references do not count, as sources of regular expressions. */
+/** Tokens of SPARQL and Turtle that can contain brackets and references as text, as sources of regular expressions. */
 
-/** A long string. Without its end it is the rest of the text, or a search would read that again from every quote in it. */
+/** Long string. Unterminated, it matches the rest of the text. Otherwise a search would rescan the text from each quote in it. */
 const long = (quote: string): string =>
   `${quote.repeat(3)}(?:(?:${quote}|${quote.repeat(2)})?(?:[^${quote}\\\\]|\\\\.))*(?:${quote.repeat(3)}|$)`;
-/** A short string; without its end, the rest of the line. */
+/** Short string. Unterminated, it matches the rest of the line. */
 const short = (quote: string): string => `${quote}(?:[^${quote}\\\\\\n\\r]|\\\\.)*${quote}?`;
 
-/** Strings of all four kinds. To be used with the flag `s`: an escape may stand before a line break. */
+/** All four kinds of strings. Requires the flag `s`, because an escape may precede a line break. */
 export const stringToken = [long('"'), long("'"), short('"'), short("'")].join('|');
 export const commentToken = '#[^\\n\\r]*';
-/** What stands between the angle brackets of an IRI reference. */
+/** Content of an IRI reference between the angle brackets. */
 export const referenceToken = '[^<>"{}|\\\\^`\\s]*';

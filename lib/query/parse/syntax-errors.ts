@@ -1,20 +1,20 @@
-/** Syntax errors of the SPARQL parser in words of SPARQL, with line and column. */
+/** Explains syntax errors of the SPARQL parser in terms of SPARQL, with line and column. */
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
-/** What Chevrotain says of a token that does not fit. */
+/** Chevrotain's error for an unexpected token. */
 interface TokenFault {
   readonly message: string;
   readonly token: { readonly image: string; readonly startOffset: number };
 }
 
-/** A token that does not fit, and what might stand there. */
+/** Unexpected token, with the expected ones. */
 export class UnexpectedToken extends Error {
   constructor(readonly fault: TokenFault) {
     super(fault.message);
   }
 }
 
-/** For the parser, which would tell of tokens by the names of its own. @throws UnexpectedToken */
+/** Replaces the parser's messages, which use internal token names. @throws UnexpectedToken */
 export const onParseErrors = ([first]: readonly unknown[]): never => {
   throw new UnexpectedToken(first as TokenFault);
 };
@@ -38,11 +38,11 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(?:Select|Construct|Describe|Ask|Where|Values|By|As|Limit|Offset|From|Filter|Optional)$/, ''],
 ];
 
-/** What might stand there; nothing where that would be a list of the whole grammar. */
+/** Returns the expected tokens, or nothing if the list would be the whole grammar. */
 function expected({ message, token: { image } }: TokenFault): string {
   const [, one] = /--> ([^ ]+) <--/.exec(message) ?? [];
   const all = one !== undefined ? [one] : [...message.matchAll(/\[(\w+)/g)].map(([, name]) => name!);
-  // Both kinds of names with a prefix are one; and where no variable may be, the parser names it all the same.
+  // The two kinds of prefixed names are listed as one. The parser lists variables even if they are not allowed.
   const names = all.filter(
     (name) => !(all.length > 1 && name === 'PNameNs') && !(/^[?$]/.test(image) && /^Var/.test(name)),
   );
@@ -70,7 +70,7 @@ const prefixes: Readonly<Record<string, string>> = {
   xsd: 'http://www.w3.org/2001/XMLSchema#',
 };
 
-/** Where a token is, outside of strings, comments and IRIs: the first that there is, or the last. */
+/** Returns the first or last position of a token outside of strings, comments and IRIs. */
 function placeOf(text: string, token: string, isLast = false): number | undefined {
   const skipped = `${stringToken}|${commentToken}|<${referenceToken}>`;
   let at: number | undefined;
@@ -79,24 +79,24 @@ function placeOf(text: string, token: string, isLast = false): number | undefine
   return at;
 }
 
-/** What the parser finds after the grammar, in words of SPARQL; `NAME` is what it names. */
+/** Errors that the parser detects after the grammar, in terms of SPARQL. `NAME` is the name in its message. */
 const faults: readonly (readonly [said: RegExp, what: string])[] = [
   [/^Variable (?<name>\S+) used more than once in SELECT/, '?NAME is selected twice'],
-  [/^Variable used to bind is already bound \(\?(?<name>.*)\)$/, '?NAME is assigned by BIND and is bound before it'],
-  [/^Target id of 'AS' \(\?(?<name>.*)\) already used/, '?NAME is assigned by AS and by a subquery'],
+  [/^Variable used to bind is already bound \(\?(?<name>.*)\)$/, '?NAME is assigned by BIND but is already bound'],
+  [/^Target id of 'AS' \(\?(?<name>.*)\) already used/, '?NAME is assigned both by AS and by a subquery'],
   [
     /^Detected reuse of blank node [^(]*\(_:(?<name>[^)]*)\)$/,
-    '_:NAME stands in two groups of triples; take a variable',
+    '_:NAME is used in two groups of triples; use a variable',
   ],
-  [/^Number of dataBlockValues .* few/, 'a row of VALUES has fewer values than there are variables'],
-  [/^Number of dataBlockValues /, 'a row of VALUES has more values than there are variables'],
-  [/^GROUP BY not allowed with wildcard/, 'a grouped query cannot SELECT *; name the variables'],
-  [/^Blank nodes are not allowed/, 'a blank node cannot stand here'],
+  [/^Number of dataBlockValues .* few/, 'a row of VALUES has fewer values than variables'],
+  [/^Number of dataBlockValues /, 'a row of VALUES has more values than variables'],
+  [/^GROUP BY not allowed with wildcard/, 'a grouped query cannot use SELECT *; list the variables'],
+  [/^Blank nodes are not allowed/, 'a blank node is not allowed here'],
 ];
 
 interface Explained {
   readonly what: string;
-  /** Offset in the text, when it is known. */
+  /** Offset in the text, if known. */
   readonly at: number | undefined;
 }
 
@@ -104,20 +104,20 @@ function explained(text: string, error: Error): Explained {
   if (error instanceof UnexpectedToken) {
     const { image, startOffset } = error.fault.token;
     const isEnd = image === '';
-    const found = isEnd ? 'the text ends too early' : `${JSON.stringify(image.slice(0, 60))} does not fit here`;
+    const found = isEnd ? 'unexpected end of the text' : `unexpected ${JSON.stringify(image.slice(0, 60))}`;
     return { what: found + expected(error.fault), at: isEnd ? text.length : startOffset };
   }
   const [, offset] = /^unexpected character: .* at offset: (\d+)/s.exec(error.message) ?? [];
   if (offset !== undefined) {
-    // A word that begins with one of SPARQL is looked at as a whole.
+    // Extend a word that begins with a SPARQL keyword.
     const before = /\b\w+$/.exec(text.slice(Math.max(0, Number(offset) - 60), Number(offset)))?.[0] ?? '';
     const at = Number(offset) - (/\w/.test(text[Number(offset)] ?? '') ? before.length : 0);
     const rest = text.slice(at, at + 200);
     const [word = ''] = /^[\w-]+|^./su.exec(rest) ?? [];
     if (/^["']/.test(rest)) return { what: 'a string begins here and does not end on its line', at };
-    if (word.length === 1 && !/\w/.test(word)) return { what: `${JSON.stringify(word)} cannot stand here`, at };
+    if (word.length === 1 && !/\w/.test(word)) return { what: `${JSON.stringify(word)} is not allowed here`, at };
     const isCalled = rest.slice(word.length).trimStart().startsWith('(');
-    return { what: `${word.slice(0, 60)} is no ${isCalled ? 'function' : 'word'} of SPARQL`, at };
+    return { what: `${word.slice(0, 60)} is not a SPARQL ${isCalled ? 'function' : 'keyword'}`, at };
   }
   const [, prefix] = /^Unknown prefix: (.*)$/s.exec(error.message) ?? [];
   if (prefix !== undefined) {
@@ -134,10 +134,7 @@ function explained(text: string, error: Error): Explained {
   return { what: error.message.replace(/\s+/g, ' ').replace(/\.$/, '').slice(0, 300), at: undefined };
 }
 
-/**
- * What is wrong with a text, in one sentence.
- * @param error what the parser threw of the same text
- */
+/** Explains a syntax error in one sentence. @param error thrown by the parser for the same text */
 export function explainSyntax(text: string, error: Error): string {
   if (error instanceof RangeError) return 'it is nested too deeply.';
   const { what, at } = explained(text, error);

@@ -1,6 +1,6 @@
 /**
- * EXISTS, NOT EXISTS and MINUS as plans, and EXISTS within an expression as a mark that its rows get first (SPARQL 1.1 8). It must
- * not know rows.
+ * Compiles EXISTS, NOT EXISTS and MINUS to plans, and EXISTS within an expression to a mark that its rows get first (SPARQL 1.1
+ * 8). Must not depend on rows.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
@@ -25,7 +25,7 @@ export interface ExistenceTools {
   readonly compile: (node: Algebra.Operation, names: Names) => Plan;
 }
 
-/** What fails without a look at other patterns comes first, and goes down as far as it may. */
+/** Conditions that need no other pattern come first, and are pushed down as far as possible. */
 export function compileFilter(input: Plan, expression: Algebra.Expression, tools: ExistenceTools): Plan {
   let plan = input;
   const all = conjuncts(expression);
@@ -45,7 +45,7 @@ function conjuncts(node: Algebra.Expression): Algebra.Expression[] {
   return node.subType === 'operator' && operator === '&&' ? args.flatMap(conjuncts) : [node];
 }
 
-/** The EXISTS of an expression; those within their patterns belong to the patterns. */
+/** Finds the EXISTS of an expression, without nested ones, which belong to their patterns. */
 function existencesIn(node: Algebra.Expression): Algebra.ExistenceExpression[] {
   if (isExistence(node)) return [node];
   const { args = [], expression } = node as Partial<Algebra.OperatorExpression & Algebra.AggregateExpression>;
@@ -53,7 +53,7 @@ function existencesIn(node: Algebra.Expression): Algebra.ExistenceExpression[] {
 }
 const asksPatterns = (node: Algebra.Expression): boolean => existencesIn(node).length > 0;
 
-/** The rows of a plan, marked with what expressions ask of patterns. */
+/** Adds the marks that expressions require to the rows of a plan. */
 export function marked(input: Plan, expressions: readonly Algebra.Expression[], tools: ExistenceTools): Plan {
   const marks = marksOf(expressions, input, tools);
   if (marks.length === 0) return input;
@@ -61,7 +61,7 @@ export function marked(input: Plan, expressions: readonly Algebra.Expression[], 
   return { kind: 'mark', input, marks, certain, possible, isJoinable: false };
 }
 
-/** What the rows bind that are asked of. */
+/** Slots that the tested rows bind. */
 type Outer = Pick<Plan, 'certain' | 'possible'>;
 
 export function marksOf(expressions: readonly Algebra.Expression[], outer: Outer, tools: ExistenceTools): Mark[] {
@@ -72,7 +72,7 @@ export function marksOf(expressions: readonly Algebra.Expression[], outer: Outer
   });
 }
 
-/** The expression depends on what its marks depend on. */
+/** An expression depends on the slots that its marks depend on. */
 export const withMarked = ({ evaluate, slots }: Expression, marks: readonly Mark[]): Expression => ({
   evaluate,
   slots: unite([slots, ...marks.map(({ existence }) => new Set(existence.shared))]),
@@ -92,22 +92,22 @@ function existenceOf(
   const slots = { shared, mentioned, counter: names.unnamed() };
   const parts = [...partsOf(whole)];
   const asksOthers = parts.some(({ kind }) => kind === 'service');
-  // Once for all rows, up to the first.
+  // Runs once for all rows, up to the first match.
   if (shared.length === 0 && !asksOthers) return { right: whole, conditions: [], whole, way: 'each', ...slots };
   const { rest: right, conditions } = withoutConditions(whole, outer);
   const open = new Set([...outer].filter((slot) => !certain.has(slot)));
-  // Where nothing joins them, each row would be put together with all of the right side.
+  // Without shared variables, each row would be combined with the whole right side.
   const isJoined = conditions.length === 0 || [...right.certain].some((slot) => outer.has(slot));
   if (right.isJoinable && isJoined && !parts.some((part) => beginsAtOneOf(part, open)))
     return { right, conditions, whole, way: 'through', ...slots };
   if (isIndependent(right, outer)) return { right, conditions, whole, way: 'alone', ...slots };
-  // It would be asked for each row.
+  // The request would be repeated for each row.
   if (asksOthers)
-    throw new NotCompiledError('SERVICE within an EXISTS that depends on each row would be asked for each');
+    throw new NotCompiledError('SERVICE within an EXISTS that depends on the row would send a request for each row');
   return { right: whole, conditions: [], whole, way: 'each', ...slots };
 }
 
-/** The slots of the variables that are written in a pattern. */
+/** Returns the slots of the variables in a pattern. */
 function mentionedIn(pattern: Algebra.Operation, names: Names): Slot[] {
   const found = new Set<Slot>();
   const left: unknown[] = [pattern];
@@ -122,7 +122,7 @@ function mentionedIn(pattern: Algebra.Operation, names: Names): Slot[] {
   return [...found];
 }
 
-/** @param scope the name of the graph of both sides, which does not count as a shared variable */
+/** @param scope graph name of both sides, which does not count as a shared variable */
 export function minusPlan([left, right]: readonly [Plan, Plan], names: Names, scope: Slot | undefined): Plan {
   const shared = [...left.possible].filter((slot) => right.possible.has(slot));
   const all = new Set(shared.filter((slot) => slot !== scope));

@@ -1,4 +1,4 @@
-/** Expressions of the algebra as functions of a row. */
+/** Compiles expressions of the algebra to functions of a row. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
@@ -20,7 +20,7 @@ export function compileExpression(node: Algebra.Expression, names: Names): Expre
   return { evaluate: compile(node, names, slots), slots, isCheap: isCheap(node) };
 }
 
-/** Operators that take less than to join a row, and give the same for the same terms. */
+/** Deterministic operators that cost less than joining a row. */
 const cheap = new Set(
   '= != < > <= >= && || ! + - in notin bound sameterm isiri isblank isliteral isnumeric'.split(' '),
 );
@@ -31,7 +31,7 @@ function isCheap(node: Algebra.Expression): boolean {
   return node.subType === 'operator' && cheap.has(operator.toLowerCase()) && args.every(isCheap);
 }
 
-/** A constant's token. @throws NotCompiledError for a term that the store cannot hold */
+/** Returns a constant's token. @throws NotCompiledError for a term that cannot be stored */
 export function constantToken(term: Term): TermKey {
   try {
     return termKey(term);
@@ -51,14 +51,14 @@ function compile(node: Algebra.Expression, names: Names, slots: Set<Slot>): Eval
     case 'operator':
       return compileCall(node as Algebra.OperatorExpression, names, slots);
     default:
-      throw new NotCompiledError(`An ${node.subType} expression stands where none can`);
+      throw new NotCompiledError(`An ${node.subType} expression is not allowed here`);
   }
 }
 
-/** What `unknownFunctions` has found in queries that are kept (`parseQuery`). */
+/** Results of `unknownFunctions` for cached queries (`parseQuery`). */
 const unknown = new WeakMap<Algebra.Operation, readonly string[]>();
 
-/** The IRIs of functions that a query calls and that do not exist. */
+/** Returns the IRIs of called functions that do not exist. */
 export function unknownFunctions(root: Algebra.Operation): readonly string[] {
   const known = unknown.get(root);
   if (known) return known;
@@ -71,12 +71,12 @@ export function unknownFunctions(root: Algebra.Operation): readonly string[] {
 
 /**
  * A call of an unknown function is an error of the expression (SPARQL 1.1, 17.6).
- * @throws LwsError `bad-request` for a cast without its one argument
+ * @throws LwsError `bad-request` for a cast without exactly one argument
  */
 function compileCast({ name, args }: Algebra.NamedExpression, names: Names, slots: Set<Slot>): Evaluate {
   if (!Object.hasOwn(casts, name.value)) return constant(undefined);
   if (args.length !== 1)
-    throw new LwsError('bad-request', `The function <${name.value}> takes one argument, and gets ${args.length}.`);
+    throw new LwsError('bad-request', `The function <${name.value}> requires one argument, but has ${args.length}.`);
   const arg = compile(args[0]!, names, slots);
   const evaluate = make(casts, name.value)([arg], names.facts);
   return constants.has(arg) ? constant(evaluate([])) : evaluate;
@@ -90,9 +90,9 @@ function compileCall({ operator, args: given }: Algebra.OperatorExpression, name
   return args.every((arg) => constants.has(arg)) && !changing.has(name) ? constant(evaluate([])) : evaluate;
 }
 
-/** What gives the same for every row. */
+/** Constant for every row. */
 const constants = new WeakSet<Evaluate>();
-/** What does not, without asking the row. */
+/** Varies without depending on the row. */
 const changing: ReadonlySet<string> = new Set(['rand', 'uuid', 'struuid', 'bnode']);
 
 function constant(value: Value | undefined): Evaluate {
@@ -114,7 +114,7 @@ function compileOperator(operator: string, args: readonly Evaluate[], names: Nam
 }
 
 function make(makes: Makes, name: string): Make {
-  if (!Object.hasOwn(makes, name)) throw new NotCompiledError(`${name.toUpperCase()} makes what cannot be stored here`);
+  if (!Object.hasOwn(makes, name)) throw new NotCompiledError(`The result of ${name.toUpperCase()} cannot be stored`);
   return makes[name]!;
 }
 
@@ -128,17 +128,17 @@ function compileTerm(term: Term, names: Names, slots: Set<Slot>): Evaluate {
   };
 }
 
-/** Whether there is a partner stands in the row already. It is not among the expression's slots, which only patterns bind. */
+/** The mark is already in the row. It is not among the expression's slots, because only patterns bind those. */
 function compileMark(node: Algebra.ExistenceExpression, { marks }: Names): Evaluate {
   const slot = marks.get(node);
-  if (slot === undefined) throw new NotCompiledError('An EXISTS stands where none can');
+  if (slot === undefined) throw new NotCompiledError('EXISTS is not allowed here');
   const isWanted = !node.not;
   return (row) => truth((row[slot] === markOfPartner) === isWanted);
 }
 
 function compileBound(node: Algebra.Expression, names: Names, slots: Set<Slot>): Evaluate {
   const { term } = node as Partial<Algebra.TermExpression>;
-  if (term?.termType !== 'Variable') throw new NotCompiledError('BOUND asks for a variable');
+  if (term?.termType !== 'Variable') throw new NotCompiledError('BOUND requires a variable');
   const slot = names.slot(term.value);
   slots.add(slot);
   return (row) => truth(row[slot] !== undefined);

@@ -1,6 +1,6 @@
 /**
- * Joins, filters and optional parts put together, so that most rows are never made: patterns of nested groups become one join, and filters
- * go to where their variables are bound.
+ * Merges joins, filters and optional parts to avoid intermediate rows: patterns of nested groups become one join, and filters are
+ * pushed down to the point where their variables are bound.
  */
 import { withService } from './compile-service.js';
 import {
@@ -33,7 +33,7 @@ export function makeJoin({ patterns = [], parts: given = [], filters = [] }: Joi
   return { kind: 'join', patterns, parts, filters, certain, possible, isJoinable };
 }
 
-/** What a pattern has as subject or object is a node of its graph. */
+/** The subject or object of a pattern is a node of its graph. */
 function atNodes(closure: ClosurePlan, patterns: readonly Pattern[]): ClosurePlan {
   const { from, to, graph, part } = closure;
   const isSame = (a: Place, b: Place): boolean =>
@@ -53,8 +53,7 @@ export function joinPlans(inputs: readonly Plan[]): Plan {
   if (optional) {
     const others = inputs.filter((input) => input !== optional);
     const maybe = new Set([...optional.right.possible].filter((slot) => !optional.left.certain.has(slot)));
-    // What the others bind does not depend on the optional part, so it may come first.
-    // Its filter must not come to see what they bind.
+    // Bindings of the others do not depend on the optional part, so they may come first. Its filter must not see these bindings.
     const sees = optional.condition?.slots ?? none;
     if (isSubset(sees, optional.possible) && others.every(({ possible }) => areDisjoint(possible, maybe)))
       return makeLeftJoin({ ...optional, left: joinPlans([optional.left, ...others]) });
@@ -96,7 +95,7 @@ export function filterPlan(input: Plan, condition: Expression): Plan {
   if (input.kind === 'service' && input.left && isSubset(condition.slots, input.left.certain))
     return { ...input, left: filterPlan(input.left, condition) };
   if (input.kind === 'semiJoin') return { ...input, left: filterPlan(input.left, condition) };
-  // What is assigned later does not matter to it.
+  // A later assignment has no effect on it.
   if (input.kind === 'extend' && !condition.slots.has(input.slot))
     return { ...input, input: filterPlan(input.input, condition) };
   const { certain, possible } = input;

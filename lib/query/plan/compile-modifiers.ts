@@ -1,4 +1,4 @@
-/** Groups, order and slices of the algebra as plans. */
+/** Compiles grouping, order and slices to plans. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import type { GraphMarks } from '../parse/graph-names.js';
@@ -19,10 +19,10 @@ export function compileGroup(node: Algebra.Group & GraphMarks, input: Plan, name
 
 function compileAggregate(node: Algebra.BoundAggregate, input: Plan, names: Names): Aggregate {
   const name = node.aggregator.toLowerCase();
-  if (!aggregators.has(name)) throw new NotCompiledError(`The aggregate ${name} is none of SPARQL 1.1`);
+  if (!aggregators.has(name)) throw new NotCompiledError(`${name} is not an aggregate of SPARQL 1.1`);
   const { expression, distinct } = node;
   const isAll = expression.subType === 'wildcard';
-  if (isAll && name !== 'count') throw new NotCompiledError(`${name.toUpperCase()}(*) has no meaning`);
+  if (isAll && name !== 'count') throw new NotCompiledError(`${name.toUpperCase()}(*) is not valid`);
   return {
     slot: names.slot(node.variable.value),
     name: name as Aggregate['name'],
@@ -33,9 +33,9 @@ function compileAggregate(node: Algebra.BoundAggregate, input: Plan, names: Name
   };
 }
 
-/** The query's own variables that a row has: blank nodes and the stops of paths are variables, too, and of no solution. */
+/** The query's own variables in a row: those for blank nodes and path steps are not in solutions. */
 function solutionOf(wildcard: Algebra.Expression, input: Plan, names: Names): Slot[] {
-  // `nameSolutions` has noted them.
+  // Set by `nameSolutions`.
   const { variables = [] } = wildcard as { variables?: readonly Term[] };
   return variables.map(({ value }) => names.slot(value)).filter((slot) => input.possible.has(slot));
 }

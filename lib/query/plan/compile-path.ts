@@ -1,4 +1,4 @@
-/** Property paths as plans (SPARQL 1.1 9, 18.4). */
+/** Compiles property paths to plans (SPARQL 1.1 9, 18.4). */
 import type { Algebra } from '@comunica/utils-algebra';
 import { truth } from '../expressions/values.js';
 import { constantToken } from './compile-expression.js';
@@ -7,20 +7,20 @@ import { partOf, patternPlan, placeOf } from './compile-pattern.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
 import type { ClosurePlan, Evaluate, Place, Plan, Slot } from './plan.js';
 
-/** The least and the most steps of a path that is walked until nothing new is found. */
+/** Minimum and maximum number of steps of a path that is walked until no new node is found. */
 const lengths: Readonly<Record<string, readonly [least: 0 | 1, most: number]>> = {
   ZeroOrOnePath: [0, 1],
   ZeroOrMorePath: [0, Number.POSITIVE_INFINITY],
   OneOrMorePath: [1, Number.POSITIVE_INFINITY],
 };
 
-/** @throws NotCompiledError for a path that the algebra does not know */
+/** @throws NotCompiledError for an unknown path type */
 export function compilePath(node: Algebra.Path, names: Names): Plan {
   const [subject, object, graph] = [node.subject, node.object, node.graph].map((term) => placeOf(term, names));
   const part = partOf(node.graph);
-  // The steps of one walk stay in one graph.
+  // All steps of one walk are in one graph.
   const within: Place = !graph && part === 'named' ? { slot: names.unnamed() } : graph;
-  // Steps are taken from one term to the next.
+  // Steps lead from one term to the next.
   const terms = new Set(names.terms);
   const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {
@@ -43,7 +43,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
       }
       default: {
         const length = lengths[path.type];
-        if (!length) throw new NotCompiledError(`A path ${path.type} is none of SPARQL 1.1`);
+        if (!length) throw new NotCompiledError(`${path.type} is not a path of SPARQL 1.1`);
         const [start, end] = [names.unnamed(), names.unnamed()];
         terms.add(start).add(end);
         const step = walk((path as Algebra.OneOrMorePath).path, { slot: start }, { slot: end }, within);
@@ -72,7 +72,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
   return walk(node.predicate, subject, object);
 }
 
-/** Whether it leads from a node to itself without a triple. */
+/** Returns true if it can lead from a node to itself without a triple. */
 function isNullable(path: Algebra.Operation): boolean {
   switch (path.type) {
     case 'inv':

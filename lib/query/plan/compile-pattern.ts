@@ -1,4 +1,4 @@
-/** Patterns of the algebra as plans. */
+/** Compiles triple patterns of the algebra to plans. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { anyGraph } from '../parse/graph-names.js';

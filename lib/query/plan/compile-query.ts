@@ -1,4 +1,4 @@
-/** A whole query as a plan and what becomes of its rows. */
+/** Compiles a complete query to a plan and its result form. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { compileNode, distinctPlan, inputOf, projected } from './compile.js';
@@ -12,23 +12,19 @@ import type { GraphForm, Plan, Slot } from './plan.js';
 export interface Compiled {
   readonly plan: Plan;
   readonly width: number;
-  /** The names of slots. */
+  /** Names of slots. */
   readonly variables: readonly (string | undefined)[];
-  /** What a row is read out as. */
+  /** Columns of the result. */
   readonly columns: readonly (readonly [name: string, slot: Slot])[];
-  /** Whether some of the rows are enough, whichever they are. */
+  /** True if any subset of the rows of the required size is a valid result. */
   readonly isHasty: boolean;
-  /** It is for one execution, since it has NOW(). */
+  /** The plan is for one execution, because it uses NOW(). */
   readonly isOfMoment: boolean;
-  /** Of CONSTRUCT and DESCRIBE. */
+  /** Triples of CONSTRUCT and DESCRIBE. */
   readonly graph?: GraphForm;
 }
 
-/**
- * A whole query.
- * @param base what IRI() resolves against
- * @throws NotCompiledError
- */
+/** Compiles a complete query. @param base base IRI for IRI() @throws NotCompiledError */
 export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   const names = namesOf(root, base);
   if (isSelect(root)) {
@@ -48,7 +44,7 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   return { plan, width, variables, columns: [], isHasty: isAsk || isHasty(plan), isOfMoment, ...(graph && { graph }) };
 }
 
-/** What the triples are made of: the solutions (absent: there is one, which binds nothing) and what is made of each. */
+/** Source of the triples: the solutions (absent: a single empty one) and the templates. */
 interface GraphParts {
   readonly input: Algebra.Operation | undefined;
   readonly graph: GraphForm | undefined;
@@ -59,15 +55,15 @@ function graphForm(root: Algebra.Operation, names: Names): GraphParts {
   if (root.type === 'ask') return { input, graph: undefined };
   const { input: constructs = [] } = root as Partial<Algebra.Multi>;
   if (root.type === 'union' && constructs.every(isConstruct)) return describeForm(constructs, names);
-  if (!isConstruct(root)) throw new NotCompiledError(`A query ${root.type} is none of SPARQL 1.1`);
+  if (!isConstruct(root)) throw new NotCompiledError(`${root.type} is not a query form of SPARQL 1.1`);
   return { input, graph: { kind: 'construct', template: compileTemplate(root.template, names, constantToken) } };
 }
 
 const isConstruct = (node: Algebra.Operation): node is Algebra.Construct => node.type === 'construct';
 
 /**
- * A DESCRIBE comes from Comunica as one CONSTRUCT of all that each term is the subject of, with these triples as patterns. What is
- * described is more, where objects are blank nodes, and is looked up: only the terms and the solutions are taken of it.
+ * Comunica translates DESCRIBE to one CONSTRUCT with all triples of each term as subject, and these triples as patterns. A
+ * description also follows blank nodes and is looked up separately. Only the terms and the solutions are used here.
  */
 function describeForm(constructs: readonly Algebra.Construct[], names: Names): GraphParts {
   const added = new Set(constructs.flatMap(({ template }) => template.map(nameOf)));
@@ -84,7 +80,7 @@ function describeForm(constructs: readonly Algebra.Construct[], names: Names): G
 const nameOf = ({ subject, predicate, object }: Algebra.Pattern): string =>
   JSON.stringify([subject, predicate, object]);
 
-/** The operation without some patterns; absent: nothing is left. */
+/** Returns the operation without some patterns, absent if nothing is left. */
 function withoutPatterns(node: Algebra.Operation, names: ReadonlySet<string>): Algebra.Operation | undefined {
   if (node.type === 'pattern') return names.has(nameOf(node as Algebra.Pattern)) ? undefined : node;
   const key = node.type === 'bgp' ? 'patterns' : node.type === 'join' ? 'input' : undefined;
@@ -101,7 +97,7 @@ function isHasty(plan: Plan): boolean {
   return plan.kind === 'extend' && isHasty(plan.input);
 }
 
-/** A larger LIMIT is better served by joins of many rows. */
+/** A larger LIMIT is faster with joins of many rows. */
 const maxHasty = 10_000;
 const needsAll = (plan: Plan): boolean =>
   plan.kind === 'order' || plan.kind === 'group' || (plan.kind === 'extend' && needsAll(plan.input));
@@ -110,7 +106,7 @@ const modifiers = new Set(['slice', 'distinct', 'reduced']);
 const isSelect = (node: Algebra.Operation): boolean =>
   node.type === 'project' || (modifiers.has(node.type) && isSelect((node as Algebra.Single).input));
 
-/** The outermost projection gives out the names of the query itself. */
+/** The outermost projection returns the names of the query itself. */
 function compileRoot(node: Algebra.Operation, names: Names): Plan {
   if (node.type === 'project') return inputOf(node as Algebra.Project, names);
   if (!modifiers.has(node.type)) return compileNode(node, names);

@@ -1,4 +1,4 @@
-/** What the parts of a query share: the names of its variables as slots, and what its functions know. */
+/** Scope shared by the parts of a query: variable names as slots, and the context of functions. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import type { Facts, Slot } from '../expressions/evaluate.js';
@@ -6,33 +6,33 @@ import type { Facts, Slot } from '../expressions/evaluate.js';
 /** Maximum number of triple patterns and path steps of a query. Planning a join is quadratic in it. */
 const maxPatterns = 2000;
 
-/** The query cannot be compiled, and is refused; the message says what it has in it. */
+/** The query cannot be compiled and is rejected. The message names the unsupported part. */
 export class NotCompiledError extends Error {}
 
 export interface Names {
-  /** The slot of a variable, a new one for a new name. */
+  /** Returns the slot of a variable, a new one for a new name. */
   slot(name: string): Slot;
-  /** Whether the variable occurs only once in the query. */
+  /** Returns true if the variable occurs only once in the query. */
   isIdle(name: string): boolean;
-  /** A slot that no variable has. */
+  /** Returns a slot without variable. */
   unnamed(): Slot;
-  /** Counts a triple pattern, or a step of a path. @throws LwsError `too-complex` for one more than a query may have */
+  /** Counts a triple pattern, or a step of a path. @throws LwsError `too-complex` above the limit */
   addPattern(): void;
-  /** Names of a subquery, which shares with this scope only those that it gives out. */
+  /** Returns a scope for a subquery, which only shares its projected variables. */
   inner(shared: readonly string[]): Names;
-  /** The slots of EXISTS within expressions, by their nodes. */
+  /** Slots of EXISTS within expressions, by node. */
   readonly marks: Map<Algebra.Expression, Slot>;
-  /** Slots that a row brings along into the EXISTS that is compiled. */
+  /** Slots that an input row binds for the EXISTS being compiled. */
   terms: ReadonlySet<Slot>;
   readonly width: number;
-  /** The names of slots; a variable of a subquery may have the name of another one. */
+  /** Names of slots. A variable of a subquery may have the same name as another one. */
   readonly variables: readonly (string | undefined)[];
   readonly facts: Facts;
-  /** The plan is for one execution, since something in it is of one moment. */
+  /** The plan is for one execution, because it contains a value for one execution. */
   readonly isOfMoment: boolean;
 }
 
-/** What all scopes of a query share. */
+/** State shared by all scopes of a query. */
 interface Shared {
   width: number;
   patterns: number;
@@ -91,7 +91,7 @@ class Scope implements Names {
 
   isIdle(name: string): boolean {
     const { shared } = this;
-    // Updates of data have none.
+    // INSERT DATA and DELETE DATA have no variables.
     shared.counts ??= shared.root ? countVariables(shared.root) : new Map();
     return shared.counts.get(name) === 1;
   }
@@ -104,7 +104,7 @@ class Scope implements Names {
     if (++this.shared.patterns > maxPatterns)
       throw new LwsError(
         'too-complex',
-        `It has more than ${maxPatterns} triple patterns and steps of paths. Split it, or list terms with VALUES.`,
+        `The query exceeds the limit of ${maxPatterns} triple patterns and path steps. Split it, or list terms with VALUES.`,
       );
   }
 
@@ -113,7 +113,7 @@ class Scope implements Names {
   }
 }
 
-/** @param root where variables are counted; absent: every variable is asked for */
+/** @param root operation in which variables are counted; absent: every variable is required */
 export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
   let moment: Date | undefined;
   const facts = {

@@ -1,4 +1,4 @@
-/** Templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. */
+/** Compiles templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { storedToken, type TermKey } from '../access/terms.js';
@@ -6,7 +6,7 @@ import { compileNode } from './compile.js';
 import { type Names, namesOf } from './compile-scope.js';
 import type { Plan, Template, TemplatePlace } from './plan.js';
 
-/** @param constant makes the token of a constant */
+/** @param constant returns the token of a constant */
 export function compileTemplate(
   patterns: readonly Algebra.Pattern[],
   names: Names,
@@ -19,14 +19,14 @@ export function compileTemplate(
   return patterns.map(({ subject, predicate, object }) => [place(subject), place(predicate), place(object)]);
 }
 
-/** The triples of one row in one graph. */
+/** Triples of one row in one graph. */
 export interface GraphTemplate {
   readonly graph: TemplatePlace;
   readonly template: Template;
 }
 
 export interface CompiledUpdate {
-  /** What gives the solutions; absent: there is one, which binds nothing. */
+  /** Plan of the solutions; absent: a single empty one. */
   readonly plan: Plan | undefined;
   readonly width: number;
   readonly isHasty: boolean;
@@ -35,9 +35,9 @@ export interface CompiledUpdate {
 }
 
 /**
- * One DELETE and INSERT, for one execution; each triple is in the graph that its pattern names.
- * @param base what IRI() resolves against
- * @param graph where a pattern names none
+ * Compiles one DELETE and INSERT, for one execution; each triple is in the graph that its pattern names.
+ * @param base base IRI for IRI()
+ * @param graph graph of patterns without a named graph
  * @throws NotCompiledError; LwsError as `encodeTerm` for a constant that cannot be stored
  */
 export function compileUpdate(

@@ -1,4 +1,4 @@
-/** The algebra of a query as a plan. What is not here throws, and the query is refused. */
+/** Compiles the algebra of a query to a plan. Operations without a compiler throw, and the query is rejected. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Variable } from '@rdfjs/types';
 import type { TermKey } from '../access/terms.js';
@@ -13,7 +13,7 @@ import { type Names, NotCompiledError } from './compile-scope.js';
 import { compileService } from './compile-service.js';
 import { type Plan, type Slot, unite, type ValuesPlan } from './plan.js';
 
-/** The variables that a query gives out, below its modifiers. */
+/** Returns the variables that a query projects, below its modifiers. */
 export const projected = (node: Algebra.Operation): string[] =>
   node.type === 'project' ? valuesOf((node as Algebra.Project).variables) : projected((node as Algebra.Distinct).input);
 const valuesOf = (variables: readonly Variable[]): string[] => variables.map(({ value }) => value);
@@ -21,14 +21,14 @@ const valuesOf = (variables: readonly Variable[]): string[] => variables.map(({ 
 /** @throws NotCompiledError */
 export function compileNode(node: Algebra.Operation, names: Names): Plan {
   const compile = compilers[node.type] as ((node: Algebra.Operation, names: Names) => Plan) | undefined;
-  if (!compile) throw new NotCompiledError(`${node.type.toUpperCase()} is none of SPARQL 1.1`);
+  if (!compile) throw new NotCompiledError(`${node.type.toUpperCase()} is not an operation of SPARQL 1.1`);
   return compile(node, names);
 }
 
 export const inputOf = ({ input }: Algebra.Single, names: Names): Plan => compileNode(input, names);
 const inputsOf = ({ input }: Algebra.Multi, names: Names): Plan[] => input.map((each) => compileNode(each, names));
 
-/** By the type of the operation, which is that of the parameter. */
+/** The key is the type of the operation, which is that of the parameter. */
 const compilers: Readonly<Record<string, (node: never, names: Names) => Plan>> = {
   bgp: ({ patterns }: Algebra.Bgp, names) =>
     patterns.length === 0 ? makeJoin({}) : joinPlans(patterns.map((pattern) => compilePattern(pattern, names))),
@@ -58,9 +58,9 @@ const compilers: Readonly<Record<string, (node: never, names: Names) => Plan>> =
     compileOrder(node, marked(inputOf(node, names), node.expressions, tools(names)), names),
   slice: (node: Algebra.Slice, names) => compileSlice(node, inputOf(node, names), names),
   distinct: (node: Algebra.Distinct, names) => distinctPlan(node, inputOf(node, names), names),
-  // REDUCED may remove copies, and need not.
+  // REDUCED may remove duplicates but need not.
   reduced: (node: Algebra.Reduced, names) => inputOf(node, names),
-  // Only a subquery comes here: its other variables are its own.
+  // Only subqueries reach this: their other variables are local.
   project: (node: Algebra.Project, names) => compileProject(node, names.inner(valuesOf(node.variables)), names),
 };
 
@@ -88,7 +88,7 @@ function compileValues({ variables, bindings }: Algebra.Values, names: Names): V
   const rows = bindings.map((row) =>
     Object.entries(row).map(([name, term]): [Slot, TermKey] => {
       const slot = slots.get(name.replace(/^\?/, ''));
-      if (slot === undefined) throw new NotCompiledError(`VALUES binds ?${name}, which it does not name`);
+      if (slot === undefined) throw new NotCompiledError(`VALUES binds ?${name}, which it does not declare`);
       return [slot, constantToken(term)];
     }),
   );

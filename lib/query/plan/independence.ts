@@ -1,17 +1,20 @@
-/** Whether what is asked for a row may be found once for all rows. */
+/** Analyzes if the right side of a test can be evaluated once for all rows. */
 import { filterPlan, makeJoin } from './compile-join.js';
 import { type Existence, type Expression, type Plan, partsOf, type Slot, slotsOf, unite } from './plan.js';
 
-/** Whether it is a path that begins at nodes alone while a variable of these is open, and anywhere when a term stands for it. */
+/**
+ * True for a path with zero length that starts at nodes of the graph only if a variable is unbound, but anywhere if a term
+ * replaces the variable.
+ */
 export function beginsAtOneOf(plan: Plan, slots: ReadonlySet<Slot>): boolean {
   if (plan.kind !== 'closure' || !plan.needsNodes) return false;
   return [plan.from, plan.to].some((place) => place && 'slot' in place && slots.has(place.slot));
 }
 
 /**
- * Whether the rows that a plan gives alone, compared with a row, tell what it would give with the terms of that row in place of its
- * variables (SPARQL 1.1 18.6, substitute). What looks at such a variable must find it bound.
- * @param outer what the rows may bind
+ * Returns true if comparing a row with the rows of the plan alone gives the same result as the plan with the terms of that row in
+ * place of its variables (SPARQL 1.1 18.6, substitute). Every use of such a variable must find it bound.
+ * @param outer slots that the rows may bind
  */
 export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
   const isBound = (slots: ReadonlySet<Slot>, by: ReadonlySet<Slot>): boolean =>
@@ -40,7 +43,7 @@ export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
     }
     case 'semiJoin': {
       const { left, existence } = plan;
-      // A term is no variable that both sides of a MINUS could share.
+      // A substituted term is not a variable that both sides of a MINUS could share.
       const by = existence.minus === undefined ? left.certain : new Set<Slot>();
       return goesOn(left) && isBound(slotsAsked(existence), by);
     }
@@ -48,13 +51,13 @@ export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
       return goesOn(plan.input) && isBound(slotsWithin(plan.input), plan.certain);
     case 'service':
       return isBound(slotsWithin(plan), plan.certain);
-    // What is cut off, or marked, depends on all rows.
+    // The result of a slice or a mark depends on all rows.
     default:
       return false;
   }
 }
 
-/** The slots that a plan may look at. */
+/** Returns the slots that a plan may read. */
 const slotsWithin = (plan: Plan): Set<Slot> =>
   unite([...partsOf(plan)].flatMap((part) => [part.possible, ...ownSlots(part)]));
 
@@ -73,10 +76,7 @@ function slotsOfExpressions(plan: Plan): ReadonlySet<Slot>[] {
   return plan.kind === 'extend' ? [plan.expression.slots] : [];
 }
 
-/**
- * A plan without its filters that look at what the rows bind and it does not: they may come last, on a row and what the rest gives
- * for it.
- */
+/** Returns a plan without its filters on outer slots that it does not bind itself. They may be evaluated last, on a row and its match. */
 export function withoutConditions(
   plan: Plan,
   outer: ReadonlySet<Slot>,

@@ -1,4 +1,4 @@
-/** What a query is compiled to. Variables are slots of a row. It holds types and what follows from them alone. */
+/** Compiled form of queries. Variables are slots of a row. Contains types and functions derived from them only. */
 
 import type { TermKey } from '../access/terms.js';
 import type { Evaluate, Row, Slot } from '../expressions/evaluate.js';
@@ -7,21 +7,21 @@ import type { ServiceClause } from '../parse/service-clauses.js';
 export type { Evaluate, Row, Slot };
 export type Blocks = AsyncIterable<Row[]>;
 
-/** What stands in a place of a pattern: a term, a variable, or something that nobody asks for. */
+/** Position of a pattern: a term, a variable, or an ignored term. */
 export type Place = { readonly token: TermKey } | { readonly slot: Slot } | undefined;
 
 export interface Pattern {
   /** Subject, predicate, object, graph. */
   readonly places: readonly Place[];
   readonly part: 'union' | 'named';
-  /** The places with variables. */
+  /** Positions with variables. */
   readonly wanted: readonly number[];
 }
 
 export interface Expression {
   readonly evaluate: Evaluate;
   readonly slots: ReadonlySet<Slot>;
-  /** It depends on its slots alone, and may be asked of them before the whole row is there: that takes less than to join the row. */
+  /** Depends on its slots only and may be evaluated before the row is complete, which costs less than joining the row. */
   readonly isCheap?: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface Aggregate {
   /** Absent: COUNT(*). */
   readonly expression: Expression | undefined;
   readonly isDistinct: boolean;
-  /** The variables of a solution, for COUNT(DISTINCT *). */
+  /** Variables of a solution, for COUNT(DISTINCT *). */
   readonly solution: readonly Slot[];
-  /** What stands between the texts of GROUP_CONCAT. */
+  /** Separator of GROUP_CONCAT. */
   readonly separator: string;
 }
 
@@ -43,11 +43,11 @@ export interface SortKey {
 }
 
 interface Scope {
-  /** Slots that every row has. */
+  /** Slots that every row binds. */
   readonly certain: ReadonlySet<Slot>;
-  /** Slots that a row may have. */
+  /** Slots that a row may bind. */
   readonly possible: ReadonlySet<Slot>;
-  /** Whether rows of another part may be handed through it, instead of joining with what it gives alone. */
+  /** True if the plan accepts input rows of another part, instead of being joined with its own result. */
   readonly isJoinable: boolean;
 }
 
@@ -70,44 +70,44 @@ export interface LeftJoinPlan extends Scope {
   readonly left: Plan;
   readonly right: Plan;
   readonly condition: Expression | undefined;
-  /** What the condition asks of the joined rows. */
+  /** Marks that the condition requires on the joined rows. */
   readonly marks: readonly Mark[];
-  /** Where rows carry their number through the right side. */
+  /** Slot for the row number, passed through the right side. */
   readonly counter: Slot;
 }
-/** What is asked of each row: whether there is a partner for it. */
+/** Test for a matching row. */
 export interface Existence {
   readonly right: Plan;
-  /** What a row and its partner have to hold together: filters of an EXISTS that look at the row. */
+  /** Conditions on a row and its match: filters of an EXISTS that use the row. */
   readonly conditions: readonly Expression[];
-  /** The right side with them. */
+  /** Right side, including these conditions. */
   readonly whole: Plan;
   /**
-   * `through`: rows are handed through the right side. `alone`: the right side is found by itself, and rows are compared with it.
-   * `each`: it is run for each row.
+   * `through`: rows are the input of the right side. `alone`: the right side runs by itself, and rows are compared with its
+   * result. `each`: it runs for each row.
    */
   readonly way: 'through' | 'alone' | 'each';
-  /** Of MINUS, of which only partners count that share a bound variable: whether rows and partners always do. */
+  /** For MINUS, where matches must share a bound variable: true if they always do. */
   readonly minus?: 'always' | 'perhaps';
-  /** Of MINUS within GRAPH: the name of the graph, which both sides have and which is none of the variables that they share. */
+  /** For MINUS within GRAPH: graph name, which both sides have and which does not count as a shared variable. */
   readonly scope?: Slot | undefined;
-  /** The slots of a row that the answer depends on. */
+  /** Slots of the row that determine the result. */
   readonly shared: readonly Slot[];
-  /** The slots that it is written with: the answer depends on no other term of the rows further out. */
+  /** Outer variables referenced by the right side; its result depends on no others. */
   readonly mentioned: readonly Slot[];
-  /** Where rows carry their number through the right side. */
+  /** Slot for the row number, passed through the right side. */
   readonly counter: Slot;
 }
-/** Rows of the left side with (EXISTS) or without (NOT EXISTS, MINUS) a partner on the right. */
+/** Rows of the left side with (EXISTS) or without (NOT EXISTS, MINUS) a match on the right. */
 export interface SemiJoinPlan extends Scope {
   readonly kind: 'semiJoin';
   readonly left: Plan;
   readonly existence: Existence;
   readonly isKept: boolean;
 }
-/** What stands in the slot of a row that has a partner. */
+/** Term in the slot of a row with a match. */
 export const markOfPartner = 'true';
-/** An EXISTS within an expression, whose truth is put into a slot of each row. */
+/** EXISTS within an expression. Its result is written to a slot of each row. */
 export interface Mark {
   readonly existence: Existence;
   readonly slot: Slot;
@@ -133,14 +133,14 @@ export interface GroupPlan extends Scope {
   readonly input: Plan;
   readonly slots: readonly Slot[];
   readonly aggregates: readonly Aggregate[];
-  /** The only slot, if each named graph has a group, also without rows. */
+  /** The only slot, if each named graph has a group, even without rows. */
   readonly everyGraph: Slot | undefined;
 }
 export interface OrderPlan extends Scope {
   readonly kind: 'order';
   readonly input: Plan;
   readonly keys: readonly SortKey[];
-  /** Rows that are wanted of the order's beginning. */
+  /** Number of rows required from the beginning of the order. */
   readonly most: number;
 }
 export interface DistinctPlan extends Scope {
@@ -153,47 +153,47 @@ export interface SlicePlan extends Scope {
   readonly input: Plan;
   readonly start: number;
   readonly length: number;
-  /** Start and length count for each term of this slot. */
+  /** Start and length apply to each term of this slot. */
   readonly perGraph: Slot | undefined;
 }
 
-/** A path of any length. */
+/** Path of arbitrary length. */
 export interface ClosurePlan extends Scope {
   readonly kind: 'closure';
   readonly from: Place;
   readonly to: Place;
   readonly graph: Place;
   readonly part: Pattern['part'];
-  /** One step, between two slots of its own. */
+  /** One step, between its own two slots. */
   readonly step: Plan;
   readonly start: Slot;
   readonly end: Slot;
-  /** Steps. */
+  /** Number of steps. */
   readonly least: 0 | 1;
   readonly most: number;
-  /** Where rows carry their number through a step. */
+  /** Slot for the row number, passed through a step. */
   readonly counter: Slot;
-  /** Whether it may come to an end without a triple. */
+  /** True if zero steps are allowed. */
   readonly isNullable: boolean;
-  /** Whether it may do so between two variables: then it begins at nodes of the graph alone (SPARQL 1.1 18.4). */
+  /** True if zero steps are allowed between two variables: then the path starts at nodes of the graph only (SPARQL 1.1 18.4). */
   readonly needsNodes: boolean;
-  /** Slots whose terms stand for their variables from the beginning, so that they need be no nodes. */
+  /** Slots whose variables are replaced by terms from the beginning, so that the terms need not be nodes. */
   readonly terms: ReadonlySet<Slot>;
 }
 
-/** The named graphs of the dataset, whatever they hold. */
+/** Named graphs of the dataset, including empty ones. */
 export interface GraphsPlan extends Scope {
   readonly kind: 'graphs';
   readonly graph: Place;
 }
 
-/** What another endpoint gives, joined with what is had here. */
+/** Result of another endpoint, joined with local rows. */
 export interface ServicePlan extends Scope {
   readonly kind: 'service';
   readonly clause: ServiceClause;
-  /** The variables that the endpoint may bind. */
+  /** Variables that the endpoint may bind. */
   readonly columns: readonly (readonly [name: string, slot: Slot])[];
-  /** Absent: it stands alone. */
+  /** Absent: it is not joined. */
   readonly left: Plan | undefined;
 }
 
@@ -201,12 +201,12 @@ export type Plan =
   | (JoinPlan | ValuesPlan | UnionPlan | ClosurePlan | LeftJoinPlan | SemiJoinPlan | MarkPlan | FilterPlan)
   | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan | ServicePlan | GraphsPlan);
 
-/** A blank node of a template is another one for each row. */
+/** A blank node of a template is a new one for each row. */
 export type TemplatePlace = Exclude<Place, undefined> | { readonly label: string };
 /** Subject, predicate and object of each triple. */
 export type Template = readonly (readonly [subject: TemplatePlace, predicate: TemplatePlace, object: TemplatePlace])[];
 
-/** What CONSTRUCT and DESCRIBE make of rows. */
+/** Result triples of CONSTRUCT and DESCRIBE. */
 export type GraphForm =
   | { readonly kind: 'construct'; readonly template: Template }
   | { readonly kind: 'describe'; readonly slots: readonly Slot[]; readonly tokens: readonly TermKey[] };
@@ -217,19 +217,19 @@ export const areDisjoint = (a: ReadonlySet<Slot>, b: ReadonlySet<Slot>): boolean
   [...a].every((slot) => !b.has(slot));
 export const unite = (sets: readonly ReadonlySet<Slot>[]): Set<Slot> => new Set(sets.flatMap((set) => [...set]));
 
-/** The one pattern that a plan is. */
+/** Returns the pattern of a plan that is a single pattern. */
 export const onlyPattern = (plan: Plan): Pattern | undefined =>
   plan.kind === 'join' && plan.patterns.length === 1 && plan.parts.length === 0 && plan.filters.length === 0
     ? plan.patterns[0]
     : undefined;
 
-/** What stands in a place for a row. */
+/** Returns the term of a position for a row. */
 export const termAt = (place: Place, row: Row): TermKey | undefined =>
   !place ? undefined : 'token' in place ? place.token : row[place.slot];
 
 const slotsOfPatterns = new WeakMap<Pattern, ReadonlySet<Slot>>();
 
-/** The slots of a pattern. */
+/** Slots of a pattern. */
 export function slotsOf(pattern: Pattern): ReadonlySet<Slot> {
   let slots = slotsOfPatterns.get(pattern);
   if (!slots) {
@@ -239,7 +239,7 @@ export function slotsOf(pattern: Pattern): ReadonlySet<Slot> {
   return slots;
 }
 
-/** The plans and patterns that a plan is made of, itself among them. */
+/** Yields a plan and all plans and patterns that it contains. */
 export function* partsOf(plan: Plan): Generator<Plan> {
   yield plan;
   const { input, left, right, step, inputs, parts, existence, marks } = plan as Partial<
@@ -251,7 +251,7 @@ export function* partsOf(plan: Plan): Generator<Plan> {
     if (part) yield* partsOf(part);
 }
 
-/** Variables that are the subject of several patterns, so that a subject is worth being read whole. */
+/** Variables that are the subject of several patterns, so that reading all keys of a subject pays. */
 export function starsOf(plan: Plan): Set<Slot> {
   const subjects = new Map<Slot, number>();
   const others = new Set<Slot>();
@@ -262,6 +262,6 @@ export function starsOf(plan: Plan): Set<Slot> {
         if (at === 0) subjects.set(place.slot, (subjects.get(place.slot) ?? 0) + 1);
         else others.add(place.slot);
       });
-  // One of them is where the subjects come from, unless they are the objects of another.
+  // One of them provides the subjects, unless they are the objects of another.
   return new Set([...subjects].flatMap(([slot, count]) => (count > (others.has(slot) ? 1 : 2) ? [slot] : [])));
 }

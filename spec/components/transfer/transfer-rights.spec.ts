@@ -40,7 +40,7 @@ describeStorage(
       const inside = bytesMember('c/inside', 'text/plain', 'x');
       const failed = await imported(s, await archiveOf(theirs, [container, inside]), sent);
       expect(failed.status).to.equal('failed');
-      expect(failed.failure).to.match(/who has access to .*c\//);
+      expect(failed.failure).to.match(/set the ACL of .*c\//);
       await s.expectAbsent(`${theirs}c/`);
     });
   },

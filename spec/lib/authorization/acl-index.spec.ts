@@ -1,4 +1,4 @@
-/** The index of ACLs: it may name one that is gone, it never misses one, in whatever order writes are committed. */
+/** Index of ACLs: it may list a deleted one, but never lacks an existing one, for any order of commits. */
 import { expect } from 'chai';
 import { aclKey } from '../../../lib/authorization/acl.js';
 import { AclIndex } from '../../../lib/authorization/acl-index.js';
@@ -19,7 +19,7 @@ const record = (iri: string): ResourceRecord => ({
   modified: 0,
 });
 
-describe('The index of ACLs', () => {
+describe('ACL index', () => {
   let memory: MemoryStore;
   let index: AclIndex;
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe('The index of ACLs', () => {
   const erase = (iri: string) => (tx: Transaction) => tx.deleteEntry(aclKey(iri));
   const has = (iri: string): boolean => index.mayHave(iri);
 
-  it('has what was there when it was opened, and nothing else', async () => {
+  it('contains exactly the existing ACLs after it is opened', async () => {
     await write(root, `${root}a/`, `${root}a/x`);
     const reopened = await AclIndex.open(memory.store);
     expect(reopened.sorted).to.deep.equal([root, `${root}a/`, `${root}a/x`]);
@@ -43,7 +43,7 @@ describe('The index of ACLs', () => {
     expect(reopened.mayHave(`${root}a`)).to.equal(false);
   });
 
-  it('follows what is written and deleted', async () => {
+  it('follows writes and deletions', async () => {
     await write(`${root}a/`);
     expect(has(`${root}a/`)).to.equal(true);
     await memory.store.transact(erase(`${root}a/`));
@@ -53,7 +53,7 @@ describe('The index of ACLs', () => {
     expect(has(`${root}a/`)).to.equal(true);
   });
 
-  it('keeps one that is written again while its deletion is still on its way to the disk', async () => {
+  it('keeps an ACL that is written again while its deletion is being committed', async () => {
     await write(`${root}a/`);
     await Promise.all([memory.store.transact(erase(`${root}a/`)), write(`${root}a/`)]);
     expect(memory.store.entry(aclKey(`${root}a/`))).to.be.a('string');
@@ -61,7 +61,7 @@ describe('The index of ACLs', () => {
     expect(index.below(root, 10)).to.deep.equal([`${root}a/`]);
   });
 
-  it('keeps one that is written again in the transaction that deletes it', async () => {
+  it('keeps an ACL that is written again in the transaction that deletes it', async () => {
     await write(`${root}a/`);
     await memory.store.transact((tx) => {
       erase(`${root}a/`)(tx);
@@ -70,7 +70,7 @@ describe('The index of ACLs', () => {
     expect(has(`${root}a/`)).to.equal(true);
   });
 
-  it('may name one whose transaction failed, and still has those that were there', async () => {
+  it('may list one whose transaction failed, and still has the earlier ones', async () => {
     await write(`${root}a/`);
     const failing = memory.store.transact((tx) => {
       erase(`${root}a/`)(tx);
@@ -82,7 +82,7 @@ describe('The index of ACLs', () => {
     expect(memory.store.entry(aclKey(`${root}b/`))).to.equal(undefined);
   });
 
-  it('knows what lies below a container, whatever the names are like, and stops beyond a number', async () => {
+  it('lists ACLs below a container for any names, up to a limit', async () => {
     const members = ['a', 'a-b', 'a!', 'a/', 'a0/', 'a.b/'].map((name) => root + name);
     const deeper = [`${root}a/x`, `${root}a/y/`, `${root}a/y/z`];
     await write(root, ...members, ...deeper);
@@ -93,13 +93,13 @@ describe('The index of ACLs', () => {
     expect(index.below(root, 3)).to.have.lengthOf(4);
   });
 
-  it('sorts a container before what lies in it, and what lies in it before its neighbours', async () => {
+  it('sorts a container before its descendants, and these before its siblings', async () => {
     await write(`${root}a0`, `${root}a/x`, `${root}a-b/`, `${root}a/`, `${root}a`, root);
     const names = ['', 'a', 'a-b/', 'a/', 'a/x', 'a0'];
     expect(index.sorted).to.deep.equal(names.map((name) => root + name));
   });
 
-  it('does not take other entries for ACLs', async () => {
+  it('does not list other entries', async () => {
     await memory.store.transact((tx) => tx.putEntry(`${aclKey(`${root}a/`).replace('acl', 'aclx')}`, 'x'));
     expect((await AclIndex.open(memory.store)).size).to.equal(0);
   });

@@ -1,4 +1,4 @@
-/** Who might read what is gone, written down: as the access control list said, and no more of it than fits beside an event. */
+/** Recorded readers of deleted resources: as the access control list had them, up to the size that fits in an event. */
 import { expect } from 'chai';
 import type { Acl, AclRule } from '../../../lib/authorization/acl.js';
 import { pastReaders, readPastReaders } from '../../../lib/authorization/wac.js';
@@ -17,8 +17,8 @@ const rule = (given: Partial<AclRule>): AclRule => ({
 });
 const of = 'http://spec.example/c/';
 
-describe('Who might read what is gone', () => {
-  it('Rule 16.11: is what the rules for it say that gave read, those for it or those for what lies below', () => {
+describe('Readers of deleted resources', () => {
+  it('Rule 16.11: are those of the rules that granted read, from its own ACL or an inherited one', () => {
     const acl: Acl = {
       of,
       isEmpty: false,
@@ -39,7 +39,7 @@ describe('Who might read what is gone', () => {
     expect(below!.rules[0]).to.deep.include({ authenticated: true, groups: ['urn:g'], agents: new Set() });
   });
 
-  it('is nobody where that takes too much room', () => {
+  it('are empty if the record would be too large', () => {
     const agents = new Set(Array.from({ length: 1_000 }, (_, at) => `urn:agent:${at}`));
     const text = pastReaders({ of, isEmpty: false, rules: [rule({ agents })] }, false);
     expect(text.length).to.be.below(100);

@@ -1,4 +1,4 @@
-/** What a caller may read, as ranges: what hidden ACLs cost is paid once for each state of them, not by each search (rule 4.3). */
+/** Readable resources of a caller as ranges: the cost of hidden ACLs arises once for each state of them, not in each search (rule 4.3). */
 import { expect } from 'chai';
 import { aclKey } from '../../../lib/authorization/acl.js';
 import { AclIndex } from '../../../lib/authorization/acl-index.js';
@@ -9,8 +9,8 @@ import { memoryStore, root } from '../../support/memory-store.js';
 import { readRdf } from '../../support/rdf.js';
 import { acl, agent, alice, anybody, bob, ownerRule, rule, turtleOf } from '../../support/wac.js';
 
-describe('authorization/read scope', () => {
-  it('Rule 4.3: looks at ACLs again only when one of them has changed, and for groups each time', async () => {
+describe('Read scope', () => {
+  it('Rule 4.3: reads ACLs again only after one of them has changed, and groups each time', async () => {
     const { store, dispose } = await memoryStore();
     const index = await AclIndex.open(store);
     let looks = 0;

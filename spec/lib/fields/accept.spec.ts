@@ -1,7 +1,4 @@
-/**
- * Media ranges and the choice among offers.
- * It must not know what the storage offers.
- */
+/** Media ranges and content negotiation. Must not depend on the representations of the storage. */
 import { expect } from 'chai';
 import { chooseMediaType, parseAccept, qualityOf } from '../../../lib/fields/accept.js';
 
@@ -20,7 +17,7 @@ describe('fields/accept', () => {
     expect(read('*/*')).to.deep.equal([['*/*', 1]]);
   });
 
-  it('reads the quality wherever it stands among the parameters (RFC 9110 12.5.1)', () => {
+  it('reads the quality at any position among the parameters (RFC 9110 12.5.1)', () => {
     expect(read('a/b;q=0.5;level=1, a/c;level="2,";q=1.000')).to.deep.equal([
       ['a/b', 0.5, ['level', '1']],
       ['a/c', 1, ['level', '2,']],
@@ -40,12 +37,12 @@ describe('fields/accept', () => {
     expect(read(', text, */turtle, a/b c/d, a/b;x,, text/html')).to.deep.equal([['text/html', 1]]);
   });
 
-  it('gives undefined when nothing usable is left (RFC 9110 12.5.1)', () => {
+  it('returns undefined if no valid range is left (RFC 9110 12.5.1)', () => {
     for (const field of ['', ',', '*', 'text', '*/html', 'a/b;q=2', '"a/b"'])
       expect(parseAccept(field), field).to.equal(undefined);
   });
 
-  it('lets the most specific range decide, whatever the order (RFC 9110 12.5.1)', () => {
+  it('uses the most specific range, in any order (RFC 9110 12.5.1)', () => {
     const field = ranges(
       'text/*;q=0.3, text/plain;q=0.7, text/plain;format=flowed, text/plain;format=fixed;q=0.4, */*;q=0.5',
     );
@@ -57,13 +54,13 @@ describe('fields/accept', () => {
     expect(qualityOf(field, 'text/html;level=3')).to.equal(0.3);
   });
 
-  it('gives 0 where no range matches, or the offer is no media type (RFC 9110 12.5.1)', () => {
+  it('returns 0 if no range matches, or the offer is not a media type (RFC 9110 12.5.1)', () => {
     expect(qualityOf(ranges('text/turtle'), 'text/html')).to.equal(0);
     expect(qualityOf(ranges('text/*'), 'application/json')).to.equal(0);
     expect(qualityOf(ranges('*/*'), 'nonsense')).to.equal(0);
   });
 
-  it('matches a range with parameters to offers that carry them (RFC 9110 12.5.1)', () => {
+  it('matches a range with parameters to offers that have them (RFC 9110 12.5.1)', () => {
     const field = ranges('application/ld+json;profile="http://www.w3.org/ns/json-ld#compacted"');
     expect(qualityOf(field, 'application/ld+json;profile="http://www.w3.org/ns/json-ld#compacted"')).to.equal(1);
     expect(qualityOf(field, 'application/ld+json; a=b; Profile="http://www.w3.org/ns/json-ld#compacted"')).to.equal(1);
@@ -83,7 +80,7 @@ describe('fields/accept', () => {
     expect(qualityOf(ranges('text/plain;charset=x;q=0.5, text/plain;q=0.9'), 'text/plain')).to.equal(0.9);
   });
 
-  it('takes the highest quality among equally specific ranges (RFC 9110 12.5.1)', () => {
+  it('uses the highest quality among equally specific ranges (RFC 9110 12.5.1)', () => {
     expect(qualityOf(ranges('a/b;q=0, a/b;q=0.4, a/b;q=0.2'), 'a/b')).to.equal(0.4);
   });
 
@@ -96,7 +93,7 @@ describe('fields/accept', () => {
     expect(choose('text/html;q=0.5, text/turtle', 'text/html', 'text/turtle')).to.equal('text/turtle');
   });
 
-  it('chooses the more specifically asked among equal qualities (RFC 9110 12.5.1)', () => {
+  it('chooses the offer with the more specific range among equal qualities (RFC 9110 12.5.1)', () => {
     expect(choose('*/*, text/turtle', 'application/ld+json', 'text/turtle')).to.equal('text/turtle');
     expect(choose('text/*, text/turtle', 'text/html', 'text/turtle')).to.equal('text/turtle');
   });
@@ -106,7 +103,7 @@ describe('fields/accept', () => {
     expect(choose('text/html, text/turtle', 'text/turtle', 'text/html')).to.equal('text/turtle');
   });
 
-  it('never chooses what has quality 0 (RFC 9110 12.4.2)', () => {
+  it('never chooses an offer with quality 0 (RFC 9110 12.4.2)', () => {
     expect(choose('text/turtle;q=0, */*;q=0.1', 'text/turtle', 'text/html')).to.equal('text/html');
     expect(choose('*/*;q=0', 'text/turtle')).to.equal(undefined);
     expect(choose('text/html', 'text/turtle')).to.equal(undefined);

@@ -1,7 +1,4 @@
-/**
- * Credentials in one token.
- * It must not know any scheme.
- */
+/** Credentials in one token. Must not depend on a scheme. */
 import { expect } from 'chai';
 import { parseAuthorization } from '../../../lib/fields/authorization.js';
 
@@ -13,11 +10,11 @@ describe('fields/authorization', () => {
     });
   });
 
-  it('takes the scheme in any case, and the token as it came (RFC 9110 11.1)', () => {
+  it('accepts the scheme in any case, and keeps the token unchanged (RFC 9110 11.1)', () => {
     expect(parseAuthorization('dPoP ABCabc')).to.deep.equal({ scheme: 'dpop', token: 'ABCabc' });
   });
 
-  it('takes every character of token68, with padding at the end (RFC 9110 11.2)', () => {
+  it('accepts every character of token68, with padding at the end (RFC 9110 11.2)', () => {
     const token = 'azAZ09-._~+/==';
     expect(parseAuthorization(`Basic ${token}`)).to.deep.equal({ scheme: 'basic', token });
     expect(parseAuthorization('Basic a=b')).to.equal(undefined);
@@ -30,7 +27,7 @@ describe('fields/authorization', () => {
       expect(parseAuthorization(field), field).to.equal(undefined);
   });
 
-  it('refuses credentials without a token68 (RFC 9110 11.4)', () => {
+  it('rejects credentials without a token68 (RFC 9110 11.4)', () => {
     for (const field of [
       '',
       ' ',
@@ -46,7 +43,7 @@ describe('fields/authorization', () => {
       expect(parseAuthorization(field), field).to.equal(undefined);
   });
 
-  it('refuses a field beyond 64 KiB (RFC 9110 5.4)', () => {
+  it('rejects a field larger than 64 KiB (RFC 9110 5.4)', () => {
     expect(parseAuthorization(`Bearer ${'a'.repeat(65_536 - 7)}`)?.token.length).to.equal(65_529);
     expect(parseAuthorization(`Bearer ${'a'.repeat(65_536 - 6)}`)).to.equal(undefined);
   });

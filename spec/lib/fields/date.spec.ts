@@ -1,7 +1,4 @@
-/**
- * HTTP dates.
- * It must not know what happened at the time.
- */
+/** HTTP dates. Must not depend on their use. */
 import { expect } from 'chai';
 import { formatHttpDate, parseHttpDate } from '../../../lib/fields/date.js';
 
@@ -22,14 +19,14 @@ describe('fields/date', () => {
     expect(parseHttpDate('Wed Nov 16 08:49:37 1994')).to.equal(Date.UTC(1994, 10, 16, 8, 49, 37));
   });
 
-  it('puts a year of two digits at most fifty years ahead (RFC 9110 5.6.7)', () => {
+  it('interprets a year of two digits as at most fifty years ahead (RFC 9110 5.6.7)', () => {
     expect(parseHttpDate('Monday, 15-Jun-76 12:00:00 GMT', now)).to.equal(Date.UTC(2076, 5, 15, 12));
     expect(parseHttpDate('Monday, 15-Jun-76 12:00:01 GMT', now)).to.equal(Date.UTC(1976, 5, 15, 12, 0, 1));
     expect(parseHttpDate('Monday, 29-Feb-00 00:00:00 GMT', now)).to.equal(Date.UTC(2000, 1, 29));
     expect(parseHttpDate('Monday, 29-Feb-26 00:00:00 GMT', now)).to.equal(undefined);
   });
 
-  it('refuses every other format (RFC 9110 5.6.7)', () => {
+  it('rejects every other format (RFC 9110 5.6.7)', () => {
     for (const field of [
       '',
       '0',
@@ -58,7 +55,7 @@ describe('fields/date', () => {
       expect(parseHttpDate(field, now), field).to.equal(undefined);
   });
 
-  it('is case-sensitive, and knows no other names (RFC 9110 5.6.7)', () => {
+  it('is case-sensitive, and rejects other names (RFC 9110 5.6.7)', () => {
     for (const field of [
       'sun, 06 Nov 1994 08:49:37 GMT',
       'Sun, 06 nov 1994 08:49:37 GMT',
@@ -69,7 +66,7 @@ describe('fields/date', () => {
       expect(parseHttpDate(field, now), field).to.equal(undefined);
   });
 
-  it('refuses days and times that do not exist (RFC 9110 5.6.7, RFC 5322 3.3)', () => {
+  it('rejects nonexistent days and times (RFC 9110 5.6.7, RFC 5322 3.3)', () => {
     for (const field of [
       'Sun, 00 Nov 1994 08:49:37 GMT',
       'Sun, 31 Nov 1994 08:49:37 GMT',
@@ -82,15 +79,15 @@ describe('fields/date', () => {
     expect(parseHttpDate('Tue, 29 Feb 2000 00:00:00 GMT')).to.equal(Date.UTC(2000, 1, 29));
   });
 
-  it('takes a leap second for the one after it (RFC 9110 5.6.7)', () => {
+  it('reads a leap second as the next second (RFC 9110 5.6.7)', () => {
     expect(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT')).to.equal(Date.UTC(2017, 0, 1));
   });
 
-  it('does not hold the name of the day against the date (RFC 9110 5.6.7)', () => {
+  it('ignores a wrong name of the day (RFC 9110 5.6.7)', () => {
     expect(parseHttpDate('Mon, 06 Nov 1994 08:49:37 GMT')).to.equal(example);
   });
 
-  it('takes the years below 100 as they are (RFC 9110 5.6.7)', () => {
+  it('reads years below 100 literally (RFC 9110 5.6.7)', () => {
     expect(new Date(parseHttpDate('Sat, 01 Jan 0050 00:00:00 GMT')!).toISOString()).to.equal(
       '0050-01-01T00:00:00.000Z',
     );

@@ -1,7 +1,4 @@
-/**
- * Entity tags, as they are written and as they are asked for.
- * It must not know what a tag is computed from.
- */
+/** Parsing and serialization of entity tags. Must not depend on the computation of tags. */
 import { expect } from 'chai';
 import { formatEntityTag, parseEntityTags } from '../../../lib/fields/etag.js';
 
@@ -37,7 +34,7 @@ describe('fields/etag', () => {
     expect(parseEntityTags('"a,b\\", "é"')).to.deep.equal([strong('a,b\\'), strong('é')]);
   });
 
-  it('reads the asterisk, alone only (RFC 9110 13.1.1)', () => {
+  it('reads an asterisk only by itself (RFC 9110 13.1.1)', () => {
     expect(parseEntityTags('*')).to.equal('*');
     expect(parseEntityTags(' *\t')).to.equal('*');
     expect(parseEntityTags('*, "a"')).to.equal(undefined);
@@ -45,11 +42,11 @@ describe('fields/etag', () => {
     expect(parseEntityTags('"*"')).to.deep.equal([strong('*')]);
   });
 
-  it('refuses a field without any tag (RFC 9110 5.6.1.1)', () => {
+  it('rejects a field without any tag (RFC 9110 5.6.1.1)', () => {
     for (const field of ['', ' ', ',', ' ,, ']) expect(parseEntityTags(field), field).to.equal(undefined);
   });
 
-  it('refuses what is no tag, wherever it stands (RFC 9110 8.8.3)', () => {
+  it('rejects an invalid tag in any position (RFC 9110 8.8.3)', () => {
     for (const field of [
       'abc',
       '"abc',

@@ -1,7 +1,4 @@
-/**
- * Links in header fields.
- * It must not know which relations the storage uses.
- */
+/** Links in header fields. Must not depend on the relations of the storage. */
 import { expect } from 'chai';
 import { formatLink, parseLinks } from '../../../lib/fields/link.js';
 
@@ -34,15 +31,15 @@ describe('fields/link', () => {
     ]);
   });
 
-  it('lower-cases registered relations, and leaves IRIs as they are (RFC 8288 2.1, 3.3)', () => {
+  it('lower-cases registered relations, and keeps IRIs unchanged (RFC 8288 2.1, 3.3)', () => {
     expect(read('<a>; REL="Type HTTP://X/Y"')).to.deep.equal([['a', ['type', 'HTTP://X/Y'], {}]]);
   });
 
-  it('takes the first rel only (RFC 8288 3.3)', () => {
+  it('uses the first rel only (RFC 8288 3.3)', () => {
     expect(read('<a>; rel=one; rel=two')).to.deep.equal([['a', ['one'], {}]]);
   });
 
-  it('takes the first of any attribute, whatever its case (RFC 8288 3.4.1)', () => {
+  it('uses the first of a repeated attribute, in any case (RFC 8288 3.4.1)', () => {
     expect(read('<a>; rel=x; Type="a/b"; type="c/d"')).to.deep.equal([['a', ['x'], { type: 'a/b' }]]);
   });
 
@@ -50,7 +47,7 @@ describe('fields/link', () => {
     expect(read('<a>; rel=x; anchor="#foo"')).to.deep.equal([['a', ['x'], { anchor: '#foo' }]]);
   });
 
-  it('gives a link without rel no relations (RFC 8288 3.3)', () => {
+  it('reads a link without rel as one without relations (RFC 8288 3.3)', () => {
     expect(read('<a>')).to.deep.equal([['a', [], {}]]);
     expect(read('<a>; rel; x')).to.deep.equal([['a', [], { x: '' }]]);
   });
@@ -69,7 +66,7 @@ describe('fields/link', () => {
     expect(read("<a>; rel=x; title*=UTF-8''%C3%A9")).to.deep.equal([['a', ['x'], { 'title*': "UTF-8''%C3%A9" }]]);
   });
 
-  it('refuses malformed fields as a whole (RFC 8288 3)', () => {
+  it('rejects malformed fields as a whole (RFC 8288 3)', () => {
     for (const field of [
       'a',
       '<a',
@@ -109,7 +106,7 @@ describe('fields/link', () => {
     expect(formatLink('a', 'x', { title: '\ud800' })).to.contain("title*=UTF-8''%EF%BF%BD");
   });
 
-  it('lets no target, relation or value break out of its place (RFC 8288 3)', () => {
+  it('prevents injection by a target, relation or value (RFC 8288 3)', () => {
     const field = formatLink('http://x/>; rel="y" é', 'a"\r\nX: y', { title: 'b\r\nX: y' });
     expect(field).to.match(/^[\x20-\x7e]+$/);
     expect(read(field)).to.deep.equal([

@@ -1,7 +1,4 @@
-/**
- * Media types.
- * It must not know which of them the storage understands.
- */
+/** Media types. Must not depend on the formats of the storage. */
 import { expect } from 'chai';
 import { parseMediaType } from '../../../lib/fields/media-type.js';
 
@@ -17,7 +14,7 @@ describe('fields/media-type', () => {
     expect(read(' text/turtle\t')).to.deep.equal(['text/turtle']);
   });
 
-  it('reads parameters: names in lower case, values as they came (RFC 9110 8.3.1)', () => {
+  it('reads parameters: names in lower case, values unchanged (RFC 9110 8.3.1)', () => {
     expect(read('text/turtle;Charset=UTF-8 ; version=1.2')).to.deep.equal([
       'text/turtle',
       ['charset', 'UTF-8'],
@@ -25,7 +22,7 @@ describe('fields/media-type', () => {
     ]);
   });
 
-  it('takes a quoted value for the same as a token (RFC 9110 5.6.6)', () => {
+  it('reads a quoted value like the equal token (RFC 9110 5.6.6)', () => {
     expect(read('text/plain; charset="utf-8"')).to.deep.equal(read('text/plain; charset=utf-8'));
     expect(read('a/b;profile="http://x/; , \\"y\\""')).to.deep.equal(['a/b', ['profile', 'http://x/; , "y"']]);
   });
@@ -35,11 +32,11 @@ describe('fields/media-type', () => {
     expect(read('a/b ;; x=1 ; ')).to.deep.equal(['a/b', ['x', '1']]);
   });
 
-  it('lets the first of a repeated parameter win (RFC 9110 8.3)', () => {
+  it('uses the first of a repeated parameter (RFC 9110 8.3)', () => {
     expect(read('a/b;x=1;X=2')).to.deep.equal(['a/b', ['x', '1']]);
   });
 
-  it('refuses what is no type and subtype (RFC 9110 8.3.1)', () => {
+  it('rejects values without type and subtype (RFC 9110 8.3.1)', () => {
     for (const field of [
       '',
       ' ',
@@ -58,7 +55,7 @@ describe('fields/media-type', () => {
       expect(read(field), field).to.equal(undefined);
   });
 
-  it('refuses malformed parameters (RFC 9110 5.6.6)', () => {
+  it('rejects malformed parameters (RFC 9110 5.6.6)', () => {
     for (const field of [
       'a/b;x',
       'a/b;x=',
@@ -75,7 +72,7 @@ describe('fields/media-type', () => {
       expect(read(field), field).to.equal(undefined);
   });
 
-  it('keeps names such as __proto__ harmless (RFC 9110 5.6.2)', () => {
+  it('treats names such as __proto__ like others (RFC 9110 5.6.2)', () => {
     expect(read('a/b;__proto__=1')).to.deep.equal(['a/b', ['__proto__', '1']]);
   });
 });

@@ -1,7 +1,4 @@
-/**
- * Preferences.
- * It must not know which of them the storage honours.
- */
+/** Preferences. Must not depend on the supported preferences. */
 import { expect } from 'chai';
 import { parsePrefer } from '../../../lib/fields/prefer.js';
 
@@ -16,33 +13,33 @@ describe('fields/prefer', () => {
     ]);
   });
 
-  it('reads parameters, of preferences without a value too (RFC 7240 2)', () => {
+  it('reads parameters, also of preferences without a value (RFC 7240 2)', () => {
     expect(read('return=representation; include="http://x/a http://x/b", foo; some-parameter; Y=2;')).to.deep.equal([
       ['return', 'representation', { include: 'http://x/a http://x/b' }],
       ['foo', '', { 'some-parameter': '', y: '2' }],
     ]);
   });
 
-  it('takes names in any case, and values as they came (RFC 7240 2)', () => {
+  it('accepts names in any case, and keeps values unchanged (RFC 7240 2)', () => {
     expect(read('Return=Minimal; A=B')).to.deep.equal([['return', 'Minimal', { a: 'B' }]]);
   });
 
-  it('takes an empty value for none (RFC 7240 2)', () => {
+  it('treats an empty value as absent (RFC 7240 2)', () => {
     expect(read('foo=""')).to.deep.equal(read('foo'));
   });
 
-  it('takes a quoted value for the same as a token, white space around the sign included (RFC 7240 2)', () => {
+  it('reads a quoted value like the equal token, with white space around the sign (RFC 7240 2)', () => {
     expect(read('return\t= "minimal"; a = "b,\\";c"')).to.deep.equal([['return', 'minimal', { a: 'b,";c' }]]);
   });
 
-  it('takes the first of a repeated preference (RFC 7240 2)', () => {
+  it('uses the first of a repeated preference (RFC 7240 2)', () => {
     expect(read('return=minimal, Return=representation, wait=1')).to.deep.equal([
       ['return', 'minimal', {}],
       ['wait', '1', {}],
     ]);
   });
 
-  it('takes the first of a repeated parameter (RFC 7240 2)', () => {
+  it('uses the first of a repeated parameter (RFC 7240 2)', () => {
     expect(read('a; b=1; b=2')).to.deep.equal([['a', '', { b: '1' }]]);
   });
 
@@ -52,7 +49,7 @@ describe('fields/prefer', () => {
     expect(read('ok, a="b, c')).to.deep.equal([['ok', '', {}]]);
   });
 
-  it('does not let a malformed member take the place of a good one (RFC 7240 2)', () => {
+  it('ignores a malformed member before a valid one with the same name (RFC 7240 2)', () => {
     expect(read('return=(x), return=minimal')).to.deep.equal([['return', 'minimal', {}]]);
   });
 });

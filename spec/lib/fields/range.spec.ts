@@ -1,7 +1,4 @@
-/**
- * Ranges of bytes.
- * It must not know what is read.
- */
+/** Byte ranges. Must not depend on the content. */
 import { expect } from 'chai';
 import { formatContentRange, parseByteRange } from '../../../lib/fields/range.js';
 
@@ -17,7 +14,7 @@ describe('fields/range', () => {
     expect(parseByteRange('bytes=90-', 100)).to.deep.equal({ start: 90, end: 99 });
   });
 
-  it('cuts the end at the last byte (RFC 9110 14.1.2)', () => {
+  it('limits the end to the last byte (RFC 9110 14.1.2)', () => {
     expect(parseByteRange('bytes=90-100', 100)).to.deep.equal({ start: 90, end: 99 });
     expect(parseByteRange(`bytes=90-${huge}`, 100)).to.deep.equal({ start: 90, end: 99 });
   });
@@ -28,12 +25,12 @@ describe('fields/range', () => {
     expect(parseByteRange(`bytes=-${huge}`, 100)).to.deep.equal({ start: 0, end: 99 });
   });
 
-  it('finds a start behind the last byte unsatisfiable (RFC 9110 14.1.2)', () => {
+  it('treats a start after the last byte as unsatisfiable (RFC 9110 14.1.2)', () => {
     for (const field of ['bytes=100-', 'bytes=100-200', `bytes=${huge}-`, 'bytes=9007199254740993-9007199254740993'])
       expect(parseByteRange(field, 100), field).to.equal('unsatisfiable');
   });
 
-  it('finds an empty suffix, and any part of nothing, unsatisfiable (RFC 9110 14.1.2)', () => {
+  it('treats an empty suffix, and any part of an empty representation, as unsatisfiable (RFC 9110 14.1.2)', () => {
     expect(parseByteRange('bytes=-0', 100)).to.equal('unsatisfiable');
     for (const field of ['bytes=0-', 'bytes=0-0', 'bytes=-5'])
       expect(parseByteRange(field, 0), field).to.equal('unsatisfiable');
@@ -46,7 +43,7 @@ describe('fields/range', () => {
     expect(parseByteRange('bytes=9-0010', 100)).to.deep.equal({ start: 9, end: 10 });
   });
 
-  it('ignores other units; bytes may be in any case (RFC 9110 14.1)', () => {
+  it('ignores other units, and accepts bytes in any case (RFC 9110 14.1)', () => {
     expect(parseByteRange('lines=0-9', 100)).to.equal(undefined);
     expect(parseByteRange('Bytes=0-9', 100)).to.deep.equal({ start: 0, end: 9 });
   });
@@ -56,7 +53,7 @@ describe('fields/range', () => {
     expect(parseByteRange('bytes=0-1, -1', 0)).to.equal(undefined);
   });
 
-  it('ignores malformed fields, whatever the size (RFC 9110 14.1.1, 14.2)', () => {
+  it('ignores malformed fields of any size (RFC 9110 14.1.1, 14.2)', () => {
     for (const field of [
       '',
       'bytes',

@@ -1,7 +1,4 @@
-/**
- * The lexical rules that the codecs share.
- * It must not know any particular field.
- */
+/** Common lexical rules of fields. Must not depend on a particular field. */
 import { expect } from 'chai';
 import {
   readPair,
@@ -14,7 +11,7 @@ import {
 } from '../../../lib/fields/syntax.js';
 
 describe('fields/syntax', () => {
-  it('takes every tchar into a token, and nothing else (RFC 9110 5.6.2)', () => {
+  it('accepts exactly the tchars in a token (RFC 9110 5.6.2)', () => {
     expect(tokenEnd("!#$%&'*+-.^_`|~09azAZ/", 0)).to.equal(21);
     for (const other of [
       '"',
@@ -53,7 +50,7 @@ describe('fields/syntax', () => {
     expect(readQuoted('"\té"', 0)).to.deep.equal({ text: '\té', end: 4 });
   });
 
-  it('refuses a quoted string without an end, or with a control (RFC 9110 5.6.4)', () => {
+  it('rejects a quoted string without an end, or with a control character (RFC 9110 5.6.4)', () => {
     for (const field of ['"', '"abc', '"abc\\"', '"abc\\', '"\n"', '"\\\n"', '"\x7f"', '"\u0100"'])
       expect(readQuoted(field, 0), field).to.equal(undefined);
   });
@@ -64,13 +61,13 @@ describe('fields/syntax', () => {
       expect(readPair(field, 0, strictPairs), field).to.equal(undefined);
   });
 
-  it('tolerates empty parameters, and lets the first of a repeated name win (RFC 9110 5.6.6)', () => {
+  it('tolerates empty parameters, and uses the first of a repeated name (RFC 9110 5.6.6)', () => {
     const read = readParameters(' ; ;a=1;; A=2 ; , rest', 0, strictPairs);
     expect([...read!.parameters]).to.deep.equal([['a', '1']]);
     expect(read!.end).to.equal(16);
   });
 
-  it('cuts a list at commas outside of quoted strings (RFC 9110 5.6.1)', () => {
+  it('splits a list at commas outside of quoted strings (RFC 9110 5.6.1)', () => {
     expect(splitList('a')).to.deep.equal(['a']);
     expect(splitList('a,,b')).to.deep.equal(['a', '', 'b']);
     expect(splitList('a="x,\\",y",b')).to.deep.equal(['a="x,\\",y"', 'b']);

@@ -1,4 +1,4 @@
-/** koa without its own answers: what gets past the steps is told to us, and nobody else. */
+/** koa without its own responses: errors that middleware does not handle are only reported to the server. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -8,8 +8,8 @@ describe('http/bare-koa', () => {
   const faults: unknown[] = [];
   const koa = new BareKoa((error) => faults.push(error));
   koa.use((ctx) => {
-    if (ctx.path === '/fault') throw new Error('a fault of a step');
-    // koa leaves this on a response whose end it waits for.
+    if (ctx.path === '/fault') throw new Error('an error of the middleware');
+    // koa leaves this listener on a response while it waits for the end.
     ctx.res.end(String('__onFinished' in ctx.res));
   });
   let server: Server;
@@ -21,7 +21,7 @@ describe('http/bare-koa', () => {
   });
   after(() => server.close());
 
-  it('closes the connection of a request that a step threw for, and prints nothing', async () => {
+  it('closes the connection of a request if middleware throws, and prints nothing', async () => {
     const printed: unknown[] = [];
     const { error } = console;
     console.error = (line) => printed.push(line);
@@ -30,10 +30,14 @@ describe('http/bare-koa', () => {
       () => 'broken off',
     );
     console.error = error;
-    expect([outcome, faults.map(String), printed]).to.deep.equal(['broken off', ['Error: a fault of a step'], []]);
+    expect([outcome, faults.map(String), printed]).to.deep.equal([
+      'broken off',
+      ['Error: an error of the middleware'],
+      [],
+    ]);
   });
 
-  it('leaves the response to the steps', async () => {
+  it('leaves the response to the middleware', async () => {
     const answer = await fetch(`${base}/`);
     expect(await answer.text()).to.equal('false');
     expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, null]);

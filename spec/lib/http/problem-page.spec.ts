@@ -1,15 +1,15 @@
-/** Problems as pages for browsers, where there is no console that could show them. */
+/** Problems as HTML pages for browsers, on servers without a console. */
 import { expect } from 'chai';
 import { LwsError } from '../../../lib/errors.js';
 import { problemPage, problemReply } from '../../../lib/http/problem.js';
 
 const policy = { realm: 'http://localhost/', schemes: [] } as never;
 
-describe('http/problem, as a page', () => {
+describe('Problem pages', () => {
   const problem = problemReply(new LwsError('not-found', `<script>alert("1")</script> & 'x'`), 'urn:uuid:1', policy);
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
-  it('escapes what it says, and has a policy that loads nothing', () => {
+  it('escapes the message, and has a policy that loads nothing', () => {
     const { status, fields, body } = problemPage(problem, browser);
     expect(status).to.equal(404);
     expect(fields).to.include({

@@ -1,4 +1,4 @@
-/** How long bodies of requests may take to arrive (rule 21.4). */
+/** Time limits of request bodies (rule 21.4). */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { mock } from 'node:test';
@@ -18,7 +18,7 @@ describe('Reading a request body', () => {
   afterEach(() => mock.timers.reset());
 
   const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  /** Sends a byte every ten seconds. @returns what became of the read, if anything */
+  /** Sends a byte every ten seconds. @returns the outcome of the read, if any */
   const drip = async (reading: Promise<unknown>, bytes: number): Promise<unknown> => {
     let became: unknown;
     reading.then(
@@ -45,7 +45,7 @@ describe('Reading a request body', () => {
     expect(await drip(reading, 1)).to.equal('request-timeout');
   });
 
-  it('continues with a large one as long as something arrives', async () => {
+  it('continues with a large one while data arrives', async () => {
     const reading = body().collect(1 << 20);
     expect(await drip(reading, 20)).to.equal(undefined);
     req.push(null);

@@ -1,9 +1,9 @@
-/** JSON Patch: the examples of RFC 6902 that apply, and the cases that libraries get wrong. */
+/** JSON Patch: the examples of RFC 6902 that apply, and cases that libraries get wrong. */
 import { expect } from 'chai';
 import { patchJson } from '../../../lib/json/json-patch.js';
 import { apply } from '../../support/json-patch.js';
 
-/** A document, a patch, and the result. */
+/** Document, patch, and result. */
 type Case = readonly [what: string, document: string, patch: string, result: string];
 
 const appendixA: readonly Case[] = [
@@ -78,26 +78,26 @@ const taken: readonly Case[] = [
   ['4.1: `-` may be a name', '{"foo":1}', '[{"op":"add","path":"/-","value":"bar"}]', '{"foo":1,"-":"bar"}'],
   ['4.1: 01 may be a name', '{}', '[{"op":"add","path":"/01","value":1}]', '{"01":1}'],
   [
-    '4.1: `add` replaces a member where it is',
+    '4.1: `add` replaces a member in its position',
     '{"a":1,"b":2}',
     '[{"op":"add","path":"/a","value":3}]',
     '{"a":3,"b":2}',
   ],
   ['4.1: `add` at the end by its index', '[1]', '[{"op":"add","path":"/1","value":2}]', '[1,2]'],
   ['4.1: `add` replaces the whole document', '{"a":1}', '[{"op":"add","path":"","value":[]}]', '[]'],
-  ['4.3: null is a value that is there', '{"a":null}', '[{"op":"replace","path":"/a","value":1}]', '{"a":1}'],
+  ['4.3: null is an existing value', '{"a":null}', '[{"op":"replace","path":"/a","value":1}]', '{"a":1}'],
   ['4.4: null is moved', '{"a":null}', '[{"op":"move","from":"/a","path":"/b"}]', '{"b":null}'],
   [
-    '4.4: a move to where it is changes nothing',
+    '4.4: a move to its own position changes nothing',
     '{"a":1,"b":2}',
     '[{"op":"move","from":"/a","path":"/a"}]',
     '{"a":1,"b":2}',
   ],
   ['4.4: a part becomes the document', '{"a":{"b":1}}', '[{"op":"move","from":"/a","path":""}]', '{"b":1}'],
   ['4.4: a name that begins with that of `from`', '{"a":1}', '[{"op":"move","from":"/a","path":"/ab"}]', '{"ab":1}'],
-  ['4.4: a move replaces what is there', '{"a":1,"b":[2]}', '[{"op":"move","from":"/a","path":"/b"}]', '{"b":1}'],
+  ['4.4: a move replaces the target', '{"a":1,"b":[2]}', '[{"op":"move","from":"/a","path":"/b"}]', '{"b":1}'],
   [
-    '4.5: a copy is another value than its original',
+    '4.5: a copy is independent of its original',
     '{"a":{"x":[1]}}',
     '[{"op":"copy","from":"/a","path":"/b"},{"op":"add","path":"/b/x/-","value":2}]',
     '{"a":{"x":[1]},"b":{"x":[1,2]}}',
@@ -109,27 +109,27 @@ const taken: readonly Case[] = [
     '{"a":1,"b":{"a":1}}',
   ],
   [
-    '4.6: the order of members is nothing',
+    '4.6: the order of members is not significant',
     '{"a":{"x":1,"y":[{}]}}',
     '[{"op":"test","path":"/a","value":{"y":[{}],"x":1}},{"op":"remove","path":"/a"}]',
     '{}',
   ],
   [
-    '4.6: a member called hasOwnProperty is one like others',
+    '4.6: a member called hasOwnProperty has no special meaning',
     '{"a":{"hasOwnProperty":1}}',
     '[{"op":"test","path":"/a","value":{"hasOwnProperty":1}},{"op":"add","path":"/b","value":{"hasOwnProperty":1}}]',
     '{"a":{"hasOwnProperty":1},"b":{"hasOwnProperty":1}}',
   ],
   ['4.6: a name that looks like a number', '{"1e0":"a"}', '[{"op":"test","path":"/1e0","value":"a"}]', '{"1e0":"a"}'],
   [
-    '4: a value is part of the patch once, not of the document twice',
+    '4: a value that is used twice is not shared in the document',
     '{}',
     '[{"op":"add","path":"/a","value":{"x":1}},{"op":"add","path":"/a/y","value":2},{"op":"copy","from":"/a","path":"/b"}]',
     '{"a":{"x":1,"y":2},"b":{"x":1,"y":2}}',
   ],
 ];
 
-/** Names that a JavaScript object treats in a way of its own. */
+/** Names with a special meaning in JavaScript objects. */
 const named: readonly Case[] = [
   [
     '__proto__ is added, replaced, copied and moved',
@@ -146,20 +146,20 @@ const named: readonly Case[] = [
     '{"a":{"__proto__":{}}}',
   ],
   [
-    'constructor and prototype are added and looked into',
+    'constructor and prototype are added and traversed',
     '{}',
     '[{"op":"add","path":"/constructor","value":{}},{"op":"add","path":"/constructor/prototype","value":{}},' +
       '{"op":"add","path":"/constructor/prototype/x","value":1}]',
     '{"constructor":{"prototype":{"x":1}}}',
   ],
   [
-    'digits stay where they are',
+    'digits keep their position',
     '{"b":1,"2":2,"1":{"z":0,"0":0}}',
     '[{"op":"add","path":"/1/00","value":1},{"op":"add","path":"/0","value":3},{"op":"replace","path":"/2","value":4}]',
     '{"b":1,"2":4,"1":{"z":0,"0":0,"00":1},"0":3}',
   ],
   [
-    'what looks like a mark of ours is a name like others',
+    'a name like an internal mark has no special meaning',
     '{"#1":1,"##1":2,"#__proto__":3}',
     '[{"op":"copy","from":"/#1","path":"/1"},{"op":"remove","path":"/##1"},{"op":"add","path":"/###1","value":4}]',
     '{"#1":1,"#__proto__":3,"1":1,"###1":4}',
@@ -171,12 +171,12 @@ describe('JSON Patch', () => {
     it(`RFC 6902 ${what}`, () => expect(apply(before, patch)).to.equal(result));
 
   for (const [what, before, patch, result] of named)
-    it(`RFC 6902 section 4: any name is one like others: ${what}`, () => {
+    it(`RFC 6902 section 4: gives no name a special meaning: ${what}`, () => {
       expect(apply(before, patch)).to.equal(result);
       expect(Object.keys(Object.prototype)).to.deep.equal([]);
     });
 
-  it('Rule 6.13: a patch that changes nothing gives the very same bytes, whatever their form', () => {
+  it('Rule 6.13: returns the same bytes for a patch that changes nothing, in any form', () => {
     const bytes = Buffer.from(' { "b" : 1.0 ,\n"1":[ -0, 1e2 ], "b":2.50, "\\u0061":"\\/" } ');
     for (const [patch, merge] of [
       ['[]', false],
@@ -189,7 +189,7 @@ describe('JSON Patch', () => {
       expect(patchJson({ bytes, patch: Buffer.from(patch), merge }), patch).to.equal(bytes);
   });
 
-  it('RFC 6902: of two members of one name the last counts, in documents and patches', () => {
+  it('RFC 6902: uses the last of two members of one name, in documents and patches', () => {
     expect(apply('{"a":1.0,"b":2,"a":3.0}', '[{"op":"add","path":"/c","value":{"x":1,"x":2.0}}]')).to.equal(
       '{"a":3.0,"b":2,"c":{"x":2.0}}',
     );

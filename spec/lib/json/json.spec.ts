@@ -1,4 +1,4 @@
-/** How many values a JSON text has, as it is counted before the text is parsed. */
+/** Number of values of a JSON text, counted before the text is parsed. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LwsError } from '../../../lib/errors.js';
@@ -10,7 +10,7 @@ const valuesOf = (value: unknown): number =>
     : 1;
 
 describe('JSON texts', () => {
-  it('have as many values as may be, and not one more (rule 1.10)', () => {
+  it('accepts exactly the maximum number of values (rule 1.10)', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(0, 1, 4), (json, indent) => {
         const value: unknown = JSON.parse(json);
@@ -24,7 +24,7 @@ describe('JSON texts', () => {
     );
   });
 
-  it('have one value less for an array or an object that is empty, with blanks in it', () => {
+  it('counts no value in an empty array or object, even with spaces in it (rule 1.10)', () => {
     expect(parseJson('[ [ \n ], { } ]', 3)).to.deep.equal([[], {}]);
     expect(parseJson('["[,{", ",]"]', 3)).to.have.length(2);
   });

@@ -1,7 +1,4 @@
-/**
- * The address policy.
- * It must not resolve a name or open a connection.
- */
+/** Address policy. Must not resolve a name or open a connection. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
@@ -14,7 +11,7 @@ import {
 } from '../../../lib/outbound/address-policy.js';
 import { runs } from '../../support/speed.js';
 
-/** What is refused, by why; the first and the last address of each range. */
+/** Rejected addresses by reason: the first and the last address of each range. */
 const refused: Readonly<Record<string, readonly string[]>> = {
   'this network and the wildcard (RFC 791)': ['0.0.0.0', '0.0.0.1', '0.255.255.255', '::'],
   'private addresses (RFC 1918)': [
@@ -62,8 +59,8 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   'Teredo (RFC 4380)': ['2001::1', '2001:0:808:808::f7f7:f7f7'],
   'ORCHID (RFC 4843, RFC 7343)': ['2001:10::1', '2001:1f::1', '2001:20::1', '2001:2f::1'],
   'NAT64 for local use (RFC 8215)': ['64:ff9b:1::', '64:ff9b:1::808:808', '64:ff9b:1:ffff::8.8.8.8'],
-  'translation prefixes that are not ours to read (RFC 2765)': ['::ffff:0:808:808', '::ffff:0:127.0.0.1'],
-  'what is not allotted (RFC 4291 2.4)': ['1::1', '1fff::1', '4000::1', '5f00::1', '::1:0:0:0'],
+  'translation prefixes that the server does not decode (RFC 2765)': ['::ffff:0:808:808', '::ffff:0:127.0.0.1'],
+  'unallocated addresses (RFC 4291 2.4)': ['1::1', '1fff::1', '4000::1', '5f00::1', '::1:0:0:0'],
 };
 
 const allowed: readonly string[] = [
@@ -113,30 +110,30 @@ describe('outbound/address-policy', () => {
         for (const address of addresses) expect(isGlobalUnicast(address), address).to.equal(false);
       });
 
-    it('allows global unicast addresses, up to the edges of the ranges', () => {
+    it('allows global unicast addresses, up to the limits of the ranges', () => {
       for (const address of allowed) expect(isGlobalUnicast(address), address).to.equal(true);
     });
 
-    it('sees through IPv4-mapped and IPv4-compatible addresses (RFC 4291 2.5.5)', () => {
+    it('decodes IPv4-mapped and IPv4-compatible addresses (RFC 4291 2.5.5)', () => {
       for (const address of ['::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:FFFF:10.0.0.1', '::127.0.0.1', '::a00:1'])
         expect(isGlobalUnicast(address), address).to.equal(false);
       expect(isGlobalUnicast('::ffff:8.8.8.8')).to.equal(true);
     });
 
-    it('sees through NAT64 (RFC 6052)', () => {
+    it('decodes NAT64 addresses (RFC 6052)', () => {
       expect(isGlobalUnicast('64:ff9b::169.254.169.254')).to.equal(false);
       expect(isGlobalUnicast('64:ff9b::a9fe:a9fe')).to.equal(false);
       expect(isGlobalUnicast('64:ff9b::8.8.8.8')).to.equal(true);
       expect(isGlobalUnicast('64:ff9b:0:0:0:1:808:808')).to.equal(false);
     });
 
-    it('sees through 6to4 (RFC 3056)', () => {
+    it('decodes 6to4 addresses (RFC 3056)', () => {
       expect(isGlobalUnicast('2002:7f00:1::')).to.equal(false);
       expect(isGlobalUnicast('2002:c0a8:101:1::808:808')).to.equal(false);
       expect(isGlobalUnicast('2002:808:808::7f00:1')).to.equal(true);
     });
 
-    it('gives an IPv4 address the same verdict in all its IPv6 forms', () => {
+    it('has the same result for an IPv4 address in all its IPv6 forms', () => {
       fc.assert(
         fc.property(dotted, (address) => {
           const verdict = isGlobalUnicast(address);
@@ -146,7 +143,7 @@ describe('outbound/address-policy', () => {
       );
     });
 
-    it('allows no IPv4 address that ipaddr.js knows a special purpose of', () => {
+    it('allows no IPv4 address with a special purpose in ipaddr.js', () => {
       fc.assert(
         fc.property(dotted, (address) => {
           if (isGlobalUnicast(address)) expect(ipaddr.parse(address).range()).to.equal('unicast');
@@ -155,7 +152,7 @@ describe('outbound/address-policy', () => {
       );
     });
 
-    it('allows no IPv6 address outside 2000::/3, nor one that ipaddr.js knows a special purpose of', () => {
+    it('allows no IPv6 address outside 2000::/3, or with a special purpose in ipaddr.js', () => {
       fc.assert(
         fc.property(colons, fc.boolean(), (address, isNear) => {
           const near = isNear ? address.replace(/^[^:]+/, '2001') : address;
@@ -167,7 +164,7 @@ describe('outbound/address-policy', () => {
       );
     });
 
-    it('refuses the blocks of a private network whatever the host part is', () => {
+    it('rejects the blocks of a private network with any host part', () => {
       fc.assert(
         fc.property(octets, ([a, b, c, d]) => {
           for (const address of [`10.${b}.${c}.${d}`, `127.${b}.${c}.${d}`, `169.254.${c}.${d}`, `192.168.${c}.${d}`])
@@ -177,12 +174,12 @@ describe('outbound/address-policy', () => {
       );
     });
 
-    it('refuses zone identifiers (RFC 4007 11)', () => {
+    it('rejects zone identifiers (RFC 4007 11)', () => {
       for (const address of ['fe80::1%eth0', '2001:4860:4860::8888%1', '2606:4700::1111%', '::1%lo', '8.8.8.8%1'])
         expect(isGlobalUnicast(address), address).to.equal(false);
     });
 
-    it('refuses every spelling of an address but the usual one', () => {
+    it('rejects every spelling of an address but the usual one', () => {
       for (const address of [
         '134744072',
         '0x8080808',
@@ -202,7 +199,7 @@ describe('outbound/address-policy', () => {
         expect(isGlobalUnicast(address), address).to.equal(false);
     });
 
-    it('refuses what is no address, and never throws', () => {
+    it('rejects invalid addresses, and never throws', () => {
       for (const address of ['', 'localhost', 'example.com', '256.1.1.1', '1.1.1.1.1', ':', ':::', '2001:4860'])
         expect(isGlobalUnicast(address), address).to.equal(false);
       fc.assert(
@@ -221,12 +218,12 @@ describe('outbound/address-policy', () => {
     const parse = (entry: string): AllowedHost => parseAllowedHost(entry)!;
     const isListed = (url: string, ...entries: string[]): boolean => isAllowedHost(new URL(url), entries.map(parse));
 
-    it('match every port without one', () => {
+    it('match every port if they have none', () => {
       expect(isListed('http://pod.example/', 'pod.example')).to.equal(true);
       expect(isListed('https://pod.example:8443/a?b#c', 'pod.example')).to.equal(true);
     });
 
-    it('match one port with one, the default ports included', () => {
+    it('match one port if they have one, default ports included', () => {
       expect(isListed('http://pod.example:8080/', 'pod.example:8080')).to.equal(true);
       expect(isListed('http://pod.example:8081/', 'pod.example:8080')).to.equal(false);
       expect(isListed('http://pod.example/', 'pod.example:80')).to.equal(true);
@@ -235,13 +232,13 @@ describe('outbound/address-policy', () => {
       expect(isListed('http://pod.example/', 'pod.example:443')).to.equal(false);
     });
 
-    it('match in any case, and with or without a trailing dot', () => {
+    it('match in any case, with or without a trailing dot', () => {
       expect(isListed('http://POD.Example./', 'pod.example')).to.equal(true);
       expect(isListed('http://pod.example/', 'Pod.EXAMPLE.')).to.equal(true);
       expect(isListed('http://pod.example./', 'pod.example.:80')).to.equal(true);
     });
 
-    it('match internationalised names in either form', () => {
+    it('match internationalized names in either form', () => {
       expect(isListed('http://xn--bcher-kva.example/', 'bücher.example')).to.equal(true);
       expect(isListed('http://BÜCHER.example/', 'xn--bcher-kva.example')).to.equal(true);
     });
@@ -254,7 +251,7 @@ describe('outbound/address-policy', () => {
       expect(isListed('http://[::1]/', '127.0.0.1')).to.equal(false);
     });
 
-    it('match nothing but the whole host', () => {
+    it('match complete host names only', () => {
       for (const url of [
         'http://a.pod.example/',
         'http://pod.example.evil/',
@@ -319,7 +316,7 @@ describe('outbound/address-policy', () => {
       expect(fc.sample(fc.domain(), 20).filter((domain) => !parseAllowedHost(domain))).to.deep.equal([]);
     });
 
-    it('are a setting, refused as a whole when one of them is malformed', () => {
+    it('are rejected as a whole setting if one of them is malformed', () => {
       expect(hostList.parse('pod.example, 10.0.0.1:80')).to.deep.equal(['pod.example', '10.0.0.1:80']);
       expect(hostList.parse(['[::1]:80'])).to.deep.equal(['[::1]:80']);
       expect(hostList.parse([])).to.deep.equal([]);

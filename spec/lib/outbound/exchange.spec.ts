@@ -1,7 +1,4 @@
-/**
- * Answers that do harm, and hosts that do not answer.
- * It must not reach anything but loopback.
- */
+/** Harmful responses, and hosts that do not respond. Must only connect to loopback. */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -22,10 +19,10 @@ const webhook: OutboundRequest = { ...request, method: 'POST', body: Buffer.from
 const at = (port: number): string => `http://guard.example:${port}/`;
 const head = (...fields: string[]): string => ['HTTP/1.1 200 OK', ...fields, '', ''].join('\r\n');
 
-/** Says something to everyone who has asked. */
+/** Sends fixed bytes to every client after its request. */
 const answering = (text: string | Buffer): Promise<number> =>
   serveRaw((socket) => socket.once('data', () => socket.write(text)));
-/** Says something and then repeats itself until the other side has gone. */
+/** Sends fixed bytes, then repeats others until the client disconnects. */
 const babbling = (text: string, again: string | Buffer): Promise<number> =>
   serveRaw((socket) =>
     socket.once('data', () => {
@@ -34,7 +31,7 @@ const babbling = (text: string, again: string | Buffer): Promise<number> =>
     }),
   );
 
-/** Fails the spec when it takes more than ten times as long. */
+/** Fails the spec after ten times the given time. */
 async function timed<T>(milliseconds: number, task: Promise<T>): Promise<T> {
   const started = Date.now();
   const outcome = await task;
@@ -45,13 +42,13 @@ async function timed<T>(milliseconds: number, task: Promise<T>): Promise<T> {
 describe('outbound/exchange', () => {
   afterEach(closeHosts);
 
-  describe('the size of an answer', () => {
-    it('may be up to the cap', async () => {
+  describe('Size of a response', () => {
+    it('may reach the limit', async () => {
       const port = await serve((_request, response) => response.end(Buffer.alloc(10_000, 'x')));
       expect((await guarded(at(port), request)).body).to.have.length(10_000);
     });
 
-    it('is refused above the cap, announced or chunked', async () => {
+    it('is rejected above the limit, with Content-Length or chunked', async () => {
       const announced = await serve((_request, response) => response.end(Buffer.alloc(10_001)));
       const chunked = await serve((_request, response) => {
         response.write(Buffer.alloc(5000));
@@ -64,12 +61,12 @@ describe('outbound/exchange', () => {
       }
     });
 
-    it('is refused by its announcement, before it comes', async () => {
+    it('is rejected by Content-Length before the body arrives', async () => {
       const port = await answering(head('Content-Length: 10001'));
       expect(await codeOf(guarded(at(port), request))).to.equal('too-large');
     });
 
-    it('is refused when there is no end to it, and the connection is gone', async () => {
+    it('is rejected without an end, and the connection is closed', async () => {
       let other: Socket | undefined;
       const port = await serveRaw((socket) => {
         other = socket;
@@ -82,12 +79,12 @@ describe('outbound/exchange', () => {
       await new Promise<void>((resolve) => (other!.destroyed ? resolve() : other!.once('close', () => resolve())));
     });
 
-    it('may be nothing at all', async () => {
+    it('may be zero', async () => {
       const port = await serve((_request, response) => response.writeHead(204).end());
       expect((await guarded(at(port), { ...request, maxBytes: 0 })).body).to.have.length(0);
     });
 
-    it('cannot hide in a content coding', async () => {
+    it('is not hidden by a content coding', async () => {
       const bomb = gzipSync(Buffer.alloc(5_000_000));
       for (const coding of ['gzip', 'GZIP', 'x-gzip', 'br', 'deflate', 'gzip, gzip', 'identity, gzip', 'nonsense']) {
         const port = await serve((_request, response) =>
@@ -97,7 +94,7 @@ describe('outbound/exchange', () => {
       }
     });
 
-    it('is counted as sent: what is compressed without saying so stays compressed', async () => {
+    it('counts the bytes as sent: undeclared compression is not decoded', async () => {
       const bomb = gzipSync(Buffer.alloc(5_000_000));
       const port = await serve((_request, response) =>
         response.writeHead(200, { 'content-encoding': 'Identity' }).end(bomb),
@@ -105,13 +102,13 @@ describe('outbound/exchange', () => {
       expect((await guarded(at(port), request)).body.equals(bomb)).to.equal(true);
     });
 
-    it('is refused for fields above 16 KiB, few or many', async () => {
+    it('is rejected for fields above 16 KiB, few or many', async () => {
       const large = await answering(head(`X: ${'x'.repeat(20_000)}`));
       const many = await answering(head(...Array.from({ length: 4000 }, (_, index) => `x${index}: 1`)));
       for (const port of [large, many]) expect(await codeOf(guarded(at(port), request))).to.equal('too-large');
     });
 
-    it('is refused for a field, a list of fields or trailers without end', async () => {
+    it('is rejected for a field, a list of fields or trailers without end', async () => {
       const field = await babbling('HTTP/1.1 200 OK\r\nX: ', 'xxxxxxxxxxxxxxxxxxxx');
       const fields = await babbling('HTTP/1.1 200 OK\r\n', 'X: x\r\n');
       const trailers = await babbling(`${head('Transfer-Encoding: chunked')}0\r\n`, 'X: x\r\n');
@@ -120,36 +117,36 @@ describe('outbound/exchange', () => {
     });
   });
 
-  describe('the time for an answer', () => {
-    it('ends when nobody speaks', async () => {
+  describe('Time limit of a response', () => {
+    it('applies if the host sends nothing', async () => {
       const port = await serveRaw(() => undefined);
       const { code, message } = await timed(300, refusalOf(guarded(at(port), hasty)));
       expect([code, message]).to.deep.equal(['timeout', `guard.example:${port} did not finish within 300 ms.`]);
     });
 
-    it('ends with fields that drip', async () => {
+    it('applies to fields that arrive slowly', async () => {
       const port = await serveRaw((socket) => drip(socket, 'HTTP/1.1 200 OK\r\nX: ', 'x'));
       expect(await timed(300, codeOf(guarded(at(port), hasty)))).to.equal('timeout');
     });
 
-    it('ends with a body that drips', async () => {
+    it('applies to a body that arrives slowly', async () => {
       const port = await serveRaw((socket) => drip(socket, head(), 'x'));
       expect(await timed(300, codeOf(guarded(at(port), hasty)))).to.equal('timeout');
     });
 
-    it('ends with a body that stops', async () => {
+    it('applies to a body that stops', async () => {
       const port = await answering(`${head('Content-Length: 100')}some`);
       expect(await timed(300, codeOf(guarded(at(port), hasty)))).to.equal('timeout');
     });
 
-    it('ends with a status line or with chunk extensions that have no end', async () => {
+    it('applies to a status line or chunk extensions without end', async () => {
       const line = await babbling('HTTP/1.1 200 ', 'x'.repeat(1000));
       const extension = await babbling(`${head('Transfer-Encoding: chunked')}1;`, 'x'.repeat(1000));
       for (const port of [line, extension])
         expect(await timed(300, codeOf(guarded(at(port), hasty)))).to.equal('timeout');
     });
 
-    it('ends when a resolver does not answer, even if it does later', async () => {
+    it('applies if a resolver does not respond, even if it does later', async () => {
       const slow = createGuardedFetch({
         ...options,
         lookup: () => new Promise((_resolve, reject) => setTimeout(() => reject(new Error('late')), 600)),
@@ -158,7 +155,7 @@ describe('outbound/exchange', () => {
       await new Promise((resolve) => setTimeout(resolve, 500));
     });
 
-    it('ends when the body that we send is not taken', async () => {
+    it('applies if the host does not read the request body', async () => {
       const port = await serveRaw((socket) => socket.pause());
       const body = Buffer.alloc(20_000_000);
       expect(await timed(300, codeOf(guarded(at(port), { ...hasty, method: 'POST', body })))).to.equal('timeout');
@@ -179,7 +176,7 @@ describe('outbound/exchange', () => {
       await Promise.all(closed);
     });
 
-    it('ends a connection that is still being made', async () => {
+    it('closes a connection that is being established', async () => {
       const closed: Promise<void>[] = [];
       const port = await serveRaw((socket) => {
         socket.resume();
@@ -192,14 +189,14 @@ describe('outbound/exchange', () => {
       await Promise.all(closed);
     });
 
-    it('is not shortened for an answer by the time to connect', async () => {
+    it('does not include the time to connect', async () => {
       const port = await serve((_request, response) => setTimeout(() => response.end('late'), 600));
       expect((await guarded(at(port), { ...request, connectTimeoutMs: 300 })).body.toString()).to.equal('late');
     });
   });
 
-  describe('the connection', () => {
-    it('is refused where nobody listens', async () => {
+  describe('Connection', () => {
+    it('rejects a port without a listener', async () => {
       const port = await closedPort();
       const { code, message } = await refusalOf(guarded(at(port), request));
       expect([code, message]).to.deep.equal([
@@ -208,7 +205,7 @@ describe('outbound/exchange', () => {
       ]);
     });
 
-    it('is made with TLS under the name of the host', async () => {
+    it('connects with TLS to the name of the host', async () => {
       let name: unknown;
       const port = await serveSecurely((message, response) => {
         name = (message.socket as unknown as { servername: unknown }).servername;
@@ -220,27 +217,27 @@ describe('outbound/exchange', () => {
       expect(name).to.equal('guard.example');
     });
 
-    it('is refused for a certificate that nobody vouches for', async () => {
+    it('rejects an untrusted certificate', async () => {
       const port = await serveSecurely((_request, response) => response.end('never'));
       const { code, message } = await refusalOf(createGuardedFetch(options)(`https://guard.example:${port}/`, request));
       expect(code).to.equal('connect');
       expect(message).to.include('SELF_SIGNED_CERT');
     });
 
-    it('is refused for a certificate of another host', async () => {
+    it('rejects a certificate of another host', async () => {
       const port = await serveSecurely((_request, response) => response.end('never'));
       const { code, message } = await refusalOf(guarded(`https://third.example:${port}/`, request));
       expect(code).to.equal('connect');
       expect(message).to.include('ALTNAME');
     });
 
-    it('is refused where TLS is not spoken', async () => {
+    it('rejects a port without TLS', async () => {
       const port = await serve((_request, response) => response.end('never'));
       expect(await codeOf(guarded(`https://guard.example:${port}/`, request))).to.equal('connect');
     });
   });
 
-  describe('what is not HTTP', () => {
+  describe('Invalid HTTP', () => {
     for (const [what, text] of Object.entries({
       'another protocol': 'SSH-2.0-OpenSSH_9.6\r\n',
       'no protocol': '\0\u0001\u0002\u0003 garbage \r\n\r\n',
@@ -249,20 +246,20 @@ describe('outbound/exchange', () => {
       'a length and chunks': `${head('Content-Length: 1', 'Transfer-Encoding: chunked')}1\r\nx\r\n0\r\n\r\n`,
       'a chunk without a size': `${head('Transfer-Encoding: chunked')}x\r\n`,
       'a field without a name': head(': x'),
-      'an upgrade that nobody asked for':
+      'an upgrade that was not requested':
         'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
       'a status of four digits': 'HTTP/1.1 2000 OK\r\n\r\n',
     }))
-      it(`is refused: ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         expect(await codeOf(guarded(at(await answering(text)), request))).to.equal('protocol');
       });
 
-    it('is refused: a request instead of an answer, said before we ask', async () => {
+    it('rejects a request in place of a response, sent before the request', async () => {
       const port = await serveRaw((socket) => socket.write('GET / HTTP/1.1\r\n\r\n'));
       expect(await codeOf(guarded(at(port), request))).to.equal('protocol');
     });
 
-    it('is refused: a connection that is closed or reset before the answer', async () => {
+    it('rejects a connection that is closed or reset before the response', async () => {
       let connections = 0;
       const ended = await serveRaw((socket) => {
         connections++;
@@ -273,14 +270,14 @@ describe('outbound/exchange', () => {
       expect(connections).to.equal(1);
     });
 
-    it('is refused: a connection that is dropped as soon as it is made', async () => {
+    it('rejects a connection that is dropped immediately', async () => {
       const ended = await serveRaw((socket) => socket.end());
       const reset = await serveRaw((socket) => socket.resetAndDestroy());
       for (const port of [ended, reset])
         expect(await codeOf(guarded(at(port), request))).to.be.oneOf(['connect', 'protocol']);
     });
 
-    it('is refused: a body that is broken off', async () => {
+    it('rejects a truncated body', async () => {
       for (const text of [
         `${head('Content-Length: 100')}some`,
         `${head('Transfer-Encoding: chunked')}5\r\nhello\r\n`,
@@ -290,7 +287,7 @@ describe('outbound/exchange', () => {
       }
     });
 
-    it('tells nothing of what was sent or received', async () => {
+    it('does not reveal sent or received data', async () => {
       const port = await serveRaw((socket) => socket.once('data', (sent) => socket.write(sent)));
       const error = await refusalOf(
         guarded(`${at(port)}s3cret?s3cret`, { ...request, headers: { authorization: 's3cret' } }),
@@ -299,14 +296,14 @@ describe('outbound/exchange', () => {
       expect(JSON.stringify({ ...error, cause: error.cause, message: error.message })).to.not.include('s3cret');
     });
 
-    it('lets a few interim answers pass', async () => {
+    it('accepts a few interim responses', async () => {
       const port = await answering(
         `${'HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n'.repeat(3)}${head('Content-Length: 2')}ok`,
       );
       expect((await guarded(at(port), request)).body.toString()).to.equal('ok');
     });
 
-    it('is refused: interim answers without end', async () => {
+    it('rejects interim responses without end', async () => {
       for (const line of ['103 Early Hints', '102 Processing', '100 Continue']) {
         const port = await babbling('', `HTTP/1.1 ${line}\r\n\r\n`);
         expect(await codeOf(guarded(at(port), request)), line).to.equal('protocol');
@@ -314,14 +311,14 @@ describe('outbound/exchange', () => {
     });
   });
 
-  describe('an answer that is discarded', () => {
-    it('gives its status and fields, and no body', async () => {
+  describe('A discarded response', () => {
+    it('returns its status and fields, and no body', async () => {
       const port = await serve((_request, response) => response.writeHead(410, { 'retry-after': '7' }).end('gone'));
       const answer = await guarded(at(port), webhook);
       expect([answer.status, answer.headers['retry-after'], answer.body.length]).to.deep.equal([410, '7', 0]);
     });
 
-    it('is dropped at the cap without an error, announced, endless or encoded', async () => {
+    it('is cut off at the limit without an error, with Content-Length, endless or encoded', async () => {
       const announced = await answering(`${head('Content-Length: 1000000')}${'x'.repeat(20_000)}`);
       const endless = await babbling(head(), 'x'.repeat(1000));
       const encoded = await serve((_request, response) =>
@@ -330,7 +327,7 @@ describe('outbound/exchange', () => {
       for (const port of [announced, endless, encoded]) expect((await guarded(at(port), webhook)).status).to.equal(200);
     });
 
-    it('counts as given when its body breaks off or comes too late', async () => {
+    it('succeeds if its body is truncated or late', async () => {
       const broken = await serveRaw((socket) =>
         socket.once('data', () => socket.end(`${head('Content-Length: 100')}some`)),
       );
@@ -339,7 +336,7 @@ describe('outbound/exchange', () => {
       expect((await timed(300, guarded(at(stopped), { ...webhook, timeoutMs: 300 }))).status).to.equal(200);
     });
 
-    it('must begin in time all the same', async () => {
+    it('must still begin in time', async () => {
       const port = await serveRaw(() => undefined);
       expect(await codeOf(guarded(at(port), { ...webhook, timeoutMs: 300 }))).to.equal('timeout');
     });

@@ -1,6 +1,6 @@
 /**
- * The guarded fetch: what it refuses to ask, and what goes along to where.
- * It must not reach anything but loopback; where a public address is admitted, the socket is a witness and connects nowhere.
+ * Guarded fetch: rejected requests, and the data sent to each host. Must only connect to loopback. For a public address, the
+ * socket only records the connection.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import { codeOf, refusalOf } from './refusal.js';
 const request: OutboundRequest = { maxBytes: 10_000, timeoutMs: 10_000, maxRedirects: 3 };
 const post: OutboundRequest = { ...request, method: 'POST', body: Buffer.from('{}') };
 
-/** Admits loopback as `guard.example` and `other.example` and under no other name. */
+/** Allows loopback as `guard.example` and `other.example` and under no other name. */
 const guarded = createGuardedFetch({
   blockPrivateAddresses: true,
   allowedHosts: ['guard.example', 'other.example'],
@@ -25,7 +25,7 @@ const guarded = createGuardedFetch({
 const strict = createGuardedFetch({ blockPrivateAddresses: true, allowedHosts: [] });
 const lifted = createGuardedFetch({ blockPrivateAddresses: false, allowedHosts: [] });
 
-/** A strict fetch whose resolver gives these answers one after the other, and the names that it was asked for. */
+/** Strict fetch whose resolver returns these addresses in sequence, and the resolved names. */
 function scripted(answers: readonly (readonly string[])[], allowedHosts: readonly string[] = []) {
   const asked: string[] = [];
   const lookup: Lookup = async (name) => {
@@ -35,7 +35,7 @@ function scripted(answers: readonly (readonly string[])[], allowedHosts: readonl
   return { asked, fetch: createGuardedFetch({ blockPrivateAddresses: true, allowedHosts, lookup }) };
 }
 
-/** Has every connection fail before it is made, and tells where each would have gone. */
+/** Fails every connection before it is made, and records its target. */
 async function withWitness(run: () => Promise<unknown>): Promise<unknown[]> {
   const targets: unknown[] = [];
   const original = net.connect;
@@ -56,7 +56,7 @@ async function withWitness(run: () => Promise<unknown>): Promise<unknown[]> {
 describe('outbound/guarded-fetch', () => {
   afterEach(closeHosts);
 
-  describe('what it refuses', () => {
+  describe('Rejected requests', () => {
     for (const url of [
       'file:///etc/passwd',
       'data:text/plain,x',
@@ -68,12 +68,12 @@ describe('outbound/guarded-fetch', () => {
       'blob:http://guard.example/x',
       'unix:/run/x',
     ])
-      it(`is the scheme of ${url}, also when the policy is lifted`, async () => {
+      it(`rejects the scheme of ${url}, even if the policy is disabled`, async () => {
         expect(await codeOf(guarded(url, request))).to.equal('scheme');
         expect(await codeOf(lifted(new URL(url), request))).to.equal('scheme');
       });
 
-    it('is what is no absolute URL', async () => {
+    it('rejects a relative URL', async () => {
       for (const url of [
         '',
         '/path',
@@ -86,7 +86,7 @@ describe('outbound/guarded-fetch', () => {
         expect(await codeOf(lifted(url, request)), url).to.equal('scheme');
     });
 
-    it('is user information in a URL, without repeating it', async () => {
+    it('rejects user information in a URL, without repeating it', async () => {
       for (const url of [
         'http://user:s3cret@guard.example/',
         'http://s3cret@guard.example/',
@@ -98,7 +98,7 @@ describe('outbound/guarded-fetch', () => {
       }
     });
 
-    it('is loopback in every spelling', async () => {
+    it('rejects loopback in every spelling', async () => {
       const port = await serve((_request, response) => response.end('never'));
       for (const host of [
         '127.0.0.1',
@@ -130,7 +130,7 @@ describe('outbound/guarded-fetch', () => {
         expect(await codeOf(strict(`http://${host}:${port}/`, request)), host).to.equal('address');
     });
 
-    it('is the metadata host of clouds in every spelling', async () => {
+    it('rejects the metadata host of clouds in every spelling', async () => {
       for (const host of [
         '169.254.169.254',
         '169.254.43518',
@@ -147,12 +147,12 @@ describe('outbound/guarded-fetch', () => {
         expect(await codeOf(strict(`http://${host}/latest/meta-data/`, request)), host).to.equal('address');
     });
 
-    it('is every name of loopback, asked of the system', async () => {
+    it('rejects every name of loopback that the system resolves', async () => {
       for (const name of ['localhost', 'LOCALHOST', 'localhost.'])
         expect(await codeOf(strict(`http://${name}/`, request)), name).to.be.oneOf(['address', 'resolve']);
     });
 
-    it('is a name with a private address, wherever it stands among public ones', async () => {
+    it('rejects a name with a private address, in any position among public ones', async () => {
       for (const addresses of [
         ['10.0.0.1'],
         ['8.8.8.8', '127.0.0.1'],
@@ -167,7 +167,7 @@ describe('outbound/guarded-fetch', () => {
       }
     });
 
-    it('is a name without an address, or without a resolver that knows it', async () => {
+    it('rejects a name without an address, or unknown to the resolver', async () => {
       expect(await codeOf(scripted([[]]).fetch('http://empty.example/', request))).to.equal('resolve');
       const failing = createGuardedFetch({
         blockPrivateAddresses: false,
@@ -178,7 +178,7 @@ describe('outbound/guarded-fetch', () => {
       expect([code, message]).to.deep.equal(['resolve', 'absent.example cannot be resolved (ENOTFOUND).']);
     });
 
-    it('is told with host and address, and nothing of the path, the query or the fields', async () => {
+    it('names host and address in the error, but not path, query or fields', async () => {
       const { message } = await refusalOf(
         scripted([['10.1.2.3']]).fetch('http://internal.example:8080/s3cret?s3cret#s3cret', {
           ...post,
@@ -188,7 +188,7 @@ describe('outbound/guarded-fetch', () => {
       expect(message).to.equal('internal.example:8080 has the address 10.1.2.3, which is not public.');
     });
 
-    it('starts with a malformed list of allowed hosts', () => {
+    it('rejects a malformed list of allowed hosts at the start', () => {
       expect(() => createGuardedFetch({ blockPrivateAddresses: true, allowedHosts: ['*.example'] })).to.throw(
         TypeError,
         '"*.example"',
@@ -196,8 +196,8 @@ describe('outbound/guarded-fetch', () => {
     });
   });
 
-  describe('the address that it connects to', () => {
-    it('is the checked one: a resolver that changes its mind is not asked again', async () => {
+  describe('Connected address', () => {
+    it('is the checked one, without a second lookup', async () => {
       const port = await serve((_request, response) => response.end('never'));
       const { fetch, asked } = scripted([['8.8.8.8'], ['127.0.0.1']]);
       let code: string | undefined;
@@ -209,7 +209,7 @@ describe('outbound/guarded-fetch', () => {
       expect(asked).to.deep.equal(['rebound.example']);
     });
 
-    it('is one of all that were checked, in the order of the resolver', async () => {
+    it('is one of the checked addresses, in the order of the resolver', async () => {
       const { fetch } = scripted([['2606:4700::1', '8.8.8.8']]);
       const targets = await withWitness(() => codeOf(fetch('http://two.example/', request)));
       expect(targets).to.deep.equal([
@@ -220,7 +220,7 @@ describe('outbound/guarded-fetch', () => {
       ]);
     });
 
-    it('is a public literal as it stands, without a resolver', async () => {
+    it('is a public literal unchanged, without a resolver', async () => {
       const { fetch, asked } = scripted([]);
       const targets = await withWitness(async () => {
         await codeOf(fetch('http://0x08080808/', request));
@@ -230,13 +230,13 @@ describe('outbound/guarded-fetch', () => {
       expect(asked).to.deep.equal([]);
     });
 
-    it('is another one of the same name when the first does not answer', async () => {
+    it('is another one of the same name if the first does not respond', async () => {
       const port = await serve((_request, response) => response.end('here'));
       const { fetch } = scripted([['::1', '127.0.0.1']], ['two.example']);
       expect((await fetch(`http://two.example:${port}/`, request)).body.toString()).to.equal('here');
     });
 
-    it('is resolved once a hop, and anew for each hop', async () => {
+    it('is resolved once for each hop', async () => {
       const port = await serve(({ url }, response) => {
         if (url === '/end') response.end('there');
         else response.writeHead(302, { location: '/end' }).end();
@@ -246,7 +246,7 @@ describe('outbound/guarded-fetch', () => {
       expect(asked).to.deep.equal(['guard.example', 'guard.example']);
     });
 
-    it('is checked anew when the same name is asked for again, since no connection is kept', async () => {
+    it('is checked again for each request, because no connection is kept', async () => {
       let connections = 0;
       const port = await serve((_request, response) => response.end('ok'));
       const { fetch } = scripted([['127.0.0.1'], ['10.0.0.1']], [`guard.example:${port}`]);
@@ -262,30 +262,30 @@ describe('outbound/guarded-fetch', () => {
       await until(() => connections === 2);
     });
 
-    it('may be private for an allowed host, by its name or by its address', async () => {
+    it('may be private for an allowed host, given by name or address', async () => {
       const port = await serve((_request, response) => response.end('ok'));
       const byAddress = createGuardedFetch({ blockPrivateAddresses: true, allowedHosts: [`127.0.0.1:${port}`] });
       expect((await byAddress(`http://0x7f.1:${port}/`, request)).url).to.equal(`http://127.0.0.1:${port}/`);
       expect((await guarded(`http://guard.example:${port}/`, request)).status).to.equal(200);
-      // An address on the list is a host of URLs; it does not open the names that have this address.
+      // An address in the list matches hosts of URLs. It does not allow names with this address.
       const { fetch } = scripted([['127.0.0.1']], [`127.0.0.1:${port}`]);
       expect(await codeOf(fetch(`http://elsewhere.example:${port}/`, request))).to.equal('address');
     });
 
-    it('may be private on the listed port alone', async () => {
+    it('may be private on the listed port only', async () => {
       const port = await serve((_request, response) => response.end('ok'));
       const { fetch } = scripted([], [`guard.example:${port}`]);
       expect((await fetch(`http://GUARD.example.:${port}/`, request)).status).to.equal(200);
       expect(await codeOf(fetch('http://guard.example/', request))).to.equal('address');
     });
 
-    it('may be private when the policy is lifted', async () => {
+    it('may be private if the policy is disabled', async () => {
       const port = await serve((_request, response) => response.end('ok'));
       expect((await lifted(`http://127.0.0.1:${port}/`, request)).body.toString()).to.equal('ok');
       expect((await lifted(`http://localhost:${port}/`, request)).status).to.equal(200);
     });
 
-    it('is no proxy, whatever the environment says', async () => {
+    it('is no proxy, with any environment variables', async () => {
       const proxy = `http://127.0.0.1:${await closedPort()}`;
       const port = await serve((message, response) => response.end(message.url));
       const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'];
@@ -302,8 +302,8 @@ describe('outbound/guarded-fetch', () => {
     });
   });
 
-  describe('what it asks and answers', () => {
-    it('is GET of path and query under the name of the host, without the fragment', async () => {
+  describe('Requests and responses', () => {
+    it('sends GET with path and query to the host, without the fragment', async () => {
       const port = await serve(({ method, url, headers }, response) =>
         response.end(JSON.stringify({ method, url, headers })),
       );
@@ -325,7 +325,7 @@ describe('outbound/guarded-fetch', () => {
       expect(answer.url).to.equal(`http://guard.example:${port}/a%20b/c?d=e&f`);
     });
 
-    it('is POST with its body, byte by byte, and the fields of the caller', async () => {
+    it('sends POST with its body unchanged, and the fields of the caller', async () => {
       let received: IncomingHttpHeaders = {};
       const port = await serve((message, response) => {
         received = message.headers;
@@ -345,14 +345,14 @@ describe('outbound/guarded-fetch', () => {
       expect(received['signature']).to.equal('sig1=:AA==:');
     });
 
-    it('is POST without a body as an empty one', async () => {
+    it('sends POST without a body as an empty one', async () => {
       const port = await serve(({ headers }, response) => response.end(headers['content-length']));
       expect((await guarded(`http://guard.example:${port}/`, { ...request, method: 'POST' })).body.toString()).to.equal(
         '0',
       );
     });
 
-    it('leaves out the fields that belong to the connection, and cookies', async () => {
+    it('omits connection fields and cookies', async () => {
       const port = await serve(({ headers }, response) => response.end(JSON.stringify(headers)));
       const headers = {
         Host: 'bank.example',
@@ -377,7 +377,7 @@ describe('outbound/guarded-fetch', () => {
       });
     });
 
-    it('is never more than the caller meant: a line break in a field is an error of the caller', async () => {
+    it('throws for a line break in a field of the caller', async () => {
       const port = await serve((_request, response) => response.end('never'));
       const outcome = await guarded(`http://guard.example:${port}/`, {
         ...request,
@@ -387,13 +387,13 @@ describe('outbound/guarded-fetch', () => {
       expect((outcome as Error).message).to.not.include('s3cret');
     });
 
-    it('returns every status as it is', async () => {
+    it('returns every status unchanged', async () => {
       const port = await serve((message, response) => response.writeHead(Number(message.url!.slice(1))).end());
       for (const status of [200, 204, 206, 300, 302, 304, 400, 401, 404, 410, 418, 429, 500, 503])
         expect((await guarded(`http://guard.example:${port}/${status}`, request)).status).to.equal(status);
     });
 
-    it('returns fields by lower-case name, repeated ones joined, whatever they are called', async () => {
+    it('returns fields by lower-case name, repeated ones joined, with any names', async () => {
       const port = await serve((_request, response) => {
         response
           .writeHead(200, [
@@ -420,7 +420,7 @@ describe('outbound/guarded-fetch', () => {
       expect(headers['toString']).to.equal(undefined);
     });
 
-    it('keeps no handle: the process ends by itself, whatever became of the requests', async () => {
+    it('keeps no handle: the process exits after any outcome of the requests', async () => {
       const port = await serve(({ url }, response) => {
         if (url === '/ok') response.end('ok');
         else if (url === '/large') response.end(Buffer.alloc(100_000));
@@ -439,7 +439,7 @@ describe('outbound/guarded-fetch', () => {
         env: environment,
         timeout: 18_000,
       });
-      // Node 22 tells that its own reading of these variables, which this does not go by, is experimental.
+      // Node 22 warns that its own experimental support of these variables, which is not used here, is on.
       const told = stderr.replace(/^\(node:\d+\) \[UNDICI-EHPA\] Warning: .*\n\(Use `node .*\n/m, '');
       expect([stdout.trim(), told]).to.deep.equal(['200,too-large,timeout,address', '']);
     });

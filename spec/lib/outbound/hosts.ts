@@ -1,7 +1,4 @@
-/**
- * The other side of outbound requests: servers on loopback that behave, and some that do not.
- * It must not know the code under test.
- */
+/** Servers on loopback for outbound requests, correct and incorrect ones. Must not depend on the tested code. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createRawServer, type Server as RawServer, type Socket } from 'node:net';
@@ -13,12 +10,12 @@ export async function serve(listener: RequestListener): Promise<number> {
   return listen(createServer(listener));
 }
 
-/** The same with TLS, as `guard.example` and `other.example`. */
+/** Serves with TLS, as `guard.example` and `other.example`. */
 export async function serveSecurely(listener: RequestListener): Promise<number> {
   return listen(createSecureServer({ cert: certificate, key }, listener));
 }
 
-/** Hands every connection over, with whatever was said first not read yet. */
+/** Passes on every connection, before any data is read. */
 export async function serveRaw(onConnection: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createRawServer((socket) => {
@@ -30,7 +27,7 @@ export async function serveRaw(onConnection: (socket: Socket) => void): Promise<
   return listen(server);
 }
 
-/** Writes the same again for as long as the other side is there. */
+/** Repeats bytes while the client is connected. */
 export function repeat(socket: Socket, text: string | Buffer): void {
   const again = (): void => {
     if (!socket.destroyed) socket.write(text, () => setImmediate(again));
@@ -38,7 +35,7 @@ export function repeat(socket: Socket, text: string | Buffer): void {
   again();
 }
 
-/** A port of loopback where nobody listens. */
+/** Loopback port without a listener. */
 export async function closedPort(): Promise<number> {
   const server = createRawServer();
   const port = await listen(server);
@@ -62,7 +59,7 @@ async function listen(server: Server | RawServer): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Of `guard.example` and `other.example`, signed by itself, valid from 2020 to 2125; it protects nothing. */
+/** Self-signed test certificate of `guard.example` and `other.example`, valid from 2020 to 2125. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBejCCAR+gAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA1ndWFyZC5l
 eGFtcGxlMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjYwMTAxMDAwMDAwWjAYMRYwFAYD

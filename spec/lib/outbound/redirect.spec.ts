@@ -1,7 +1,4 @@
-/**
- * Redirects of the guarded fetch.
- * It must not reach anything but loopback.
- */
+/** Redirects of the guarded fetch. Must only connect to loopback. */
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createGuardedFetch, type OutboundRequest } from '../../../lib/outbound/guarded-fetch.js';
@@ -31,7 +28,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** A host that answers `/end` with 200 and everything else with a redirect, and what it has been asked. */
+/** Host that returns 200 for `/end` and a redirect for everything else, and its requests. */
 async function redirecting(status: number, location: string | ((url: string) => string)) {
   const seen: Seen[] = [];
   const port = await serve((message, response) => {
@@ -54,13 +51,13 @@ describe('outbound/redirect', () => {
   afterEach(closeHosts);
 
   for (const status of [301, 302, 303, 307, 308])
-    it(`follows ${status} to its end, and says where that is`, async () => {
+    it(`follows ${status} to its end, and returns the final URL`, async () => {
       const { origin } = await redirecting(status, '/end#part');
       const answer = await guarded(`${origin}/`, request);
       expect([answer.status, answer.url, answer.body.toString()]).to.deep.equal([200, `${origin}/end`, 'end']);
     });
 
-  it('follows none of the other statuses, and none without a Location', async () => {
+  it('does not follow other statuses, or redirects without a Location', async () => {
     for (const status of [300, 304, 305, 306, 201]) {
       const { origin } = await redirecting(status, '/end');
       expect((await guarded(`${origin}/`, request)).status).to.equal(status);
@@ -69,7 +66,7 @@ describe('outbound/redirect', () => {
     expect((await guarded(`http://guard.example:${port}/`, request)).body.toString()).to.equal('nowhere');
   });
 
-  it('returns a redirect as it is when none is to be followed, even one that would be refused', async () => {
+  it('returns a redirect unchanged if following is off, even one that would be rejected', async () => {
     const { origin, seen } = await redirecting(307, 'file:///etc/passwd');
     const answer = await guarded(`${origin}/`, { ...post, maxRedirects: 0 });
     expect([answer.status, answer.headers['location'], answer.body.toString()]).to.deep.equal([
@@ -80,7 +77,7 @@ describe('outbound/redirect', () => {
     expect(seen).to.have.length(1);
   });
 
-  it('follows as many as it may, and not one more', async () => {
+  it('follows up to the limit', async () => {
     const count = (url: string): string => (url === '/3' ? '/end' : `/${Number(url.slice(1)) + 1}`);
     const { origin, seen } = await redirecting(302, count);
     expect((await guarded(`${origin}/1`, request)).url).to.equal(`${origin}/end`);
@@ -110,12 +107,12 @@ describe('outbound/redirect', () => {
     'javascript:0',
     'did:web:x',
   ])
-    it(`refuses to go on to ${location}`, async () => {
+    it(`does not follow a redirect to ${location}`, async () => {
       const { origin } = await redirecting(302, location);
       expect(await codeOf(guarded(`${origin}/`, request))).to.equal('scheme');
     });
 
-  it('refuses a private address in any hop', async () => {
+  it('rejects a private address in any hop', async () => {
     const hidden = await serve((_request, response) => response.end('never'));
     const hosts = ['127.0.0.1', 'localhost', '[::1]', '0x7f.1', '[::ffff:127.0.0.1]', 'third.example'];
     for (const host of hosts) {
@@ -125,26 +122,26 @@ describe('outbound/redirect', () => {
     }
   });
 
-  it('refuses the metadata host of clouds, also without a scheme of its own', async () => {
+  it('rejects the metadata host of clouds, even in a reference without scheme', async () => {
     for (const location of ['//169.254.169.254/latest', 'http://2852039166/', '\\\\169.254.169.254\\latest']) {
       const { origin } = await redirecting(302, location);
       expect(await codeOf(guarded(`${origin}/`, request)), location).to.equal('address');
     }
   });
 
-  it('refuses user information in a hop', async () => {
+  it('rejects user information in a hop', async () => {
     const { origin } = await redirecting(302, 'http://user:s3cret@other.example/');
     const { code, message } = await refusalOf(guarded(`${origin}/`, request));
     expect(code).to.equal('credentials-in-url');
     expect(message).to.not.include('s3cret');
   });
 
-  it('refuses a Location that is no URL', async () => {
+  it('rejects an invalid Location', async () => {
     const { origin } = await redirecting(302, 'http://[broken/');
     expect(await codeOf(guarded(`${origin}/`, request))).to.equal('protocol');
   });
 
-  it('refuses to leave https for http', async () => {
+  it('rejects a redirect from https to http', async () => {
     const { port, seen } = await redirecting(302, '/end');
     const secure = await serveSecurely((_request, response) =>
       response.writeHead(302, { location: `http://guard.example:${port}/end` }).end(),
@@ -153,7 +150,7 @@ describe('outbound/redirect', () => {
     expect(seen).to.deep.equal([]);
   });
 
-  it('goes from http to https, and from https to https', async () => {
+  it('follows redirects from http to https, and from https to https', async () => {
     const last = await serveSecurely((_request, response) => response.end('safe'));
     const middle = await serveSecurely((_request, response) =>
       response.writeHead(302, { location: `https://other.example:${last}/` }).end(),
@@ -172,7 +169,7 @@ describe('outbound/redirect', () => {
     expect(seen[1]!.headers).to.include({ authorization: 'Bearer t', 'x-key': 'k', accept: 'text/turtle' });
   });
 
-  it('drops the fields of the caller at another origin, all but Accept, and does not bring them back', async () => {
+  it('drops the fields of the caller except Accept at another origin, and does not restore them', async () => {
     const back = { to: '' };
     const other = await redirecting(302, () => back.to);
     const first = await redirecting(302, `http://other.example:${other.port}/`);
@@ -188,7 +185,7 @@ describe('outbound/redirect', () => {
     }
   });
 
-  it('takes another port or scheme of the same host for another origin', () => {
+  it('treats another port or scheme of the same host as another origin', () => {
     const hop: Hop = {
       url: new URL('http://guard.example:8080/'),
       method: 'GET',
@@ -216,7 +213,7 @@ describe('outbound/redirect', () => {
     });
 
   for (const status of [307, 308])
-    it(`repeats POST and its body within the origin on ${status}, and refuses to hand them to another one`, async () => {
+    it(`repeats POST and its body within the origin on ${status}, and rejects another origin`, async () => {
       const { origin, seen } = await redirecting(status, '/end');
       await guarded(`${origin}/`, post);
       expect(seen.map(({ line, body }) => `${line} ${body}`)).to.deep.equal(['POST / body', 'POST /end body']);
@@ -233,7 +230,7 @@ describe('outbound/redirect', () => {
     expect((await guarded(`http://guard.example:${port}/`, request)).body.toString()).to.equal('end');
   });
 
-  it('counts all hops against one time', async () => {
+  it('applies one time limit to all hops', async () => {
     const port = await serve((_request, response) => {
       setTimeout(() => response.writeHead(302, { location: '/on' }).end(), 100);
     });

@@ -1,11 +1,8 @@
-/**
- * What a fetch was refused with.
- * It must not know why.
- */
+/** Error of a rejected fetch. Must not depend on its reason. */
 import { expect } from 'chai';
 import { OutboundError } from '../../../lib/outbound/outbound-error.js';
 
-/** The refusal that a promise ends in; anything else fails the spec. */
+/** Returns the error that a promise rejects with. Any other outcome fails the spec. */
 export async function refusalOf(promise: Promise<unknown>): Promise<OutboundError> {
   const outcome = await promise.then(
     (value) => ({ value }),
@@ -15,7 +12,7 @@ export async function refusalOf(promise: Promise<unknown>): Promise<OutboundErro
   return outcome as OutboundError;
 }
 
-/** Its code alone. */
+/** Returns its code only. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   return (await refusalOf(promise)).code;
 }

@@ -1,4 +1,4 @@
-/** Keys of the store with changes over them are read as if the changes were written: in order, from any key on, and past what is leapt over. */
+/** Overlaid changes on keys read like written ones: in order, from any key on, and with leaps. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import '../../support/random-seed.js';
@@ -9,7 +9,7 @@ import { rangeOf } from '../../../lib/storage/keys/records.js';
 
 const prefix = 'GSPO\u0000';
 
-/** Keys as LevelDB gives them, two at a time. */
+/** Keys in blocks of two, as LevelDB returns them. */
 function store(keys: ReadonlySet<string>): KeyIterators {
   const list = sortKeys([...keys]);
   const firstAt = (target: string): number => {
@@ -54,7 +54,7 @@ function store(keys: ReadonlySet<string>): KeyIterators {
   };
 }
 
-/** Letters before, in and beyond the surrogates. */
+/** Letters before, in and after the surrogates. */
 const key = fc
   .array(fc.constantFrom('a', 'b', 'c', '\uFB01', '\u{1F600}'), { minLength: 1, maxLength: 3 })
   .map((letters) => prefix + letters.join(''));
@@ -73,8 +73,8 @@ const property = <T>(
   holds: (made: typeof world extends fc.Arbitrary<infer W> ? W : never, given: T) => Promise<void>,
 ) => fc.assert(fc.asyncProperty(world, of, holds), { numRuns: 300 });
 
-describe('Keys with changes over them', () => {
-  it('are given in order', () =>
+describe('Changes overlaid on keys', () => {
+  it('yields keys in order', () =>
     property(fc.constant(undefined), async ({ after, changed }) => {
       const found: string[] = [];
       for await (const block of changed.blocks(prefix)) found.push(...block);
@@ -83,7 +83,7 @@ describe('Keys with changes over them', () => {
       expect(changed.hasKey(`${prefix}none`)).to.equal(false);
     }));
 
-  it('are given from any key on', () =>
+  it('starts at any key', () =>
     property(fc.array(key, { minLength: 1, maxLength: 5 }), async ({ after, changed }, starts) => {
       await changed.lend('GSPO', async (iterator) => {
         for (const start of starts) {

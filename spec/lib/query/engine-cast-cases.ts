@@ -1,7 +1,7 @@
-/** What casts give (SPARQL 1.1 17.5, XPath Functions and Operators 17), and aggregates; written as `engine-function-cases` does. */
+/** Expected results of casts (SPARQL 1.1 17.5, XPath Functions and Operators 17) and aggregates, in the notation of `engine-function-cases`. */
 import type { Case } from './engine-function-cases.js';
 
-/** A cast with what it is given, and the results, which are of the cast's type unless they say another. */
+/** Cast, its arguments and results, which have the type of the cast unless stated otherwise. */
 const to = (type: string, results: Readonly<Record<string, string>>): Case[] =>
   Object.entries(results).map(([given, result]) => [
     `xsd:${type}(${given})`,
@@ -138,7 +138,7 @@ export const castCases: readonly Case[] = [
 ];
 
 const values = (list: string): string => `VALUES ?x { ${list} }`;
-/** An aggregate, what it is of, and the result. */
+/** Aggregate, its input and its result. */
 export const aggregateCases: readonly (readonly [aggregate: string, where: string, result: string])[] = [
   ['GROUP_CONCAT(?x)', values('"a" "a"'), '"a a"'],
   ['GROUP_CONCAT(?x; SEPARATOR = "")', values('"a" "a"'), '"aa"'],
@@ -147,7 +147,7 @@ export const aggregateCases: readonly (readonly [aggregate: string, where: strin
   ['GROUP_CONCAT(?x)', values('1'), '"1"'],
   ['GROUP_CONCAT(?x)', values('<urn:x>'), '"urn:x"'],
   ['GROUP_CONCAT(?x)', values(''), '""'],
-  // 18.5.1: the error of one is the error of all.
+  // 18.5.1: an error in one value is an error of the aggregate.
   ['GROUP_CONCAT(?x)', values('"a" UNDEF'), 'error'],
   ['GROUP_CONCAT(COALESCE(?x, "a"))', values('"a" UNDEF'), '"a a"'],
   ['GROUP_CONCAT(LCASE(?x))', values('"a" 1'), 'error'],

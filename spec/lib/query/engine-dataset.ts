@@ -1,4 +1,4 @@
-/** A dataset in LevelDB and the same in memory, for the specs of the query engine to hold the answers against each other. */
+/** A dataset in LevelDB and the same in memory, to compare results in the specs of the query engine. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export interface SpecTriple {
 export type SpecData = ReadonlyMap<string, readonly SpecTriple[]>;
 
 export interface SpecLevel {
-  /** Makes the store hold these graphs and nothing else. */
+  /** Replaces the content of the store by these graphs. */
   fill(data: SpecData): Promise<void>;
   readonly level: Level;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export async function specLevel(): Promise<SpecLevel> {
           for (const [graph, triples] of data)
             for (const key of encodeGraph(graph, triples.map(quadOf)))
               for (const each of [key, ...otherKeys(key)]) batch.put(each, '');
-          // What has no quad is a graph by its record alone.
+          // An empty graph only has a record.
           for (const [graph, triples] of data)
             if (triples.length === 0) batch.put(recordKey(graph), writeRecord(emptyRecord(graph)));
         },
@@ -68,20 +68,20 @@ const emptyRecord = (iri: string): ResourceRecord => {
 const quadOf = ({ subject, predicate, object }: SpecTriple): Quad =>
   factory.quad(subject as never, predicate as never, object as never);
 
-/** Which graphs are readable and which of them the query names, as they come to the engine. */
+/** Readable graphs and graphs named by the query, in the engine's format. */
 export interface SpecView {
   readonly readable: ReadonlySet<string>;
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
-  /** Throws when the query has to end. */
+  /** Throws to stop the query. */
   readonly assertTime?: () => void;
-  /** The engine that is asked; absent: the composition of a few actors. */
+  /** Engine to use; absent: the composition of a few actors. */
   readonly loadEngine?: AskOptions['loadEngine'];
 }
 
 export type Answer = { readonly rows: readonly ReadonlyMap<string, Term>[] } | { readonly truth: boolean };
 
-/** The dataset of a view, over a snapshot. Half of the graphs are known to be readable or not only when asked for. */
+/** Dataset of a view, over a snapshot. For half of the graphs, the authorizer must be asked. */
 export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView): DatasetOptions & AskOptions {
   const isAll = graphNames.every((name) => view.readable.has(name));
   const asked = new Set<string>();
@@ -97,10 +97,10 @@ export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView)
   return { level, snapshot, readable, ...named };
 }
 
-/** How a snapshot comes into memory; `undefined` leaves it in LevelDB. */
+/** Loads a snapshot into memory; `undefined` leaves it in LevelDB. */
 export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView | undefined>;
 
-/** The answer of the engine under test, to a string or to what was read of one. */
+/** Result of the tested engine for a query, as text or parsed. */
 export async function engineAnswer(
   level: Level,
   view: SpecView,
@@ -126,7 +126,7 @@ export async function engineAnswer(
   }
 }
 
-/** The answer of Comunica over what is readable, in memory: a store for GRAPH, and one for the union of the graphs. */
+/** Result of Comunica over the readable graphs in memory: a store for GRAPH, and one for the union of the graphs. */
 export async function plainAnswer(data: SpecData, view: SpecView, query: string): Promise<Answer> {
   const [named, union, anyGraphs] = [new Store(), new Store(), new Store()];
   const [any, hasName] = [factory.namedNode(anyGraph), (graph: string) => view.namedGraphs?.includes(graph) ?? true];
@@ -177,16 +177,16 @@ async function quadRows(quads: unknown): Promise<ReadonlyMap<string, Term>[]> {
 export const rowOf = ({ subject, predicate, object }: Quad): ReadonlyMap<string, Term> =>
   new Map<string, Term>(Object.entries({ subject, predicate, object }));
 
-/** A term as a string that says all of it. */
+/** Serializes all parts of a term. */
 export function writeTerm(term: Term): string {
   if (term.termType === 'NamedNode') return `<${term.value}>`;
-  // Comunica puts the number of the source in front.
+  // Removes the source number that Comunica adds.
   if (term.termType === 'BlankNode') return `_:${term.value.replace(/^bc_\d+_/, '')}`;
   if (term.termType !== 'Literal') return term.value;
   return `${JSON.stringify(term.value)}${term.language ? `@${term.language}` : `^^<${term.datatype.value}>`}`;
 }
 
-/** Rows as strings, their order kept only when it is asked for. */
+/** Rows as strings, sorted unless the order matters. */
 export function writeAnswer(answer: Answer, inOrder = false): readonly string[] {
   if ('truth' in answer) return [String(answer.truth)];
   const rows = answer.rows.map((row) =>

@@ -1,6 +1,6 @@
 /**
- * What functions of texts give, as the examples of SPARQL 1.1 Query and of XPath Functions and Operators have it, and what follows from
- * their rules. Results are written as in Turtle; `error` is that of an expression.
+ * Expected results of string functions: the examples of SPARQL 1.1 Query and of XPath Functions and Operators, and cases derived
+ * from their rules. Results are in Turtle syntax; `error` is an expression error.
  */
 export type Case = readonly [expression: string, result: string];
 

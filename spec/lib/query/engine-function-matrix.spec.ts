@@ -1,4 +1,4 @@
-/** The functions of the query engine with every kind of argument: what they give is what Comunica gives, but for what it gets wrong. */
+/** Functions of the query engine with every kind of argument: results equal Comunica's except for its known bugs. */
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
@@ -65,7 +65,7 @@ const some = everything.filter(
     /anyURI/.test(term.datatype.value),
 );
 
-/** Functions of `?a`, or of `?a` and `?b`, with the arguments that are put in. */
+/** Functions of `?a`, or of `?a` and `?b`, and the arguments. */
 const groups: readonly {
   readonly calls: string;
   readonly first: typeof everything;
@@ -94,7 +94,7 @@ const groups: readonly {
 ];
 
 const predicate = factory.namedNode(`${base}p`);
-/** Each argument at a node of its own. */
+/** Each argument has its own node. */
 const dataOf = (terms: typeof everything, name: string): { subject: Term; predicate: Term; object: Term }[] =>
   terms.flatMap((object, at) =>
     object ? [{ subject: factory.namedNode(`${base}${name}${at}`), predicate, object }] : [],
@@ -104,7 +104,7 @@ const nodesOf = (terms: typeof everything, name: string): string =>
 
 const view: SpecView = { readable: new Set(graphNames) };
 
-describe('The functions of the query engine, with every kind of argument', function () {
+describe('Query functions with every kind of argument', function () {
   this.timeout(120_000);
   let store: SpecLevel;
   before(async () => {
@@ -114,7 +114,7 @@ describe('The functions of the query engine, with every kind of argument', funct
 
   const used = new Set<string>();
   for (const { calls, first, second } of groups)
-    it(`give what Comunica gives: ${calls}`, async () => {
+    it(`returns the same as Comunica: ${calls}`, async () => {
       const all = calls.split(' ');
       const data: SpecData = new Map([[graphNames[0]!, [...dataOf(first, 'a'), ...dataOf(second ?? [], 'b')]]]);
       await store.fill(data);
@@ -145,7 +145,7 @@ describe('The functions of the query engine, with every kind of argument', funct
         });
     });
 
-  it('leaves nothing among the exceptions that is none', () => {
+  it('lists no obsolete exceptions', () => {
     expect(exceptions.map(({ why }) => why).filter((why) => !used.has(why))).to.deep.equal([]);
   });
 });

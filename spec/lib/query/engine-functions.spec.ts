@@ -1,4 +1,4 @@
-/** The functions of the query engine: what SPARQL 1.1 and XPath say that they give, and that the engine has them itself. */
+/** Functions of the query engine: results follow SPARQL 1.1 and XPath, and the engine compiles them itself. */
 import type { Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
@@ -19,7 +19,7 @@ import { valueCases } from './engine-value-cases.js';
 const xsd = 'http://www.w3.org/2001/XMLSchema#';
 const view: SpecView = { readable: new Set(graphNames) };
 
-/** As Turtle has it. */
+/** In Turtle syntax. */
 function shortly(term: Term | undefined): string {
   if (!term) return 'error';
   const text = writeTerm(term);
@@ -29,7 +29,7 @@ function shortly(term: Term | undefined): string {
   return type === undefined ? text : `"${value}"^^xsd:${type}`;
 }
 
-describe('The functions of the query engine', () => {
+describe('Query functions', () => {
   let store: SpecLevel;
   before(async () => {
     store = await specLevel();
@@ -46,7 +46,7 @@ describe('The functions of the query engine', () => {
   });
   after(() => store.close());
 
-  /** The answer of the engine, which is to have compiled the whole query. */
+  /** Result of the engine, which must compile the whole query. */
   async function answer(query: string): Promise<readonly ReadonlyMap<string, Term>[]> {
     const { algebra, base: own } = await parseQuery(query, base);
     expect(() => compileQuery(algebra as never, own), query).not.to.throw();
@@ -66,11 +66,11 @@ describe('The functions of the query engine', () => {
     });
 
   for (const [aggregate, where, result] of aggregateCases)
-    it(`gives ${result} for ${aggregate} of ${where}`, async () => {
+    it(`returns ${result} for ${aggregate} of ${where}`, async () => {
       expect(await one(`SELECT (${aggregate} AS ?r) { ${where} }`)).to.equal(result);
     });
 
-  it('counts solutions, in which blank nodes of the query and stops of its paths are not', async () => {
+  it('counts solutions without blank nodes of the query and nodes of its paths', async () => {
     const count = (where: string): Promise<string> => one(`SELECT (COUNT(DISTINCT *) AS ?r) { ${where} }`);
     expect(await count('<s> <p> ?m . ?m <q> ?o')).to.equal('2');
     expect(await count('<s> <p> _:m . _:m <q> ?o')).to.equal('1');
@@ -88,7 +88,7 @@ describe('The functions of the query engine', () => {
     expect(await one('BASE <x/> BASE <y/> SELECT (IRI("../z") AS ?r) {}'), 'relative').to.equal(`<${base}x/z>`);
   });
 
-  it('makes one blank node of a label in a row, and another one in each', async () => {
+  it('creates one blank node per label and row', async () => {
     const rows = await answer(
       'SELECT (BNODE("l") AS ?a) (BNODE(STR(?l)) AS ?b) (BNODE("m") AS ?c) (BNODE() AS ?d) { VALUES (?l ?n) { ("l" 1) ("l" 2) } }',
     );
@@ -97,14 +97,14 @@ describe('The functions of the query engine', () => {
     expect(new Set(labels).size).to.equal(6);
   });
 
-  it('has one moment in a query, and a number and a name for each row', async () => {
+  it('evaluates NOW() once per query, RAND() and UUID() once per row', async () => {
     const query = 'SELECT (NOW() AS ?t) (RAND() AS ?n) (UUID() AS ?u) { VALUES ?x { 1 2 3 } BIND(NOW() AS ?y) }';
     const rows = await answer(query);
     const different = (name: string): number => new Set(rows.map((row) => row.get(name)!.value)).size;
     expect([different('t'), different('n'), different('u')]).to.deep.equal([1, 3, 3]);
   });
 
-  it('takes patterns, replacements and flags from the rows', async () => {
+  it('accepts patterns, replacements and flags from rows', async () => {
     const values = Array.from({ length: 600 }, (_, n) => `("${n}" "^${n}$" "${n % 2 ? 'i' : ''}" "<$0>")`).join(' ');
     const rows = await answer(
       `SELECT (REGEX(?t, ?p, ?f) AS ?a) (REPLACE(?t, ?p, ?r, ?f) AS ?b) ?t { VALUES (?t ?p ?f ?r) { ${values} } }`,
@@ -116,7 +116,7 @@ describe('The functions of the query engine', () => {
     }
   });
 
-  it('says so when a text becomes too long', async () => {
+  it('reports a string that is too long', async () => {
     const long = `CONCAT(${Array(60).fill('?x').join()})`;
     const query = `SELECT (${long} AS ?r) { VALUES ?x { "${'x'.repeat(30_000)}" } }`;
     const error = await answer(query).then(

@@ -1,4 +1,4 @@
-/** The engine is loaded in the thread that answers requests: in pieces, and without the command line of Comunica. */
+/** The engine is loaded in the HTTP thread in steps, and without the command line of Comunica. */
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { packageRoot } from '../../../lib/threads/package-root.js';
@@ -30,10 +30,10 @@ const searching = `
   process.exit();
 `;
 
-describe('query/loading of the engine', function () {
+describe('Loading of the query engine', function () {
   this.timeout(60_000);
 
-  it('is complete before the server listens, so that the first type search loads nothing', () => {
+  it('completes before the server listens, so that the first type search loads nothing', () => {
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', searching], {
       cwd: packageRoot,
       encoding: 'utf8',
@@ -45,7 +45,7 @@ describe('query/loading of the engine', function () {
     expect(added).to.deep.equal([]);
   });
 
-  it('yields to other work between packages, and loads what answers need alone', () => {
+  it('yields to the event loop between packages, and only loads required ones', () => {
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       cwd: packageRoot,
       encoding: 'utf8',
@@ -55,7 +55,7 @@ describe('query/loading of the engine', function () {
     expect(is).to.equal('function');
     expect(stray).to.deep.equal([]);
     expect(added).to.be.within(50, 300);
-    // One after each of the eight packages; some versions of Node take further ones to load.
+    // One after each of the eight packages. Some versions of Node need more to load.
     expect(turns).to.be.at.least(8);
   });
 });

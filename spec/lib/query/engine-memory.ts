@@ -1,10 +1,10 @@
-/** Datasets of the specs of the query engine in memory: an index of an older state, and what has changed since. */
+/** In-memory datasets for specs of the query engine: an index of an earlier state, and later changes. */
 import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { graphNames } from './engine-dataset.js';
 
-/** A snapshot in memory, some graphs as if they had changed since the index was built. */
+/** Snapshot in memory in which some graphs have changed since the index was built. */
 export async function inMemory(
   level: Level,
   snapshot: LevelSnapshot,

@@ -1,6 +1,6 @@
 /**
- * Paths of any length against a model (SPARQL 1.1 9.1, 18.4): Comunica is no oracle for them, since it does not always come
- * to an end, and takes `?x p+ ?x` for something else. And DESCRIBE, which every server defines for itself.
+ * Paths of arbitrary length against a model (SPARQL 1.1 9.1, 18.4). Comunica cannot be the reference: it does not always
+ * terminate, and misreads `?x p+ ?x`. Also DESCRIBE, which each server defines itself.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -55,7 +55,7 @@ const sequence =
   (all) =>
     a(all).flatMap(([from, middle]) => b(all).flatMap(([next, to]) => (next === middle ? [[from, to] as const] : [])));
 
-/** Paths of one step, as they are written and what they mean. */
+/** Paths of one step, with their syntax and meaning. */
 const steps: readonly (readonly [text: string, relation: Relation])[] = [
   ['<p1>', link('p1')],
   ['^<p1>', inverse(link('p1'))],
@@ -64,7 +64,7 @@ const steps: readonly (readonly [text: string, relation: Relation])[] = [
   ['(<p1>/^<p2>)', sequence(link('p1'), inverse(link('p2')))],
 ];
 
-/** Pairs of nodes that a path joins, within the edges of one graph or of the union. */
+/** Pairs of nodes connected by a path, within the edges of one graph or of the union. */
 function walk(relation: Relation, length: string, all: readonly Edge[], constants: readonly string[]): Set<string> {
   const nodes = new Set([...all.flatMap(({ from, to }) => [from, to]), ...constants]);
   const pairs = new Set<string>();
@@ -88,7 +88,7 @@ const end = fc.constantFrom('?a', '?b', '<s1>', '<s2>', '<s9>');
 const isConstant = (text: string): boolean => text.startsWith('<');
 const nameOf = (text: string): string => text.slice(1, -1);
 
-describe('Paths of any length in the query engine', () => {
+describe('Paths of arbitrary length', () => {
   let store: SpecLevel;
   before(async () => {
     store = await specLevel();
@@ -107,7 +107,7 @@ describe('Paths of any length in the query engine', () => {
     return store.fill(data);
   };
 
-  it('SPARQL 1.1 18.4: join what a model joins, in the union and in each graph', () =>
+  it('SPARQL 1.1 18.4: connects the same nodes as a model, in the union and in each graph', () =>
     fc.assert(
       fc.asyncProperty(
         edges,
@@ -146,7 +146,7 @@ describe('Paths of any length in the query engine', () => {
       { numRuns: Number(process.env['ENGINE_RUNS'] ?? runs(100)) },
     ));
 
-  it('SPARQL 1.1 16.4: DESCRIBE gives what a resource is the subject of, through blank nodes, each triple once', async () => {
+  it('SPARQL 1.1 16.4: DESCRIBE returns the distinct triples with a resource as subject, followed through blank nodes', async () => {
     const [a, b, c] = [factory.blankNode('b1'), factory.blankNode('b2'), factory.blankNode('b3')];
     const [first, second] = [
       { subject: node('s1'), predicate: node('p1'), object: a },
@@ -172,7 +172,7 @@ describe('Paths of any length in the query engine', () => {
       ]);
   });
 
-  it('SPARQL 1.1 16.2: blank nodes of a CONSTRUCT are new for each solution, and LIMIT counts solutions', async () => {
+  it('SPARQL 1.1 16.2: creates new blank nodes of a CONSTRUCT for each solution, and LIMIT counts solutions', async () => {
     await fill(['s1', 's2', 's3'].map((from) => ({ graph: graphNames[0]!, from, predicate: 'p1', to: 's5' })));
     const view = { readable: new Set(graphNames) };
     const query = 'CONSTRUCT { ?s <p2> _:x . _:x <p1> ?o . <s4> <p1> <s4> . ?o <p1> ?nothing } { ?s <p1> ?o } LIMIT 2';

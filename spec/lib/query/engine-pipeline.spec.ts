@@ -1,4 +1,4 @@
-/** Both engines run the same actors, so that a query has the same result in the HTTP thread and in threads of queries. */
+/** Both engines run the same actors, so that a query has the same result in the HTTP thread and in query threads. */
 import { expect } from 'chai';
 import { pipeline } from '../../../lib/query/pipeline.js';
 import { composedPipeline } from '../../../lib/query/query-actors.js';
@@ -7,14 +7,14 @@ import { keepActors, stockPipeline } from '../../../lib/query/stock-engine.js';
 const optimizers = ['describe-to-constructs-subject', 'assign-sources-exhaustive'];
 const operators = ['source'];
 
-describe('The actors of the query engines', () => {
+describe('Actors of the query engines', () => {
   it('are describe-to-constructs-subject, assign-sources-exhaustive and source in both engines', () => {
     expect(stockPipeline).to.deep.equal({ optimizers, operators });
     expect(composedPipeline).to.deep.equal({ optimizers, operators });
     expect(pipeline).to.deep.equal({ optimizers, operators });
   });
 
-  it('throw when one of them is missing after an upgrade of Comunica', () => {
+  it('throws if an actor is missing after an upgrade of Comunica', () => {
     const actors = [{ name: 'urn:x#source' }, { name: 'urn:x#filter' }];
     const bus = {
       actors,

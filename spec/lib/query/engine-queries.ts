@@ -1,4 +1,4 @@
-/** Random data, readers and queries for the specs of the query engine. */
+/** Random data, callers and queries for the specs of the query engine. */
 import type { Quad, Term } from '@rdfjs/types';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
@@ -51,7 +51,7 @@ const predicateWith = (paths: readonly string[]): fc.Arbitrary<string> =>
     { weight: 2, arbitrary: fc.constantFrom('?p', '?x') },
     { weight: 1, arbitrary: fc.constantFrom(...paths) },
   );
-// Comunica does not always come to an end where a path of any length is joined with a union.
+// Comunica does not always terminate if a path of arbitrary length is joined with a union.
 const paths = ['<p1>/<p2>', '^<p1>', '!<p1>', '!(<p1>|^<p2>)', '(<p1>/<p3>)'];
 const object = fc.oneof(
   { weight: 5, arbitrary: variable },
@@ -66,7 +66,7 @@ const patternsWith = (some: readonly string[]): fc.Arbitrary<string> =>
     )
     .map((all) => all.join(' '));
 const patterns = patternsWith([...paths, '<p1>|<p2>', '(<p3>|^<p1>)']);
-// Comunica removes alternatives in GRAPH that the default graph has not.
+// Comunica removes alternatives in GRAPH if the default graph lacks them.
 const graphPatterns = fc
   .tuple(fc.constantFrom('?g', '?h', ...graphNames.map((name) => `<${name}>`)), patternsWith(paths))
   .map(([graph, inner]) => `GRAPH ${graph} { ${inner} }`);
@@ -75,7 +75,7 @@ const basic = fc.oneof({ weight: 2, arbitrary: patterns }, { weight: 1, arbitrar
 const comparison = fc
   .tuple(variable, fc.constantFrom('=', '!=', '<', '>', '<=', '>='), fc.oneof(variable, constantValue))
   .map((parts) => parts.join(' '));
-/** Nested as deep as Comunica answers reliably. */
+/** Maximum nesting depth with reliable results of Comunica. */
 const asked = fc.record({
   exists: fc
     .tuple(fc.constantFrom('EXISTS', 'NOT EXISTS'), basic, fc.option(comparison, { nil: undefined }))
@@ -127,7 +127,7 @@ const where = fc.oneof(group(1), group(2));
 
 export interface RandomQuery {
   readonly text: string;
-  /** The same without LIMIT; the answer is to be a part of that one's, of this many rows. */
+  /** The query without LIMIT. The result must be a subset of this one's, with this number of rows. */
   readonly whole?: string;
   readonly most?: number;
 }
@@ -150,7 +150,7 @@ export const randomQuery: fc.Arbitrary<RandomQuery> = fc.oneof(
   },
   {
     weight: 2,
-    // Which of 2 and 02 is the least, nobody says: as doubles they are one.
+    // The minimum of 2 and 02 is undefined: they are equal as doubles.
     arbitrary: plain(
       where.map(
         (text) =>
@@ -174,7 +174,7 @@ export const randomQuery: fc.Arbitrary<RandomQuery> = fc.oneof(
   },
 );
 
-/** Orders that leave no two rows equal but for those that are written the same. */
+/** Orders in which only identical rows are equal. */
 export const randomOrder: fc.Arbitrary<string> = fc
   .tuple(
     where,

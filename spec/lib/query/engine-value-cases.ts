@@ -1,4 +1,4 @@
-/** What functions of numbers, times and terms give; written as `engine-function-cases` does. */
+/** Expected results of functions on numbers, times and terms, in the notation of `engine-function-cases`. */
 import type { Case } from './engine-function-cases.js';
 
 const numbers: readonly Case[] = [

@@ -1,4 +1,4 @@
-/** The query engine: what it answers is what Comunica answers over the readable graphs in memory. */
+/** Query engine: results equal those of Comunica over the readable graphs in memory. */
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ const iri = (name: string): Term => factory.namedNode(base + name);
 const literal = (value: string, type?: string): Term =>
   type === undefined ? factory.literal(value) : factory.literal(value, factory.namedNode(xsd + type));
 
-/** Literals that keys, numbers and texts can mistake for one another. */
+/** Literals that are easily confused in keys, numbers and strings. */
 const nasty: readonly Term[] = [
   ...['1', '10', '010', '100', '9007199254740992', '9007199254740993', 'abc'].map((text) => literal(text, 'integer')),
   ...['1.0', '10.0', '0.5', '99.9'].map((text) => literal(text, 'decimal')),
@@ -64,8 +64,8 @@ const data: SpecData = new Map(
 );
 
 for (const [name, toMemory] of [
-  ['The query engine', undefined],
-  ['The query engine in memory', halfInMemory],
+  ['Query engine', undefined],
+  ['Query engine with in-memory index', halfInMemory],
 ] as const)
   describe(name, () => itAnswers(toMemory));
 
@@ -156,11 +156,11 @@ function itAnswers(toMemory: ToMemory | undefined): void {
     'SELECT * { ?s <p1> ?o FILTER EXISTS { ?z <p2> ?y BIND(?o AS ?x) FILTER(?x = ?y) } }',
     'SELECT * { ?s <p1> ?o FILTER EXISTS { { ?o <p2> ?z } UNION { ?z <p1> ?o FILTER(?s != ?z) } } }',
     'ASK { ?s <p1> ?o FILTER(EXISTS { ?o <p9> ?z } || EXISTS { ?o <p2> ?s }) }',
-    // What stands for a variable further out stands for it in each EXISTS within.
+    // Substitutions for outer variables also apply in nested EXISTS.
     'SELECT * { ?b <p2> ?c FILTER EXISTS { ?a <p1> ?d FILTER EXISTS { ?c <p2> ?x BIND(EXISTS { ?k ?l ?m } AS ?e) } } }',
     'SELECT * { ?b <p2> ?c FILTER EXISTS { ?a <p1> ?d FILTER EXISTS { SELECT ?c { ?c <p2> ?x } LIMIT 1 } } }',
     'SELECT * { ?b <p2> ?c FILTER NOT EXISTS { ?a <p1> ?d FILTER NOT EXISTS { ?c <p2> ?x { SELECT * { ?q ?w ?e } LIMIT 1 } } } }',
-    // A path that is found by itself, as one side of something else.
+    // Path that is evaluated by itself, as one side of another operator.
     'SELECT * { ?b <p2> ?a OPTIONAL { ?a <p2> ?d } MINUS { ?d <p2>+ ?x } }',
     'SELECT * { { SELECT * { ?x <p2>+ ?y } } { SELECT * { ?x <p1>+ ?y } } }',
     'SELECT * { ?a <p1> ?b FILTER EXISTS { SELECT * { ?a <p2>+ ?b } } }',
@@ -174,7 +174,7 @@ function itAnswers(toMemory: ToMemory | undefined): void {
     ['SELECT * { VALUES ?t { <<( <s1> <p1> <s2> )>> } }', /triple term/i],
     ['SELECT (STRLANGDIR("a", "en", "ltr") AS ?t) {}', /STRLANGDIR/i],
   ] as const)
-    it(`RDF 1.2 is refused and never comes to Comunica's operators: ${query}`, async () => {
+    it(`RDF 1.2: rejects ${query} without calling Comunica's operators`, async () => {
       const error = await engineAnswer(store.level, everything, query, toMemory).then(
         () => undefined,
         (caught: unknown) => caught,
@@ -190,15 +190,15 @@ function itAnswers(toMemory: ToMemory | undefined): void {
       await same(query, { ...everything, defaultGraphs: [graphNames[0]!, graphNames[4]!], namedGraphs: [] });
     });
 
-  it('finds each term by itself alone', async () => {
+  it('finds only equal terms', async () => {
     for (const term of nasty.filter(({ termType }) => termType !== 'BlankNode'))
       for (const pattern of [`?s ?p ${sparqlOf(term)}`, `GRAPH ?g { ?s <p1> ${sparqlOf(term)} }`])
         await same(`SELECT * { ${pattern} }`, some);
   });
 
-  it('compares values as Comunica does', async () => {
-    // Comunica holds integers as doubles, which are one beyond 2^53, compares texts by the rules of a language and
-    // anyURI with them, and has an error for what is no number and an IRI.
+  it('compares values like Comunica', async () => {
+    // Comunica stores integers as doubles, which are equal beyond 2^53, compares strings by locale and anyURI with strings, and
+    // returns an error for an ill-typed number and an IRI.
     const constants = nasty.filter(
       (term) =>
         term.termType !== 'BlankNode' &&
@@ -212,7 +212,7 @@ function itAnswers(toMemory: ToMemory | undefined): void {
         );
   });
 
-  it('asks filters about one of many matches of it, and about rows what needs more', async function () {
+  it('evaluates filters on a match once per match, and other filters on rows', async function () {
     this.timeout(60_000);
     const many = Array.from({ length: 1500 }, (_, at) => iri(`m${at}`)).flatMap((subject, at) => [
       { subject, predicate: iri('p1'), object: literal(String(at % 100), 'integer') },
@@ -240,12 +240,12 @@ function itAnswers(toMemory: ToMemory | undefined): void {
     await store.fill(data);
   });
 
-  describe('with random data, readers and queries', function () {
+  describe('with random data, callers and queries', function () {
     const numRuns = Number(process.env['ENGINE_RUNS'] ?? runs(60));
     this.timeout(numRuns * 2000);
     const parameters = { numRuns };
 
-    it('answers as Comunica does', () =>
+    it('returns the same results as Comunica', () =>
       fc.assert(
         fc.asyncProperty(
           randomData,
@@ -272,7 +272,7 @@ function itAnswers(toMemory: ToMemory | undefined): void {
         parameters,
       ));
 
-    it('orders as Comunica does', () =>
+    it('returns the same order as Comunica', () =>
       fc.assert(
         fc.asyncProperty(
           randomData,
@@ -292,7 +292,7 @@ function itAnswers(toMemory: ToMemory | undefined): void {
   });
 }
 
-/** Comunica has no way to join some optional parts. */
+/** Comunica cannot join some optional parts. */
 function ifUnable(error: Error): undefined {
   if (!/RDF joining failed|no end/.test(error.message)) throw error;
 }

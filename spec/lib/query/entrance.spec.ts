@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type ServerProcess, startProcess } from '../../support/process.js';
 
-describe('The entrance to the query engine', function () {
+describe('Calls of the query engine', function () {
   this.timeout(60_000);
   let server: ServerProcess;
   before(async () => {
@@ -14,12 +14,12 @@ describe('The entrance to the query engine', function () {
   });
   after(() => server.kill());
 
-  /** The calls of the engine that a request leads to. */
+  /** Engine calls caused by a request. */
   const callsOf = async (path: string, init: RequestInit, status: number): Promise<string[]> => {
     const before = server.output.stderr.length;
     const answer = await fetch(server.root + path, init);
     expect(answer.status, await answer.text()).to.equal(status);
-    // What a thread wrote is here when its answer is, but for the last turn of the event loop.
+    // Output of a thread arrives with its response, at the latest one turn of the event loop later.
     await new Promise((resolve) => setTimeout(resolve, 50));
     const written = server.output.stderr.slice(before);
     return [...written.matchAll(/^QueryEngine\.(\w+) (\w+)$/gm)].map(([, method, type]) => `${method} ${type}`);
@@ -31,13 +31,13 @@ describe('The entrance to the query engine', function () {
     callsOf(path, { method: 'PATCH', headers: { 'Content-Type': 'application/sparql-update' }, body }, 204);
   const ask = (query: string): Promise<string[]> => callsOf(`.lws/sparql?query=${encodeURIComponent(query)}`, {}, 200);
 
-  it('is not taken by reads and writes of resources', async () => {
+  it('makes none for reads and writes of resources', async () => {
     expect(await put('r', '<> a <#T> ; <#p> <#o> .')).to.deep.equal([]);
     expect(await callsOf('r', {}, 200)).to.deep.equal([]);
     expect(await callsOf('', {}, 200)).to.deep.equal([]);
   });
 
-  it('is taken once by each query of the SPARQL service, in every form', async () => {
+  it('makes one for each SPARQL query, in every form', async () => {
     expect(await ask('SELECT * { ?s ?p ?o }')).to.deep.equal(['queryBindings project']);
     expect(await ask('SELECT * { ?s ?p ?o FILTER(EXISTS { ?o ?q ?z } || ?o = 1) }')).to.deep.equal([
       'queryBindings project',
@@ -49,7 +49,7 @@ describe('The entrance to the query engine', function () {
     expect(await callsOf('r', query, 200)).to.deep.equal(['queryBoolean ask']);
   });
 
-  it('is taken once by each update, plain data and the full language', async () => {
+  it('makes one for each update, with ground triples or a WHERE', async () => {
     expect(await patch('r', 'INSERT DATA { <#a> <#b> 1 }')).to.deep.equal(['queryVoid deleteinsert']);
     expect(await patch('r', 'DELETE DATA { <#a> <#b> 1 } ; INSERT DATA { <#a> <#b> 2 }')).to.deep.equal([
       'queryVoid compositeupdate',
@@ -59,7 +59,7 @@ describe('The entrance to the query engine', function () {
     ]);
   });
 
-  it('is taken once by each operation of an update of named graphs', async () => {
+  it('makes one for each operation of an update of named graphs', async () => {
     const graph = `<${server.root}r>`;
     const body = `INSERT { GRAPH ${graph} { ?s <#d> ?o } } WHERE { GRAPH ${graph} { ?s ?p ?o } } ; COPY ${graph} TO ${graph} ; CLEAR GRAPH ${graph}`;
     const headers = { 'Content-Type': 'application/sparql-update' };
@@ -68,7 +68,7 @@ describe('The entrance to the query engine', function () {
     expect(await put('s', '<> a <#T> .')).to.deep.equal([]);
   });
 
-  it('is taken once by each type search, and not by the type index', async () => {
+  it('makes one for each type search, and none for the type index', async () => {
     const type = encodeURIComponent(`${server.root}r#T`);
     expect(await callsOf(`.lws/type-search?type=${type}`, {}, 200)).to.deep.equal(['queryBindings distinct']);
     expect(await callsOf('.lws/type-search', {}, 200)).to.deep.equal(['queryBindings distinct']);

@@ -1,4 +1,4 @@
-/** Ranges of resources as ranges of graphs: a graph lies in them exactly when its resource lies in those of resources. */
+/** Ranges of resources as ranges of graphs: they contain a graph exactly if the ranges of resources contain its resource. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { graphRanges, inKeys, isInRanges } from '../../../lib/query/access/graph-ranges.js';
@@ -16,7 +16,7 @@ const range = fc.oneof(
   name.map(only),
   name.map((iri) => subtree(iri.endsWith('/') ? iri : `${iri}/`)),
   name.map((iri) => below(iri.endsWith('/') ? iri : `${iri}/`)),
-  // As the rules of Web Access Control leave them over, between one resource and another.
+  // Ranges between two resources, as Web Access Control produces them.
   fc.tuple(name, name).map(([a, b]) => ({ from: only(a).to, to: b })),
 );
 const ranges = fc.array(range, { maxLength: 5 }).map((all) => unionOfRanges(all.filter(({ from, to }) => from < to)));
@@ -26,7 +26,7 @@ const graphs = fc.array(
 );
 
 describe('Ranges of graphs', () => {
-  it('have the graphs of the resources, with those of their linksets, and no others', () =>
+  it('contain exactly the graphs of the resources and of their linksets', () =>
     fc.assert(
       fc.property(ranges, graphs, (resources, names) => {
         const found = graphRanges(resources);
@@ -37,7 +37,7 @@ describe('Ranges of graphs', () => {
       { numRuns: runs(5000) },
     ));
 
-  it('are what the caller may read', () =>
+  it('contain exactly the readable graphs', () =>
     fc.assert(
       fc.property(
         fc.oneof(
@@ -48,7 +48,7 @@ describe('Ranges of graphs', () => {
         graphs,
         (scope, within, names) => {
           const level = undefined as never;
-          const decide = (): never => expect.fail('Nobody is asked here.');
+          const decide = (): never => expect.fail('The authorizer must not be asked.');
           const readable = readableGraphs({ level, snapshot: undefined as never, scope, within, decide });
           for (const graph of names) {
             const known = readable.all || readable.known(graph);
@@ -68,7 +68,7 @@ describe('Ranges of graphs', () => {
       { numRuns: runs(2000) },
     ));
 
-  it('begin and end in keys where they do among names', () =>
+  it('have the same bounds in keys as in names', () =>
     fc.assert(
       fc.property(name, range, (graph, { from, to }) => {
         const key = `${graphPrefix(graph)}s`;

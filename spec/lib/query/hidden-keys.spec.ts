@@ -1,6 +1,6 @@
 /**
- * What a query may not read costs it little: how many keys are read for data that is hidden from the caller, against data that does
- * not exist. It counts keys, since time on a machine that others use proves nothing.
+ * Unreadable data adds little cost to a query: compares the keys read for hidden and for nonexistent data. Counts keys, because
+ * times on a shared machine are not reliable.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -21,7 +21,7 @@ const triple = (subject: string, predicate: string, object: string | number): Sp
 });
 
 const hidden = 5000;
-/** Graphs that the caller may read, and hidden ones before, between and after them. */
+/** Readable graphs, and hidden ones before, between and after them. */
 const open = Array.from({ length: 6 }, (_, at): [string, SpecTriple[]] => [
   `${base}open/${at}`,
   Array.from({ length: 10 }, (_, i) => triple(`s${at}-${i}`, 'p', i % 2 === 0 ? 'o' : i)),
@@ -67,19 +67,19 @@ interface Reader {
 }
 const isOpen = (graph: string): boolean => graph.startsWith(`${base}open/`) && !graph.includes('hidden');
 const readers: Readonly<Record<string, Reader>> = {
-  // Everything in the container but one part of it, as Web Access Control says it.
-  'whose graphs lie in ranges': {
+  // The container except one part, as in Web Access Control.
+  'with readable graphs in ranges': {
     scope: {
       ranges: [{ from: `${base}open/`, to: `${base}open/2/` }, ...[3, 4, 5].map((at) => only(`${base}open/${at}`))],
     },
   },
-  'who is asked for, in a container': { scope: 'decide', within: `${base}open/` },
-  'who is asked for': { scope: 'decide' },
-  'who owns nothing': { scope: { owner: 'https://id.example/nobody', ranges: [] } },
-  'who may read nothing': { scope: 'nothing' },
+  'with separate decisions in a container': { scope: 'decide', within: `${base}open/` },
+  'with separate decisions': { scope: 'decide' },
+  'without resources of its own': { scope: { owner: 'https://id.example/nobody', ranges: [] } },
+  'without readable resources': { scope: 'nothing' },
 };
 
-/** Queries in which a name stands that hidden data has, and one that no data has. */
+/** Queries with a name that only hidden data has, and one that no data has. */
 const ofGraphs = (name: string): string[] => [
   `ASK { GRAPH <${name}> { ?s ?p ?o } }`,
   `ASK { GRAPH <${name}> { ?s <hp> ?o } }`,
@@ -122,10 +122,10 @@ const ofSubjects = (name: string): string[] => [
   `DESCRIBE <${name}>`,
 ];
 
-/** What reading in vain may cost a query with a few patterns, in keys. */
+/** Limit of wasted reads for a query with a few patterns, in keys. */
 const bound = 2000;
 
-describe('Keys that are read for hidden data', function () {
+describe('Keys read for hidden data', function () {
   this.timeout(60_000);
   let store: SpecLevel;
   let without: SpecLevel;
@@ -136,7 +136,7 @@ describe('Keys that are read for hidden data', function () {
   });
   after(() => Promise.all([store.close(), without.close()]));
 
-  /** The rows, and how many keys were read for them. */
+  /** Rows, and the number of keys read for them. */
   async function asked(text: string, { scope, within }: Reader, from = store): Promise<[rows: string, keys: number]> {
     const counted = new Counted(from.level);
     const { level } = counted;
@@ -158,7 +158,7 @@ describe('Keys that are read for hidden data', function () {
 
   for (const [name, reader] of Object.entries(readers))
     describe(`of one ${name}`, () => {
-      it('are those of an absent graph when a graph is named', async () => {
+      it('are those of a nonexistent graph if the query names a graph', async () => {
         for (const [hidden, absent] of [
           ['a-subject', 'a-subjecu'],
           ['open/2/hidden', 'open/2/hiddeo'],
@@ -172,7 +172,7 @@ describe('Keys that are read for hidden data', function () {
         ['object', ofObjects, 'ho'],
         ['subject', ofSubjects, 'hs'],
       ] as const)
-        it(`are not many when a ${what} is named that only hidden data has`, async () => {
+        it(`are few if the query names a ${what} that only hidden data has`, async () => {
           for (const [at, text] of textsOf(hidden).entries()) {
             const [[rows, keys], [none, least]] = [
               await asked(text, reader),
@@ -183,7 +183,7 @@ describe('Keys that are read for hidden data', function () {
           }
         });
 
-      it('are not many when everything is asked for', async () => {
+      it('are few if the query selects everything', async () => {
         for (const text of [
           'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }',
           'SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }',
@@ -199,7 +199,7 @@ describe('Keys that are read for hidden data', function () {
       });
     });
 
-  it('are all keys of one who may read everything', async () => {
+  it('are all keys for a caller with full read access', async () => {
     const [, keys] = await asked('SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }', { scope: 'everything' });
     expect(keys).to.equal(3 * hidden + 60);
   });

@@ -1,4 +1,4 @@
-/** The query source compiles what it is handed, by whichever engine, and not what was asked elsewhere. */
+/** The query source compiles the operation that either engine passes to it, not the original query. */
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
@@ -28,7 +28,7 @@ function textOf(item: Quad | Iterable<[Term, Term]>): string {
   return terms.map(termText).join(', ');
 }
 
-describe('The query source', function () {
+describe('Query source', function () {
   this.timeout(30_000);
   let store: SpecLevel;
   before(async () => {
@@ -74,14 +74,14 @@ describe('The query source', function () {
   }
 
   for (const text of queries)
-    it(`answers the stock engine and the composition of a few actors alike: ${text}`, async () => {
+    it(`returns the same results in the stock engine and in the composition of a few actors: ${text}`, async () => {
       const own = await answerOf(await loadQueryEngine(), text);
       expect(own).to.have.length.above(1);
       expect(own).to.deep.equal(await answerOf(await loadStockEngine(), text));
     });
 
   for (const load of [loadQueryEngine, loadStockEngine]) {
-    it(`takes no IRI for a blank node (${load.name})`, async () => {
+    it(`does not treat an IRI as a blank node (${load.name})`, async () => {
       const [skolem, asked] = ['<urn:comunica_skolem:source_0:n>', '?s <http://e/q> <http://e/s2>'];
       const engine = await load();
       expect(await answerOf(engine, `SELECT * { ${skolem} ?p ?o }`)).to.deep.equal([]);
@@ -90,7 +90,7 @@ describe('The query source', function () {
       ).to.have.length(1);
     });
 
-    it(`refuses what it does not compile, and leaves no part of it to operators without bounds (${load.name})`, async () => {
+    it(`rejects an operation that it cannot compile, and passes no part of it to operators without limits (${load.name})`, async () => {
       for (const text of [
         'SELECT * { ?s ?p ?o BIND(<<( ?s ?p ?o )>> AS ?t) }',
         'CONSTRUCT { ?s <http://e/p> <<( ?s ?p ?o )>> } { ?s ?p ?o }',
@@ -102,7 +102,7 @@ describe('The query source', function () {
     });
   }
 
-  it('describes blank nodes with what leads to them', async () => {
+  it('describes blank nodes with the triples that lead to them', async () => {
     const found = await answerOf(await loadQueryEngine(), 'DESCRIBE <http://e/s1>');
     expect(found.filter((triple) => triple.endsWith('Literal in'))).to.have.length(1);
     expect(found).to.have.length(4);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { IndexBudget } from '../../../lib/query/memory/index-budget.js';
 
-describe('The budget of the indexes in memory', () => {
+describe('Budget of in-memory indexes', () => {
   const made = (): { budget: IndexBudget; index: (name: string) => { leave(): void }; left: string[] } => {
     const [budget, left] = [new IndexBudget(), [] as string[]];
     budget.allow(1000);
@@ -18,7 +18,7 @@ describe('The budget of the indexes in memory', () => {
     return { budget, index, left };
   };
 
-  it('lets those give way that were asked longest ago, and no more of them than needed', () => {
+  it('drops the least recently used indexes, and no more than needed', () => {
     const { budget, index, left } = made();
     const [one, two, three] = ['one', 'two', 'three'].map(index);
     for (const each of [one, two, three]) budget.use(each!, 40_000);
@@ -29,7 +29,7 @@ describe('The budget of the indexes in memory', () => {
     expect(budget.taken).to.equal(120_000);
   });
 
-  it('passes over one that cannot give way now, and keeps the one that has come, however large', () => {
+  it('skips an index that cannot be dropped now, and keeps the newest one, however large', () => {
     const { budget, index, left } = made();
     budget.use({ leave: () => {} }, 40_000);
     budget.use(index('one'), 40_000);
@@ -39,7 +39,7 @@ describe('The budget of the indexes in memory', () => {
     expect(budget.taken).to.equal(240_000);
   });
 
-  it('has builds one after the other', async () => {
+  it('runs builds one after the other', async () => {
     const { budget } = made();
     const order: string[] = [];
     const build = async (name: string): Promise<void> => {

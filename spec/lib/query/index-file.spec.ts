@@ -1,4 +1,4 @@
-/** The index in memory as a file: a server that starts again has it at once, with all that has changed since, or builds it anew. */
+/** File of the in-memory index: a restarted server loads it at once with all later changes, or rebuilds the index. */
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { isSharedRun } from '../../support/shared-storage.js';
 const e = 'http://example.org/';
 const settings = { 'dev.open': 'true', 'require-conditional-writes': 'false' };
 
-describe('The file of the index in memory', function () {
+describe('File of the in-memory index', function () {
   this.timeout(120_000);
   let server: SpecServer;
   before(async function () {
@@ -26,7 +26,7 @@ describe('The file of the index in memory', function () {
     return (await request(server.root + name, { method: 'PUT', headers, body: lines.join('\n') })).status;
   }
 
-  /** How many triples there are of each predicate. */
+  /** Number of triples of each predicate. */
   async function counts(): Promise<Record<string, number>> {
     const query = 'SELECT ?p (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?p';
     const url = `${server.root}.lws/sparql?query=${encodeURIComponent(query)}`;
@@ -37,7 +37,7 @@ describe('The file of the index in memory', function () {
   }
 
   const file = (): string => join(server.dataDir, 'level.index');
-  const built = () => server.log.filter(({ msg }) => msg === 'The index in memory is ready.');
+  const built = () => server.log.filter(({ msg }) => msg === 'The in-memory index is ready.');
   async function until(holds: () => boolean): Promise<void> {
     for (let at = 0; at < 500 && !holds(); at++) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(holds()).to.equal(true);
@@ -47,14 +47,14 @@ describe('The file of the index in memory', function () {
     server = await startSpecServer({ settings, again: server });
   }
 
-  it('is written when the index is there, for the owner of the process alone', async () => {
+  it('is written after the build, readable by the owner of the process only', async () => {
     expect(await counts()).to.deep.equal({ p0: 18_000, p1: 18_000, p2: 18_000 });
     await until(() => existsSync(file()));
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
     expect(built()).to.have.length(1);
   });
 
-  it('has what was there before a restart, and what has changed since', async () => {
+  it('has the state before a restart and all later changes', async () => {
     expect(await put('small', 5, 3)).to.equal(201);
     await restart();
     expect(await put('big1', 10, 4)).to.equal(204);
@@ -69,7 +69,7 @@ describe('The file of the index in memory', function () {
     expect(linked.status, linked.text).to.be.oneOf([200, 204]);
     expect(await counts()).to.deep.equal({ p0: 18_000, p3: 5, p4: 10, rel: 1 });
     expect(built().map(({ quads, changed }) => [quads, changed])).to.deep.equal([[54_000, 6]]);
-    // A later change is seen as over every index.
+    // A later change takes precedence over every index.
     expect(await put('small', 6, 3)).to.equal(204);
     expect(await counts()).to.deep.equal({ p0: 18_000, p3: 6, p4: 10, rel: 1 });
   });
@@ -86,11 +86,11 @@ describe('The file of the index in memory', function () {
       (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace(/"position":1/, '"position":9'), 'latin1'),
     ],
     [
-      'of a state of which the log tells nothing',
+      'of a state that the log does not cover',
       (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace(/"position":(\d)/, '"position":0'), 'latin1'),
     ],
   ] as const)
-    it(`is not used where it is ${what}`, async () => {
+    it(`is ignored if it is ${what}`, async () => {
       const whole = readFileSync(file());
       const spoilt = spoil(Buffer.from(whole));
       expect(spoilt.equals(whole)).to.equal(false);
@@ -101,7 +101,7 @@ describe('The file of the index in memory', function () {
       writeFileSync(file(), whole);
     });
 
-  it('is rejected where any byte differs: length, digest, header and index', async () => {
+  it('is rejected if any byte differs: length, digest, header and index', async () => {
     await restart();
     await counts();
     const { level } = server.server.store;
@@ -130,7 +130,7 @@ describe('The file of the index in memory', function () {
     await opened.snapshot.close();
   });
 
-  it('is not missed', async () => {
+  it('is not required', async () => {
     rmSync(file());
     await restart();
     expect(await counts()).to.deep.equal({ p0: 18_000, p3: 6, p4: 10, rel: 1 });

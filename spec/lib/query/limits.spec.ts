@@ -1,11 +1,11 @@
-/** What work in a thread may take of memory (rule 14.7): it is counted from what is there before it. */
+/** Memory limit of work in a thread (rule 14.7), relative to the memory in use before it. */
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { programMb, threadLimits } from '../../../lib/threads/thread-limits.js';
 
 const limits = new URL('../../../lib/query/limits.js', import.meta.url).href;
 
-/** What a thread of 64 MiB says that has so many MiB before its work, in use or as garbage, and whose work adds so many. */
+/** Output of a thread of 64 MiB with the given MiB in use or as garbage before its work, and the MiB added by the work. */
 async function ended(kept: number, garbage: number, added: number): Promise<string> {
   const script = `
     const { parentPort } = require('node:worker_threads');
@@ -35,20 +35,20 @@ async function ended(kept: number, garbage: number, added: number): Promise<stri
   return told;
 }
 
-describe('The memory of work in a thread', () => {
-  it('Rule 14.7: is what the work adds, whatever was there before', async () => {
+describe('Memory limit of work in a thread', () => {
+  it('Rule 14.7: counts the memory that the work adds, whatever was in use before', async () => {
     expect(await ended(0, 0, 25)).to.equal('ended');
     expect(await ended(35, 0, 25)).to.equal('ended');
     expect(await ended(0, 70, 25)).to.equal('ended');
   });
 
-  it('Rule 14.7: ends the work in time, before V8 ends the thread', async () => {
+  it('Rule 14.7: stops the work before V8 ends the thread', async () => {
     expect(await ended(0, 0, 60)).to.equal('out of memory');
     expect(await ended(35, 0, 60)).to.equal('out of memory');
     expect(await ended(0, 70, 100)).to.equal('out of memory');
   });
 
-  it('is limited for every thread, with a young generation of the same size on every Node', async () => {
+  it('applies to every thread, with a young generation of the same size on every Node version', async () => {
     expect(threadLimits(64)).to.deep.equal({
       maxYoungGenerationSizeMb: 48,
       maxOldGenerationSizeMb: 64 + programMb,

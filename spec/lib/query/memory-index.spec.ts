@@ -1,4 +1,4 @@
-/** The index in memory while others write: every answer is one state of the store, with all that was acknowledged before. */
+/** In-memory index during concurrent writes: every result reflects one state of the store, with all acknowledged writes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ const root = 'http://example.org/';
 const value = `${root}value`;
 const copies = 5;
 
-/** A store with an index and threads for queries. */
+/** Store with an index and query threads. */
 class Queried {
   readonly said: string[] = [];
-  /** How many queries were answered from memory, and from LevelDB. */
+  /** Number of queries answered from memory, and from LevelDB. */
   readonly used = { memory: 0, level: 0 };
   private readonly graphs = new Map<string, readonly string[]>();
 
@@ -31,7 +31,7 @@ class Queried {
     private readonly pool: QueryPool,
   ) {}
 
-  /** @param hasAll quads have all orders in LevelDB, so that queries need not wait for the index */
+  /** @param hasAll all indexes exist in LevelDB, so that queries need not wait for the in-memory index */
   static async open(bounds: Partial<MemoryIndexOptions>, hasAll = true): Promise<Queried> {
     const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-memory-'));
     const store = await openStore(dataDir, root, {});
@@ -88,7 +88,7 @@ class Queried {
     });
   }
 
-  /** The values in each graph. */
+  /** Values in each graph. */
   async read(): Promise<Map<string, number[]>> {
     const text = await this.ask(`SELECT ?g ?v { GRAPH ?g { ?s <${value}> ?v } }`);
     const found = new Map<string, number[]>();
@@ -115,7 +115,7 @@ class Queried {
       scope: async () => 'everything',
       gone: new AbortController().signal,
       decide: async (iris) => iris.map(() => true),
-      callService: () => Promise.reject(new Error('Nobody is asked here.')),
+      callService: () => Promise.reject(new Error('The authorizer must not be asked.')),
     });
     if (Buffer.isBuffer(body)) return body.toString();
     let text = '';
@@ -128,7 +128,7 @@ class Queried {
     expect(holds(), this.said.join('\n')).to.equal(true);
   }
 
-  /** Long enough for what would be done in vain. */
+  /** Long enough for unnecessary work to show. */
   rest(): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, 300));
   }
@@ -144,12 +144,12 @@ class Queried {
   }
 }
 
-describe('The index in memory', function () {
+describe('In-memory index', function () {
   this.timeout(60_000);
   let queried: Queried;
   afterEach(() => queried.close());
 
-  /** Writers that count up in graphs of their own, and readers that check what they see, for some time. */
+  /** Writers that increment values in their own graphs, and readers that check the visible values, for some time. */
   async function contend(
     ms: number,
     check: (seen: Map<string, number[]>) => void = () => {},
@@ -160,7 +160,7 @@ describe('The index in memory', function () {
     const acknowledged = new Map<string, number>();
     const writers = Array.from({ length: 4 }, async (_, writer) => {
       for (let state = 1; goesOn(); state++) {
-        // Two graphs of a transaction change together; the writer's old graphs stay as they are.
+        // Two graphs of a transaction change together. The writer's old graphs stay unchanged.
         const names = [`w${writer}/a`, `w${writer}/b`, `w${writer}/${state % 40}/old`];
         await queried.write(new Map(names.map((name) => [name, state])));
         for (const name of names) acknowledged.set(name, state);
@@ -187,10 +187,10 @@ describe('The index in memory', function () {
     expect(new Map([...last].map(([name, values]) => [name, values[0]!]))).to.deep.equal(acknowledged);
   }
 
-  it('is one state of the store in every answer, built again and again', async () => {
+  it('returns one state of the store in every result, across rebuilds', async () => {
     queried = await Queried.open({});
     queried.index.start();
-    // On a slow machine it takes longer, up to the spec's time.
+    // A slow machine may need the full timeout of the spec.
     await contend(
       1500,
       () => {},
@@ -199,7 +199,7 @@ describe('The index in memory', function () {
     expect(queried.used.memory).to.be.above(5);
   });
 
-  it('is one state of the store in every answer, with all changes in layers', async () => {
+  it('returns one state of the store in every result, with all changes in layers', async () => {
     queried = await Queried.open({ fewGraphs: 1_000_000 });
     await queried.write(new Map(Array.from({ length: 400 }, (_, at) => [`old/${at}`, at])));
     queried.index.start();
@@ -213,7 +213,7 @@ describe('The index in memory', function () {
     expect(queried.used.level).to.equal(0);
   });
 
-  it('is one state of the store in every answer where queries wait for it', async () => {
+  it('returns one state of the store in every result if queries wait for the index', async () => {
     queried = await Queried.open({}, false);
     await contend(
       1500,
@@ -223,19 +223,19 @@ describe('The index in memory', function () {
     expect(queried.used.memory).to.be.above(5);
   });
 
-  it('is waited for by the first query where the quads have one order', async () => {
+  it('makes the first query wait if LevelDB has one index', async () => {
     queried = await Queried.open({ idleMs: 2_000 }, false);
     await queried.write(new Map([['a', 1]]));
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
     expect(queried.used).to.deep.equal({ memory: 1, level: 0 });
-    // Let go, it is waited for again.
+    // After it was dropped, the next query waits for it again.
     await queried.until(() => queried.index.asked === undefined);
     await queried.write(new Map([['b', 1]]));
     expect([...(await queried.read()).keys()]).to.have.members(['a', 'b']);
     expect(queried.used).to.deep.equal({ memory: 2, level: 0 });
   });
 
-  it('is not waited for by a query that names its graphs', async () => {
+  it('does not delay a query that names its graphs', async () => {
     queried = await Queried.open({ maxQuads: 100 }, false);
     await queried.write(
       new Map([
@@ -253,21 +253,21 @@ describe('The index in memory', function () {
     expect(queried.used).to.deep.equal({ memory: 0, level: 0 });
   });
 
-  it('is not waited for in vain: the quads get all orders when they are too many for it', async () => {
+  it('ends the wait with all indexes in LevelDB if there are too many quads', async () => {
     queried = await Queried.open({ maxQuads: 100 }, false);
     await queried.write(new Map(Array.from({ length: 30 }, (_, at) => [`b${at}`, 2])));
     expect((await queried.read()).size).to.equal(30);
     expect(queried.store.kept.orders.isComplete).to.equal(true);
   });
 
-  it('is none where its limit is 0: the quads have all orders before the first query is answered', async () => {
+  it('does not exist if its limit is 0: LevelDB has all indexes before the first result', async () => {
     queried = await Queried.open({ maxQuads: 0 }, false);
     await queried.write(new Map([['a', 1]]));
     expect((await queried.read()).size).to.equal(1);
     expect([queried.builds, queried.store.kept.orders.isComplete]).to.deep.equal([0, true]);
   });
 
-  it('is not there until the first query comes', async () => {
+  it('does not exist before the first query', async () => {
     queried = await Queried.open({});
     await queried.write(new Map([['a', 1]]));
     await queried.rest();
@@ -280,7 +280,7 @@ describe('The index in memory', function () {
     expect(queried.used).to.deep.equal({ memory: 1, level: 0 });
   });
 
-  it('is let go when nobody asks for long, and comes again with the next query', async () => {
+  it('is dropped after a long time without queries, and rebuilt at the next query', async () => {
     queried = await Queried.open({ idleMs: 200 });
     await queried.write(new Map([['a', 1]]));
     await queried.read();
@@ -294,7 +294,7 @@ describe('The index in memory', function () {
     expect([...(await queried.read()).keys()]).to.have.members(['a', 'b']);
   });
 
-  it('is not built anew for changes that nobody asks for', async () => {
+  it('is not rebuilt for changes without queries', async () => {
     queried = await Queried.open({ fewGraphs: 3 });
     await queried.write(new Map([['a', 1]]));
     await queried.read();
@@ -307,7 +307,7 @@ describe('The index in memory', function () {
     expect((await queried.read()).size).to.equal(59);
   });
 
-  it('is left when there are too many quads, and comes again when there are fewer', async () => {
+  it('is dropped when there are too many quads, and rebuilt when there are fewer', async () => {
     queried = await Queried.open({ maxQuads: 100, fewGraphs: 3 });
     await queried.write(new Map([['a', 1]]));
     queried.index.start();
@@ -318,7 +318,7 @@ describe('The index in memory', function () {
     expect((await queried.read()).size).to.equal(31);
     await queried.until(() => queried.said.some((line) => line.includes('more than 100 quads')));
     expect(queried.index.asked).to.equal(undefined);
-    // What does not sink is not read again.
+    // A count that does not decrease is not read again.
     await queried.rest();
     expect((await queried.read()).size).to.equal(31);
     await queried.rest();
@@ -332,7 +332,7 @@ describe('The index in memory', function () {
     expect(queried.said.filter((line) => line.includes('more than'))).to.have.length(1);
   });
 
-  it('says why it could not be built', async () => {
+  it('logs why it could not be built', async () => {
     queried = await Queried.open({ folder: import.meta.filename });
     queried.index.start();
     await queried.until(() => queried.said.some((line) => line.includes('could not be built')));

@@ -1,4 +1,4 @@
-/** Matches from memory: for any terms, readers and changes they are those from LevelDB. */
+/** Matches from memory equal those from LevelDB for any terms, callers and changes. */
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -48,7 +48,7 @@ const triple = fc.record({
 });
 const graphs = fc.array(fc.array(triple, { maxLength: 8 }), { minLength: 5, maxLength: 5 });
 
-/** Names of graphs that there are not, so that a dataset names many. */
+/** Nonexistent graph names, so that a dataset names many. */
 const manyNames = Array.from({ length: 70 }, (_, number) => `${base}none/${number}`);
 const names = fc.option(
   fc
@@ -75,7 +75,7 @@ const bounds = fc.tuple(
   maybe(objects),
   maybe(graphNames.map((name) => factory.namedNode(name))),
 );
-// A triple of the union default graph has no graph of its own.
+// A triple of the union default graph has no graph.
 const wanteds = fc.oneof(
   fc.record({ part: fc.constant('union' as const), places: fc.subarray([0, 1, 2]), isStar: fc.boolean() }),
   fc.record({ part: fc.constant('named' as const), places: fc.subarray([0, 1, 2, 3]), isStar: fc.boolean() }),
@@ -119,7 +119,7 @@ describe('Matches from memory', function () {
       { numRuns: Number(process.env['ENGINE_RUNS'] ?? runs(60)) },
     ));
 
-  it('find every term of a table, and none that is not in it', () => {
+  it('find every term of a table and no other', () => {
     const tokens = Array.from(
       { length: 20_000 },
       (_, number) => `${base}${number % 7 === 0 ? '\u{1f600}é' : ''}${number}`,
@@ -155,7 +155,7 @@ async function same(
   wanted: { part: 'union' | 'named'; places: readonly number[]; isStar: boolean },
   all: Bounds,
 ): Promise<void> {
-  // A fresh dataset for each: what one asked for must not be known to the other.
+  // A new dataset for each, so that they share no decisions.
   const make = [
     matchesOf(datasetOf(level, snapshot, view), () => {}),
     new MemoryMatches(datasetOf(level, snapshot, view), memory, () => {}),
@@ -166,7 +166,7 @@ async function same(
   };
   const { part } = wanted;
   const [bound] = all as [Bounds[number]];
-  // Bounds that are looked up together have the same places bound.
+  // All bounds of a batch have the same bound positions.
   const alike = all.filter((each) => each.every((token, at) => (token === undefined) === (bound[at] === undefined)));
   const streamed = async (matches: QuadMatches, among?: { place: number; tokens: Set<string> }): Promise<string[]> => {
     const found: (string | undefined)[][] = [];

@@ -1,10 +1,10 @@
 /**
- * Small data, a query, and the rows that SPARQL 1.1 Query Language gives, with its section: found by random queries, where engines differ.
- * Rows are terms without `http://example.org/`, in the order of the variables, `-` for what is not bound, sorted.
+ * Small data, a query, and its rows by SPARQL 1.1 Query Language, with the section: cases in which engines differ, found by
+ * random queries. Rows are terms without `http://example.org/`, in the order of the variables, `-` if unbound, sorted.
  */
 export interface Case {
   readonly section: string;
-  /** A graph each, as Turtle. */
+  /** One graph each, as Turtle. */
   readonly data: readonly string[];
   readonly query: string;
   readonly rows: readonly string[];
@@ -90,7 +90,7 @@ export const cases: readonly Case[] = [
       ['SELECT (GROUP_CONCAT(?y) AS ?t) { ?x :k 1 OPTIONAL { ?x :p ?y } }', ['-'], [':a :p 3 ; :k 1 . :b :k 1 .']],
       ['SELECT (SUM(?y) AS ?s) (AVG(?y) AS ?a) (GROUP_CONCAT(?y) AS ?t) { ?x :p ?y }', ['0 0 '], [':a :k 3 .']],
       ['SELECT (SUM(?y) AS ?s) { ?x :p ?y }', ['7'], [':a :p "007"^^xsd:byte .']],
-      // Two solutions without a variable are one.
+      // Two empty solutions are equal.
       ['SELECT (COUNT(DISTINCT *) AS ?n) { _:c :p _:b }', ['1'], loops],
       ['SELECT (COUNT(DISTINCT *) AS ?n) { ?s :p _:b . _:b :q ?o }', ['2'], loops],
     ] as const
@@ -153,7 +153,7 @@ export const cases: readonly Case[] = [
       ['SELECT ?a { ?a :n ?b FILTER NOT EXISTS { ?c :n ?d FILTER(?d > ?b) } }', ['c']],
       ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?c :n ?d FILTER(?d > ?b) FILTER(?c != ?a) } }', ['a', 'b']],
       ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?a :n ?d FILTER(?d > ?b) } }', []],
-      // More rows than are held to be compared.
+      // More rows than are held for comparison.
       [
         `SELECT ?a { ?a :n ?b FILTER NOT EXISTS { ?c :n ?d VALUES ?x { ${many} } VALUES ?y { ${many} } FILTER(?d > ?b) } }`,
         ['c'],
@@ -172,7 +172,7 @@ export const cases: readonly Case[] = [
   ).map(([query, rows]) => ({ section: '18.6', data: [':a :n 1 ; :k 5 . :b :n 2 . :c :n 3 .'], query, rows })),
 ];
 
-/** What assigns a variable that is bound already (18.2.1, 19.8 note 12 and 13). */
+/** Assignments of variables that are already bound (18.2.1, 19.8 note 12 and 13). */
 export const assignedTwice: readonly string[] = [
   'SELECT * { GRAPH ?g { ?s :p ?o } BIND(1 AS ?g) }',
   'SELECT (1 AS ?g) { GRAPH ?g { ?s :p ?o } }',

@@ -1,4 +1,4 @@
-/** The query engine where engines differ: it answers what the Recommendation says, from LevelDB and from memory. */
+/** Query engine in cases where engines differ: results follow the Recommendation, from LevelDB and from memory. */
 import { expect } from 'chai';
 import { Parser } from 'n3';
 import { LwsError } from '../../../lib/errors.js';
@@ -18,7 +18,7 @@ import { assignedTwice, cases } from './recommendation-cases.js';
 const prologue = `PREFIX : <${base}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>`;
 const readable = new Set(graphNames);
 
-/** The variables of a SELECT, in their order. */
+/** Variables of a SELECT, in order. */
 const columnsOf = (query: string): string[] => {
   const head = query.slice(query.indexOf('SELECT') + 6, query.search(/ \{ | \{\}/));
   const named = [...head.matchAll(/AS \?(\w+)\)/g)];
@@ -31,7 +31,7 @@ function write(answer: Answer, query: string): string[] {
   return answer.rows.map((row) => names.map((name) => row.get(name)?.value.replace(base, '') ?? '-').join(' ')).sort();
 }
 
-describe('The query engine by the Recommendation', () => {
+describe('Query engine against the Recommendation', () => {
   let store: SpecLevel;
   before(async () => {
     store = await specLevel();
@@ -51,7 +51,7 @@ describe('The query engine by the Recommendation', () => {
     });
 
   for (const query of assignedTwice)
-    it(`SPARQL 1.1 19.8: a variable is assigned once: ${query}`, async () => {
+    it(`SPARQL 1.1 19.8: rejects a second assignment of a variable: ${query}`, async () => {
       const error = await engineAnswer(store.level, { readable }, `${prologue} ${query}`).then(
         () => undefined,
         ({ code }) => code,
@@ -59,7 +59,7 @@ describe('The query engine by the Recommendation', () => {
       expect(error).to.equal('malformed-query');
     });
 
-  it('SPARQL 1.1 18.2.4.1: SELECT * has its columns in the order of the text', async () => {
+  it('SPARQL 1.1 18.2.4.1: orders the columns of SELECT * as in the text', async () => {
     const columns = async (query: string): Promise<string> => (await parseQuery(query, base)).variables.join(' ');
     expect(await columns('SELECT * { ?z ?b "?q" OPTIONAL { ?a <http://a.example/?e> ?z } # ?f\n ?c $d 1 }')).to.equal(
       'z b a c d',
@@ -75,7 +75,7 @@ describe('The query engine by the Recommendation', () => {
     ['<http://a.example/f>(1, 2) || true', 'true'],
     ['BOUND(?y) && <http://a.example/f>(?y)', 'false'],
   ] as const)
-    it(`takes a call of an unknown function for an error: ${expression} (SPARQL 1.1, 17.6)`, async () => {
+    it(`treats a call of an unknown function as an error: ${expression} (SPARQL 1.1, 17.6)`, async () => {
       const answer = await engineAnswer(store.level, { readable }, `${prologue} SELECT (${expression} AS ?x) {}`);
       expect('rows' in answer && answer.rows.map((row) => row.get('x')?.value)).to.deep.equal([value]);
     });
@@ -88,6 +88,6 @@ describe('The query engine by the Recommendation', () => {
     );
     expect(refusal).to.be.instanceOf(LwsError);
     expect(refusal?.code).to.equal('bad-request');
-    expect(refusal?.message).to.match(/^The function <[^>]*#integer> takes one argument, and gets 2\.$/);
+    expect(refusal?.message).to.match(/^The function <[^>]*#integer> requires one argument, but has 2\.$/);
   });
 });

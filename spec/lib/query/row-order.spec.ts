@@ -1,6 +1,6 @@
 /**
- * The order of rows tells nothing of what is hidden: over two stores that differ in hidden graphs alone, a restricted caller gets
- * the same rows in the same order, from LevelDB and from memory, whatever has changed since memory was read.
+ * Row order reveals nothing of hidden data: over two stores that only differ in hidden graphs, a restricted caller gets the same
+ * rows in the same order, from LevelDB and from memory, with any changes since the index was built.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -19,10 +19,10 @@ import { randomData, randomQuery } from './engine-queries.js';
 const factory = new DataFactory<Quad>();
 const iri = (name: string): Term => factory.namedNode(base + name);
 
-/** Before, between and after the graphs that are open. */
+/** Before, between and after the open graphs. */
 const hiddenNames = ['graphs/A', 'graphs/b-', 'graphs/cc', 'graphs/d/x', 'graphs/z'].map((name) => base + name);
 
-/** Terms that open data has, in an order of their own, and such as it has not. */
+/** Terms of open data in a fixed order, and other terms. */
 const nodes = ['s4', 's3', 'h1', 's2', 's1', 'p3', 'a0', 'zz'].map(iri);
 const hiddenTriple: fc.Arbitrary<SpecTriple> = fc.record({
   subject: fc.constantFrom(...nodes),
@@ -32,7 +32,7 @@ const hiddenTriple: fc.Arbitrary<SpecTriple> = fc.record({
     fc.constantFrom(...['b', 'a', '7', 'é'].map((text) => factory.literal(text) as Term)),
   ),
 });
-/** Much of one predicate, so that it looks as if there were much of it. */
+/** Many triples of one predicate, to distort estimates. */
 const bulk: fc.Arbitrary<SpecTriple[]> = fc
   .tuple(fc.constantFrom('p1', 'p2', 'p3'), fc.constantFrom(0, 0, 0, 60, 400, 1500))
   .map(([predicate, count]) =>
@@ -57,7 +57,7 @@ const hiddenData: fc.Arbitrary<SpecData> = fc
 interface View {
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
-  /** Where open graphs are, as far as it is known. */
+  /** Known ranges of open graphs. */
   readonly ranges: readonly IriRange[] | undefined;
 }
 const exactly = unionOfRanges(graphNames.map(only));
@@ -72,7 +72,7 @@ const views: fc.Arbitrary<View> = fc
     ranges,
   }));
 
-/** What takes some of the rows, or puts them together as they come. */
+/** Operators that select or combine rows in their order of arrival. */
 const picking = fc
   .tuple(
     fc.constantFrom(
@@ -101,7 +101,7 @@ const picking = fc
   )
   .map(([where, form, most]) => ({ text: form(where, most) }));
 
-/** The rows as they come. */
+/** Rows in order of arrival. */
 async function rowsOf(
   { level }: SpecLevel,
   snapshot: LevelSnapshot,
@@ -139,7 +139,7 @@ async function rowsOf(
   }
 }
 
-/** The same store, some of whose reads take longer than others. */
+/** The same store with delays of some reads. */
 function unevenly(store: SpecLevel): SpecLevel {
   let reads = 0;
   const { level } = store;
@@ -154,7 +154,7 @@ function unevenly(store: SpecLevel): SpecLevel {
       },
     };
   };
-  // Private members are found on the store itself alone.
+  // Private members only exist on the store itself.
   const own = new Proxy(level, {
     get: (target, name) => {
       if (name === 'keys') return keys;
@@ -165,7 +165,7 @@ function unevenly(store: SpecLevel): SpecLevel {
   return { ...store, level: own };
 }
 
-describe('The order of rows', function () {
+describe('Row order', function () {
   const numRuns = Number(process.env['ENGINE_RUNS'] ?? runs(60));
   this.timeout(numRuns * 2000);
   let without: SpecLevel;
@@ -180,7 +180,7 @@ describe('The order of rows', function () {
     maxLength: 8,
   });
 
-  it('is the same from LevelDB, whatever is hidden and however long reads take', () =>
+  it('is the same from LevelDB, with any hidden data and any read latency', () =>
     fc.assert(
       fc.asyncProperty(randomData, hiddenData, queries, async (open, hidden, asked) => {
         await without.fill(open);
@@ -201,7 +201,7 @@ describe('The order of rows', function () {
       { numRuns },
     ));
 
-  it('is the same from memory, whatever is hidden and has changed', () =>
+  it('is the same from memory, with any hidden data and changes', () =>
     fc.assert(
       fc.asyncProperty(
         randomData,
@@ -210,7 +210,7 @@ describe('The order of rows', function () {
         fc.tuple(hiddenData, randomData),
         queries,
         async (open, hidden, [changed, changedToo], [before, openBefore], asked) => {
-          // What has changed was something else when memory was read.
+          // Changed graphs had another content when memory was read.
           const older = (now: SpecData, then: SpecData, names: readonly string[]): SpecData =>
             new Map([...now].map(([name, triples]) => [name, names.includes(name) ? (then.get(name) ?? []) : triples]));
           await without.fill(older(open, openBefore, changed));

@@ -1,4 +1,4 @@
-/** A graph's keys in memory are read as those of LevelDB are. */
+/** Keys of a graph in memory read like those of LevelDB. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
@@ -11,7 +11,7 @@ import { graphNames, type SpecLevel, type SpecTriple, specLevel } from './engine
 const f = new DataFactory<Quad>();
 const iri = (name: string) => f.namedNode(`http://e/${name}`);
 const graph = graphNames[0]!;
-/** More than one block, with terms that begin with each other. */
+/** More than one block, with terms that are prefixes of each other. */
 const triples: readonly SpecTriple[] = Array.from({ length: 5000 }, (_, at) => ({
   subject: iri(`s${at % 700}`),
   predicate: iri(`p${at % 3}`),
@@ -38,7 +38,7 @@ describe('query/state-before', () => {
     for await (const block of blocks) found.push(...block);
     return found;
   };
-  /** Beginnings of keys of every length, whole ones and absent ones among them. */
+  /** Key prefixes of every length, including complete and nonexistent ones. */
   const prefixes = indexNames.flatMap((index, at) => {
     const own = [0, 1700, 4999].map((number) => (at === 0 ? keys[number]! : otherKeys(keys[number]!)[at - 1]!));
     const beginnings = own.flatMap((key) => {
@@ -48,7 +48,7 @@ describe('query/state-before', () => {
     return [`${index}${separator}`, ...beginnings, `${index}${separator}http://e/absent${separator}`];
   });
 
-  it('gives the same keys for every prefix, leaps to the same targets, and knows the same keys', async () => {
+  it('returns the same keys for every prefix, leaps to the same targets, and has the same keys', async () => {
     const level: typeof lists = new LevelKeys(store.level, snapshot, () => {});
     for (const prefix of prefixes) {
       const expected = await all(level.blocks(prefix));
@@ -64,7 +64,7 @@ describe('query/state-before', () => {
     await level.close();
   });
 
-  it('leaps behind a target that is given after a block', async () => {
+  it('leaps to a target that is set after a block', async () => {
     const prefix = `GSPO${separator}${graph}${separator}`;
     const target = `${prefix}http://e/s9`;
     let isFirst = true;
@@ -80,12 +80,12 @@ describe('query/state-before', () => {
     expect(found.length).to.be.below(keys.length);
   });
 
-  it('asks now and then whether the work has to end', () => {
+  it('checks regularly if the work must stop', () => {
     const ended = graphState({ iri: graph, kind: 'rdf', keys }, () => {
       throw new Error('ended');
     }).keys();
     return all(ended.blocks(`SPOG${separator}`)).then(
-      () => expect.fail('it went on'),
+      () => expect.fail('it did not stop'),
       (error: Error) => expect(error.message).to.equal('ended'),
     );
   });

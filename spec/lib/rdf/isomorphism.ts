@@ -1,6 +1,6 @@
 /**
- * Tells whether two graphs are the same but for the names of their blank nodes, without trust in hashes: it finds a
- * mapping by colour refinement with backtracking, and checks it. It must not know syntaxes.
+ * Compares graphs up to the names of blank nodes, without hashes: finds a mapping by color refinement with backtracking, and
+ * verifies it. Must not depend on syntaxes.
  */
 
 import type { Quad, Term } from '@rdfjs/types';
@@ -8,7 +8,7 @@ import type { Quad, Term } from '@rdfjs/types';
 type Triple = readonly [subject: string, predicate: string, object: string];
 type Colours = ReadonlyMap<string, number>;
 
-/** Whether the graphs, taken as sets of triples whatever their graph component, are isomorphic (RDF 1.1 Concepts 3.6). */
+/** Returns true if the graphs, as sets of triples without their graph component, are isomorphic (RDF 1.1 Concepts 3.6). */
 export function isomorphic(left: readonly Quad[], right: readonly Quad[]): boolean {
   const a = distinctTriples(left);
   const b = distinctTriples(right);
@@ -60,7 +60,7 @@ function match(a: readonly Triple[], b: readonly Triple[], coloursOfA: Colours, 
     .some((candidate) => match(a, b, new Map([...inA, [chosen!, -1]]), new Map([...inB, [candidate, -1]])));
 }
 
-/** One round: a node's next colour stands for its own and those of all triples it is in. */
+/** One round: a node's next color combines its own and those of all its triples. */
 function refined(triples: readonly Triple[], colours: Colours, numbers: Map<string, number>): Colours {
   const signatures = new Map([...colours].map(([node, colour]) => [node, [String(colour)]]));
   const colour = (node: string): string => (isBlank(node) ? `_${colours.get(node)}` : node);

@@ -1,7 +1,4 @@
-/**
- * The JSON-LD writer, by graphs made by hand.
- * It must not know how the writer does it.
- */
+/** JSON-LD writer with manually written graphs. Must not depend on the implementation. */
 
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -17,7 +14,7 @@ const base = 'http://pod.example/alice/doc';
 const triple = (predicate: string, object: Quad['object'] = factory.literal('')): Quad =>
   factory.quad(factory.namedNode(base), factory.namedNode(predicate), object);
 
-/** The parsed document, after it was read again to see that it is the same graph. */
+/** Returns the parsed document, after checking that it has the same graph. */
 async function written(quads: Quad[], prefixes: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const text = writeJsonLd(quads, { base, prefixes });
   expect(isomorphic(await readJsonLd(text), quads), text).to.equal(true);
@@ -27,7 +24,7 @@ async function written(quads: Quad[], prefixes: Record<string, string> = {}): Pr
 const rewritten = (turtle: string, prefixes = { ex: 'http://ex.org/' }) =>
   written(readTurtle(`@prefix ex: <http://ex.org/> . ${turtle}`, base), prefixes);
 
-describe('The JSON-LD writer', () => {
+describe('JSON-LD writer', () => {
   it('writes one subject as one node object', async () => {
     const turtle = '<> ex:p "a", "b"@en-us, <x> ; ex:q 010 ; a ex:B, <urn:C> .';
     const expected = {
@@ -57,8 +54,8 @@ describe('The JSON-LD writer', () => {
   });
 });
 
-describe('The JSON-LD writer: lists', () => {
-  it('writes lists as such, wherever they are well-formed', async () => {
+describe('JSON-LD writer: lists', () => {
+  it('writes well-formed lists as such, in any position', async () => {
     expect(await rewritten('<> ex:p (1 (<x> ()) []), () .')).to.deep.include({
       'ex:p': [
         {
@@ -80,7 +77,7 @@ describe('The JSON-LD writer: lists', () => {
     await rewritten(`<> ex:p _:a . _:a ${first} 1 ; ${rest} _:b . _:b ${first} 2 ; ${rest} _:a .`);
   });
 
-  it('nests lists no deeper than is safe', () => {
+  it('limits the nesting of lists', () => {
     const cells = Array.from({ length: 20_000 }, (_, i) => factory.blankNode(`c${i}`));
     const quads = cells.flatMap((cell, i) => [
       factory.quad(cell, factory.namedNode(rdf.first), cells[i + 1] ?? factory.literal('')),
@@ -94,8 +91,8 @@ describe('The JSON-LD writer: lists', () => {
   });
 });
 
-describe('The JSON-LD writer: types and literals', () => {
-  it('writes types that are no identifiers as values of the property', async () => {
+describe('JSON-LD writer: types and literals', () => {
+  it('writes types that are not identifiers as values of the property', async () => {
     expect(await rewritten('<> a "literal", (1), _:b, () .')).to.deep.equal({
       '@context': { ex: 'http://ex.org/' },
       '@id': base,
@@ -104,7 +101,7 @@ describe('The JSON-LD writer: types and literals', () => {
     });
   });
 
-  it('keeps lexical forms, those of JSON literals included', async () => {
+  it('keeps lexical forms, including those of JSON literals', async () => {
     const forms = ['{"b" : 1,"a":2.0}', 'not JSON', '"a"', 'null', '1.0', 'true', ''];
     const types = [rdf.JSON, xsd.integer, xsd.decimal, xsd.boolean, rdf.XMLLiteral, 'urn:t'];
     const quads = forms.flatMap((form) =>
@@ -122,11 +119,11 @@ describe('The JSON-LD writer: types and literals', () => {
   });
 });
 
-describe('The JSON-LD writer: prefixes', () => {
+describe('JSON-LD writer: prefixes', () => {
   const context = async (quads: Quad[], prefixes: Record<string, string>) =>
     (await written(quads, prefixes))['@context'];
 
-  it('uses only prefixes that a reader takes for such', async () => {
+  it('only uses prefixes that parsers recognize', async () => {
     const good = {
       a: 'urn:a:',
       b: 'http://ex.org/',
@@ -146,7 +143,7 @@ describe('The JSON-LD writer: prefixes', () => {
     expect(Object.keys(document)).to.include.members(['a:x', 'urn:b:x', 'b:x', 'b:xy', 'urn:a://x']);
   });
 
-  it('drops a prefix with the name of a scheme that is in use', async () => {
+  it('drops a prefix with the name of a used scheme', async () => {
     const ex = { ex: 'urn:ex:' };
     const prefixes = { ...ex, mailto: 'urn:m:', tag: 'urn:t:', urn: 'http://u.example/', s: 'urn:s:' };
     expect(await context([triple('tag:a:b', factory.namedNode('mailto:a@b'))], prefixes)).to.deep.equal({

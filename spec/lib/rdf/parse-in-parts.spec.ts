@@ -1,4 +1,4 @@
-/** Documents that are read in parts say the same, and are refused for the same, as those that are read whole. */
+/** Documents parsed in parts have the same content and errors as those parsed as a whole. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import type { RdfFormat } from '../../../lib/rdf/formats.js';
@@ -61,12 +61,12 @@ describe('rdf/parse-in-parts', () => {
     ['too many triples', many, 'text/turtle', 4_999],
     ['as many triples as there may be', many, 'text/turtle', 5_000],
   ] as const)
-    it(`reads ${title} as the whole is read`, async () => {
+    it(`parses ${title} like the whole document`, async () => {
       const [whole, parts] = await both(text, format, triples);
       expect(parts).to.deep.equal(whole);
     });
 
-  it('gives the blank nodes of a document new labels, the same in all parts, and lets go of its bytes', () => {
+  it('gives the blank nodes of a document new labels, the same in all parts, and releases its bytes', () => {
     const bytes = new Uint8Array(Buffer.from(many));
     const labels = new Set<string>();
     let parts = 0;

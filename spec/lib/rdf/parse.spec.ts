@@ -1,4 +1,4 @@
-/** What is read of RDF documents, and what is refused, where the parsers that we use are less strict or more. */
+/** Accepted and rejected RDF documents, in cases where the parsers we use are too strict or too lenient. */
 import { expect } from 'chai';
 import { tasks } from '../../../lib/documents/document-tasks.js';
 import { LwsError } from '../../../lib/errors.js';
@@ -31,7 +31,7 @@ describe('N-Triples (section 7)', () => {
 
   for (const [title, text] of Object.entries({
     'two triples on a line': '<a:s> <a:p> <a:o> .\n<a:s> <a:p> <a:o> . <a:s> <a:p> "o" .',
-    'two triples without a blank between': '<a:s> <a:p> <a:o> .\n_:a <a:p> _:b._:c <a:p> _:d .',
+    'two triples without a space between': '<a:s> <a:p> <a:o> .\n_:a <a:p> _:b._:c <a:p> _:d .',
     'a triple on two lines': '<a:s> <a:p> <a:o> .\n<a:s> <a:p>\n<a:o> .',
     'a full stop on the next line': '<a:s> <a:p> <a:o> .\n<a:s> <a:p> <a:o>\n.',
   }))
@@ -58,13 +58,13 @@ describe('Documents of RDF 1.2', () => {
         }
       });
 
-  it('are read with a version and nothing new', async () => {
+  it('are accepted with a version and no new syntax', async () => {
     expect((await parse(`VERSION "1.2"\n${triple} .`, 'application/n-triples')).quads).to.have.length(1);
   });
 });
 
 describe('JSON-LD documents', () => {
-  it('may hold anything in a JSON literal, also what looks like a context (JSON-LD 1.1, 4.2.2)', async () => {
+  it('may contain anything in a JSON literal, even a context (JSON-LD 1.1, 4.2.2)', async () => {
     const value = { '@context': 'https://elsewhere.example/c', '@import': 'x', a: [{ '@context': ['y'] }] };
     for (const document of [
       { 'http://e.example/p': { '@value': value, '@type': '@json' } },
@@ -97,7 +97,7 @@ describe('JSON-LD documents', () => {
     ],
   };
   for (const [title, [document, values]] of Object.entries(nested))
-    it(`have a context for a term of @nest that holds ${title} (JSON-LD 1.1, 4.1.8)`, async () => {
+    it(`have a context for a term of @nest that contains ${title} (JSON-LD 1.1, 4.1.8)`, async () => {
       const { quads } = await parse(JSON.stringify({ ...subject, ...document }), 'application/ld+json');
       const found = quads.map(({ object }) =>
         object.value.replace(
@@ -108,7 +108,7 @@ describe('JSON-LD documents', () => {
       expect(found.sort()).to.deep.equal(values);
     });
 
-  it('are refused with contexts of others that name each other (JSON-LD 1.1 API, 4.1.2)', async () => {
+  it('are rejected with remote contexts that refer to each other (JSON-LD 1.1 API, 4.1.2)', async () => {
     const [a, b] = ['https://elsewhere.example/a', 'https://elsewhere.example/b/'];
     const read = (contexts: Readonly<Record<string, unknown>>) =>
       parseRdf(Buffer.from(JSON.stringify({ ...subject, '@context': a, p: 1 })), 'application/ld+json', {
@@ -142,7 +142,7 @@ describe('JSON-LD documents', () => {
     ],
   };
   for (const [title, [document, named]] of Object.entries(refusals))
-    it(`are refused with ${title}, by name (rule 1.14)`, async () => {
+    it(`are rejected with ${title}, by name (rule 1.14)`, async () => {
       expect(await refused(JSON.stringify({ ...subject, ...document }), 'application/ld+json')).to.contain(named);
     });
 
@@ -153,7 +153,7 @@ describe('JSON-LD documents', () => {
     'the context of a property': { p: { '@id': 'http://e.example/p', '@context': 'https://elsewhere.example/c' } },
     'the context of a type': { T: { '@id': 'http://e.example/T', '@context': 'https://elsewhere.example/c' } },
   }))
-    it(`name the context that does not ship, in ${title}`, async () => {
+    it(`name the context that is not built in, in ${title}`, async () => {
       const document = { '@context': context, '@type': 'T', p: { 'http://e.example/q': 'x' } };
       expect(await refused(JSON.stringify(document), 'application/ld+json')).to.contain('https://elsewhere.example/c');
     });

@@ -1,4 +1,4 @@
-/** RDF/XML where the W3C's tests say nothing: text in pieces, the document element, XML literals, stray text, encodings. */
+/** RDF/XML cases not covered by the W3C tests: text in pieces, the document element, XML literals, stray text, encodings. */
 import { expect } from 'chai';
 import { LwsError } from '../../../lib/errors.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
@@ -33,11 +33,11 @@ describe('RDF/XML', () => {
     blanks: [' <!-- c --> ', '  '],
   };
   for (const [title, [content, value]] of Object.entries(texts))
-    it(`7.2.16: text with ${title} is one text`, async () => {
+    it(`7.2.16: joins text with ${title}`, async () => {
       expect(await read(about(`<e:p>${content}</e:p>`))).to.deep.equal([`urn:a e:p ${value}`]);
     });
 
-  it('has some hundred elements within elements, and no more, which take longer and longer', async () => {
+  it('accepts a few hundred nested elements, but no more, because their cost grows', async () => {
     const nested = (depth: number): string =>
       within('<rdf:Description><e:p>'.repeat(depth) + '</e:p></rdf:Description>'.repeat(depth));
     expect(await read(nested(400))).to.have.length(400);
@@ -53,7 +53,7 @@ describe('RDF/XML', () => {
       `<rdf:Description ${namespaces} rdf:about="urn:a"><e:p xml:base="http://b/c/" rdf:resource="../x"/><e:p rdf:resource="y"/></rdf:Description>`,
       ['urn:a e:p http://b/x', 'urn:a e:p http://localhost/y'],
     ],
-    'xml:base of a property element, for what is within': [
+    'xml:base of a property element, for its content': [
       `<rdf:Description ${namespaces} rdf:about="urn:a"><e:p xml:base="http://b/"><e:T xml:base="c/" rdf:about="x"/></e:p></rdf:Description>`,
       ['urn:a e:p http://b/c/x', 'http://b/c/x rdf:type e:T'],
     ],
@@ -80,17 +80,17 @@ describe('RDF/XML', () => {
     ],
   };
   for (const [title, [element, triples]] of Object.entries(documents))
-    it(`7.2.8: a node element alone is a document, with ${title}`, async () => {
+    it(`7.2.8: accepts a single node element as document, with ${title}`, async () => {
       expect(await read(element)).to.have.members(triples);
       expect(await read(`<?xml version="1.0"?>\n<!-- c -->${element}\n`)).to.have.members(triples);
     });
 
   const literals: Readonly<Record<string, [content: string, value: string]>> = {
-    'characters that are escaped': ['a &amp; &lt;b> &#13;', 'a &amp; &lt;b&gt; &#xD;'],
+    'escaped characters': ['a &amp; &lt;b> &#13;', 'a &amp; &lt;b&gt; &#xD;'],
     CDATA: ['<![CDATA[<a>&]]>', '&lt;a&gt;&amp;'],
-    'attributes that are escaped': [`<a t='"&amp;&lt;&gt;&#9;'>x</a>`, '<a t="&quot;&amp;&lt;>&#x9;">x</a>'],
+    'escaped attributes': [`<a t='"&amp;&lt;&gt;&#9;'>x</a>`, '<a t="&quot;&amp;&lt;>&#x9;">x</a>'],
     'attributes in order': ['<a c="1" b="2" e:a="3"/>', '<a xmlns:e="http://e.example/" b="2" c="1" e:a="3"></a>'],
-    'a namespace where it is used first': [
+    'a namespace at its first use': [
       '<e:a><e:b/></e:a><e:c/>',
       '<e:a xmlns:e="http://e.example/"><e:b></e:b></e:a><e:c xmlns:e="http://e.example/"></e:c>',
     ],
@@ -101,13 +101,13 @@ describe('RDF/XML', () => {
     ],
   };
   for (const [title, [content, value]] of Object.entries(literals))
-    it(`7.2.17: an XML literal has ${title}`, async () => {
+    it(`7.2.17: preserves in an XML literal ${title}`, async () => {
       const document = about(`<e:p rdf:parseType="Literal">${content}</e:p><e:q>x</e:q>`);
       const { quads } = await parseRdf(Buffer.from(document), 'application/rdf+xml', { base });
       expect(quads.map(({ object }) => object.value)).to.deep.equal([value, 'x']);
     });
 
-  it('7.2.21: rdf:type as an attribute of a property is an IRI', async () => {
+  it('7.2.21: reads rdf:type as an attribute of a property as an IRI', async () => {
     for (const [content, triples] of [
       ['<e:p rdf:type="http://e.example/T"/>', ['urn:a e:p _', '_ rdf:type e:T']],
       [
@@ -121,7 +121,7 @@ describe('RDF/XML', () => {
     }
   });
 
-  it('7.2.20: a parse type that is not defined is that of literals', async () => {
+  it('7.2.20: reads an undefined parse type like Literal', async () => {
     expect(await read(about('<e:p rdf:parseType="Other"><a>x</a></e:p>'))).to.deep.equal(['urn:a e:p <a>x</a>']);
   });
 
@@ -130,13 +130,13 @@ describe('RDF/XML', () => {
     'in a node element': about('x'),
     'after a property': about('<e:p>a</e:p>x'),
     'before an element in a property': about('<e:p>x<e:T/></e:p>'),
-    'behind an element in a property': about('<e:p><e:T/>x</e:p>'),
+    'after an element in a property': about('<e:p><e:T/>x</e:p>'),
     'beside rdf:resource': about('<e:p rdf:resource="urn:b">x</e:p>'),
     'in parseType="Resource"': about('<e:p rdf:parseType="Resource">x</e:p>'),
     'in parseType="Collection"': about('<e:p rdf:parseType="Collection">x<e:T/></e:p>'),
     'as CDATA': about('<![CDATA[x]]>'),
   }))
-    it(`7.2: text ${title} is refused`, () => refuses(document));
+    it(`7.2: rejects text ${title}`, () => refuses(document));
 
   for (const [title, document] of Object.entries({
     'two elements in a property': about('<e:p><e:T/><e:T/></e:p>'),
@@ -145,13 +145,13 @@ describe('RDF/XML', () => {
     'rdf:about on a property': about('<e:p rdf:about="urn:b"/>'),
     'rdf:resource on a node': within('<e:T rdf:resource="urn:b"/>'),
     'rdf:RDF with an attribute': `<rdf:RDF ${namespaces} e:p="x"/>`,
-    'a document that ends early': within('').slice(0, -3),
+    'a truncated document': within('').slice(0, -3),
   }))
     it(`7.2: ${title} is refused`, () => refuses(document));
 
   for (const encoding of ['utf-16le', 'utf-16be'] as const)
     for (const mark of ['\ufeff', ''])
-      it(`XML 1.0, 4.3.3: ${encoding} is read, ${mark ? 'with' : 'without'} a byte order mark`, async () => {
+      it(`XML 1.0, 4.3.3: accepts ${encoding} ${mark ? 'with' : 'without'} a byte order mark`, async () => {
         const text = `${mark}<?xml version="1.0" encoding="UTF-16"?>${about('<e:p>ä€😀</e:p>')}`;
         const bytes = Buffer.from(text, 'utf16le');
         if (encoding === 'utf-16be') bytes.swap16();

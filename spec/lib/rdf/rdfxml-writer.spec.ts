@@ -1,7 +1,4 @@
-/**
- * The RDF/XML writer, by graphs made by hand.
- * It must not know how the writer does it.
- */
+/** RDF/XML writer with manually written graphs. Must not depend on the implementation. */
 
 import type { Literal, Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -30,8 +27,8 @@ async function written(quads: Quad[], prefixes: Record<string, string> = {}): Pr
 
 const declarations = (text: string): string[] => [...text.matchAll(/xmlns:(\S+="[^"]*")/g)].map((match) => match[1]!);
 
-describe('The RDF/XML writer', () => {
-  it('writes one element for each subject, the document first, with blank nodes by new labels', async () => {
+describe('RDF/XML writer', () => {
+  it('writes one element for each subject, the document first, with new labels of blank nodes', async () => {
     const quads = readTurtle(
       '<x> <urn:p:q> _:z . _:z <urn:p:q> <#it> . <> a <urn:p:T> ; <urn:p:q> "a", "b"@en-us, 1 .',
       base,
@@ -71,12 +68,12 @@ describe('The RDF/XML writer', () => {
     expect(await written([triple('urn:p:q', factory.literal('a\r\n'))])).to.include('>a&#xD;\n<');
   });
 
-  it('writes base directions by the means of RDF 1.2', async () => {
+  it('writes base directions in the syntax of RDF 1.2', async () => {
     const text = await written([triple('urn:p:q', factory.literal('a', { language: 'ar', direction: 'rtl' }))]);
     expect(text).to.include('rdf:version="1.2"');
   });
 
-  it('refuses characters that XML cannot hold', () => {
+  it('rejects characters that XML does not allow', () => {
     for (const character of ['\0', '\b', '\v', '\f', '\x1f', '\ufffe', '\uffff', '\ud800', 'a\udc00']) {
       const quads = [triple('urn:p:q', factory.literal(character))];
       expect(() => writeRdfXml(quads, { base, prefixes: {} }))
@@ -88,8 +85,8 @@ describe('The RDF/XML writer', () => {
   });
 });
 
-describe('The RDF/XML writer: names', () => {
-  it('splits a predicate before the longest name, unless a prefix says otherwise', async () => {
+describe('RDF/XML writer: names', () => {
+  it('splits a predicate before the longest name, unless a prefix requires another position', async () => {
     const name = async (predicate: string, prefixes?: Record<string, string>) =>
       /^ {4}<([^\s/>]+)/m.exec((await written([triple(predicate)], prefixes)).split('Description')[1]!)![1];
     expect(await name('http://ex.org/a.b#1c-d.e')).to.equal('ns1:c-d.e');
@@ -100,7 +97,7 @@ describe('The RDF/XML writer: names', () => {
     expect(await name(`${rdf.namespace}_1`, { r: rdf.namespace })).to.equal('r:_1');
   });
 
-  it('refuses predicates without a name, and those that RDF/XML takes for its own', () => {
+  it('rejects predicates without a name, and those with a meaning in RDF/XML', () => {
     const nameless = ['http://ex.org/', 'urn:p:1', 'urn:p:a/', 'http://ex.org/%20', 'http://www.w3.org/2000/xmlns/a'];
     const syntax = ['li', 'RDF', 'Description', 'ID', 'about', 'nodeID', 'resource', 'parseType', 'datatype', 'bagID'];
     for (const predicate of [...nameless, ...syntax.map((local) => rdf.namespace + local)]) {
@@ -110,7 +107,7 @@ describe('The RDF/XML writer: names', () => {
     }
   });
 
-  it('takes linear time for the longest of names', () => {
+  it('takes linear time for the longest names', () => {
     expect(() => writeRdfXml([triple(`urn:${'a'.repeat(1e6)}`)], { base, prefixes: {} })).not.to.throw();
     expect(() => writeRdfXml([triple(`urn:${'a'.repeat(1e6)}/`)], { base, prefixes: {} })).to.throw(
       UnwritablePredicateError,
@@ -120,7 +117,7 @@ describe('The RDF/XML writer: names', () => {
     );
   });
 
-  it('declares only what XML can declare', async () => {
+  it('declares only valid XML namespaces', async () => {
     const bad = { '': 'urn:a:', '1a': 'urn:a:', xmlx: 'urn:a:', XML: 'urn:a:', 'a:b': 'urn:a:', 'a b': 'urn:a:' };
     const reserved = {
       x: 'http://www.w3.org/XML/1998/namespace',

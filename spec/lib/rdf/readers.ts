@@ -1,14 +1,11 @@
-/**
- * Reads what the writers wrote, by parsers that are not ours.
- * It must not know the writers.
- */
+/** Reads the writers' output with third-party parsers. Must not depend on the writers. */
 
 import type { Quad } from '@rdfjs/types';
 import jsonld from 'jsonld';
 import { Parser } from 'n3';
 import { RdfXmlParser } from 'rdfxml-streaming-parser';
 
-/** Reads Turtle by the grammar of `format` alone, without N3's or other extensions. */
+/** Reads Turtle by the grammar of `format` only, without extensions of N3 or others. */
 export function readTurtle(text: string, base: string, format = 'text/turtle'): Quad[] {
   return new Parser({ baseIRI: base, format }).parse(text);
 }
@@ -18,7 +15,7 @@ export function readNTriples(text: string): Quad[] {
   return new Parser({ format: 'application/n-triples' }).parse(text);
 }
 
-/** Reads RDF/XML. IRIs are not validated: RDF permits more of them than RFC 3987. */
+/** Reads RDF/XML without validating IRIs: RDF allows more of them than RFC 3987. */
 export function readRdfXml(text: string, base: string): Promise<Quad[]> {
   return new Promise((resolve, reject) => {
     const quads: Quad[] = [];

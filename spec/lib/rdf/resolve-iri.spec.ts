@@ -1,4 +1,4 @@
-/** Relative references: the examples of RFC 3986 5.4, and bases that are none of theirs. */
+/** Relative references: the examples of RFC 3986 5.4, and other bases. */
 import { expect } from 'chai';
 import { resolveIri } from '../../../lib/rdf/resolve-iri.js';
 
@@ -49,7 +49,7 @@ const examples: Readonly<Record<string, string>> = {
 };
 
 describe('A relative reference', () => {
-  it('is resolved as RFC 3986 has it', () => {
+  it('is resolved as in RFC 3986', () => {
     const found = Object.keys(examples).map((reference) => [reference, resolveIri(reference, 'http://a/b/c/d;p?q')]);
     expect(Object.fromEntries(found)).to.deep.equal(examples);
   });
@@ -62,7 +62,7 @@ describe('A relative reference', () => {
     expect(resolveIri('#x', 'urn:a:b')).to.equal('urn:a:b#x');
   });
 
-  it('stays what it is without a base', () => {
+  it('stays unchanged without a base', () => {
     expect(resolveIri('g', '')).to.equal('g');
     expect(resolveIri('a b', '')).to.equal('a b');
   });

@@ -1,7 +1,4 @@
-/**
- * How Turtle and N-Triples write IRIs and literals, by terms chosen by hand.
- * It must not know how the writers do it.
- */
+/** IRIs and literals in Turtle and N-Triples, with manually chosen terms. Must not depend on the implementation. */
 
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -20,7 +17,7 @@ function withObject(value: string, datatypeOrLanguage: string = xsd.string): Qua
   return factory.quad(factory.namedNode(base), factory.namedNode('urn:p'), factory.literal(value, type));
 }
 
-/** A literal as Turtle writes it, read again to see that it is the same. */
+/** Returns a literal in Turtle, after checking that it is read as the same. */
 function literal(value: string, datatypeOrLanguage?: string): string {
   const quad = withObject(value, datatypeOrLanguage);
   const text = writeTurtle([quad], { base, prefixes: { xsd: xsd.namespace } });
@@ -28,7 +25,7 @@ function literal(value: string, datatypeOrLanguage?: string): string {
   return /<urn:p> (.*) \.\n$/s.exec(text)![1]!;
 }
 
-/** The IRIs as Turtle writes them, read again to see that they are the same. */
+/** Returns IRIs in Turtle, after checking that they are read as the same. */
 const references = (iris: string[], documentBase = base, prefixes = {}): string[] =>
   iris.map((iri) => {
     const quad = factory.quad(factory.namedNode('urn:s'), factory.namedNode('urn:p'), factory.namedNode(iri));
@@ -37,14 +34,14 @@ const references = (iris: string[], documentBase = base, prefixes = {}): string[
     return /<urn:p> (\S+) \.\n$/.exec(text)![1]!;
   });
 
-describe('The Turtle writer: IRIs', () => {
+describe('Turtle writer: IRIs', () => {
   it('writes the document, its fragments, its siblings and their children as relative references', () => {
     const names = ['', '#', '#a/b?c:d', 'name', 'name/', 'name/x', 'name#x', 'a.b%20c', 'doc/child', 'é'];
     const iris = names.map((name) => (/^[^#]/.test(name) ? `http://pod.example/alice/${name}` : base + name));
     expect(references(iris)).to.deep.equal(names.map((name) => `<${name}>`));
   });
 
-  it('writes in full what would resolve to something else, or might', () => {
+  it('writes the full IRI if a relative reference could resolve to another one', () => {
     const container = 'http://pod.example/alice/';
     const doubtful = ' / /x a//b a:b a/b:c . .. ./x ../x a/../b a/. .acl ?q x?q doc?q a#b:c'.split(' ');
     const iris = [
@@ -56,7 +53,7 @@ describe('The Turtle writer: IRIs', () => {
     expect(references(iris)).to.deep.equal(iris.map((iri) => `<${iri}>`));
   });
 
-  it('knows bases with a query, a fragment, no path or no hierarchy', () => {
+  it('supports bases with a query, a fragment, no path or no hierarchy', () => {
     expect(
       references(['http://a/b/c?q=x/y', 'http://a/b/c?q=x/y#z', 'http://a/b/d', 'http://a/b/c'], 'http://a/b/c?q=x/y'),
     ).to.deep.equal(['<>', '<#z>', '<d>', '<c>']);
@@ -79,8 +76,8 @@ describe('The Turtle writer: IRIs', () => {
   });
 });
 
-describe('The Turtle writer: prefixed names and escapes', () => {
-  it('takes the longest namespace that leaves a plain local name', () => {
+describe('Turtle writer: prefixed names and escapes', () => {
+  it('uses the longest namespace that leaves a plain local name', () => {
     const prefixes = {
       a: 'http://ex.org/',
       b: 'http://ex.org/ns#',
@@ -101,7 +98,7 @@ describe('The Turtle writer: prefixed names and escapes', () => {
     ]);
   });
 
-  it('escapes what must not be in an IRI', () => {
+  it('escapes characters that are not allowed in an IRI', () => {
     const quad = factory.quad(
       factory.namedNode('urn:s'),
       factory.namedNode('urn:p'),
@@ -112,8 +109,8 @@ describe('The Turtle writer: prefixed names and escapes', () => {
   });
 });
 
-describe('The Turtle writer: literals', () => {
-  it('writes numbers and booleans bare where the grammar reads them as the same', () => {
+describe('Turtle writer: literals', () => {
+  it('writes numbers and booleans bare if they are read as the same literal', () => {
     for (const value of ['1', '010', '+1', '-0']) expect(literal(value, xsd.integer)).to.equal(value);
     for (const value of ['1.0', '.5', '-.50', '+00.1']) expect(literal(value, xsd.decimal)).to.equal(value);
     for (const value of ['1E0', '.5e1', '1.e-1', '+1.5E+10']) expect(literal(value, xsd.double)).to.equal(value);
@@ -127,7 +124,7 @@ describe('The Turtle writer: literals', () => {
     expect(literal('1', `${xsd.namespace}byte`)).to.equal('"1"^^xsd:byte');
   });
 
-  it('escapes strings, and writes those of several lines as such', () => {
+  it('escapes strings, and writes multi-line strings as such', () => {
     expect(literal('plain é 💩')).to.equal('"plain é 💩"');
     expect(literal('"\\\t\r\b\f\0\x7f\uffff')).to.equal('"\\"\\\\\\t\\r\\b\\f\\u0000\\u007F\\uFFFF"');
     expect(literal('a "b" ""c""" \\\r\n"')).to.equal('"""a "b" \\""c\\"\\"" \\\\\\r\n\\""""');
@@ -135,7 +132,7 @@ describe('The Turtle writer: literals', () => {
     expect(literal('a', 'urn:t:x')).to.equal('"a"^^<urn:t:x>');
   });
 
-  it('refuses a language tag that would be something else', () => {
+  it('rejects an invalid language tag', () => {
     const quad = factory.quad(
       factory.namedNode('urn:s'),
       factory.namedNode('urn:p'),
@@ -146,7 +143,7 @@ describe('The Turtle writer: literals', () => {
   });
 });
 
-describe('The N-Triples writer', () => {
+describe('N-Triples writer', () => {
   it('writes one line each, in the order of the input, with new labels', () => {
     const quads = readTurtle('_:z <urn:p> _:y, "a\\n\\"\\\\\\u0001\\u007f"@en, 1 . <x> <urn:p> _:z .', 'http://a/');
     const text = writeNTriples(quads);

@@ -1,7 +1,4 @@
-/**
- * The Turtle and TriG writers' statements, by texts written by hand.
- * It must not know how the writers do it.
- */
+/** Statements of the Turtle and TriG writers, with manually written texts. Must not depend on the implementation. */
 
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -17,7 +14,7 @@ const base = 'http://pod.example/alice/doc';
 const simple = factory.quad(factory.namedNode(base), factory.namedNode('urn:p'), factory.literal(''));
 const ex = { ex: 'http://ex.org/ns#' };
 
-/** What Turtle of the hand becomes, with `ex` as its only prefix; it is read again to see that it is the same. */
+/** Converts Turtle with `ex` as its only prefix, after checking that the result is read as the same graph. */
 function rewritten(turtle: string, prefixes: Record<string, string> = ex, documentBase = base): string {
   const quads = readTurtle(`@prefix ex: <${ex.ex}> . ${turtle}`, documentBase);
   const text = writeTurtle(quads, { base: documentBase, prefixes });
@@ -25,13 +22,13 @@ function rewritten(turtle: string, prefixes: Record<string, string> = ex, docume
   return text;
 }
 
-/** The same without the prefix declaration and the blank line. */
+/** Omits the prefix declaration and the empty line. */
 function body(turtle: string, documentBase = base): string {
   return rewritten(turtle, ex, documentBase).replace(`@prefix ex: <${ex.ex}> .\n\n`, '');
 }
 
-describe('The Turtle writer: statements', () => {
-  it('groups by subject, the document and its fragments first, and types before all else', () => {
+describe('Turtle writer: statements', () => {
+  it('groups by subject, the document and its fragments first, and types first within a subject', () => {
     const text = '<other> ex:p 1 . <#it> ex:p <> ; a ex:B, ex:A . <> ex:q "a", "b" ; ex:p <#it> . <other> ex:q 2 .';
     expect(body(text)).to.equal(
       `<> ex:q "a", "b" ;
@@ -46,14 +43,14 @@ describe('The Turtle writer: statements', () => {
     );
   });
 
-  it('gives each of many objects a line of its own', () => {
+  it('writes each of many objects on its own line', () => {
     expect(body('<> ex:p 1, 2, 3, 4 .')).to.equal('<> ex:p 1, 2, 3, 4 .\n');
     expect(body('<> ex:p 1, 2, 3, 4, 5 .')).to.equal(
       '<> ex:p\n        1,\n        2,\n        3,\n        4,\n        5 .\n',
     );
   });
 
-  it('declares all prefixes in their order, but none that Turtle could not read back', () => {
+  it('declares all prefixes in order, except those that are not valid Turtle', () => {
     const bad = { _: 'urn:x:', 'a.': 'urn:x:', '1': 'urn:x:', 'a b': 'urn:x:', rel: 'x/', none: '', odd: 'urn:"' };
     const prefixes = { z: 'urn:z:', ...ex, '': `${base}#`, 'é.b': 'urn:é:', ...bad };
     const declared: Record<string, string> = {};
@@ -69,7 +66,7 @@ describe('The Turtle writer: statements', () => {
     ]);
   });
 
-  it('writes no triples as nothing but the prefixes', () => {
+  it('writes only the prefixes if there are no triples', () => {
     expect(writeTurtle([], { base, prefixes: ex })).to.equal('@prefix ex: <http://ex.org/ns#> .\n');
     expect(writeTurtle([], { base, prefixes: {} })).to.equal('');
   });
@@ -80,8 +77,8 @@ describe('The Turtle writer: statements', () => {
   });
 });
 
-describe('The Turtle writer: blank nodes', () => {
-  it('nests those with one reference, labels shared ones, and leaves the unreferenced anonymous', () => {
+describe('Turtle writer: blank nodes', () => {
+  it('nests those with one reference, labels shared ones, and writes unreferenced ones anonymously', () => {
     const text = '<> ex:p [ ex:q [], [ a ex:A ; ex:r _:s ] ] ; ex:s _:s . _:s ex:v 1 . [] ex:w 2 .';
     expect(body(text)).to.equal(
       `<> ex:p [ ex:q [], [ a ex:A ;
@@ -95,21 +92,21 @@ _:b0 ex:v 1 .
     );
   });
 
-  it('opens a cycle at one node, and nests what hangs on it', () => {
+  it('opens a cycle at one node, and nests nodes that depend on it', () => {
     expect(body('_:tail ex:v 1 . _:a ex:p _:b . _:b ex:p _:a ; ex:q _:tail . _:me ex:p _:me .')).to.equal(
       '_:b0 ex:p [ ex:p _:b0 ] ;\n    ex:q [ ex:v 1 ] .\n\n_:b1 ex:p _:b1 .\n',
     );
   });
 });
 
-describe('The Turtle writer: lists', () => {
+describe('Turtle writer: lists', () => {
   it('writes lists, lists in lists, and the empty one', () => {
     expect(body('<> ex:p (1 "b" <c> [ ex:q 1 ] (2 ()) ()) , () .')).to.equal(
       '<> ex:p ( 1 "b" <c> [ ex:q 1 ] ( 2 () ) () ), () .\n',
     );
   });
 
-  it('writes a list that is a subject, or in its own middle referred to, by its cells', () => {
+  it('writes a list that is a subject, or that is referenced in its middle, by its cells', () => {
     const prefixes = { ...ex, rdf: rdf.namespace };
     expect(rewritten('(1 2) ex:p 3 .', prefixes)).to.match(
       /\[] rdf:first 1 ;\n {4}rdf:rest \( 2 \) ;\n {4}ex:p 3 \.\n$/,
@@ -119,7 +116,7 @@ describe('The Turtle writer: lists', () => {
     expect(rewritten(shared, prefixes)).to.include('<> ex:p [ rdf:first 1 ;\n        rdf:rest _:b0 ], _:b0 .');
   });
 
-  it('does not take for a list what has a flaw anywhere', () => {
+  it('does not write a malformed list as a list', () => {
     const head = `@prefix r: <${rdf.namespace}> . <> ex:p _:a . _:a r:first 1 ; r:rest _:b . _:b r:first 2 ; `;
     for (const flaw of [
       'r:rest _:a .',
@@ -133,7 +130,7 @@ describe('The Turtle writer: lists', () => {
     }
   });
 
-  it('bears lists and nests of any length and depth', () => {
+  it('supports lists and nesting of any length and depth', () => {
     const node = (i: number) => factory.blankNode(`n${i}`);
     const first = factory.namedNode(rdf.first);
     const rest = factory.namedNode(rdf.rest);

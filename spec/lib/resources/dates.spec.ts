@@ -1,4 +1,4 @@
-/** The dates of states: they only go forward, and none guards a write that may be about another state. */
+/** Dates of states are monotonic, and no precondition on a date matches another state. */
 import { expect } from 'chai';
 import type { LwsError } from '../../../lib/errors.js';
 import { stageLinks } from '../../../lib/resources/metadata.js';
@@ -16,8 +16,8 @@ import { specStorage } from '../../support/storage.js';
 
 const second = Date.UTC(2026, 0, 1);
 
-describe('The date of a state', () => {
-  it('Rule 8.5: goes forward when the clock was set back', () => {
+describe('Date of a state', () => {
+  it('Rule 8.5: increases even if the clock was set back', () => {
     expect(dateAfter({ modified: second + 500 }, second - 3_600_000)).to.deep.equal({
       modified: second + 501,
       sharesSecond: true,
@@ -29,7 +29,7 @@ describe('The date of a state', () => {
     expect(dateAfter(undefined, second)).to.deep.equal({ modified: second });
   });
 
-  it('RFC 9110 13.1.4, 13.1.5: names a state when no other began within its second', () => {
+  it('RFC 9110 13.1.4, 13.1.5: identifies a state if no other began within its second', () => {
     const isLetThrough = (state: Dated, date: number): boolean => {
       try {
         assertPreconditions({ ifUnmodifiedSince: date }, state, 'state');
@@ -48,17 +48,17 @@ describe('The date of a state', () => {
     expect(isLetThrough(later, second + 1000)).to.equal(true);
   });
 
-  it('Rule 8.3: If-Modified-Since is not 304 where a change shares its second with the date that was seen', () => {
+  it('Rule 8.3: If-Modified-Since does not return 304 if a change has the same second as the given date', () => {
     const isFresh = (state: Dated, date: number): boolean => isNotModified({ ifModifiedSince: date }, 'tag', state);
     const first: Dated = { modified: second + 100 };
-    // The clock is an hour behind.
+    // The clock is one hour slow.
     const again = dateAfter(first, second - 3_600_000);
     expect([first, again].map((state) => isFresh(state, second))).to.deep.equal([true, false]);
     expect(isFresh(again, second + 1000)).to.equal(true);
     expect(isFresh(undated, second + 1000)).to.equal(false);
   });
 
-  it('Rule 8.3: a listing is as late as what it shows, and tells when two of them share a second', () => {
+  it('Rule 8.3: the date of a listing is the latest of its entries, and detects two changes in one second', () => {
     const container: Dated = { modified: second + 100 };
     expect(latest(container, [{ modified: second - 5000 }])).to.deep.include({ modified: second + 100 });
     expect(latest(container, [{ modified: second + 100 }]).sharesSecond).to.equal(undefined);
@@ -69,7 +69,7 @@ describe('The date of a state', () => {
     expect(latest(container, [{ modified: second + 5000 }, { modified: second }]).modified).to.equal(second + 5000);
   });
 
-  it('Rule 8.5: the first write of a linkset is after the resource, also when the clock was set back', async () => {
+  it('Rule 8.5: the first write of a linkset is later than the resource, even if the clock was set back', async () => {
     const { storage, memory, dispose } = await specStorage();
     const iri = `${storage.rootIri}x`;
     const record = {

@@ -1,4 +1,4 @@
-/** Updates of one graph: plain data are read inline, everything else is evaluated over a snapshot that a worker thread opens. */
+/** Updates of one graph: ground triples are parsed inline, everything else is evaluated over a snapshot that a worker thread opens. */
 import { expect } from 'chai';
 import { Documents, makePools, type Pools } from '../../../lib/documents/documents.js';
 import { patch } from '../../../lib/resources/patch.js';
@@ -32,7 +32,7 @@ describe('Documents.evaluateUpdate', function () {
   const put = async (turtle: string, mediaType = 'text/turtle') =>
     (await replace({ ...spec.storage, requireConditionalWrites: false }, { ...common, body: body(turtle, mediaType) }))
       .record;
-  /** The worker gets the directory of the database and nothing else of it. */
+  /** The worker only gets the directory of the database. */
   const overSnapshot = async (text: string, entry?: string) => {
     const { location } = spec.memory.level as unknown as { location: string };
     return (await documents.evaluateUpdate({ text }, { graph, entry }, { level: { location } as never as Level }))!;
@@ -42,7 +42,7 @@ describe('Documents.evaluateUpdate', function () {
       `${quad.subject.value} ${quad.predicate.value} ${quad.object.value}`.replaceAll(graph, ''),
     );
 
-  it('reads short plain data inline, as a change of any state', async () => {
+  it('parses short ground triples inline, as a change of any state', async () => {
     const begun = () => pools.updates.state.begun + pools.large.state.begun;
     const before = begun();
     const text = 'DELETE DATA { <#a> <#p> 1, 2 } ; INSERT DATA { <#a> <#p> 1 . [] <#q> 3 }';
@@ -53,7 +53,7 @@ describe('Documents.evaluateUpdate', function () {
     expect(begun()).to.equal(before);
   });
 
-  it('reads long plain data, and data that need the parser, in a worker, and refuses to evaluate more without a store', async () => {
+  it('parses long ground triples, and those that need the SPARQL parser, in a worker; evaluates nothing else without a store', async () => {
     const { begun } = pools.large.state;
     const many = Array.from({ length: 1000 }, (_, at) => `<#a> <#p> ${at}`).join(' . ');
     for (const [text, triples] of [
@@ -69,7 +69,7 @@ describe('Documents.evaluateUpdate', function () {
     expect(pools.large.state.begun).to.equal(begun + 4);
   });
 
-  it('evaluates everything else over a snapshot that the worker opens, and tells its revision', async () => {
+  it('evaluates everything else over a snapshot that the worker opens, and returns its revision', async () => {
     const { revision } = await put('<#a> <#p> 1, 2 ; <#r> 3 .');
     const delta = await overSnapshot(move);
     expect([shown(delta.added), shown(delta.removed)]).to.deep.equal([
@@ -81,7 +81,7 @@ describe('Documents.evaluateUpdate', function () {
     expect(await overSnapshot('DELETE WHERE { <#b> ?p ?o }')).to.deep.include({ added: [], removed: [], revision });
   });
 
-  it('reads a graph that an entry holds, and tells that there is none', async () => {
+  it('reads a graph from an entry, and reports a nonexistent one', async () => {
     const keys = (await documents.evaluateUpdate({ text: 'INSERT DATA { <#a> <#p> 1 }' }, { graph }))!.added;
     await spec.memory.level.put('spec entry', JSON.stringify({ revision: 'own', prefixes: {}, keys }));
     const delta = await overSnapshot(move, 'spec entry');
@@ -89,7 +89,7 @@ describe('Documents.evaluateUpdate', function () {
     expect(await overSnapshot(move, 'spec other')).to.deep.include({ added: [], revision: null });
   });
 
-  it('has the change of any state for plain data in a graph that stays large, and an exact one for everything else', async () => {
+  it('returns a change of any state for ground triples in a graph that stays large, and an exact one for other updates', async () => {
     const lines = Array.from({ length: largeGraph + 1 }, (_, at) => `<${graph}#s${at}> <${graph}#p> "x" .`);
     const { revision } = await put(lines.join('\n'), 'application/n-triples');
     for (const grow of [async () => {}, () => spec.memory.store.grow()]) {

@@ -1,9 +1,9 @@
-/** Where the pages of a listing begin. */
+/** Start positions of listing pages. */
 import { expect } from 'chai';
 import { describeStorage } from '../../support/conformance.js';
 
 describeStorage(
-  'Pages of a large listing, in any order',
+  'Pages of a large listing',
   (s) => {
     const page = async (container: string, number: number): Promise<string[]> => {
       const answer = await s.get(`${container}?page=${number}`, { Accept: 'application/lws+json' });
@@ -11,7 +11,7 @@ describeStorage(
       return (JSON.parse(answer.text) as { items: { id: string }[] }).items.map(({ id }) => id.slice(container.length));
     };
 
-    it('are those of the listing, whichever was asked for before, and after every change', async () => {
+    it('are correct in any order of requests, and after every change', async () => {
       const container = await s.container();
       const names = Array.from({ length: 23 }, (_, index) => `n${String(index).padStart(2, '0')}`);
       for (const name of names) await s.put(container + name, 'text/plain', name);

@@ -1,4 +1,4 @@
-/** PATCH: the cheap way and the full one give the same; what is hostile is ended and holds nobody up. */
+/** PATCH: inline and worker evaluation have the same result. Hostile updates are stopped and do not block other work. */
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { LwsError } from '../../../lib/errors.js';
@@ -49,7 +49,7 @@ describe('PATCH with SPARQL Update', () => {
     await spec.dispose();
   });
 
-  it('applies data operations in order, also when the text goes to the worker because it is long', async () => {
+  it('applies data operations in order, inline or in the worker if the text is long', async () => {
     await put('<#a> <#p> 1 .');
     await send('DELETE DATA { <#a> <#p> 1 } ; INSERT DATA { <#a> <#p> 2 }');
     expect(await turtle()).to.equal('<#a> <#p> 2 .\n');
@@ -58,19 +58,19 @@ describe('PATCH with SPARQL Update', () => {
     expect(spec.storage.store.record(iri)!.triples).to.equal(1000);
   });
 
-  it('sees in each operation what the one before it did, in the full language', async () => {
+  it('shows each operation the effects of the previous one, with a WHERE too', async () => {
     await put('<#a> <#p> 1, 2 .');
     await send('DELETE { ?s <#p> ?o } INSERT { ?s <#q> ?o } WHERE { ?s <#p> ?o } ; DELETE WHERE { ?s <#q> 1 }');
     expect(await turtle()).to.equal('<#a> <#q> 2 .\n');
   });
 
-  it('leaves state and tag as they were when nothing changes (rule 6.13)', async () => {
+  it('keeps state and tag if nothing changes (rule 6.13)', async () => {
     const { record } = await put('<#a> <#p> 1 .');
     for (const text of ['INSERT DATA { <#a> <#p> 1 }', 'DELETE { ?s ?p 7 } WHERE { ?s ?p 7 }', ''])
       expect((await send(text)).record.revision).to.equal(record.revision);
   });
 
-  it('keeps the labels of stored blank nodes and never merges them with new ones, after a restart either', async () => {
+  it('keeps the labels of stored blank nodes and never merges them with new ones, even after a restart', async () => {
     await put('[] <#name> "stored" .');
     await send('INSERT DATA { _:b0 <#name> "first" . _:b0 <#same> "first" }');
     const memory = await spec.memory.reopen();
@@ -107,7 +107,7 @@ describe('PATCH with SPARQL Update', () => {
     ['a catastrophic regex', `DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(REGEX("${'a'.repeat(40)}!", "^(a+)+$")) }`],
   ];
   for (const [what, text] of hostile)
-    it(`ends ${what} at its deadline with 422, changes nothing and lets others work meanwhile`, async () => {
+    it(`stops ${what} at its deadline with 422, changes nothing and does not block other work`, async () => {
       await put(Array.from({ length: 200 }, (_, i) => `<#s${i}> <#p${i}> ${i} .`).join('\n'));
       const before = spec.storage.store.record(iri)!;
       let longest = 0;
@@ -123,11 +123,11 @@ describe('PATCH with SPARQL Update', () => {
       expect(performance.now() - started).to.be.within(1400, 15_000 * slowness);
       expect(longest).to.be.below(1000 * slowness);
       expect(spec.storage.store.record(iri)).to.equal(before);
-      // The worker that was ended is replaced.
+      // A new worker replaces the one that was ended.
       await send('INSERT { <#after> <#p> true } WHERE {}');
     }).timeout(30_000);
 
-  it('applies every one of fifty concurrent patches, cheap and full ones mixed', async () => {
+  it('applies all of fifty concurrent patches, inline and in workers', async () => {
     await put('');
     await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
@@ -137,7 +137,7 @@ describe('PATCH with SPARQL Update', () => {
     expect(spec.storage.store.record(iri)!.triples).to.equal(50);
   }).timeout(30_000);
 
-  it('refuses triple terms and base directions instead of storing them wrong', async () => {
+  it('rejects triple terms and base directions', async () => {
     await put('<#a> <#p> 1 .');
     for (const text of [
       'INSERT DATA { <#a> <#p> <<( <#a> <#b> <#c> )>> }',
@@ -164,7 +164,7 @@ describe('PATCH with SPARQL Update', () => {
     );
   });
 
-  it('removes triples that an earlier version stored and RDF does not allow, which check finds', async () => {
+  it('removes triples that an earlier version stored and RDF does not allow, and check reports them', async () => {
     await put('<#a> <#p> 1 .');
     const { store } = spec.storage;
     const literal = { termType: 'Literal', value: 'x', language: '', datatype: xsdString };
@@ -186,7 +186,7 @@ describe('PATCH with SPARQL Update', () => {
     expect(await turtle()).to.equal('<#a> <#p> 1 .\n');
   });
 
-  it('SPARQL 1.1 17.4.2.9: BNODE("x") is a new node for each solution, and one within it', async () => {
+  it('SPARQL 1.1 17.4.2.9: creates one node for BNODE("x") per solution', async () => {
     await put('<#a> <#p> 1, 2, 3 .');
     await send(
       'INSERT { ?n <#of> ?v . ?m <#same> ?v } WHERE { <#a> <#p> ?v BIND(BNODE("x") AS ?n) BIND(BNODE("x") AS ?m) }',
@@ -196,14 +196,14 @@ describe('PATCH with SPARQL Update', () => {
     );
   });
 
-  it('SPARQL 1.1 9.3: a path finds the cycles that a node is on', async () => {
+  it('SPARQL 1.1 9.3: finds cycles through a node with a path', async () => {
     await put('<#a> <#p> <#b> . <#b> <#p> <#a> . <#c> <#p> <#d> . <#e> <#p> <#e> .');
     await send('INSERT { ?o <#round> true } WHERE { ?o <#p>+ ?o }');
     const found = [...(await turtle()).matchAll(/<#(\w)>[^.]*?<#round> true/g)].map(([, name]) => name);
     expect(found).to.deep.equal(['a', 'b', 'e']);
   });
 
-  it('SPARQL 1.1 4.1.1: relative references resolve against the base that holds where they stand', async () => {
+  it('SPARQL 1.1 4.1.1: resolves relative references against the base in effect at their position', async () => {
     await put('');
     const here = (reference: string): string => `<${new URL(reference, iri)}>`;
     for (const [text, ...expected] of [
@@ -237,7 +237,7 @@ describe('PATCH with SPARQL Update', () => {
     }
   });
 
-  it('refuses an update whose solutions make too much, before anything of it is held twice', async () => {
+  it('rejects an update whose solutions produce too much, before it is copied', async () => {
     await put(Array.from({ length: 60 }, (_, i) => `<#s${i}> <#p> ${i} .`).join('\n'));
     const before = await turtle();
     const doubled = Array.from({ length: 9 }, (_, i) => `BIND(CONCAT(?v${i}, ?v${i}) AS ?v${i + 1})`).join(' ');
@@ -246,14 +246,14 @@ describe('PATCH with SPARQL Update', () => {
     expect(await turtle()).to.equal(before);
   });
 
-  it('refuses what is nested too deeply, or too long a sequence of parts, as malformed', async () => {
+  it('rejects too deep nesting, or too long a sequence of operations, as malformed', async () => {
     for (const part of ['OPTIONAL { ?s ?p 7 }', 'MINUS { ?s ?p 7 }', 'FILTER NOT EXISTS { ?s ?p 7 }']) {
       const text = `INSERT { <#b> <#p> 2 } WHERE { ?s ?p ?o ${part.repeat(5000)} }`;
       expect((await refusal(changeOf(text, iri, []))).code).to.equal('malformed-body');
     }
   }).timeout(60_000);
 
-  it('SPARQL 1.1 19.8: escapes in names mean the same to the quick reader and to the parser', async () => {
+  it('SPARQL 1.1 19.8: decodes escapes in names equally in the fast parser and the SPARQL parser', async () => {
     await put('');
     await send('PREFIX x: <http://x/> INSERT DATA { <#a> x:a\\-b 7 }');
     await send('PREFIX x: <http://x/> INSERT { ?s x:c\\~d 8 } WHERE { ?s x:a\\-b 7 }');
@@ -266,7 +266,7 @@ describe('PATCH with SPARQL Update', () => {
     expect(lines).to.include('<http://x/c~d> "8"').and.not.to.include('a-b');
   });
 
-  it('changes nothing of an absent resource: 404, and POST gives it a name', async () => {
+  it('returns 404 for a nonexistent resource without changes, and POST creates it', async () => {
     expect((await refusal(send('DELETE DATA { <#a> <#p> 1 }'))).code).to.equal('not-found');
     const made = await create(spec.storage, { ...common, iri: root, slug: 'r', body: body('<> <#p> 1 .') });
     expect(made.record.iri).to.equal(iri);

@@ -228,7 +228,7 @@ describe('server/wrong start', function () {
       const long = 'x'.repeat(11);
       expect(await put('application/json', long)).to.deep.equal([
         413,
-        'The body is larger than the 10 bytes that are accepted here (lws.max-request-bytes).',
+        'The body exceeds the limit of 10 bytes (lws.max-request-bytes).',
       ]);
       expect((await put('x/y', long)).join()).to.match(/^413,.*lws\.max-binary-bytes/);
       expect((await put('x/y', 'xyz'))[0]).to.equal(507);

@@ -1,4 +1,4 @@
-/** The script of a thread that fills its heap. */
+/** Script of a thread that fills its heap. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { releaseMemoryWhenIdle } from '../../../lib/threads/idle-memory.js';
@@ -9,7 +9,7 @@ const fill = (): object[] => Array.from({ length: 500_000 }, (_, index) => ({ in
 const mib = (): number => Math.round(getHeapStatistics().total_physical_size / 2 ** 20);
 
 const functions = {
-  /** MiB of the heap when it is full of garbage, and after some looks at it: at rest, or at work meanwhile. */
+  /** MiB of the heap when it is full of garbage, and after some samples: idle, or with work in between. */
   async filled({ isAtWork }: { readonly isAtWork: boolean }): Promise<readonly [full: number, later: number]> {
     fill();
     const full = mib();

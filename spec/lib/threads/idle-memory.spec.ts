@@ -1,9 +1,9 @@
-/** Memory that a thread has taken and does not need any more. */
+/** Unused memory of a thread. */
 import { expect } from 'chai';
 import { Thread } from '../../../lib/threads/thread.js';
 import type { FilledFunctions } from './filled-thread.js';
 
-describe('The heap of a thread', function () {
+describe('Heap of a thread', function () {
   this.timeout(60_000);
   const filled = async (isAtWork: boolean): Promise<readonly [full: number, later: number]> => {
     const thread = new Thread<FilledFunctions>({ script: new URL('./filled-thread.js', import.meta.url), limits: {} });
@@ -14,13 +14,13 @@ describe('The heap of a thread', function () {
     }
   };
 
-  it('gives back what nothing holds when the thread has nothing to do', async () => {
+  it('releases garbage when the thread is idle', async () => {
     const [full, later] = await filled(false);
     expect(full).to.be.above(40);
     expect(later).to.be.below(20);
   });
 
-  it('is not collected while the thread has something to do', async () => {
+  it('is not collected while the thread has work', async () => {
     const [full, later] = await filled(true);
     expect(later).to.be.at.least(full - 5);
   });

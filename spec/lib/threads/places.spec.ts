@@ -1,11 +1,11 @@
-/** Pools of threads that share the number of threads of one. */
+/** Worker pools with a shared limit of threads. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ThreadSlots, WorkerPool } from '../../../lib/threads/worker-pool.js';
 import { slowness } from '../../support/patience.js';
 import type { WaitingFunctions } from './waiting-thread.js';
 
-describe('Pools that share places', function () {
+describe('Worker pools with a shared limit', function () {
   this.timeout(120_000);
   const most = 2;
   let pools: readonly WorkerPool<WaitingFunctions>[];
@@ -21,7 +21,7 @@ describe('Pools that share places', function () {
     pools[pool]!.run({ client, work: (thread) => thread.call('last', ms) });
   const threads = (): number => pools.reduce((sum, { held }) => sum + held, 0);
 
-  it('never have more threads together than there are places, and all jobs are done', async () => {
+  it('never exceed the limit together, and complete all jobs', async () => {
     open(8);
     let seen = 0;
     const watch = setInterval(() => {
@@ -33,7 +33,7 @@ describe('Pools that share places', function () {
     expect(seen).to.equal(most);
   });
 
-  it('have a thread each in turn, though one has jobs without an end', async () => {
+  it('get a thread each in turn, even if one has an endless queue', async () => {
     open(2);
     let isOver = false;
     const busy = Promise.all(
@@ -49,7 +49,7 @@ describe('Pools that share places', function () {
     await busy;
   });
 
-  it('get the place of a thread that rests, and that of a pool that is closed', async () => {
+  it('get the slot of an idle thread, and that of a closed pool', async () => {
     open(3);
     await Promise.all([run(0, 10, 'one'), run(0, 10, 'two')]);
     await run(1, 10);

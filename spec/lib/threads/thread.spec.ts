@@ -1,4 +1,4 @@
-/** What a caller of a thread hears when the thread is ended, and when it fails by itself. */
+/** Errors that the caller of a thread receives when the thread is ended, and when it fails. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ThreadEnded } from '../../../lib/threads/messages.js';
@@ -15,7 +15,7 @@ const failureOf = (work: Promise<unknown>): Promise<Error> =>
   );
 
 describe('A thread', () => {
-  it('that is told to end amid a call ends it as one that was interrupted, and not as one that failed', async () => {
+  it('reports a call as interrupted, not failed, if the thread is ended during it', async () => {
     const thread = made();
     let asked = (): void => {};
     const isAsked = new Promise<void>((resolve) => {
@@ -32,21 +32,21 @@ describe('A thread', () => {
     expect(await failureOf(thread.call('refuse', undefined))).to.be.instanceOf(ThreadEnded);
   });
 
-  it('has a lower priority than the HTTP thread where that is asked for (Linux)', async function () {
+  it('has a lower priority than the HTTP thread if requested (Linux)', async function () {
     if (process.platform !== 'linux') this.skip();
     const before = priority.niceness;
     priority.niceness = 10;
     const thread = made();
     priority.niceness = before;
     await failureOf(thread.call('refuse', undefined));
-    // proc(5): the nineteenth field of stat is the nice value; the second, a name, ends with the last parenthesis.
+    // proc(5): the 19th field of stat is the nice value. The second one, a name, ends with the last parenthesis.
     const niceOf = (task: string): number =>
       Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[16]);
     expect(readdirSync('/proc/self/task').map(niceOf)).to.include(Math.max(10, niceOf(String(process.pid))));
     await thread.end();
   });
 
-  it('that fails by itself is told of by the name and the words of its fault', async () => {
+  it('reports name and message of the error if the thread fails', async () => {
     const thread = made();
     const failure = await failureOf(thread.call('refuse', undefined));
     expect(failure).not.to.be.instanceOf(ThreadEnded);

@@ -1,17 +1,17 @@
-/** The script of a thread that holds something and waits for its caller. */
+/** Script of a thread that holds memory and waits for its caller. */
 import { acquire, type Caller, serve } from '../../../lib/threads/worker-host.js';
 
 const opened = acquire(async () => ({ close: async () => {} }));
 
 const functions = {
-  /** Asks until it is told to end. */
+  /** Repeats until it is told to end. */
   async ask(_: undefined, caller: Caller<{ wait: () => Promise<void> }, never>): Promise<void> {
     await opened;
     await caller.ask('wait');
   },
-  /** Is another pool's from here on. */
+  /** Belongs to another pool from here on. */
   async turnTo(): Promise<void> {},
-  /** Takes so many milliseconds. */
+  /** Blocks for this number of milliseconds. */
   async last(ms: number): Promise<void> {
     await opened;
     await new Promise((resolve) => setTimeout(resolve, ms));

@@ -37,7 +37,6 @@ const unfinished: Readonly<Record<string, readonly [number, number, number, numb
   'components/console': [3.29, 0.44, 1.76, 16.67],
   'components/formats': [4.3, 0.3, 0.96, 23.53],
   'components/metrics': [4.38, 0.55, 0.7, 21.43],
-  'components/notifications': [5.15, 1.58, 1.51, 22.23],
   'components/s3-blobs': [2.41, 0.61, 1.41, 10],
   'components/search-index': [3.43, 0.9, 1.2, 17.65],
   'components/sparql': [4.41, 0.57, 1.2, 15.55],

@@ -175,7 +175,7 @@ describe('server/wrong start', function () {
     const dataDir = join(folder, 'of-events');
     await runProcess(['owner', '--new-key', join(dataDir, 'owner.key')]);
     const environment = { LWS_DEV_OPEN: 'false' };
-    refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server answers at http/);
+    refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server responds at http/);
   });
 
   it('ends check with 3 when a table of the database is damaged, and when one is gone', async () => {

@@ -39,7 +39,6 @@ const unfinished: Readonly<Record<string, readonly [number, number, number, numb
   'components/metrics': [4.38, 0.55, 0.7, 21.43],
   'components/s3-blobs': [2.41, 0.61, 1.41, 10],
   'components/search-index': [3.43, 0.9, 1.2, 17.65],
-  'components/sparql': [4.41, 0.57, 1.2, 15.55],
   'components/storages': [5.91, 1.27, 0.7, 14.29],
   'components/transfer': [2.15, 0.16, 0.98, 7.84],
   'console/src': [4.07, 0.86, 1.38, 21.15],

@@ -78,7 +78,9 @@ describe('A batch that cannot be written, over HTTP', () => {
     for (const content of contents) await expectStorageFull(await put('later', content));
     await expectStorageFull(await fetch(`${folder}kept0`, { method: 'DELETE' }));
     const errors = server.log.filter(({ level }) => Number(level) >= 50).map(({ msg }) => msg);
-    expect(errors[0]).to.equal('The disk rejected a write. The storage is read-only until the disk accepts writes again.');
+    expect(errors[0]).to.equal(
+      'The disk rejected a write. The storage is read-only until the disk accepts writes again.',
+    );
   });
 
   it('goes on with reads', expectKept);

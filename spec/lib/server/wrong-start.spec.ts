@@ -46,7 +46,10 @@ describe('server/wrong start', function () {
   ])
     it(`refuses ${words[0]} of a folder that is not there, and makes none`, async () => {
       const dataDir = join(folder, 'nowhere');
-      refused(await runProcess(words, { dataDir }), /^quadpod: .*nowhere \(lws\.data-dir\) contains no storage\..*--data-dir DIRECTORY/);
+      refused(
+        await runProcess(words, { dataDir }),
+        /^quadpod: .*nowhere \(lws\.data-dir\) contains no storage\..*--data-dir DIRECTORY/,
+      );
       expect(existsSync(dataDir)).to.equal(false);
       expect(existsSync('to')).to.equal(false);
     });
@@ -175,7 +178,7 @@ describe('server/wrong start', function () {
     const dataDir = join(folder, 'of-events');
     await runProcess(['owner', '--new-key', join(dataDir, 'owner.key')]);
     const environment = { LWS_DEV_OPEN: 'false' };
-    refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server answers at http/);
+    refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server responds at http/);
   });
 
   it('ends check with 3 when a table of the database is damaged, and when one is gone', async () => {
@@ -284,7 +287,10 @@ describe('server/wrong start', function () {
     refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir requires a value/);
     refused(await runProcess(['owner', '--key']), /^quadpod: --key requires a value: --key=VALUE, FILE use/);
     refused(await runProcess(['imprt', 'x']), /^quadpod: Unknown command imprt\. Did you mean import\? "quadpod help"/);
-    refused(await runProcess(['frobnicate']), /^quadpod: Unknown command frobnicate\. "quadpod help" lists all commands\.$/m);
+    refused(
+      await runProcess(['frobnicate']),
+      /^quadpod: Unknown command frobnicate\. "quadpod help" lists all commands\.$/m,
+    );
   });
 
   it('refuses a lifetime that the storage would not take, and http for a provider elsewhere', async () => {

@@ -3,6 +3,7 @@
 import { plain } from '../../lib/component/commands.js';
 import { LwsError } from '../../lib/errors.js';
 import { TransferError } from '../../lib/exchange/member.js';
+import type { JobState } from '../../lib/jobs/job-runner.js';
 import type { BulkVerdict } from '../../lib/resources/bulk.js';
 import type { Rewrite } from '../../lib/storage/keys/iri-rewriting.js';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
@@ -36,7 +37,7 @@ export interface ImportFacts {
   readonly began: number;
 }
 
-export interface ImportState extends ImportFacts {
+export interface ImportState extends ImportFacts, JobState {
   /** Where reading continues after the last stored block; empty before the first. */
   cursor: string;
   blocks: number;
@@ -53,8 +54,7 @@ export interface ImportState extends ImportFacts {
   told: readonly ReportEntry[];
   /** The first agents that the source gives access, whether its access lists are imported or not. */
   access: readonly ReportEntry[];
-  /** `interrupted`: it can continue. */
-  status: 'running' | 'done' | 'failed' | 'interrupted';
+  status: JobState['status'];
   failure?: string;
 }
 
@@ -83,16 +83,13 @@ export const newState = (facts: ImportFacts): ImportState => ({
   ...{ leftOut: 0, told: [], access: [], status: 'running' },
 });
 
-/** The states of all imports in the store. One that was running when the server ended counts as interrupted. */
+/** Returns the stored states of all imports. */
 export async function keptStates(store: Store): Promise<ImportState[]> {
   const states: ImportState[] = [];
   for await (const entries of store.entries(entryRange(importSpace)))
-    for (const [, value] of entries) states.push(interrupted(JSON.parse(value) as ImportState));
+    for (const [, value] of entries) states.push(JSON.parse(value) as ImportState);
   return states;
 }
-
-const interrupted = (state: ImportState): ImportState =>
-  state.status === 'running' ? { ...state, status: 'interrupted' } : state;
 
 /** Writes the state; when the import cannot continue any more, removes the entries that were kept for that. */
 export const keepState = (store: Store, state: ImportState): Promise<void> => writeState(store, state.id, state);

@@ -38,7 +38,7 @@ export const threadData: unknown = data;
 /** Nobody waits for what the thread does any more. */
 export const isEnding = (): boolean => Atomics.load(shared, endAt) !== 0;
 
-/** @throws Error when nobody waits any more; cheap enough for loops */
+/** @throws Error when nobody waits any more. Cheap enough for loops */
 export function assertWanted(): void {
   if (isEnding()) throw new Error(unwanted);
 }
@@ -123,7 +123,7 @@ export async function release(opened: Closable): Promise<void> {
 }
 
 /**
- * Has functions called by whoever has the thread.
+ * Has functions called by the owner of the thread.
  * @param opened resolves when what they need has been loaded; when it rejects, the thread crashes
  */
 export function serve(functions: Functions, opened: Promise<unknown> = Promise.resolve()): void {

@@ -17,11 +17,11 @@ const linesIn = (files: readonly string[]): number => files.map(linesOf).reduce(
 const areas: Readonly<Record<string, readonly string[]>> = {
   query: ['lib/query'],
   console: ['console/src', 'components/console'],
-  data: ['lib/exchange', 'components/transfer', 'components/backup', 'components/formats'],
+  data: ['lib/exchange', 'lib/jobs', 'components/transfer', 'components/backup', 'components/formats'],
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 36_550, query: 13081, console: 9_250, data: 10_000, extras: 3920 };
+const limitsOfAreas = { core: 36_550, query: 13081, console: 9_250, data: 10_050, extras: 3920 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {

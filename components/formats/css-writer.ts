@@ -1,13 +1,13 @@
 /** Writes members as the data folder of a Community Solid Server 7 has them. */
 
 import {
-  type FormatTools,
   type Member,
   type MemberOf,
   parseMediaType,
   TransferError,
   type TreeSink,
   type Writer,
+  type WriteTools,
 } from '../../lib/plugin/formats.js';
 import { metadataQuads } from './css-metadata.js';
 import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
@@ -20,7 +20,7 @@ const maxTold = 500;
  * as they were. Links become triples of descriptions; owners, attributes of links and the state of components have no place there.
  */
 export class CssWriter implements Writer {
-  private readonly graphs: ReturnType<FormatTools['turtleFiles']>;
+  private readonly graphs: ReturnType<WriteTools['turtleFiles']>;
   private readonly names = new FolderNames();
   /** The graph whose parts come, and whether it is left out. */
   private graph: MemberOf<'container' | 'rdf' | 'bytes'> | undefined;
@@ -32,7 +32,7 @@ export class CssWriter implements Writer {
   constructor(
     private readonly sink: TreeSink,
     private readonly of: string,
-    private readonly tools: FormatTools,
+    private readonly tools: WriteTools,
   ) {
     this.graphs = tools.turtleFiles(sink, of);
   }

@@ -21,14 +21,14 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 36_550, query: 13081, console: 9_250, data: 10_050, extras: 3920 };
+const limitsOfAreas = { core: 36_550, query: 13081, console: 9_250, data: 10_100, extras: 3920 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
   'lib/resources/patch': 18_900,
   'lib/resources/replace': 4_450,
   'components/formats/formats': 2_450,
-  'components/transfer/import-worker': 8_650,
+  'components/transfer/import-worker': 8_000,
 };
 
 const maxApiNames = 100;

@@ -189,8 +189,8 @@ describe('Blobs in an S3 store', () => {
       .to.match(/403 SignatureDoesNotMatch.*secret-access-key/)
       .and.not.to.contain('not-this-one');
     expect(await opening({ accessKeyId: 'NOBODY' })).to.match(/403 InvalidAccessKeyId.*NOBODY.*access-key-id/);
-    expect(await opening({ bucket: 'other-bucket' })).to.match(/has no bucket other-bucket, which lws\.blobs names/);
-    expect(await opening({}, 'http://other.example/')).to.match(/blobs of the storage http:\/\/spec\.example\//);
+    expect(await opening({ bucket: 'other-bucket' })).to.match(/Bucket other-bucket \(lws\.blobs\) does not exist/);
+    expect(await opening({}, 'http://other.example/')).to.match(/blobs of another storage, http:\/\/spec\.example\//);
     expect(await opening({ endpoint: 'http://127.0.0.1:1' })).to.match(/lws\.blobs\.s3\.endpoint.*ECONNREFUSED/);
   });
 

@@ -1,4 +1,4 @@
-/** The components that every installation has; `lws.components` adds others. */
+/** Components of every installation. `lws.components` adds others. */
 import type { Component } from '../lib/component/contract.js';
 import accessGrants from './access-grants/index.js';
 import acme from './acme/index.js';

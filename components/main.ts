@@ -4,5 +4,5 @@ import { main } from '../lib/server/cli.js';
 import { standardComponents } from './index.js';
 
 const code = await main(process.argv.slice(2), standardComponents);
-// Streams of workers and timers must not keep a stopped server alive; what is written is flushed on exit.
+// Streams of workers and timers must not keep a stopped server alive. Output is flushed on exit.
 process.exit(code);

@@ -1,6 +1,6 @@
 /**
- * The package's entry, for a program that has the server within it: `import { createServer } from 'quadpod'`. It must not touch
- * the process: no signals, no output, no exit, no environment.
+ * Package entry, to embed the server in a program: `import { createServer } from 'quadpod'`. It must not touch the process: no
+ * signals, output, exit or environment.
  */
 import { createLog } from '../lib/log.js';
 import { createServer as createStorageServer, type Server } from '../lib/server/server.js';
@@ -15,18 +15,18 @@ export { StoreUnavailableError } from '../lib/storage/level/durable-level.js';
 
 export type StorageServer = Omit<Server, 'store'>;
 
-/** Settings by their names, with values as in `config.json`; what is left out has its default. */
+/** Settings by name, with values as in `config.json`. Omitted settings have their defaults. */
 export type ServerSettings = Readonly<Record<`lws.${string}`, unknown>>;
 
 export interface ServerOptions {
-  /** Takes the lines of the log, JSON, as many as `lws.log.level` says; absent: they go nowhere. */
+  /** Receives the log as JSON lines, at level `lws.log.level`. Absent: no log. */
   readonly log?: { write(line: string): unknown };
 }
 
 /**
- * Opens a storage, to be mounted in a server of one's own or to listen by itself.
- * @throws SettingsError for settings that cannot work, StoreUnavailableError when the folder cannot be used; the message is
- *   a sentence for whoever runs the program
+ * Opens a storage, to be mounted in your own server or to listen by itself.
+ * @throws SettingsError for invalid settings, StoreUnavailableError if the directory cannot be used. The message is a sentence
+ * for the operator
  */
 export async function createServer(given: ServerSettings, { log }: ServerOptions = {}): Promise<StorageServer> {
   const sources = { file: { name: 'the call of createServer', content: given } };

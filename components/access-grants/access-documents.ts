@@ -1,6 +1,6 @@
 /**
- * Access requests and grants as documents (rule 17.2): read strictly where access depends on it, kept as they are
- * otherwise. Pure; it must not know who may do what.
+ * Access requests and grants as documents (rule 17.2): parsed strictly where access depends on it, otherwise stored as sent.
+ * Independent of authorization.
  */
 
 import { isIdentity, noIdentity } from '../../lib/authorization/did.js';
@@ -18,11 +18,11 @@ type TargetType = 'Container' | 'DataResource' | 'StorageResource';
 interface Constraint {
   readonly leftOperand: string;
   readonly operator: string;
-  /** Absent: it holds something that is no text, and no comparison with that holds. */
+  /** Absent: a value is not a string, so all comparisons fail. */
   readonly rightOperand: readonly string[] | undefined;
 }
 
-/** One policy of a document, with arrays where the document may have single texts. */
+/** Policy of a document, with arrays even where the document has single strings. */
 export interface Policy {
   readonly actions: readonly Action[];
   readonly assignees: readonly string[];
@@ -31,7 +31,7 @@ export interface Policy {
   readonly constraints: readonly Constraint[];
 }
 
-/** A document as it is kept and shown. */
+/** Document as stored and returned. */
 export interface AccessDocument {
   readonly id: string;
   readonly type: readonly string[];
@@ -46,20 +46,17 @@ const targetTypes: ReadonlySet<unknown> = new Set<TargetType>(['Container', 'Dat
 
 const malformed = (detail: string): LwsError => new LwsError('malformed-body', detail);
 
-/**
- * The document that is kept of one that was sent.
- * @param storage the storage's URI
- * @throws LwsError `malformed-body`
- */
+/** Returns the document to store for a request body. @param storage URI of the storage @throws LwsError `malformed-body` */
 export function acceptDocument(sent: unknown, type: DocumentType, id: string, storage: string): AccessDocument {
-  if (!isObject(sent)) throw malformed(`An ${type} is a JSON object.`);
-  if (!valuesOf(sent['type']).includes(type)) throw malformed(`The type of the document has to be ${type}.`);
+  if (!isObject(sent)) throw malformed(`The ${type} must be a JSON object.`);
+  if (!valuesOf(sent['type']).includes(type)) throw malformed(`The type of the document must be ${type}.`);
   if (sent['storage'] !== storage && `${String(sent['storage'])}/` !== storage)
-    throw malformed(`The member storage has to be ${storage}.`);
-  if (sent['inbox'] !== undefined && !isWebUrl(sent['inbox'])) throw malformed('The inbox is no http or https URL.');
-  if (sent['request'] !== undefined && !isIri(sent['request'])) throw malformed('The member request is no IRI.');
+    throw malformed(`The member storage must be ${storage}.`);
+  if (sent['inbox'] !== undefined && !isWebUrl(sent['inbox']))
+    throw malformed('The inbox must be an http or https URL.');
+  if (sent['request'] !== undefined && !isIri(sent['request'])) throw malformed('The member request must be an IRI.');
   const access = valuesOf(sent['access']);
-  if (access.length === 0) throw malformed('The document gives no access: the member access is missing or empty.');
+  if (access.length === 0) throw malformed('The member access is missing or empty.');
   for (const policy of access) assertPolicy(policy, storage);
   if (type === 'AccessGrant') for (const part of [sent, ...(access as readonly Members[])]) assertUnrestricted(part);
   return {
@@ -71,13 +68,11 @@ export function acceptDocument(sent: unknown, type: DocumentType, id: string, st
   };
 }
 
-/** What ODRL lets a policy say besides permissions: a grant without it would give more than was meant. */
+/** Restrictions that ODRL allows in a policy. Ignoring one would grant more than was meant. */
 function assertUnrestricted(part: Members): void {
   const found = ['prohibition', 'obligation', 'duty'].find((name) => part[name] !== undefined);
   if (found !== undefined)
-    throw malformed(
-      `The member ${found} is not supported, and to ignore it would give more access than the grant says.`,
-    );
+    throw malformed(`The member ${found} is not supported. Ignoring it would give more access than the grant says.`);
 }
 
 const isIri = (value: unknown): value is string => typeof value === 'string' && isAbsoluteIri(value);
@@ -85,15 +80,15 @@ const isWebUrl = (value: unknown): boolean =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) && isAbsoluteIri(value);
 
 function assertPolicy(policy: unknown, storage: string): void {
-  if (!isObject(policy)) throw malformed('Every policy of access is an object.');
+  if (!isObject(policy)) throw malformed('Every policy in access must be an object.');
   const { type, action, assignee, target, constraint } = policy;
   if (!valuesOf(type).includes('AccessPolicy'))
-    throw malformed('Every policy of access has AccessPolicy among its type.');
+    throw malformed('Every policy in access must have the type AccessPolicy.');
   const unknown = valuesOf(action).find((name) => !actions.has(name));
   if (valuesOf(action).length === 0 || unknown !== undefined)
-    throw malformed('The action of a policy is read, modify, create or delete, or several of them.');
+    throw malformed('The action of a policy must be one or several of read, modify, create and delete.');
   if (valuesOf(assignee).length === 0 || !valuesOf(assignee).every(isIri))
-    throw malformed('A policy needs an assignee, which is a URI.');
+    throw malformed('A policy must have an assignee, which is a URI.');
   for (const text of valuesOf(assignee) as readonly string[]) if (!isIdentity(text)) throw noIdentity(text);
   assertTarget(target, storage);
   for (const entry of valuesOf(constraint))
@@ -101,25 +96,25 @@ function assertPolicy(policy: unknown, storage: string): void {
       !isObject(entry) ||
       ['leftOperand', 'operator', 'rightOperand'].some((member) => valuesOf(entry[member]).length === 0)
     )
-      throw malformed('A constraint has a leftOperand, an operator and a rightOperand.');
+      throw malformed('A constraint must have a leftOperand, an operator and a rightOperand.');
 }
 
 function assertTarget(target: unknown, storage: string): void {
-  if (!isObject(target)) throw malformed('A policy needs a target, which is an object with type and value.');
+  if (!isObject(target)) throw malformed('A policy must have a target, which is an object with type and value.');
   if (valuesOf(target['type']).length === 0 || !valuesOf(target['type']).every((type) => targetTypes.has(type)))
-    throw malformed('The type of a target is Container, DataResource or StorageResource.');
+    throw malformed('The type of a target must be Container, DataResource or StorageResource.');
   const values = valuesOf(target['value']);
-  if (values.length === 0) throw malformed('A target needs a value: the IRIs that the policy is about.');
+  if (values.length === 0) throw malformed('A target must have a value: the IRIs of its resources.');
   for (const value of values)
     if (!isIri(value) || !(value.startsWith(storage) || `${value}/` === storage))
-      throw malformed('A target lies outside of the storage, or is no IRI.');
+      throw malformed('A target must be the IRI of a resource in this storage.');
 }
 
 const texts = (values: readonly unknown[]): readonly string[] | undefined =>
   values.every((value) => typeof value === 'string') ? (values as readonly string[]) : undefined;
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** The policies of a document that was accepted. */
+/** Returns the policies of an accepted document. */
 export const policiesOf = ({ access }: AccessDocument, storage: string): readonly Policy[] =>
   access.flatMap(({ action, assignee, target, constraint }) => {
     const { type, value } = target as Members;
@@ -139,13 +134,13 @@ export const policiesOf = ({ access }: AccessDocument, storage: string): readonl
     }));
   });
 
-/** Those that depend on the request alone are known before any resource is. */
+/** Constraints that depend on the request only are evaluated before any resource is known. */
 const ofRequest: ReadonlySet<string> = new Set(['dateTime', 'client', 'purpose']);
 const ofResource: ReadonlySet<string> = new Set(['format', 'mediaType', 'type']);
 
 export const isOfRequest = ({ leftOperand }: Constraint): boolean => ofRequest.has(leftOperand);
 
-/** Whether a constraint on the request holds. */
+/** Evaluates a constraint on the request. */
 export function requestFulfils(
   { leftOperand, operator, rightOperand }: Constraint,
   access: Access,
@@ -158,18 +153,18 @@ export function requestFulfils(
   return compareSets(operator, value === undefined ? [] : purposes(leftOperand, value), rightOperand);
 }
 
-/** `LWS-Purpose` may name several. */
+/** `LWS-Purpose` may contain several purposes. */
 const purposes = (operand: string, value: string): readonly string[] =>
   operand === 'purpose' ? value.split(/[\s,]+/).filter(Boolean) : [value];
 
 export interface ResourceFacts {
-  /** The media type without parameters; absent for a container. */
+  /** Media type without parameters. Absent for a container. */
   readonly format: string | undefined;
-  /** IRIs, and the short name of the structural type. */
+  /** Types: IRIs, and the short name of the structural type. */
   readonly types: readonly string[];
 }
 
-/** Whether a constraint on the resource holds; an operand that nobody knows never does. */
+/** Evaluates a constraint on the resource. Unknown operands never match. */
 export function resourceFulfils({ leftOperand, operator, rightOperand }: Constraint, facts: ResourceFacts): boolean {
   if (!rightOperand || !ofResource.has(leftOperand)) return false;
   const left = leftOperand === 'type' ? facts.types : facts.format === undefined ? [] : [facts.format];
@@ -177,14 +172,14 @@ export function resourceFulfils({ leftOperand, operator, rightOperand }: Constra
 }
 
 function compareTimes(operator: string, now: number, then: number): boolean {
-  // A date that is none is NaN, and no comparison with that holds.
+  // An invalid date is NaN, and every comparison with NaN fails.
   if (operator === 'lt') return now < then;
   if (operator === 'lteq') return now <= then;
   if (operator === 'gt') return now > then;
   return operator === 'gteq' && now >= then;
 }
 
-/** A comparison with something absent fails, `neq` and `isNoneOf` included. */
+/** A comparison with an absent value fails, also for `neq` and `isNoneOf`. */
 function compareSets(operator: string, left: readonly string[], right: readonly string[]): boolean {
   if (left.length === 0) return false;
   const any = right.some((value) => left.includes(value));

@@ -1,6 +1,6 @@
 /**
- * The grants in force, by assignee and target, so that a decision looks only at those that could match however many there are; and what
- * they allow beyond the base model (rule 17.4).
+ * Index of active grants, by assignee and target, so that a decision reads only possible matches, and the access that they add to
+ * the base model (rule 17.4).
  */
 
 import {
@@ -32,7 +32,7 @@ import type { KeptDocument } from './kept-index.js';
 
 interface Grant {
   readonly id: string;
-  /** Who issued it, and must still be a controller when it is used. */
+  /** Issuer, who must still be a controller when the grant is used. */
   readonly issuer: string;
   readonly policy: Policy;
 }
@@ -43,7 +43,7 @@ const modeOf: Readonly<Record<Action, Mode>> = { read: 'read', create: 'append',
 
 export class GrantIndex implements PermissionSource {
   private readonly grants = new Map<string, Map<string, Grant[]>>();
-  /** Who controls the storage, for one request: outside of its transaction, and again inside. */
+  /** Controls the storage: cached per request, once outside of its transaction and once inside. */
   private readonly controllers = [new WeakMap<Access, Controllers>(), new WeakMap<Access, Controllers>()] as const;
 
   constructor(private readonly platform: Platform) {}
@@ -92,7 +92,7 @@ export class GrantIndex implements PermissionSource {
     return assignees.flatMap((assignee) => this.grants.get(assignee) ?? []);
   }
 
-  /** Grants of the mode whose target is the resource or a container above it. */
+  /** Returns the grants with the mode whose target is the resource or an ancestor container. */
   private candidates(
     assigned: readonly ReadonlyMap<string, readonly Grant[]>[],
     { mode, iri }: Question,
@@ -142,7 +142,7 @@ export class GrantIndex implements PermissionSource {
     };
   }
 
-  /** Whether the issuer controls the storage still; asked once per request. */
+  /** Returns true if the issuer still controls the storage. Decided once per request. */
   private isController(
     { access, view }: Pick<Question, 'access' | 'view'>,
     issuer: string,
@@ -176,7 +176,7 @@ export class GrantIndex implements PermissionSource {
           if (!actions.includes('read')) continue;
           if (!constraints.filter(isOfRequest).every((constraint) => requestFulfils(constraint, access, now))) continue;
           if (!(await this.isController({ access, view }, issuer, base))) continue;
-          // What depends on each resource is in no range.
+          // Grants that depend on each resource are not part of a range.
           if (constraints.some((constraint) => !isOfRequest(constraint))) return 'decide';
           if (targetType === 'DataResource' && target.endsWith('/')) return 'decide';
           if (covers(policy, target, target)) ranges.push(target.endsWith('/') ? subtree(target) : only(target));
@@ -185,7 +185,7 @@ export class GrantIndex implements PermissionSource {
   }
 }
 
-/** A container covers its subtree; a target of one kind only what is of that kind (rule 17.4). */
+/** A container covers its subtree. A typed target covers only resources of its type (rule 17.4). */
 function covers({ targetType }: Policy, target: string, iri: string): boolean {
   if (iri !== target && !target.endsWith('/')) return false;
   if (targetType === 'DataResource') return !iri.endsWith('/');

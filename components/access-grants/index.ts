@@ -1,4 +1,4 @@
-/** Access requests, and grants that widen what the base model allows (rule 17.4). */
+/** Access requests, and grants that extend the base model (rule 17.4). */
 import { defineComponent, type Platform } from '../../lib/component/contract.js';
 import { flag, integer, optional, setting, text } from '../../lib/settings.js';
 import { FollowedEntries } from '../../lib/storage/transactions/followed-entries.js';
@@ -11,23 +11,33 @@ const settings = {
     'lws.access-requests.enabled',
     flag,
     true,
-    'Take access requests, and grants, which are enforced.',
+    'Accept access requests and access grants, and enforce the grants.',
     'storage',
   ),
-  requestBytes: setting('lws.access-requests.max-bytes', integer(1), 16 << 10, 'The longest access request, in bytes.'),
+  requestBytes: setting(
+    'lws.access-requests.max-bytes',
+    integer(1),
+    16 << 10,
+    'Maximum size of an access request, in bytes.',
+  ),
   perSubject: setting(
     'lws.access-requests.max-per-subject',
     integer(1),
     100,
-    'Access requests of one subject that no controller has looked at.',
+    'Maximum unread access requests per subject.',
   ),
-  perAddress: setting('lws.access-requests.max-per-address', integer(1), 200, 'The same from one address.'),
-  inAll: setting('lws.access-requests.max-waiting', integer(1), 1_000, 'The same of all together.'),
+  perAddress: setting(
+    'lws.access-requests.max-per-address',
+    integer(1),
+    200,
+    'Maximum unread access requests per client address.',
+  ),
+  inAll: setting('lws.access-requests.max-waiting', integer(1), 1_000, 'Maximum unread access requests in total.'),
   controllerInbox: setting(
     'lws.access-requests.controller-inbox',
     optional(text('an http or https URL')),
     null,
-    'An inbox that is told of every access request and grant.',
+    'Inbox URL that is notified of every access request and grant.',
     'storage',
   ),
 };
@@ -67,7 +77,7 @@ export default defineComponent({
   },
 });
 
-/** Reads the grants in force, and follows what is committed before it is acknowledged: a grant is revoked at once. */
+/** Loads the active grants, and applies each commit before it is acknowledged: revocations take effect immediately. */
 async function indexGrants(platform: Platform): Promise<GrantIndex> {
   const index = new GrantIndex(platform);
   await FollowedEntries.open(platform.store, {

@@ -1,7 +1,4 @@
-/**
- * What is kept of a space, in memory: enough for listings and for the bounds on strangers, so that neither reads the documents. It follows
- * every commit.
- */
+/** In-memory index of stored documents: enough for listings and limits, so that neither reads the documents. Updated by every commit. */
 
 import { inAllStorages, type Tally } from '../../lib/authentication/tally.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -22,7 +19,7 @@ import {
   requestFulfils,
 } from './access-documents.js';
 
-/** Requests that no controller has looked at. */
+/** Requests that no controller has read. */
 export interface DocumentLimits {
   readonly perSubject: number;
   readonly perAddress: number;
@@ -33,7 +30,7 @@ interface Entry {
   readonly creator: string;
   readonly from: string | undefined;
   readonly isNew: boolean;
-  /** How listings show it. */
+  /** Entry in listings. */
   readonly item: ListedMember;
   readonly isParty: (access: Access) => boolean;
 }
@@ -68,7 +65,7 @@ export class KeptIndex {
     return index;
   }
 
-  /** The items that somebody sees, in the order of their names. */
+  /** Returns the items visible to the caller, ordered by name. */
   seenBy(access: Access, isController: boolean): readonly ListedMember[] {
     this.order ??= [...this.entries.names()].sort();
     return this.order.flatMap((name) => {
@@ -77,7 +74,7 @@ export class KeptIndex {
     });
   }
 
-  /** Whether there is room for another request. @throws LwsError `too-many-requests` */
+  /** Checks the limits for another request. @throws LwsError `too-many-requests` */
   assertRoom({ creator, from }: Pick<KeptDocument, 'creator' | 'from'>, limits: DocumentLimits): void {
     let [ofSubject, ofAddress, all] = [0, this.waiting.elsewhere(from), 0];
     for (const entry of this.entries.current()) {
@@ -89,7 +86,7 @@ export class KeptIndex {
     const refuse = (whose: string, setting: string): never => {
       throw new LwsError(
         'too-many-requests',
-        `${whose} as many access requests waiting as there may be (lws.access-requests.${setting}). Try again when a controller has looked at them.`,
+        `${whose} reached the limit of unread access requests (lws.access-requests.${setting}). Retry after a controller has read them.`,
         { fields: { 'Retry-After': '3600' } },
       );
     };
@@ -119,7 +116,7 @@ export class KeptIndex {
   }
 }
 
-/** Who sees a document beside controllers: its creator, and of a grant its assignees (unless it is bound to another client). */
+/** Readers of a document besides controllers: its creator, and the assignees of a grant (unless it is bound to another client). */
 export function partyOf(
   { document, creator }: KeptDocument,
   space: Space,
@@ -146,9 +143,9 @@ export interface KeptDocument {
   readonly creator: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
-  /** A digest of the address it came from; absent for those of earlier versions. */
+  /** Digest of the sender's address. Absent in records of earlier versions. */
   readonly from?: string;
-  /** A controller has looked at it, or answered it. */
+  /** True after a controller has read or answered it. */
   readonly isSeen?: true;
 }
 
@@ -159,7 +156,7 @@ export const readKept = (value: string): KeptDocument => JSON.parse(value) as Ke
 
 export const bytesOfKept = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringify(document));
 
-/** What a value from elsewhere would be here; `undefined` where it cannot be kept. @param here the IRI and the storage it would have */
+/** Converts an imported document, or returns `undefined` if it is not valid here. @param here its IRI and storage after the import */
 export function foreignDocument(
   value: unknown,
   type: DocumentType,
@@ -175,7 +172,7 @@ export function foreignDocument(
       gives: policies.flatMap(({ assignees, actions }) =>
         assignees.map((assignee) => `${assignee}: ${type} of ${actions.join(', ')}.`),
       ),
-      // A controller imports, who has seen them: they wait for nobody.
+      // Imported by a controller, so they count as read.
       keptBy: (creator): KeptDocument => ({ document, creator, created, isSeen: true }),
     };
   } catch (error) {

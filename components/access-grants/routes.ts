@@ -1,4 +1,4 @@
-/** The endpoints of access requests and access grants (rule 17.1). */
+/** Endpoints of access requests and access grants (rule 17.1). */
 import { randomUUID } from 'node:crypto';
 import type { View } from '../../lib/authorization/authorizer.js';
 import { controls, notFound } from '../../lib/authorization/guard.js';
@@ -34,10 +34,10 @@ export interface DocumentsEndpoint {
   readonly platform: Platform;
   readonly space: Space;
   readonly type: DocumentType;
-  /** Notified of every document. */
+  /** Inbox that is notified of every document. */
   readonly controllerInbox: string | null;
   readonly index: KeptIndex;
-  /** The longest document, in bytes. */
+  /** Maximum size of a document, in bytes. */
   readonly longest: number;
   readonly requests: DocumentLimits;
 }
@@ -72,14 +72,14 @@ async function post(endpoint: DocumentsEndpoint, { access, address, body: open }
   const mayPost = async (view: View): Promise<void> => {
     if (type === 'AccessRequest') index.assertRoom({ creator, from }, requests);
     else if (!(await controls(platform, view, access)))
-      throw new LwsError('forbidden', 'Only who controls the storage may grant access.', {
+      throw new LwsError('forbidden', 'Granting access requires control of the storage.', {
         reason: 'no control of the root',
       });
   };
   await mayPost(platform.store);
   const body = open();
   if (body.mediaType !== lwsJson)
-    throw new LwsError('unsupported-media-type', `An ${type} is sent as ${lwsJson}.`, {
+    throw new LwsError('unsupported-media-type', `Send the ${type} as ${lwsJson}.`, {
       fields: { 'Accept-Post': lwsJson },
     });
   const sent = parseJson(decodeUtf8(await readBody(body, longest)));
@@ -106,7 +106,7 @@ async function post(endpoint: DocumentsEndpoint, { access, address, body: open }
   };
 }
 
-/** The request that a grant names. */
+/** Returns the request that a grant refers to. */
 function answeredBy(
   { platform, type }: DocumentsEndpoint,
   document: AccessDocument,
@@ -125,8 +125,8 @@ function markSeen(tx: Transaction, key: string, kept: KeptDocument): void {
 }
 
 /**
- * Who is notified of a document: the controllers' inbox, and of a grant its own and that of the request that it answers. The inbox
- * of a request is a stranger's word, and is notified of nothing until then.
+ * Inboxes to notify of a document: the controllers' inbox and, for a grant, its own and that of the answered request. The inbox
+ * of a request is untrusted, so it gets nothing before the grant.
  */
 function inboxesOf(
   { controllerInbox, type }: DocumentsEndpoint,
@@ -144,7 +144,7 @@ const memberOf = (endpoint: DocumentsEndpoint, kept: KeptDocument): SystemMember
   modified: kept.created,
 });
 
-/** The document, for who may see it. @throws LwsError `not-found` for everybody else */
+/** Returns the document if the caller can see it. @throws LwsError `not-found` otherwise */
 async function visible(
   endpoint: DocumentsEndpoint,
   { access, parameters }: RouteRequest,
@@ -160,10 +160,10 @@ async function visible(
 
 async function read(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { controller, ...kept } = await visible(endpoint, request);
-  // Who controls the storage has looked at it: it leaves room for another.
+  // Read by a controller: it no longer counts as unread.
   if (controller && endpoint.type === 'AccessRequest' && !kept.isSeen)
     await saw(endpoint, request).catch((error: unknown) =>
-      endpoint.platform.log.error({ err: error }, 'that an access request was looked at could not be kept'),
+      endpoint.platform.log.error({ err: error }, 'an access request could not be marked as read'),
     );
   return systemMemberReply(endpoint.platform.rootIri, request.req, memberOf(endpoint, kept));
 }
@@ -181,7 +181,7 @@ async function remove(endpoint: DocumentsEndpoint, request: RouteRequest): Promi
   const { platform, space } = endpoint;
   const { creator, controller } = await visible(endpoint, request);
   if (!controller && creator !== request.access.principal!.subject)
-    throw new LwsError('forbidden', 'Only its issuer and controllers may delete a grant.', { reason: 'an assignee' });
+    throw new LwsError('forbidden', 'Deleting a grant requires its issuer or a controller.', { reason: 'an assignee' });
   const key = keyOf(space, request.parameters['name']!);
   const conditions = preconditions(request.req);
   const work = (tx: Transaction): void => {

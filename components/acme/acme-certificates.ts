@@ -1,6 +1,6 @@
 /**
- * A certificate that an ACME authority issues, kept in a folder and renewed before its end. While a new one cannot be had the one before
- * serves.
+ * Certificate issued by an ACME authority, stored in a directory and renewed before it expires. Until a new one is issued, the
+ * old one is used.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,24 +16,24 @@ import {
   writeWhole,
 } from '../../lib/plugin/certificates.js';
 
-/** One certificate of an ACME authority (RFC 8555), by http-01. */
+/** Certificate order of an ACME authority (RFC 8555), by http-01. */
 export interface Authority extends Pick<CertificateEquipment, 'authorities'> {
-  /** The URL of its directory. */
+  /** URL of the ACME directory. */
   readonly directory: string;
-  /** Where it may write to. */
+  /** Contact address for the authority. */
   readonly email: string | null;
 }
 
-/** Milliseconds that the authority may take for one answer. */
+/** Timeout of one response, in milliseconds. */
 const answerMs = 20_000;
-/** Bytes of an answer. */
+/** Maximum bytes of a response. */
 const answerBytes = 1 << 20;
 
-/** Loaded when a certificate is asked for: it is large, and seldom needed. */
+/** Loaded on first use: the module is large and seldom needed. */
 async function acmeClient({ authorities }: Authority): Promise<typeof import('acme-client')> {
   const acme = await import('acme-client');
   const { defaults } = acme.axios;
-  // Failures are tried again by who orders, with longer pauses.
+  // The caller retries, with longer pauses.
   Object.assign((defaults as { acmeSettings?: object }).acmeSettings ?? {}, { retryMaxAttempts: 0 });
   Object.assign(defaults, { timeout: answerMs, maxContentLength: answerBytes });
   const ca = authorities.map((file) => readFileSync(file, 'utf8'));
@@ -41,7 +41,7 @@ async function acmeClient({ authorities }: Authority): Promise<typeof import('ac
   return acme;
 }
 
-/** A new key of an account, PEM. */
+/** Returns a new account key, PEM. */
 export async function newAccountKey(authority: Authority): Promise<string> {
   const { crypto } = await acmeClient(authority);
   return (await crypto.createPrivateEcdsaKey()).toString();
@@ -49,8 +49,8 @@ export async function newAccountKey(authority: Authority): Promise<string> {
 
 /**
  * Orders a certificate and answers the challenges.
- * @param accountKey PEM; an account that the authority does not know yet is made
- * @throws Error when the authority cannot be reached, refuses, or gives something else
+ * @param accountKey PEM, creates the account if the authority does not know it
+ * @throws Error if the authority is unreachable, rejects the order, or returns something else
  */
 export async function orderCertificate(
   authority: Authority,
@@ -59,17 +59,17 @@ export async function orderCertificate(
 ): Promise<KeyPair> {
   const { Client, crypto } = await acmeClient(authority);
   const client = new Client({ directoryUrl: authority.directory, accountKey, backoffMin: 1_000, backoffMax: 15_000 });
-  // With contacts, though empty: of an account that is there already the client makes an update, which may not be empty.
+  // With contacts, even if empty: for an existing account the client sends an update, which must not be empty.
   const contact = authority.email === null ? [] : [`mailto:${authority.email}`];
   await client.createAccount({ termsOfServiceAgreed: true, contact });
   const [key, csr] = await crypto.createCsr({ altNames: [...domains] }, await crypto.createPrivateEcdsaKey());
   const certificate = await client.auto({
     csr,
     challengePriority: ['http-01'],
-    // Our own name need not lead back here from within.
+    // The server's own name may not resolve to it from inside.
     skipChallengeVerification: true,
     challengeCreateFn: async (_authorization, { type, token }, keyAuthorization) => {
-      if (type !== 'http-01') throw new Error(`the authority offers ${type} and not http-01`);
+      if (type !== 'http-01') throw new Error(`the authority offers ${type} instead of http-01`);
       challenges.set(token, keyAuthorization);
     },
     challengeRemoveFn: async (_authorization, { token }) => challenges.delete(token),
@@ -83,21 +83,21 @@ export async function orderCertificate(
 export interface AcmeOptions extends Authority, Omit<CertificateEquipment, 'dataDir'> {
   readonly domains: readonly string[];
   readonly renewBeforeDays: number;
-  /** Where account keys and certificates are kept, in files of mode 0600. */
+  /** Storage of account keys and certificates, in files with mode 0600. */
   readonly folder: string;
 }
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
-/** The pause after the first failure, doubled by each further one: authorities allow five failed validations an hour. */
+/** Backoff after the first failure, doubled for each further one: authorities allow five failed validations per hour. */
 const [firstPause, longestPause] = [2 * minute, 12 * hour];
-/** Longer than timers take, and clocks are put right. */
+/** Longer than the maximum of a timer, and clocks are adjusted. */
 const longestSleep = 12 * hour;
 
-/** The milliseconds until the next attempt after so many failures in a row; spread, since many fail at one time. */
+/** Returns the backoff after consecutive failures, in milliseconds, with jitter, because many servers may fail at the same time. */
 export const pauseAfter = (failures: number, random: number): number =>
   Math.min(longestPause, firstPause * 2 ** Math.min(failures - 1, 20)) * (1 + random / 4);
 
-/** When a certificate is to be renewed: so many days before its end, or at two thirds of a short life, and a little earlier. */
+/** Returns the renewal time: this many days before expiry, but for a short lifetime after two thirds of it, with jitter to the earlier side. */
 export function renewalOf(
   { notBefore, notAfter }: Pick<KeyPair, 'notBefore' | 'notAfter'>,
   days: number,
@@ -107,7 +107,7 @@ export function renewalOf(
   return notAfter - Math.min(days * day, life / 3) - random * Math.min(6 * hour, life / 50);
 }
 
-/** The certificates of an authority. */
+/** Certificates of an authority. */
 export function acmeCertificates(options: AcmeOptions): CertificateSource {
   return new AcmeCertificates(options);
 }
@@ -120,7 +120,7 @@ class AcmeCertificates implements CertificateSource {
   private isOrdering = false;
   private isStopped = false;
   private use: (pair: KeyPair) => void = () => {};
-  /** Of this authority alone: a certificate for trying is none of another authority's. */
+  /** Per authority: a staging certificate must not be used for another authority. */
   private readonly folder: string;
 
   constructor(private readonly options: AcmeOptions) {
@@ -139,17 +139,14 @@ class AcmeCertificates implements CertificateSource {
     this.use = use;
     const { log, domains, directory } = this.options;
     if (!this.pair)
-      log.warn(
-        { domains, directory },
-        'there is no TLS certificate yet: nobody can connect until the authority issues one',
-      );
+      log.warn({ domains, directory }, 'no TLS certificate yet: clients cannot connect until the authority issues one');
     this.wake();
   }
 
-  /** Orders now what is due, without waiting for the end of a pause. */
+  /** Orders a due certificate now, without waiting for the backoff. */
   reload(): void {
     const { log } = this.options;
-    if (Date.now() < this.due) log.info({ renewal: new Date(this.due) }, 'the TLS certificate need not be renewed yet');
+    if (Date.now() < this.due) log.info({ renewal: new Date(this.due) }, 'the TLS certificate is not due for renewal');
     this.wake();
   }
 
@@ -198,9 +195,9 @@ class AcmeCertificates implements CertificateSource {
     const wait = pauseAfter(++this.failures, Math.random());
     const next = new Date(Date.now() + wait);
     const until = this.pair && new Date(this.pair.notAfter);
-    const still = until ? 'the one before serves on' : 'there is none, and nobody can connect';
+    const still = until ? 'the previous one is still used' : 'there is none, so clients cannot connect';
     if (!this.isStopped)
-      log.error({ domains, directory, next, until, err: error }, `no TLS certificate could be had: ${still}`);
+      log.error({ domains, directory, next, until, err: error }, `no TLS certificate was issued: ${still}`);
     this.sleep(wait);
   }
 
@@ -217,17 +214,17 @@ class AcmeCertificates implements CertificateSource {
       const text = readFileSync(file, 'utf8');
       return keyPair(text.slice(text.indexOf('-----BEGIN CERTIFICATE')), text);
     } catch (error) {
-      this.options.log.error({ file, err: error }, 'the kept TLS certificate cannot be used: another one is ordered');
+      this.options.log.error({ file, err: error }, 'the stored TLS certificate cannot be used, ordering another one');
       return undefined;
     }
   }
 
-  /** A certificate that cannot be kept serves until the next start. */
+  /** A certificate that cannot be stored is used until the next start. */
   private keep({ key, certificate }: KeyPair): void {
     try {
       writeWhole(join(this.folder, 'certificate.pem'), `${key.trimEnd()}\n${certificate}`);
     } catch (error) {
-      this.options.log.error({ folder: this.folder, err: error }, 'the new TLS certificate cannot be kept');
+      this.options.log.error({ folder: this.folder, err: error }, 'the new TLS certificate cannot be stored');
     }
   }
 

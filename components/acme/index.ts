@@ -1,4 +1,4 @@
-/** Certificates of an ACME authority (RFC 8555), where `lws.tls.acme.directory-url` names one. */
+/** Certificates of an ACME authority (RFC 8555), if `lws.tls.acme.directory-url` is set. */
 
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -27,31 +27,31 @@ export const acmeSettings = {
     'lws.tls.acme.directory-url',
     optional(httpsUrl),
     null,
-    'The directory of an ACME authority to get certificates of, such as https://acme-v02.api.letsencrypt.org/directory.',
+    'Directory URL of an ACME authority that issues certificates, such as https://acme-v02.api.letsencrypt.org/directory.',
   ),
   domains: setting(
     'lws.tls.acme.domains',
     list,
     [],
-    'The host names of the certificate; none: the host of the base URI.',
+    'Host names of the certificate. Default: the host of the base URI.',
   ),
   email: setting(
     'lws.tls.acme.email',
     optional(text('an e-mail address')),
     null,
-    'Where the ACME authority may write to.',
+    'Contact e-mail address for the ACME authority.',
   ),
   terms: setting(
     'lws.tls.acme.accept-terms-of-service',
     flag,
     false,
-    'Accept the terms of service of the ACME authority; without it no certificate is asked for.',
+    'Accept the terms of service of the ACME authority; required to order a certificate.',
   ),
   renewDays: setting(
     'lws.tls.acme.renew-before-days',
     integer(1, 365),
     30,
-    'Days before its end at which a certificate is renewed; never before two thirds of its life.',
+    'Days before expiry at which a certificate is renewed, but not before two thirds of its lifetime.',
   ),
 } as const;
 
@@ -59,7 +59,7 @@ const refuse = (message: string): never => {
   throw new SettingsError(message);
 };
 
-/** @throws SettingsError for combinations that cannot work, with one sentence that names the setting */
+/** @throws SettingsError for invalid combinations, with one sentence that names the setting */
 export function assertUsable(
   { directory, domains, email, terms }: SettingsOf<typeof acmeSettings>,
   { host, httpPort, hasFiles, hasWebroot }: TlsFacts,
@@ -72,35 +72,32 @@ export function assertUsable(
     ] as const)
       if (isSet && !hasFiles)
         refuse(
-          `${name} needs TLS. Set lws.tls.certificate and lws.tls.key, or lws.tls.acme.directory-url, or unset it.`,
+          `${name} requires TLS. Set lws.tls.certificate and lws.tls.key, or lws.tls.acme.directory-url, or unset it.`,
         );
     return;
   }
-  if (hasFiles)
-    refuse(
-      'lws.tls.certificate and lws.tls.acme.directory-url are both set. Unset the one that the certificate is not to come from.',
-    );
+  if (hasFiles) refuse('lws.tls.certificate and lws.tls.acme.directory-url are both set. Unset one of them.');
   if (hasWebroot)
     refuse(
-      'lws.tls.acme.webroot is for an ACME client outside, and lws.tls.acme.directory-url sets one up here. Unset one.',
+      'lws.tls.acme.webroot is for an external ACME client, and lws.tls.acme.directory-url is for the built-in one. Unset one of them.',
     );
   if (!terms)
     refuse(
-      'lws.tls.acme.directory-url is set and lws.tls.acme.accept-terms-of-service is not. Read the terms of the authority, and set it to true.',
+      'lws.tls.acme.directory-url is set, but lws.tls.acme.accept-terms-of-service is not. Read the terms of the authority, then set it to true.',
     );
   if (httpPort === null)
     refuse(
-      'lws.tls.acme.directory-url needs lws.tls.http-port, which the authority asks for challenges. It asks at port 80: set 80, or the port that 80 is forwarded to.',
+      'lws.tls.acme.directory-url requires lws.tls.http-port, because the authority fetches challenges from port 80. Set 80, or the port that 80 is forwarded to.',
     );
   if (isIP(host.replace(/^\[|\]$/g, '')) !== 0)
-    refuse(`lws.tls.acme.directory-url needs a host name in lws.base-uri; ${host} is an address.`);
+    refuse(`lws.tls.acme.directory-url requires a host name in lws.base-uri; ${host} is an address.`);
   for (const domain of domains)
     if (!isHostName(domain))
       refuse(
-        `lws.tls.acme.domains has ${JSON.stringify(domain)}; expected host names such as storage.example, without *.`,
+        `lws.tls.acme.domains contains ${JSON.stringify(domain)}; expected host names such as storage.example, without *.`,
       );
   if (domains.length > 0 && !domains.some((domain) => domain.toLowerCase() === host))
-    refuse(`lws.tls.acme.domains lacks ${host}, the host of lws.base-uri.`);
+    refuse(`lws.tls.acme.domains does not contain ${host}, the host of lws.base-uri.`);
   if (email !== null && !/^[^\s@,?]+@[^\s@,?]+$/.test(email))
     refuse(`lws.tls.acme.email is ${JSON.stringify(email)}; expected an e-mail address.`);
 }

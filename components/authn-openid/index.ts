@@ -1,6 +1,6 @@
 /**
- * The authentication suite of OpenID Connect: an ID token of a provider that the subject's own document names (rule 15.10).
- * Who else names a provider does not count.
+ * Authentication suite of OpenID Connect: an ID token of a provider that the subject's own document names (rule 15.10). Other
+ * documents cannot name a provider.
  */
 
 import { assertAudience, clockSkew } from '../../lib/authentication/audience.js';
@@ -22,7 +22,7 @@ export default defineComponent({
 });
 
 function openIdSuite(platform: Platform): Suite {
-  // A provider is only remembered after a subject named it; strangers cannot fill this with less than a document each.
+  // A provider is cached only after a subject has named it, so filling the cache takes a document per entry.
   const providers = lruCache<IssuerKeys>(1_000);
   return {
     name: 'OpenID Connect',
@@ -36,7 +36,7 @@ function openIdSuite(platform: Platform): Suite {
       const { openIdProviders } = await platform.identifiers(sub, address);
       if (!openIdProviders.includes(iss))
         throw refusedCredential(
-          'The subject does not name this identity provider.',
+          'The document of the subject does not name this identity provider.',
           `iss is ${iss.slice(0, 300)}, ${sub.slice(0, 300)} names ${openIdProviders.join(' ').slice(0, 500) || 'none'}`,
         );
       const keys = providers.get(iss) ?? providerKeys(platform, iss);
@@ -44,7 +44,7 @@ function openIdSuite(platform: Platform): Suite {
       const key = await keys.key(header['kid'] as string | undefined, String(header['alg']), address);
       if (!key)
         throw refusedCredential(
-          'The ID token is signed with a key that its provider does not have.',
+          'The ID token is signed with an unknown key of its provider.',
           `kid is ${String(header['kid']).slice(0, 200)}, alg ${String(header['alg']).slice(0, 20)}`,
         );
       return verifiedBy(await verifyJwt(credential, key, { required: ['exp', 'iat', 'iss', 'sub'] }));
@@ -52,14 +52,14 @@ function openIdSuite(platform: Platform): Suite {
   };
 }
 
-/** `iss` differs from `sub`, and it is no access token. */
+/** `iss` differs from `sub`, and it is not an access token. */
 function isIdToken(jwt: UnverifiedJwt | undefined): boolean {
   if (!jwt || /at\+jwt$/i.test(String(jwt.header['typ'] ?? ''))) return false;
   const { iss, sub } = jwt.payload;
   return typeof iss === 'string' && typeof sub === 'string' && iss !== sub;
 }
 
-/** What can be refused without asking anybody. */
+/** Checks that need no request. */
 function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], platform: Platform): void {
   assertAudience(aud, platform.audience);
   if (typeof exp !== 'number' || exp < Date.now() / 1000 - clockSkew)
@@ -67,12 +67,12 @@ function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], platf
   // An issuer on this machine is fetched only if lws.fetch.allowed-hosts lists it.
   if (!isSecureUrl(String(iss)))
     throw refusedCredential(
-      'The identity provider is no https URL.',
+      'The identity provider must be an https URL.',
       `iss is ${String(iss).slice(0, 300)}, sub ${String(sub).slice(0, 300)}`,
     );
 }
 
-/** OpenID Connect Discovery 1.0, 4: below the issuer, and not inserted before its path. */
+/** OpenID Connect Discovery 1.0, 4: appended to the issuer, not inserted before its path. */
 const providerKeys = ({ fetch, clock }: Platform, issuer: string): IssuerKeys =>
   issuerKeys({ fetch, issuer, metadataUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, clock });
 
@@ -81,7 +81,7 @@ function verifiedBy(claims: Awaited<ReturnType<typeof verifyJwt>>): VerifiedCred
   return {
     principal: { subject: sub!, issuer: iss!, ...(typeof azp === 'string' ? { client: azp } : {}) },
     expires: exp! * 1000,
-    // The subject may stop naming the provider, and the provider's keys rotate.
+    // The subject may remove the provider, and the provider rotates its keys.
     verifyAgain: Date.now() + 300_000,
     ...boundKey(claims),
   };

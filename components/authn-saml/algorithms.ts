@@ -1,7 +1,7 @@
 /**
- * The algorithms that a signature may name: an allow-list, each bound to one kind of key.
+ * Signature algorithms: an allow-list, each bound to one kind of key.
  *
- * Never HMAC: with it a public key would be the secret (RFC 6931 2.2). SHA-1 only where it is asked for.
+ * Never HMAC, because the public key would be the secret (RFC 6931 2.2). SHA-1 only if it is switched on.
  */
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 
@@ -12,9 +12,9 @@ export interface SignatureMethod {
 }
 
 export interface Algorithms {
-  /** By the URI of `SignatureMethod`. */
+  /** Keyed by the URI of `SignatureMethod`. */
   readonly signatures: ReadonlyMap<string, SignatureMethod>;
-  /** By the URI of `DigestMethod`: the name of the hash. */
+  /** Hash names, keyed by the URI of `DigestMethod`. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
@@ -50,7 +50,7 @@ export const createAlgorithms = (allowSha1: boolean): Algorithms => ({
 
 export const digestValueOf = (hash: string, octets: string): Buffer => createHash(hash).update(octets, 'utf8').digest();
 
-/** Whether a signature of octets holds under a key; a key of another kind holds nothing. */
+/** Verifies a signature of octets. A key of another kind never matches. */
 export function signatureHolds(
   method: SignatureMethod,
   key: KeyObject,
@@ -61,7 +61,7 @@ export function signatureHolds(
   const padding = method.pss
     ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
     : { padding: constants.RSA_PKCS1_PADDING };
-  // RFC 9231 2.3.6: r and s side by side, not DER.
+  // RFC 9231 2.3.6: r and s concatenated, not DER.
   const parameters = method.key === 'ec' ? { dsaEncoding: 'ieee-p1363' as const } : padding;
   return verify(method.hash, Buffer.from(octets, 'utf8'), { key, ...parameters }, signature);
 }

@@ -1,24 +1,24 @@
 /**
- * The claims of an assertion, read from the direct children of what was signed (SAML 2.0 Core 2.3 to 2.7). It must not
- * know signatures, nor what this server accepts.
+ * Claims of an assertion, read from the direct children of the signed content (SAML 2.0 Core 2.3 to 2.7). Independent of
+ * signatures and of the settings of this server.
  */
 import { isAbsoluteIri } from '../../lib/plugin/formats.js';
 import { attributeOf, childrenOf, isNamed, onlyChild, textContentOf, type XmlElement } from './document.js';
 import { assertionNamespace as saml } from './identifiers.js';
 import { refuse, shownName } from './refusal.js';
 
-/** Points in time as SAML writes them (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
+/** Times in SAML (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
 const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
 
 /**
- * Milliseconds since the epoch, parts of a second left out.
+ * Parses a time into milliseconds since the epoch, without fractions of a second.
  * @param name the attribute, for the reason
- * @throws LwsError `invalid-token` for another zone, another form, and a day or time that does not exist
+ * @throws LwsError `invalid-token` for another time zone or form, and for a nonexistent day or time
  */
 export function readInstant(value: string, name: string): number {
   const [, seconds] = form.exec(value) ?? [];
   const time = seconds === undefined ? Number.NaN : Date.parse(`${seconds}Z`);
-  // Date.parse takes February 30 for March 1 or 2, and 24:00 for the next day.
+  // Date.parse reads February 30 as March 1 or 2, and 24:00 as the next day.
   if (Number.isNaN(time) || new Date(time).toISOString() !== `${seconds}.000Z`)
     refuse(
       'A time in the assertion is malformed.',
@@ -27,7 +27,7 @@ export function readInstant(value: string, name: string): number {
   return time;
 }
 
-/** One bound of the assertion's validity: which attribute, and its time in milliseconds since the epoch. */
+/** Bound of the assertion's validity: attribute, and time in milliseconds since the epoch. */
 export interface Bound {
   readonly name: string;
   readonly time: number;
@@ -39,26 +39,22 @@ export interface Claims {
   readonly client: string;
   readonly issued: number;
   readonly notBefore: readonly Bound[];
-  /** Of Conditions or SubjectConfirmationData, one at least; of AuthnStatement, when there. */
+  /** From Conditions or SubjectConfirmationData, at least one, and from AuthnStatement if present. */
   readonly notOnOrAfter: readonly Bound[];
-  /** One list for each AudienceRestriction. */
+  /** One list per AudienceRestriction. */
   readonly audiences: readonly (readonly string[])[];
 }
 
-const notBuilt = 'The assertion is not built as expected.';
+const notBuilt = 'The structure of the assertion is not supported.';
 const entityFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity';
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
-/** SAML 2.0 Core 8.3.6: the most characters of an entity's identifier, taken for every identifier here. */
+/** SAML 2.0 Core 8.3.6: maximum characters of an entity identifier, applied to all identifiers here. */
 const maxIdentifierLength = 1024;
 
 const known =
   'Issuer Subject Conditions Advice Statement AuthnStatement AuthzDecisionStatement AttributeStatement'.split(' ');
 
-/**
- * @param assertion the root of the signed content
- * @param id what the signature's reference names
- * @throws LwsError `invalid-token`
- */
+/** @param assertion root of the signed content @param id identifier in the signature's reference @throws LwsError `invalid-token` */
 export function readClaims(assertion: XmlElement, id: string): Claims {
   assertAssertion(assertion, id);
   const subject = onlyChild(assertion, saml, 'Subject');
@@ -90,59 +86,62 @@ function assertAssertion(assertion: XmlElement, id: string): void {
   if (version !== '2.0') refuse(notBuilt, `Version is ${shownName(version)}, expected "2.0"`);
   for (const child of childrenOf(assertion))
     if (child.namespaceURI !== saml || !known.includes(child.localName))
-      refuse(notBuilt, `the assertion holds ${shownName(child.localName)}, which is no part of a SAML 2.0 assertion`);
+      refuse(
+        notBuilt,
+        `the assertion contains ${shownName(child.localName)}, which is not part of a SAML 2.0 assertion`,
+      );
 }
 
-/** Core 2.2.5: an issuer is an entity unless it says otherwise; 8.3.6: the identifier of an entity is a URI. */
+/** Core 2.2.5: an issuer is an entity by default. 8.3.6: the identifier of an entity is a URI. */
 function readIssuer(issuer: XmlElement): string {
   const format = attributeOf(issuer, 'Format');
   if (format !== undefined && format !== entityFormat)
-    refuse('The issuer of the assertion is no entity.', `the Format of Issuer is ${shownName(format)}`);
+    refuse('The issuer of the assertion must be an entity.', `the Format of Issuer is ${shownName(format)}`);
   return readUri(textContentOf(issuer), 'Issuer');
 }
 
-/** One name, in the clear: an EncryptedID or BaseID beside it or in its place names nobody here. */
+/** One unencrypted NameID: EncryptedID and BaseID are not supported. */
 function readSubject(subject: XmlElement): string {
   for (const { localName } of childrenOf(subject))
     if (!['NameID', 'SubjectConfirmation'].includes(localName))
-      refuse(notBuilt, `Subject holds ${shownName(localName)}, expected NameID and SubjectConfirmation alone`);
+      refuse(notBuilt, `Subject contains ${shownName(localName)}, expected only NameID and SubjectConfirmation`);
   return readUri(textContentOf(onlyChild(subject, saml, 'NameID')), 'NameID');
 }
 
-/** Profiles 3.3: who bears the assertion is its subject. One confirmation, so that none is true of somebody else. */
+/** Profiles 3.3: the bearer of the assertion is its subject. One confirmation only, so that none applies to another subject. */
 function readConfirmation(subject: XmlElement): XmlElement {
   const confirmation = onlyChild(subject, saml, 'SubjectConfirmation');
   const method = attributeOf(confirmation, 'Method');
   if (method !== bearer)
     refuse(
-      'The subject of the assertion is not confirmed by bearer.',
+      'The subject of the assertion must be confirmed by bearer.',
       `the Method of SubjectConfirmation is ${shownName(method)}, expected ${bearer}`,
     );
   const data = onlyChild(confirmation, saml, 'SubjectConfirmationData');
-  // Another NameID would be that of somebody who may act for the subject (Core 2.4.1.1); a key, of holder-of-key.
+  // A second NameID would name a party that may act for the subject (Core 2.4.1.1). A key would belong to holder-of-key.
   if (childrenOf(confirmation).length > 1 || childrenOf(data).length > 0)
-    refuse(notBuilt, 'SubjectConfirmation holds more than a SubjectConfirmationData without content');
+    refuse(notBuilt, 'SubjectConfirmation contains more than one empty SubjectConfirmationData');
   return data;
 }
 
-/** RFC 7522 section 3, item 6: an assertion has an end, of Conditions or of the confirmation. */
+/** RFC 7522 section 3, item 6: an assertion must expire, by Conditions or by the confirmation. */
 function readExpiry(conditions: XmlElement | undefined, confirmation: XmlElement): Bound[] {
   const ends = [...bounds(conditions, 'NotOnOrAfter'), ...bounds(confirmation, 'NotOnOrAfter')];
   if (ends.length === 0)
-    refuse('The assertion has no end.', 'neither Conditions nor SubjectConfirmationData has a NotOnOrAfter');
+    refuse('The assertion has no expiry time.', 'neither Conditions nor SubjectConfirmationData has a NotOnOrAfter');
   return ends;
 }
 
-/** Core 2.5.1: a condition that is not understood makes the assertion's validity indeterminate, and so it is refused. */
+/** Core 2.5.1: an unknown condition makes the validity indeterminate, so the assertion is rejected. */
 function readConditions(conditions: XmlElement): string[][] {
   const children = childrenOf(conditions);
   for (const child of children) {
-    // Nothing here issues assertions on the strength of another, which is all that a ProxyRestriction limits (2.5.1.6).
+    // This server issues no assertions based on others, which is all that a ProxyRestriction limits (2.5.1.6).
     if (isNamed(child, saml, 'AudienceRestriction') || isNamed(child, saml, 'ProxyRestriction')) continue;
-    // 2.5.1.5: it would take a memory of the assertions that were used, and this server has none (rule 15.12).
+    // 2.5.1.5: it requires a record of used assertions, which this server does not have (rule 15.12).
     refuse(
       'The assertion has a condition that this server does not support.',
-      `Conditions holds ${shownName(child.localName)}`,
+      `Conditions contains ${shownName(child.localName)}`,
     );
   }
   return children.filter((child) => child.localName === 'AudienceRestriction').map(readAudiences);
@@ -151,7 +150,7 @@ function readConditions(conditions: XmlElement): string[][] {
 function readAudiences(restriction: XmlElement): string[] {
   const audiences = childrenOf(restriction);
   if (audiences.length === 0 || audiences.some((audience) => !isNamed(audience, saml, 'Audience')))
-    refuse(notBuilt, 'an AudienceRestriction holds something other than at least one Audience');
+    refuse(notBuilt, 'an AudienceRestriction contains something other than at least one Audience');
   return audiences.map(textContentOf);
 }
 
@@ -165,7 +164,7 @@ function bounds(element: XmlElement | undefined, name: string): Bound[] {
 function readUri(value: string | undefined, name: string): string {
   if (value === undefined || value.length > maxIdentifierLength || !isAbsoluteIri(value))
     return refuse(
-      `The ${name} of the assertion is no URI.`,
+      `The ${name} of the assertion must be a URI.`,
       `${name} is ${shownName(value)}, expected an absolute URI of at most ${maxIdentifierLength} characters`,
     );
   return value;

@@ -1,9 +1,9 @@
-/** XML documents as trees: parsed by xmldom with every complaint fatal, and only believed when the strict reader saw the same. */
+/** XML documents as trees: parsed by xmldom with all warnings fatal, and accepted only if the strict reader has the same result. */
 import { createRequire } from 'node:module';
 import { type Markup, type ReadAttribute, readMarkup } from './markup.js';
 import { refuse, refuseXml, shownName } from './refusal.js';
 
-/** What is used of a DOM node. */
+/** Used part of a DOM node. */
 export interface XmlNode {
   readonly nodeType: number;
   readonly textContent: string | null;
@@ -24,7 +24,7 @@ export interface XmlElement extends XmlNode {
 
 export interface XmlDocument {
   readonly root: XmlElement;
-  /** The text that `root` was parsed from: the root element alone. */
+  /** Text that `root` was parsed from: the root element only. */
   readonly xml: string;
 }
 
@@ -34,18 +34,18 @@ interface Xmldom {
   }) => { parseFromString(source: string, mediaType: string): { readonly documentElement?: XmlElement | null } };
 }
 
-// Not `import`: the package's own types would make the globals of a browser known in the whole program.
+// Not `import`: the package's types would add browser globals to the whole program.
 const { DOMParser } = createRequire(import.meta.url)('@xmldom/xmldom') as Xmldom;
 
 const elementNode = 1;
 const textNode = 3;
 
 function complain(): never {
-  // Without the parser's message: it quotes the document.
-  refuseXml('the XML parser finds it malformed');
+  // Without the parser's message, which quotes the document.
+  refuseXml('the XML parser rejects it');
 }
 
-/** @throws LwsError `invalid-token` for what the strict reader or the parser refuses, or the two see differently */
+/** @throws LwsError `invalid-token` if the strict reader or the parser rejects it, or their results differ */
 export function parseDocument(text: string): XmlDocument {
   const markup = readMarkup(text);
   const parser = new DOMParser({ errorHandler: { warning: complain, error: complain, fatalError: complain } });
@@ -55,7 +55,7 @@ export function parseDocument(text: string): XmlDocument {
   return { root, xml: markup.xml };
 }
 
-/** xml-crypto parses as we do, so what both see is also what it verifies. */
+/** xml-crypto uses the same parser, so it verifies the same document. */
 function assertAgreement(root: XmlElement, { elements, text }: Markup): void {
   const parsed = [...childElements(root)];
   const agrees =
@@ -65,7 +65,7 @@ function assertAgreement(root: XmlElement, { elements, text }: Markup): void {
       const read = elements[index]!;
       return isNamed(element, read.namespace, read.localName) && haveSameAttributes(element, read.attributes);
     });
-  if (!agrees) refuseXml('the XML parser reads it in another way');
+  if (!agrees) refuseXml('the XML parser has a different result');
 }
 
 function haveSameAttributes({ attributes }: XmlElement, read: readonly ReadAttribute[]): boolean {
@@ -83,46 +83,52 @@ const isElement = (node: XmlNode): node is XmlElement => node.nodeType === eleme
 export const isNamed = (element: XmlElement, namespace: string, localName: string): boolean =>
   element.localName === localName && (element.namespaceURI ?? '') === namespace;
 
-/** An element and all below it, in document order. */
+/** Yields an element and its descendants, in document order. */
 export function* childElements(element: XmlElement): Generator<XmlElement> {
   yield element;
   for (const child of Array.from(element.childNodes)) if (isElement(child)) yield* childElements(child);
 }
 
-/** The value of an attribute in no namespace. */
+/** Returns the value of an attribute without namespace. */
 export const attributeOf = (element: XmlElement, name: string): string | undefined =>
   Array.from(element.attributes).find(({ namespaceURI, localName }) => !namespaceURI && localName === name)?.value;
 
-/** The children of an element that holds elements alone. @throws LwsError `invalid-token` for text between them */
+/** Returns the children of an element with element-only content. @throws LwsError `invalid-token` for text between them */
 export function childrenOf(element: XmlElement): XmlElement[] {
   const children: XmlElement[] = [];
   for (const child of Array.from(element.childNodes)) {
     if (isElement(child)) children.push(child);
     else if (child.nodeType !== textNode || !/^[ \t\r\n]*$/.test(child.textContent ?? ''))
-      refuse('The assertion is not built as expected.', `${element.localName} holds text between its elements`);
+      refuse(
+        'The structure of the assertion is not supported.',
+        `${element.localName} contains text between its elements`,
+      );
   }
   return children;
 }
 
 /**
- * The content of an element that holds text alone, as it is.
- * @throws LwsError `invalid-token` for no text, and for anything beside one run of text: a child or a comment would let
- *   two readers see two values
+ * Returns the unchanged content of a text-only element.
+ * @throws LwsError `invalid-token` unless there is exactly one run of text: with a child or a comment, two readers could see
+ * different values
  */
 export function textContentOf(element: XmlElement): string {
   const [only, ...others] = Array.from(element.childNodes);
   if (only?.nodeType !== textNode || others.length > 0 || !only.textContent)
-    refuse('The assertion is not built as expected.', `${element.localName} holds something other than one text`);
+    refuse(
+      'The structure of the assertion is not supported.',
+      `${element.localName} contains something other than one text`,
+    );
   return only.textContent;
 }
 
-/** The one child of a name. @throws LwsError `invalid-token` when there is none or another */
+/** Returns the only child of a name. @throws LwsError `invalid-token` if it is missing or not the only one */
 export function onlyChild(element: XmlElement, namespace: string, localName: string): XmlElement {
   const found = childrenOf(element).filter((child) => isNamed(child, namespace, localName));
   if (found.length !== 1)
     refuse(
-      'The assertion is not built as expected.',
-      `${element.localName} holds ${found.length} ${localName}, expected one (its elements: ${shownName(
+      'The structure of the assertion is not supported.',
+      `${element.localName} contains ${found.length} ${localName}, expected one (its elements: ${shownName(
         childrenOf(element)
           .map((child) => child.localName)
           .join(' '),

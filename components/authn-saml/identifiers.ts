@@ -1,4 +1,4 @@
-/** The names of the vocabularies that an assertion is written in (SAML 2.0 Core, XML Signature). Constants alone. */
+/** Names of the vocabularies of assertions (SAML 2.0 Core, XML Signature). */
 
 export const assertionNamespace = 'urn:oasis:names:tc:SAML:2.0:assertion';
 export const protocolNamespace = 'urn:oasis:names:tc:SAML:2.0:protocol';

@@ -1,38 +1,38 @@
-/** The certificates of the trusted identity providers, from the files of `lws.saml.idp-certificates`. It is the only source of keys. */
+/** Certificates of the trusted identity providers, from the files of `lws.saml.idp-certificates`. The only source of keys. */
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { SettingsError } from '../../lib/plugin/component.js';
 
 export interface TrustedCertificate {
-  /** The file that it came from. */
+  /** Source file. */
   readonly file: string;
   readonly key: KeyObject;
-  /** Milliseconds since the epoch: the period in which its key is believed. */
+  /** Validity period of the key, in milliseconds since the epoch. */
   readonly validFrom: number;
   readonly validTo: number;
 }
 
 const settingName = 'lws.saml.idp-certificates';
-/** NIST SP 800-131A: shorter ones are not to be believed any more. */
+/** NIST SP 800-131A: shorter RSA keys are disallowed. */
 const leastRsaBits = 2048;
 const curves: readonly (string | undefined)[] = ['prime256v1', 'secp384r1', 'secp521r1'];
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/g;
 
 /**
- * Reads files of one certificate in DER, or of any number in PEM.
- * @returns the certificates, those that are valid longest first
- * @throws SettingsError for a file that cannot be read, holds anything else, or a key that is too weak
+ * Reads files with one DER certificate, or any number of PEM certificates.
+ * @returns the certificates, latest expiry first
+ * @throws SettingsError for an unreadable file, other content, or a weak key
  */
 export function readCertificates(files: readonly string[]): readonly TrustedCertificate[] {
   const certificates = files.flatMap((file) => readFile(file).map((der) => readCertificate(der, file)));
   return certificates.sort((one, other) => other.validTo - one.validTo);
 }
 
-/** Whether its key may be believed at a time, in milliseconds since the epoch. */
+/** Returns true if the certificate is valid at a time, in milliseconds since the epoch. */
 export const isValidAt = ({ validFrom, validTo }: TrustedCertificate, time: number): boolean =>
   validFrom <= time && time <= validTo;
 
-/** The certificates of a file, in DER. */
+/** Returns the certificates of a file, in DER. */
 function readFile(file: string): Buffer[] {
   let content: Buffer;
   try {
@@ -48,15 +48,15 @@ function readPem(text: string, file: string): Buffer[] {
   const blocks = [...text.matchAll(pemBlock)];
   if (blocks.length === 0 || text.replace(pemBlock, '').includes('-----')) throw fault(file, 'is malformed PEM');
   return blocks.map(([, label, body]) => {
-    // A private key has no business here, and is a sign that the wrong file was named.
-    if (label !== 'CERTIFICATE') throw fault(file, `holds a ${label}; only certificates belong into it`);
+    // A private key is a sign of a wrong file name.
+    if (label !== 'CERTIFICATE') throw fault(file, `contains a ${label}; only certificates are allowed`);
     return Buffer.from(body!, 'base64');
   });
 }
 
 function readCertificate(der: Buffer, file: string): TrustedCertificate {
   const certificate = parseCertificate(der);
-  if (!certificate) throw fault(file, 'holds no X.509 certificate in PEM or DER');
+  if (!certificate) throw fault(file, 'contains no X.509 certificate in PEM or DER');
   const { publicKey: key, validFrom, validTo } = certificate;
   assertStrength(key, file);
   return { file, key, validFrom: Date.parse(validFrom), validTo: Date.parse(validTo) };
@@ -65,7 +65,7 @@ function readCertificate(der: Buffer, file: string): TrustedCertificate {
 function parseCertificate(der: Buffer): X509Certificate | undefined {
   try {
     const certificate = new X509Certificate(der);
-    // OpenSSL reads over what follows a certificate; and a key of an unknown kind throws only when it is asked for.
+    // OpenSSL ignores data after a certificate. A key of an unknown kind throws only when it is accessed.
     return certificate.raw.length === der.length && certificate.publicKey ? certificate : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * The authentication suite of SAML 2.0 assertions: signed by an identity provider whose certificate is configured, for
- * who bears them (rule 15.12). It fetches nothing, and no key comes from an assertion.
+ * Authentication suite of SAML 2.0 bearer assertions, signed by an identity provider with a configured certificate (rule 15.12).
+ * It fetches nothing and uses no key from an assertion.
  */
 import { defineComponent, flag, list, optional, type Platform, setting, text } from '../../lib/plugin/component.js';
 import { isValidAt, readCertificates, type TrustedCertificate } from './idp-certificates.js';
@@ -10,21 +10,21 @@ const settings = {
     'lws.saml.idp-certificates',
     list,
     [] as readonly string[],
-    'Files with the certificates of the trusted identity providers, PEM or DER; without one SAML is off.',
+    'Files with the certificates of the trusted identity providers, PEM or DER. Default: SAML is off.',
     'storage',
   ),
   trustedIssuers: setting(
     'lws.saml.trusted-issuers',
     list,
     [] as readonly string[],
-    'The issuers whose assertions are accepted; empty: any that a configured certificate signs for.',
+    'Accepted issuers of assertions. Default: all issuers signed by a configured certificate.',
     'storage',
   ),
   audience: setting(
     'lws.saml.audience',
     optional(text()),
     null,
-    'The audience that every audience restriction of an assertion must name; empty: as for other credentials.',
+    'Audience that every audience restriction of an assertion must name. Default: as for other credentials.',
     'storage',
   ),
   allowSha1: setting('lws.saml.allow-sha1', flag, false, 'Accept assertions that are signed or hashed with SHA-1.'),
@@ -53,12 +53,12 @@ export default defineComponent({
   },
 });
 
-/** What lets the server start and will surprise later. */
+/** Warnings about settings that do not prevent the start. */
 function warn({ log, clock }: Platform, certificates: readonly TrustedCertificate[], allowSha1: boolean): void {
   for (const { file, validFrom, validTo } of certificates.filter((certificate) => !isValidAt(certificate, clock())))
     log.warn(
       { file, validFrom: new Date(validFrom), validTo: new Date(validTo) },
-      'certificate of an identity provider is not valid now',
+      'certificate of an identity provider is not currently valid',
     );
   if (allowSha1) log.warn('lws.saml.allow-sha1 is on: assertions signed with SHA-1 are accepted');
 }

@@ -1,15 +1,15 @@
 /**
- * A strict reader of the small part of XML that assertions are written in: elements, attributes, text. It runs before the parser, so that
- * nothing reaches a lenient parser that could be read in two ways.
+ * Strict reader of a small XML subset for assertions: elements, attributes, text. Runs before the lenient parser, so that no
+ * ambiguous document reaches it.
  */
 import { htmlNamespace, xmlNamespace, xmlnsNamespace } from './identifiers.js';
 import { refuseXml, shownName } from './refusal.js';
 
 /**
- * The characters that may stand in an assertion, and what its references mean.
+ * Allowed characters of an assertion, and its character references.
  *
- * Narrower than XML 1.0: without the C1 controls, and without U+0085 and U+2028, which the parser takes for line ends as XML 1.1 does while
- * a signer under XML 1.0 does not.
+ * Narrower than XML 1.0: without the C1 controls, and without U+0085 and U+2028, which the parser reads as line ends like XML
+ * 1.1, but a signer under XML 1.0 does not.
  */
 const forbidden = /[^\t\n\r\u0020-\u007e\u00a0-\u2027\u2029-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const reference = /&([^;&<]{0,10};?)/g;
@@ -31,8 +31,8 @@ export function assertCharacters(text: string): void {
 }
 
 /**
- * A string with its references replaced (XML 1.0 4.1, 4.6).
- * @throws LwsError `invalid-token` for another entity than the five predefined ones, and for a forbidden character
+ * Replaces the references of a string (XML 1.0 4.1, 4.6).
+ * @throws LwsError `invalid-token` for entities other than the five predefined ones, and for forbidden characters
  */
 export const expandReferences = (text: string): string =>
   text.includes('&') ? text.replace(reference, (_, body: string) => predefined.get(body) ?? characterOf(body)) : text;
@@ -40,19 +40,19 @@ export const expandReferences = (text: string): string =>
 function characterOf(body: string): string {
   const [, decimal, hexadecimal] = /^#(?:(\d{1,7})|x([\dA-Fa-f]{1,6}));$/.exec(body) ?? [];
   if (decimal === undefined && hexadecimal === undefined)
-    return refuseXml(`the reference ${JSON.stringify(`&${body}`)} is to no predefined entity and no character`);
+    return refuseXml(`the reference ${JSON.stringify(`&${body}`)} is not a predefined entity or a character`);
   const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number(decimal);
   if (code > 0x10ffff || forbidden.test(String.fromCodePoint(code)))
     return refuseXml(`the reference ${JSON.stringify(`&${body}`)} is to a character that is not accepted`);
   return String.fromCodePoint(code);
 }
 
-/** Prefix to namespace; the default namespace under the empty prefix. */
+/** Namespaces by prefix. The default namespace has the empty prefix. */
 export type Scope = ReadonlyMap<string, string>;
 
 export interface RawAttribute {
   readonly qualified: string;
-  /** As written, references and white space included. */
+  /** Raw text, with references and white space. */
   readonly raw: string;
 }
 
@@ -63,18 +63,18 @@ export interface ExpandedName {
 
 export const outermost: Scope = new Map([['xml', xmlNamespace]]);
 
-/** The most prefixes in a document: canonicalisation takes time for each of them at each of the elements. */
+/** Maximum prefixes in a document: canonicalization takes time for each of them at each element. */
 const maxPrefixes = 64;
 
-// Absolute, as Canonical XML demands (1.1, section 1), and of characters that need no escape: xml-crypto writes a
-// namespace into the canonical form as it is.
+// Absolute, as Canonical XML requires (1.1, section 1), and without characters that need escapes: xml-crypto writes namespaces
+// unescaped into the canonical form.
 const namespaceName = /^[A-Za-z][A-Za-z0-9+.-]*:[\w\-.~:/?#[\]@!$()*+,;=%]+$/;
 
-/** The prefixes of one document: each keeps its one namespace, so that a name means the same wherever it is moved. */
+/** Prefixes of a document: each has one namespace, so that a name has the same meaning at every position. */
 export class Declarations {
   private readonly bound = new Map<string, string>();
 
-  /** The scope inside a tag. @throws LwsError `invalid-token` */
+  /** Returns the scope inside a tag. @throws LwsError `invalid-token` */
   enter(outer: Scope, attributes: readonly RawAttribute[]): Scope {
     const own = attributes.filter(({ qualified }) => qualified.startsWith('xmlns'));
     if (own.length === 0) return outer;
@@ -84,13 +84,13 @@ export class Declarations {
   }
 
   private declare(qualified: string, namespace: string): string {
-    // xml-crypto leaves out every attribute whose name begins so: it would be one that nobody signed.
+    // xml-crypto omits every attribute with such a name, so it would be unsigned.
     if (qualified !== 'xmlns' && !qualified.startsWith('xmlns:'))
       refuseXml(`the attribute ${shownName(qualified)} only looks like a namespace declaration`);
     const prefix = qualified.slice('xmlns:'.length);
     if (/^xml/i.test(prefix)) refuseXml(`the prefix ${shownName(prefix)} is reserved`);
-    if (!namespaceName.test(namespace)) refuseXml(`the namespace ${shownName(namespace)} is no absolute URI`);
-    // The parser reads HTML by other rules, and the two of XML itself may not be declared.
+    if (!namespaceName.test(namespace)) refuseXml(`the namespace ${shownName(namespace)} is not an absolute URI`);
+    // The parser has other rules for HTML. The two namespaces of XML itself must not be declared.
     if ([htmlNamespace, xmlNamespace, xmlnsNamespace].includes(namespace))
       refuseXml(`the namespace ${namespace} is not accepted`);
     const known = this.bound.get(prefix);
@@ -102,13 +102,13 @@ export class Declarations {
   }
 }
 
-/** @throws LwsError `invalid-token` for a prefix that is not declared */
+/** @throws LwsError `invalid-token` for an undeclared prefix */
 export function expandElement(qualified: string, scope: Scope): ExpandedName {
   const [prefix, localName] = split(qualified);
   return { namespace: namespaceOf(prefix, scope), localName };
 }
 
-/** An attribute without a prefix is in no namespace (Namespaces in XML 6.2). @throws LwsError as `expandElement` */
+/** An attribute without a prefix has no namespace (Namespaces in XML 6.2). @throws LwsError as `expandElement` */
 export function expandAttribute(qualified: string, scope: Scope): ExpandedName {
   if (qualified === 'xmlns' || qualified.startsWith('xmlns:'))
     return { namespace: xmlnsNamespace, localName: split(qualified)[1] };
@@ -119,7 +119,7 @@ export function expandAttribute(qualified: string, scope: Scope): ExpandedName {
 function split(qualified: string): [prefix: string, localName: string] {
   const colon = qualified.indexOf(':');
   const parts: [string, string] = [qualified.slice(0, Math.max(colon, 0)), qualified.slice(colon + 1)];
-  // The parser keeps names as members of plain objects.
+  // The parser stores names as keys of plain objects.
   for (const part of [qualified, ...parts])
     if (part in Object.prototype) refuseXml(`the name ${shownName(qualified)} is not accepted`);
   return parts;
@@ -136,16 +136,16 @@ export interface ReadAttribute extends ExpandedName {
 }
 
 export interface ReadElement extends ExpandedName {
-  /** Namespace declarations among them. */
+  /** Includes namespace declarations. */
   readonly attributes: readonly ReadAttribute[];
 }
 
 export interface Markup {
-  /** The root element as written, without declaration and white space around it. */
+  /** Raw text of the root element, without XML declaration and surrounding white space. */
   readonly xml: string;
-  /** In document order. */
+  /** Elements in document order. */
   readonly elements: readonly ReadElement[];
-  /** All text, in document order. */
+  /** Text content in document order. */
   readonly text: string;
 }
 
@@ -165,9 +165,9 @@ const declaration =
   /^<\?xml[ \t\r\n]+version=(["'])1\.0\1(?:[ \t\r\n]+encoding=(["'])([A-Za-z][\w.-]*)\2)?(?:[ \t\r\n]+standalone=(["'])(?:yes|no)\4)?[ \t\r\n]*\?>/;
 
 /**
- * Reads a document.
- * @throws LwsError `invalid-token` for what is not well-formed, and for every construct an assertion does not need:
- *   DOCTYPE, entities, processing instructions, comments, CDATA, other encodings, deep or large trees
+ * Parses a document.
+ * @throws LwsError `invalid-token` unless it is well-formed, and for all constructs that assertions do not need: DOCTYPE,
+ * entities, processing instructions, comments, CDATA, other encodings, deep or large trees
  */
 export function readMarkup(text: string): Markup {
   assertCharacters(text);
@@ -180,7 +180,7 @@ export function readMarkup(text: string): Markup {
   return { xml: text.slice(start, reader.position), elements: reader.elements, text: reader.texts.join('') };
 }
 
-/** How long the XML declaration and the white space before the root are. */
+/** Returns the length of the XML declaration and the white space before the root. */
 function prologLength(text: string): number {
   const [prolog = '', , , encoding] = declaration.exec(text) ?? [];
   const [declared] = /^<\?xml[ \t\r\n?][^>]*/.exec(text) ?? [];
@@ -194,7 +194,7 @@ function prologLength(text: string): number {
   return length;
 }
 
-/** What begins at a `<` that begins no tag. */
+/** Describes a `<` that does not start a tag. */
 function kindOf(text: string): string {
   if (text.startsWith('<!--')) return 'a comment';
   if (text.startsWith('<![CDATA[')) return 'a CDATA section';
@@ -204,7 +204,7 @@ function kindOf(text: string): string {
   return text.startsWith('<') ? 'a tag' : 'text';
 }
 
-/** Where the reading is; its one life is one document. */
+/** Parser state, used for one document. */
 class Reader {
   readonly elements: ReadElement[] = [];
   readonly texts: string[] = [];
@@ -240,7 +240,7 @@ class Reader {
 
   private readText(): void {
     const [text] = this.take(characterData)!;
-    // XML 1.0 2.4: it closes a CDATA section, and nothing else.
+    // XML 1.0 2.4: `]]>` is only allowed at the end of a CDATA section.
     if (text.includes(']]>')) refuseXml('"]]>" in text');
     this.texts.push(expandReferences(normalizeLineEnds(text)));
   }
@@ -276,12 +276,12 @@ function readAttributes(attributes: readonly RawAttribute[], scope: Scope): Read
   return attributes.map(({ qualified, raw }) => {
     const name = expandAttribute(qualified, scope);
     const key = `${name.namespace} ${name.localName}`;
-    if (seen.has(key)) refuseXml(`the attribute ${shownName(qualified)} stands twice in one tag`);
+    if (seen.has(key)) refuseXml(`the attribute ${shownName(qualified)} is repeated in one tag`);
     seen.add(key);
-    // xml:id is an identifier, xml:base and xml:space change how content is read; none is of use in an assertion.
+    // xml:id is an identifier, xml:base and xml:space change how content is read. Assertions need none of them.
     if (name.namespace === xmlNamespace && name.localName !== 'lang')
       refuseXml(`the attribute ${shownName(qualified)} is not accepted`);
-    // XML 1.0 3.3.3: white space as written becomes spaces, from a reference it stays.
+    // XML 1.0 3.3.3: literal white space becomes spaces, white space from references stays.
     return { ...name, value: expandReferences(normalizeLineEnds(raw).replace(/[\t\n]/g, ' ')) };
   });
 }

@@ -1,4 +1,4 @@
-/** The SAML 2.0 suite: from a credential to a principal, step by step, each in a file of its own (rule 15.12). */
+/** The SAML 2.0 suite: from a credential to a principal, step by step (rule 15.12). */
 import {
   type AudiencePolicy,
   assertAudience,
@@ -14,13 +14,13 @@ import { refuse, shownName } from './refusal.js';
 import { dissectAssertion } from './structure.js';
 import { verifySignature } from './xml-signature.js';
 
-/** Whether an assertion is meant for this server and for now (rule 15.12). Pure checks. */
+/** Checks that an assertion is for this server and currently valid (rule 15.12). */
 const skew = clockSkew * 1000;
 
 export interface AudienceRule {
-  /** `lws.saml.audience`. */
+  /** Setting `lws.saml.audience`. */
   readonly own: string | null;
-  /** What every other credential is held to. */
+  /** Requirements of all credentials. */
   readonly general: AudiencePolicy;
 }
 
@@ -28,7 +28,7 @@ const isoOf = (time: number): string => new Date(time).toISOString();
 
 /**
  * @param now milliseconds since the epoch
- * @returns when the assertion ends, in milliseconds since the epoch, without the allowance for clocks that differ
+ * @returns the expiry of the assertion, in milliseconds since the epoch, without clock tolerance
  * @throws LwsError `invalid-token`
  */
 export function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: number): number {
@@ -42,10 +42,7 @@ export function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: nu
   return first.time;
 }
 
-/**
- * Restrictions narrow one another, so every one of them must name us; the audiences of one widen it (Core 2.5.1.4).
- * @throws LwsError `invalid-token`
- */
+/** All restrictions must match. Within a restriction, one matching audience is enough (Core 2.5.1.4). @throws LwsError `invalid-token` */
 export function assertAudiences(restrictions: Claims['audiences'], { own, general }: AudienceRule): void {
   if (own === null) {
     if (restrictions.length === 0) assertAudience(undefined, general);
@@ -57,12 +54,12 @@ export function assertAudiences(restrictions: Claims['audiences'], { own, genera
   for (const audiences of restrictions)
     if (!audiences.includes(own))
       refuse(
-        'The assertion is meant for another audience.',
+        'The assertion is for another audience.',
         `an AudienceRestriction names ${shownName(audiences.join(' '))}, lws.saml.audience is ${shownName(own)}`,
       );
 }
 
-/** @param trusted `lws.saml.trusted-issuers`; empty: whoever a configured certificate signs for */
+/** @param trusted `lws.saml.trusted-issuers`, empty: all issuers signed by a configured certificate */
 export function assertIssuer(issuer: string, trusted: readonly string[]): void {
   if (trusted.length > 0 && !trusted.includes(issuer))
     refuse(
@@ -71,54 +68,57 @@ export function assertIssuer(issuer: string, trusted: readonly string[]): void {
     );
 }
 
-/** The largest assertion considered, in bytes of UTF-8. One of an identity provider takes 3 to 10 KiB. */
+/** Maximum size of an assertion, in bytes of UTF-8. Typical ones have 3 to 10 KiB. */
 export const maxBytes = 65_536;
 
 const maxBase64Length = Math.ceil(maxBytes / 3) * 4;
 const xmlStart = /^[ \t\r\n]*<[A-Za-z_?!]/;
-const unreadable = 'The credential is no assertion in XML, base64 or base64url.';
+const unreadable = 'The credential must be an assertion in XML, base64 or base64url.';
 const tooLarge = 'The assertion is too large.';
 
-/** Whether a string begins as XML does, raw or in base64. It looks at the first 64 characters alone. */
+/** Returns true if a string starts like XML, raw or in base64. Reads the first 64 characters only. */
 export function looksLikeXml(credential: string): boolean {
   const head = credential.slice(0, 64);
   if (xmlStart.test(head)) return true;
-  // A JWT begins with base64url of `{"`, so no credential of another suite passes.
+  // A JWT starts with base64url of `{"`, so no credential of another suite matches.
   return /^[\w+/=-]+$/.test(head) && xmlStart.test(Buffer.from(head, 'base64').toString('latin1'));
 }
 
-/** @throws LwsError `invalid-token` for what is too large, in another alphabet or not UTF-8 */
+/** @throws LwsError `invalid-token` if it is too large, in another alphabet or not UTF-8 */
 export function decodeCredential(credential: string): string {
   if (!xmlStart.test(credential.slice(0, 64))) return decodeUtf8(decodeBase64(credential));
   const bytes = credential.length > maxBytes ? credential.length : Buffer.byteLength(credential);
-  if (bytes > maxBytes) refuse(tooLarge, `at least ${bytes} bytes of XML, at most ${maxBytes} are read`);
+  if (bytes > maxBytes) refuse(tooLarge, `at least ${bytes} bytes of XML, the maximum is ${maxBytes}`);
   return credential;
 }
 
-/** Strict base64 (RFC 4648 3.2, 3.3, 3.5): one alphabet, padding complete or absent, no other character, no stray bits. */
+/** Strict base64 (RFC 4648 3.2, 3.3, 3.5): one alphabet, padding complete or absent, no other characters, no stray bits. */
 function decodeBase64(credential: string): Buffer {
   if (credential.length > maxBase64Length)
-    refuse(tooLarge, `${credential.length} characters of base64, at most ${maxBase64Length} are read`);
+    refuse(tooLarge, `${credential.length} characters of base64, the maximum is ${maxBase64Length}`);
   const [, digits, padding] = /^([A-Za-z0-9+/]*|[\w-]*)(={0,2})$/.exec(credential) ?? [];
   if (digits === undefined || digits === '')
-    refuse(unreadable, 'neither XML nor base64 nor base64url: a character is of no alphabet or of both');
+    refuse(
+      unreadable,
+      'neither XML nor base64 nor base64url: a character belongs to neither alphabet, or both are mixed',
+    );
   if (padding !== '' && credential.length % 4 !== 0) refuse(unreadable, 'the padding of the base64 is wrong');
   const bytes = Buffer.from(digits, 'base64');
   if (bytes.toString('base64url') !== digits.replaceAll('+', '-').replaceAll('/', '_'))
-    refuse(unreadable, 'the base64 is cut off, or bits are left over at its end');
+    refuse(unreadable, 'the base64 is truncated or has extra bits at its end');
   return bytes;
 }
 
 function decodeUtf8(bytes: Buffer): string {
   try {
-    // A byte order mark stays, so that the next check refuses it: what is read is what was sent.
+    // Keeps a byte order mark, so that the next check rejects it: no input is silently changed.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return refuse('The assertion is not in UTF-8.', 'the bytes are not UTF-8');
+    return refuse('The assertion must be in UTF-8.', 'the bytes are not UTF-8');
   }
 }
 
-/** What an assertion is held to. */
+/** Requirements of an assertion. */
 export interface AssertionRules {
   readonly certificates: readonly TrustedCertificate[];
   readonly trustedIssuers: readonly string[];
@@ -141,19 +141,22 @@ function verifyAssertion(credential: string, rules: AssertionRules): VerifiedCre
   const now = rules.clock();
   const certificates = rules.certificates.filter((certificate) => isValidAt(certificate, now));
   if (certificates.length === 0)
-    refuse('No identity provider is trusted now.', 'no certificate of lws.saml.idp-certificates is valid now');
+    refuse(
+      'No identity provider is currently trusted.',
+      'no certificate of lws.saml.idp-certificates is currently valid',
+    );
 
   const document = parseDocument(decodeCredential(credential));
   const assertion = dissectAssertion(document.root);
   const content = verifySignature(document, assertion, { algorithms: rules.algorithms, certificates });
 
-  // From here on only what the signature covers is read: another document, parsed from the octets that were signed.
+  // From here on, only the signed content is read: another document, parsed from the signed octets.
   const claims = readClaims(parseDocument(content.xml).root, assertion.id);
   assertIssuer(claims.issuer, rules.trustedIssuers);
   const end = assertTimes(claims, now);
   assertAudiences(claims.audiences, rules.audience);
 
   const { subject, client, issuer } = claims;
-  // The answer is remembered until then, and its certificate must be valid all the while.
+  // The result is cached until then, so the certificate must be valid for as long.
   return { principal: { subject, client, issuer }, expires: Math.min(end, content.certificate.validTo) };
 }

@@ -1,6 +1,6 @@
 /**
- * How a signed assertion is built, and nothing else is accepted: one assertion as the root, one signature as its child, no identifier
- * twice. This is what signature wrapping needs otherwise.
+ * Structure of a signed assertion: one assertion as the root, one signature as its child, unique identifiers. Rejecting all else
+ * prevents signature wrapping.
  */
 import { attributeOf, childElements, childrenOf, isNamed, type XmlElement } from './document.js';
 import { assertionNamespace, protocolNamespace, signatureNamespace } from './identifiers.js';
@@ -16,7 +16,7 @@ export interface SignedAssertion {
 /** No colon (NCName), no quote: the identifier becomes part of an XPath expression in xml-crypto. */
 const identifier = /^[A-Za-z_][\w.-]{0,255}$/;
 
-/** Looked up by their local names somewhere in xml-crypto, which takes the first of them in the document. */
+/** xml-crypto looks these up by local name, and uses the first in the document. */
 const onceAlone =
   'Signature SignedInfo SignatureValue CanonicalizationMethod SignatureMethod Transforms DigestMethod DigestValue'.split(
     ' ',
@@ -24,10 +24,7 @@ const onceAlone =
 
 const notAlone = 'The credential must be one assertion with one signature of its own.';
 
-/**
- * Finds the assertion's parts in a parsed credential.
- * @throws LwsError `invalid-token`
- */
+/** Finds the parts of the assertion in a parsed credential. @throws LwsError `invalid-token` */
 export function dissectAssertion(root: XmlElement): SignedAssertion {
   assertRoot(root);
   const elements = [...childElements(root)];
@@ -40,12 +37,12 @@ export function dissectAssertion(root: XmlElement): SignedAssertion {
   return { id, signature, ...dissectSignature(signature) };
 }
 
-/** A `Response` is refused: what it says beside the assertion (status, destination) would have to be judged, too. */
+/** A `Response` is rejected: its status and destination would have to be validated, too. */
 function assertRoot(root: XmlElement): void {
   if (isNamed(root, assertionNamespace, 'Assertion')) return;
   if (isNamed(root, protocolNamespace, 'Response'))
     refuse(
-      'A SAML response is no credential; send the assertion alone.',
+      'A SAML response is not a credential. Send only its assertion.',
       'the root element is a Response, expected Assertion',
     );
   refuse(
@@ -63,25 +60,25 @@ function assertCounts(elements: readonly XmlElement[]): void {
     if (count(name) !== 1) refuse(notAlone, `${count(name)} ${name} elements, expected one`);
 }
 
-/** Whatever an identifier is called: `ID` of SAML, `Id` of XML Signature, `id`, `xml:id` (never passes the reader). */
+/** Any identifier attribute: `ID` of SAML, `Id` of XML Signature, `id`, `xml:id` (always rejected by the reader). */
 function assertUniqueIds(elements: readonly XmlElement[]): void {
   const seen = new Set<string>();
   for (const { attributes } of elements)
     for (const { localName, value } of Array.from(attributes)) {
       if (localName.toLowerCase() !== 'id') continue;
-      if (seen.has(value)) refuse(notAlone, `the identifier ${shownName(value)} stands twice`);
+      if (seen.has(value)) refuse(notAlone, `the identifier ${shownName(value)} is repeated`);
       seen.add(value);
     }
 }
 
-/** XML Signature 4.1: SignedInfo, SignatureValue, KeyInfo (ignored). An Object could hide anything, and is refused. */
+/** XML Signature 4.1: SignedInfo, SignatureValue, KeyInfo (ignored). An Object could contain anything, and is rejected. */
 function dissectSignature(signature: XmlElement): Pick<SignedAssertion, 'signedInfo' | 'signatureValue'> {
   const children = childrenOf(signature);
   const names = children.map(({ localName }) => localName).join(' ');
   if (!/^SignedInfo SignatureValue(?: KeyInfo)?$/.test(names) || children.some((child) => !isOfSignature(child)))
     refuse(
-      'The signature is not built as expected.',
-      `the Signature holds ${shownName(names)}, expected "SignedInfo SignatureValue" and at most one KeyInfo`,
+      'The structure of the signature is not supported.',
+      `the Signature contains ${shownName(names)}, expected "SignedInfo SignatureValue" and at most one KeyInfo`,
     );
   return { signedInfo: children[0]!, signatureValue: children[1]! };
 }

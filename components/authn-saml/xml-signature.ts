@@ -1,8 +1,8 @@
 /**
- * The verification of an assertion's signature with xml-crypto, and what exactly it covers. It must not read a claim.
+ * Verifies the signature of an assertion with xml-crypto, and returns the signed content. Reads no claims.
  *
- * A chain without a gap: a configured key verifies the octets of SignedInfo; these octets, read again, name the digest;
- * the digest is that of the octets that are returned. Nothing of the document as sent is believed.
+ * A chain without a gap: a configured key verifies the octets of SignedInfo. These octets, parsed again, contain the digest. The
+ * digest matches the returned octets. Nothing of the document as sent is trusted.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { type HashAlgorithm, type SignatureAlgorithm, SignedXml } from 'xml-crypto';
@@ -22,28 +22,25 @@ import { refuse, shownName } from './refusal.js';
 import type { SignedAssertion } from './structure.js';
 
 export interface SignedContent {
-  /** The canonical form of the assertion, without its signature: the octets that were signed. */
+  /** Canonical form of the assertion without its signature: the signed octets. */
   readonly xml: string;
-  /** Whose key signed them. */
+  /** Certificate of the verifying key. */
   readonly certificate: TrustedCertificate;
 }
 
 interface Trust {
   readonly algorithms: Algorithms;
-  /** Those that are valid now. */
+  /** Certificates that are currently valid. */
   readonly certificates: readonly TrustedCertificate[];
 }
 
-const broken = 'The signature of the assertion does not hold.';
+const broken = 'The signature of the assertion is not valid.';
 
-/**
- * Verifies the one signature of an assertion.
- * @throws LwsError `invalid-token`
- */
+/** Verifies the signature of an assertion. @throws LwsError `invalid-token` */
 export function verifySignature({ xml }: XmlDocument, assertion: SignedAssertion, trust: Trust): SignedContent {
   const expected = readSignedInfo(assertion.signedInfo, assertion.id, trust.algorithms);
   const signature = readBase64(assertion.signatureValue);
-  // Under which key the signature held, and the canonical SignedInfo that it held over.
+  // The verifying key, and the verified canonical SignedInfo.
   let verified: { readonly certificate: TrustedCertificate; readonly octets: string } | undefined;
   let asked = false;
   const verifier = createVerifier(expected, (octets) => {
@@ -59,8 +56,8 @@ export function verifySignature({ xml }: XmlDocument, assertion: SignedAssertion
     return refuse(
       broken,
       asked
-        ? `no certificate of lws.saml.idp-certificates that is valid now (${trust.certificates.length}) verifies it`
-        : 'the digest is not that of the assertion',
+        ? `none of the ${trust.certificates.length} currently valid certificates of lws.saml.idp-certificates verifies it`
+        : 'the digest does not match the assertion',
     );
   const [content, ...others] = references;
   if (content === undefined || others.length > 0) refuse(broken, `it covers ${references.length} contents`);
@@ -68,24 +65,24 @@ export function verifySignature({ xml }: XmlDocument, assertion: SignedAssertion
   return { xml: content, certificate: verified.certificate };
 }
 
-/** Reads SignedInfo out of the octets that were verified, and compares its digest with the content. */
+/** Parses SignedInfo from the verified octets, and compares its digest with the content. */
 function assertCovers(octets: string, content: string, id: string, algorithms: Algorithms): void {
   const { hash, digest } = readSignedInfo(parseDocument(octets).root, id, algorithms);
-  if (!timingSafeEqual(digestValueOf(hash, content), digest)) refuse(broken, 'the digest is not that of the content');
+  if (!timingSafeEqual(digestValueOf(hash, content), digest)) refuse(broken, 'the digest does not match the content');
 }
 
-/** @returns what the signature covers, undefined when it does not hold */
+/** @returns the signed content, undefined if the signature is not valid */
 function check(verifier: SignedXml, xml: string, { signature }: SignedAssertion): readonly string[] | undefined {
   try {
     verifier.loadSignature(signature as never);
     return verifier.checkSignature(xml) ? verifier.getSignedReferences() : undefined;
   } catch {
-    // It throws for a signature that does not hold, too. Its message quotes the document, so it stays here.
+    // It also throws for an invalid signature. Its message quotes the document, so it is dropped.
     return undefined;
   }
 }
 
-/** An xml-crypto that knows one algorithm of each kind, and no key but those that `isSigned` tries. */
+/** Returns an xml-crypto with one algorithm of each kind, and with no key except those that `isSigned` tries. */
 function createVerifier(expected: SignedInfo, isSigned: (octets: string) => boolean): SignedXml {
   const verifier = new SignedXml({ publicCert: 'not used: isSigned has the keys', getCertFromKeyInfo: () => null });
   verifier.CanonicalizationAlgorithms = Object.fromEntries(
@@ -114,27 +111,24 @@ const signatureAlgorithm = (
     verifySignature = (octets: string): boolean => isSigned(octets);
   };
 
-/** What a signature says that it signs, and how (XML Signature 4.4). It is read twice, as sent and as verified. */
+/** SignedInfo of a signature (XML Signature 4.4). It is parsed twice, as sent and as verified. */
 export interface SignedInfo {
-  /** The URI of the signature's algorithm. */
+  /** URI of the signature algorithm. */
   readonly method: string;
   readonly signature: SignatureMethod;
-  /** The URI of the digest's algorithm, and the name of its hash. */
+  /** URI of the digest algorithm, and the name of its hash. */
   readonly digestMethod: string;
   readonly hash: string;
   readonly digest: Buffer;
 }
 
-const notAsExpected = 'The signature is not built as expected.';
+const notAsExpected = 'The structure of the signature is not supported.';
 const notAllowed = 'The signature uses an algorithm that is not allowed.';
 
 /** Digest lengths, in bytes. */
 const lengths: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
 
-/**
- * @param id the identifier of the assertion, which the one reference has to name
- * @throws LwsError `invalid-token`
- */
+/** @param id identifier of the assertion, which the only reference must name @throws LwsError `invalid-token` */
 export function readSignedInfo(signedInfo: XmlElement, id: string, algorithms: Algorithms): SignedInfo {
   const [canonicalization, signatureMethod, reference] = childrenNamed(signedInfo, [
     'CanonicalizationMethod',
@@ -155,10 +149,10 @@ function readReference(
   { digests }: Algorithms,
 ): Pick<SignedInfo, 'digestMethod' | 'hash' | 'digest'> {
   const uri = attributeOf(reference, 'URI');
-  // Not '' (the whole document), no XPointer, no other element: the assertion that holds the signature.
+  // Only the assertion that contains the signature: not '' (the whole document), no XPointer, no other element.
   if (uri !== `#${id}`)
     refuse(
-      'The signature is not of the assertion.',
+      'The signature does not cover the assertion.',
       `the Reference names ${shownName(uri)}, expected ${shownName(`#${id}`)}`,
     );
   const [transforms, method, value] = childrenNamed(reference, ['Transforms', 'DigestMethod', 'DigestValue']);
@@ -169,11 +163,11 @@ function readReference(
   childrenNamed(method!, []);
   const digest = readBase64(value!);
   if (digest.length !== lengths[hash])
-    refuse(notAsExpected, `DigestValue is of ${digest.length} bytes, expected ${lengths[hash]}`);
+    refuse(notAsExpected, `DigestValue has ${digest.length} bytes, expected ${lengths[hash]}`);
   return { digestMethod, hash, digest };
 }
 
-/** SAML 2.0 Core 5.4.4: the enveloped signature left out, then exclusive canonicalisation; both, in this order. */
+/** SAML 2.0 Core 5.4.4: the enveloped-signature transform, then exclusive canonicalization, both in this order. */
 function assertTransforms(transforms: XmlElement): void {
   const children = childrenOf(transforms);
   const found = children.map((child) =>
@@ -204,22 +198,22 @@ function assertPrefixes(method: XmlElement): void {
   if (!isPrefixList || others.length > 0 || parameter.childNodes.length > 0)
     refuse(
       notAllowed,
-      `${method.localName} holds ${shownName(parameter.localName)}, expected at most InclusiveNamespaces`,
+      `${method.localName} contains ${shownName(parameter.localName)}, expected at most InclusiveNamespaces`,
     );
   if (!/^(?:[A-Za-z_][\w.-]*(?: [A-Za-z_][\w.-]*)*)?$/.test(prefixes))
     refuse(notAllowed, `the PrefixList is ${shownName(prefixes)}, expected prefixes`);
 }
 
-/** The `Algorithm` of an element that has no other attribute: xml-crypto does not look at an attribute's namespace. */
+/** Returns the `Algorithm` of an element without other attributes: xml-crypto ignores the namespace of attributes. */
 function algorithmOf(element: XmlElement): string {
   const algorithm = attributeOf(element, 'Algorithm');
   const attributes = Array.from(element.attributes).filter(({ namespaceURI }) => namespaceURI !== xmlnsNamespace);
   if (algorithm === undefined || attributes.length !== 1)
-    refuse(notAsExpected, `${element.localName} has ${attributes.length} attributes, expected Algorithm alone`);
+    refuse(notAsExpected, `${element.localName} has ${attributes.length} attributes, expected Algorithm only`);
   return algorithm;
 }
 
-/** Exactly these children of the vocabulary of XML Signature, in this order. @throws LwsError `invalid-token` */
+/** Requires exactly these children of XML Signature, in this order. @throws LwsError `invalid-token` */
 function childrenNamed(element: XmlElement, names: readonly string[]): XmlElement[] {
   const children = childrenOf(element);
   if (
@@ -228,12 +222,12 @@ function childrenNamed(element: XmlElement, names: readonly string[]): XmlElemen
   )
     refuse(
       notAsExpected,
-      `${element.localName} holds ${shownName(children.map(({ localName }) => localName).join(' '))}, expected ${shownName(names.join(' '))}`,
+      `${element.localName} contains ${shownName(children.map(({ localName }) => localName).join(' '))}, expected ${shownName(names.join(' '))}`,
     );
   return children;
 }
 
-/** The bytes of a base64 text with line breaks (XML Schema base64Binary), strictly. @throws LwsError `invalid-token` */
+/** Decodes a base64 text with line breaks (XML Schema base64Binary), strictly. @throws LwsError `invalid-token` */
 export function readBase64(element: XmlElement): Buffer {
   const digits = textContentOf(element).replace(/[ \t\r\n]+/g, '');
   const bytes = Buffer.from(digits, 'base64');

@@ -1,6 +1,6 @@
 /**
- * The authentication suites of self-signed credentials: a JWT that a key of its own subject verifies, the subject being an
- * HTTPS URL, a did:web or a did:key (rule 15.11).
+ * Authentication suites of self-signed credentials: a JWT verified with a key of its own subject, which is an HTTPS URL, a
+ * did:web or a did:key (rule 15.11).
  */
 import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import { assertAudience, assertLifetime } from '../../lib/authentication/audience.js';
@@ -16,7 +16,7 @@ const settings = {
     'lws.token.max-lifetime-seconds',
     integer(1),
     3600,
-    'The longest validity of a self-signed credential, in seconds.',
+    'Maximum validity of a self-signed credential, in seconds.',
     'storage',
   ),
 };
@@ -36,7 +36,7 @@ export default defineComponent({
         recognises: (credential) => isSelfIssued(readJwt(credential), true),
         verify: (credential, address) => verify(platform, credential, { maxLifetime, address }),
       },
-      // Deprecated and unadvertised: a did:key subject without a kid; its only key is meant.
+      // Deprecated and unadvertised: a did:key subject without a kid. It has only one key.
       {
         name: 'did:key without kid',
         tokenTypes,
@@ -47,7 +47,7 @@ export default defineComponent({
   }),
 });
 
-/** A JWT whose issuer and subject are the same, and that is no access token. */
+/** A JWT with the same issuer and subject that is not an access token. */
 function isSelfIssued(jwt: UnverifiedJwt | undefined, withKid: boolean): boolean {
   if (!jwt || /at\+jwt$/i.test(String(jwt.header['typ'] ?? ''))) return false;
   const { iss, sub } = jwt.payload;
@@ -55,7 +55,7 @@ function isSelfIssued(jwt: UnverifiedJwt | undefined, withKid: boolean): boolean
   return withKid === (jwt.header['kid'] !== undefined) && (withKid || sub.startsWith('did:key:'));
 }
 
-/** Cheap checks come first: a document is only fetched for a credential that could be accepted. */
+/** Cheap checks come first: the document is fetched only for a credential that may be accepted. */
 async function verify(
   platform: Platform,
   credential: string,
@@ -71,10 +71,7 @@ async function verify(
   assertAudience(payload['aud'], platform.audience);
   const { exp, iat } = payload as { exp?: unknown; iat?: unknown };
   if (typeof exp !== 'number' || typeof iat !== 'number')
-    throw refusedCredential(
-      'The claims exp and iat are missing or no numbers.',
-      `exp ${String(exp)}, iat ${String(iat)}`,
-    );
+    throw refusedCredential('The claims exp and iat are required numbers.', `exp ${String(exp)}, iat ${String(iat)}`);
   assertLifetime(iat, exp, maxLifetime);
   const { authentication } = await platform.identifiers(sub!, address);
   const method = methodFor(authentication, header, sub!);
@@ -83,7 +80,7 @@ async function verify(
   return {
     principal: { subject: sub!, issuer: sub!, client: sub! },
     expires: exp * 1000,
-    // The document may change, and the key may end before the credential does.
+    // The document may change, and the key may expire before the credential.
     ...(sub!.startsWith('did:key:')
       ? {}
       : {
@@ -104,7 +101,7 @@ function linkName(subject: string, jti: unknown): string {
   return `${subject} ${jti}`;
 }
 
-/** The one that `kid` names: by its full id, its fragment, or the JWK's own kid (rule 15.11). */
+/** Returns the key that `kid` names: by its full id, its fragment, or the JWK's own kid (rule 15.11). */
 function methodFor(
   methods: readonly AuthenticationMethod[],
   { kid }: UnverifiedJwt['header'],
@@ -122,7 +119,7 @@ function methodFor(
   const method = kid === undefined ? methods[0] : methods.find(named);
   if (!method)
     throw refusedCredential(
-      'The kid names no key that the subject authenticates with.',
+      'The kid does not name an authentication key of the subject.',
       `kid is ${String(kid).slice(0, 200)}, ${subject} has ${
         methods
           .map(({ id }) => id)
@@ -140,7 +137,7 @@ function assertUsable({ id, controller, revoked, expires }: AuthenticationMethod
       'The key is not controlled by the subject.',
       `${id} is controlled by ${String(controller).slice(0, 200)}`,
     );
-  // A date that cannot be read is NaN, and that is not in the future.
+  // An invalid date is NaN, and not in the future.
   if (revoked !== undefined && !(revoked > Date.now()))
     throw refusedCredential('The key was revoked.', `${id} was revoked at ${revoked}`);
   if (expires !== undefined && !(expires > Date.now()))
@@ -149,8 +146,8 @@ function assertUsable({ id, controller, revoked, expires }: AuthenticationMethod
 
 async function keyOf({ id, jwk }: AuthenticationMethod, algorithm: string): Promise<CryptoKey> {
   if (!jwk)
-    throw refusedCredential('The key is of no kind that is supported.', `${id} is no usable JsonWebKey or Multikey`);
+    throw refusedCredential('The type of the key is not supported.', `${id} is not a usable JsonWebKey or Multikey`);
   if (!fits(jwk as JWK, algorithm))
-    throw refusedCredential('The algorithm does not fit the key.', `alg is ${algorithm.slice(0, 20)}, the key ${id}`);
+    throw refusedCredential('The algorithm does not match the key.', `alg is ${algorithm.slice(0, 20)}, the key ${id}`);
   return importPublicKey(jwk as JWK, algorithm);
 }

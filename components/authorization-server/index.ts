@@ -1,6 +1,6 @@
 /**
- * The embedded authorization server: RFC 8693 token exchange for tokens of this storage, RFC 8414 metadata, a JWKS (rule 15.3).
- * Nothing else of OAuth: no authorization codes, no refresh tokens, no client registration.
+ * The embedded authorization server: RFC 8693 token exchange for tokens of this storage, RFC 8414 metadata and a JWKS (rule
+ * 15.3). It has no authorization codes, refresh tokens or client registration.
  */
 import { join } from 'node:path';
 import { defineComponent } from '../../lib/component/contract.js';
@@ -14,25 +14,25 @@ const settings = {
     'lws.oauth.enabled',
     flag,
     true,
-    'Embed an authorization server that exchanges credentials for access tokens.',
+    'Run an embedded authorization server that exchanges credentials for access tokens.',
   ),
   lifetime: setting(
     'lws.oauth.access-token-lifetime-seconds',
     integer(1, 86_400),
     300,
-    'Seconds that an access token is valid; never longer than the credential that it was exchanged for.',
+    'Lifetime of an access token, in seconds, limited by the lifetime of the exchanged credential.',
     'storage',
   ),
   requests: setting(
     'lws.rate-limit.token-requests',
     integer(0),
     600,
-    'Token requests of one address in a minute before it has to wait, in all storages of the server; 0: no limit.',
+    'Maximum token requests per client address and minute, over all storages of the server; 0: unlimited.',
   ),
 };
 
 const keysIn = (dataDir: string): string => join(dataDir, 'oauth-keys.json');
-/** The longest lifetime that the setting allows: so long a token of an old key may still be about. */
+/** Maximum of the lifetime setting: tokens of an old key may be valid for as long. */
 const longestLifetime = 86_400;
 
 export default defineComponent({
@@ -41,7 +41,7 @@ export default defineComponent({
   isEnabled: ({ enabled }) => enabled,
   async install(platform, { lifetime, requests }) {
     const keys = await SigningKeys.open(keysIn(platform.dataDir), longestLifetime, (error) =>
-      platform.log.error({ err: error }, 'the signing keys cannot be read again'),
+      platform.log.error({ err: error }, 'the signing keys could not be read again'),
     );
     const { coordination } = platform.store;
     if (coordination.hasOthers) keys.onUnknown = async () => coordination.refreshSecrets();
@@ -58,13 +58,13 @@ export default defineComponent({
   },
   commands: {
     'rotate-keys': {
-      help: 'sign access tokens with a new key from now on; the old one verifies for another day',
+      help: 'sign access tokens with a new key; the old one verifies for another day',
       example: 'rotate-keys --data-dir=lws-data',
       async run({ assertStorage, dataDir, print }) {
         assertStorage();
         const keys = await SigningKeys.open(keysIn(dataDir), longestLifetime);
         print(
-          `Access tokens are signed with the key ${await keys.rotate()} now; a running server takes it up by itself.`,
+          `Access tokens are now signed with the key ${await keys.rotate()}. A running server loads it automatically.`,
         );
         return 0;
       },

@@ -1,4 +1,4 @@
-/** Refusals of the token endpoint, in the form of RFC 6749 section 5.2. */
+/** Errors of the token endpoint, by RFC 6749 section 5.2. */
 import type { Reply } from '../../lib/http/reply.js';
 
 export type OAuthErrorCode =
@@ -13,7 +13,7 @@ export class OAuthError extends Error {
   constructor(
     readonly code: OAuthErrorCode,
     message: string,
-    /** Why, in full, for the log alone. */
+    /** Full reason, for the log only. */
     readonly reason?: string,
     readonly fields: Readonly<Record<string, string>> = {},
     readonly status = 400,
@@ -22,14 +22,14 @@ export class OAuthError extends Error {
   }
 }
 
-/** Neither tokens nor refusals are for any cache (RFC 6749 5.1, 5.2). */
+/** Tokens and errors must not be cached (RFC 6749 5.1, 5.2). */
 export const uncached = {
   'Content-Type': 'application/json',
   'Cache-Control': 'no-store',
   Pragma: 'no-cache',
 } as const;
 
-/** What RFC 6749 allows in a description: printable ASCII without quote and backslash. */
+/** Characters that RFC 6749 allows in a description: printable ASCII without quote and backslash. */
 const plain = (text: string): string => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?');
 
 export const oauthErrorReply = ({ code, message, fields, status }: OAuthError): Reply => ({

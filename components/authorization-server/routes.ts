@@ -1,4 +1,4 @@
-/** The endpoints of the authorization server: metadata, keys, and the token endpoint (rule 15.3). */
+/** Endpoints of the authorization server: metadata, keys, and the token endpoint (rule 15.3). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { SignJWT } from 'jose';
@@ -22,13 +22,13 @@ import type { SigningKeys } from './signing-keys.js';
 export interface TokenIssuer {
   readonly platform: Platform;
   readonly keys: SigningKeys;
-  /** Seconds. */
+  /** Lifetime in seconds. */
   readonly lifetime: number;
   readonly requests: Throttle;
   readonly links: SignInLinks;
 }
 
-/** Bytes: an assertion in base64, percent-encoded, and the rest. */
+/** Maximum size in bytes: an assertion in base64, percent-encoded, and the other parameters. */
 const longestForm = 256 << 10;
 /** The name of LWS, and the default one of RFC 8414. */
 const metadataNames = ['lws-configuration', 'oauth-authorization-server'];
@@ -40,7 +40,7 @@ export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
     ...metadataNames.flatMap((name) => {
       const below = `/.well-known/${name}`;
       const inserted = new URL(wellKnownOf(platform.baseUri, name)).pathname;
-      // RFC 8414 3.1: before the path of the issuer, which is not below the storage then.
+      // RFC 8414 3.1: inserted before the path of the issuer, so it is outside of the storage.
       const elsewhere = inserted === below ? [] : [{ ...metadata, place: 'origin', path: inserted } as const];
       return [{ ...metadata, path: below }, ...elsewhere];
     }),
@@ -85,7 +85,7 @@ async function answer(issuer: TokenIssuer, request: RouteRequest): Promise<Reply
   }
 }
 
-/** Refusals of suites are `invalid_request` here; anything unexpected stays what it is. */
+/** Errors of suites become `invalid_request`. Unexpected errors stay unchanged. */
 function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   if (!(error instanceof LwsError)) throw error;
@@ -106,7 +106,7 @@ async function exchange({ platform, keys, lifetime, links }: TokenIssuer, reques
   const client = assertUris(credential);
   const { link, principal } = credential;
   if (link === undefined && credential.boundTo !== undefined && credential.boundTo !== proof?.thumbprint)
-    throw new OAuthError('invalid_dpop_proof', 'The credential is bound to a key, and needs a proof of that key.');
+    throw new OAuthError('invalid_dpop_proof', 'The credential is bound to a key and requires a proof of that key.');
   const now = Math.floor(Date.now() / 1000);
   const expires = Math.min(now + lifetime, Math.floor(credential.expires / 1000));
   if (expires <= now) throw new OAuthError('invalid_request', 'The credential has expired.');
@@ -141,11 +141,11 @@ async function exchange({ platform, keys, lifetime, links }: TokenIssuer, reques
 async function readForm({ body: open }: RouteRequest): Promise<URLSearchParams> {
   const body = open();
   if (body.mediaType !== 'application/x-www-form-urlencoded')
-    throw new OAuthError('invalid_request', 'The request is sent as application/x-www-form-urlencoded.');
+    throw new OAuthError('invalid_request', 'Send the request as application/x-www-form-urlencoded.');
   return new URLSearchParams((await readBody(body, longestForm)).toString('utf8'));
 }
 
-/** @throws OAuthError `invalid_dpop_proof`, also for none where one is required; `use_dpop_nonce` */
+/** @throws OAuthError `invalid_dpop_proof`, also if a required proof is missing, or `use_dpop_nonce` */
 async function proofOf(
   { dpop, dpopRequired, tokenEndpoint }: Platform,
   req: IncomingMessage,
@@ -159,7 +159,7 @@ async function proofOf(
   }
 }
 
-/** A proof that was used before is as bad as a wrong one. */
+/** A replayed proof is an invalid proof. */
 const consumable = ({ thumbprint, consume }: DpopProof): DpopProof => ({
   thumbprint,
   async consume() {
@@ -186,20 +186,20 @@ async function verified(
     throw new OAuthError(
       'invalid_request',
       'The subject_token_type is not supported.',
-      /^urn:[\w:.-]{1,80}$/.test(type) ? `it is ${type}` : 'it is no URN',
+      /^urn:[\w:.-]{1,80}$/.test(type) ? `it is ${type}` : 'it is not a URN',
     );
   const suite = ofType.find(({ recognises }) => recognises(token));
-  if (!suite) throw new OAuthError('invalid_request', 'The subject_token is not of its subject_token_type.');
+  if (!suite) throw new OAuthError('invalid_request', 'The subject_token does not match its subject_token_type.');
   return suite.verify(token, address);
 }
 
 /** Rule 15.4: subject and client are URIs. @returns the client */
 function assertUris({ principal: { subject, client } }: VerifiedCredential): string {
-  if (!isAbsoluteIri(subject)) throw new OAuthError('invalid_request', 'The subject of the credential is no URI.');
+  if (!isAbsoluteIri(subject)) throw new OAuthError('invalid_request', 'The subject of the credential must be a URI.');
   if (client === undefined || !isAbsoluteIri(client))
     throw new OAuthError(
       'invalid_request',
-      'The credential names no client, or one that is no URI.',
+      'The credential must name a client, which is a URI.',
       `client is ${String(client).slice(0, 200)}`,
     );
   return client;
@@ -214,8 +214,8 @@ export interface TokenRequest {
 }
 
 /**
- * Reads the request of a token exchange (RFC 8693 2.1) strictly, before any credential is looked at.
- * @param storage the storage's URI, which `resource` must name, with or without its slash
+ * Parses the request of a token exchange (RFC 8693 2.1) strictly, before its credential is verified.
+ * @param storage URI of the storage, which `resource` must equal, with or without the trailing slash
  * @throws OAuthError `invalid_request`, `unsupported_grant_type`, `invalid_target`
  */
 export function readTokenRequest(form: URLSearchParams, storage: string): TokenRequest {
@@ -223,27 +223,28 @@ export function readTokenRequest(form: URLSearchParams, storage: string): TokenR
   const get = (name: string): string | undefined => form.get(name) || undefined;
   const grant = get('grant_type');
   if (grant === undefined) throw invalid('The parameter grant_type is missing.');
-  if (grant !== tokenExchange) throw new OAuthError('unsupported_grant_type', `The grant type is ${tokenExchange}.`);
+  if (grant !== tokenExchange)
+    throw new OAuthError('unsupported_grant_type', `The grant type must be ${tokenExchange}.`);
   assertTarget(get('resource'), get('audience'), storage);
   if (get('actor_token') !== undefined || get('actor_token_type') !== undefined)
     throw invalid('Actor tokens are not supported.');
   const requested = get('requested_token_type');
   if (requested !== undefined && requested !== accessTokenType)
-    throw invalid(`The requested_token_type can only be ${accessTokenType}.`);
+    throw invalid(`The requested_token_type must be ${accessTokenType}.`);
   const subjectToken = get('subject_token');
   const subjectTokenType = get('subject_token_type');
   if (subjectToken === undefined || subjectTokenType === undefined)
-    throw invalid('The parameters subject_token and subject_token_type are needed.');
+    throw invalid('The parameters subject_token and subject_token_type are required.');
   return { subjectToken, subjectTokenType };
 }
 
 const maxParameters = 100;
 
-/** RFC 6749 3.2: no parameter is given twice. One pass: a form may have as many names as it has characters. */
+/** RFC 6749 3.2: parameters must not be repeated. One pass, because a form may have as many names as characters. */
 function assertSimple(form: URLSearchParams): void {
   const names = new Set<string>();
   for (const name of form.keys()) {
-    if (names.has(name)) throw invalid(`The parameter ${name.slice(0, 50)} is given twice.`);
+    if (names.has(name)) throw invalid(`The parameter ${name.slice(0, 50)} is repeated.`);
     names.add(name);
     if (names.size > maxParameters) throw invalid(`The request has more than ${maxParameters} parameters.`);
   }
@@ -251,7 +252,7 @@ function assertSimple(form: URLSearchParams): void {
 
 /** RFC 8707 2: tokens are for this storage only. */
 function assertTarget(resource: string | undefined, audience: string | undefined, storage: string): void {
-  if (resource === undefined) throw invalid('The parameter resource is missing: it is the URI of the storage.');
+  if (resource === undefined) throw invalid('The parameter resource is missing. Send the URI of the storage.');
   for (const target of [resource, audience])
     if (target !== undefined && target !== storage && `${target}/` !== storage)
       throw new OAuthError(

@@ -1,14 +1,14 @@
-/** Which browser each sign-in link was opened in. */
+/** Browser in which each sign-in link was opened. */
 
 import type { Platform } from '../../lib/component/contract.js';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import { asTyped } from '../../lib/threads/package-root.js';
 import { OAuthError } from './oauth-error.js';
 
-/** Links that are remembered; of owners and of others apart, since everybody may sign links of their own. */
+/** Maximum remembered links, separate for owners and others, since every identity can sign links. */
 const most = 1_000;
 const space = 'sign-in-links';
-/** The thumbprint of the browser's key, and until when the link is valid (ms). */
+/** Thumbprint of the browser's key, and expiry of the link (ms). */
 type Bound = readonly [key: string, until: number];
 
 export interface SignInLink {
@@ -17,18 +17,18 @@ export interface SignInLink {
   readonly expires: number;
 }
 
-/** In memory; those of owners in the store as well, for the next start and for other servers. */
+/** In memory. Links of owners are also stored, for restarts and other servers. */
 export class SignInLinks {
   private readonly bound = { owners: new Map<string, Bound>(), others: new Map<string, Bound>() };
 
   constructor(private readonly platform: Pick<Platform, 'store' | 'log'>) {}
 
   /**
-   * A link belongs to the first key that proves itself beside it.
-   * @throws OAuthError for a proof of another key, or none; where too many links are in use
+   * Binds a link to the first key that proves itself with it.
+   * @throws OAuthError for a missing proof, a proof of another key, or too many links in use
    */
   async bind(link: SignInLink, key = ''): Promise<void> {
-    if (key === '') throw new OAuthError('invalid_dpop_proof', 'A sign-in link needs a DPoP proof.');
+    if (key === '') throw new OAuthError('invalid_dpop_proof', 'A sign-in link requires a DPoP proof.');
     const links = this.bound[link.isOwners ? 'owners' : 'others'];
     const bound = links.get(link.name);
     if (bound) return assertSame(bound, key);
@@ -55,7 +55,7 @@ export class SignInLinks {
         this.bound.owners.delete(name);
         throw error;
       }
-      // Who signs in to make room on a full disk is let in.
+      // With a full disk, sign-in still works, so that the owner can free space.
       this.platform.log.warn({ err: error }, 'a sign-in link is bound until the next start only');
     }
   }
@@ -68,7 +68,7 @@ function assertSame([first]: Bound, key: string): void {
   if (first !== key)
     throw new OAuthError(
       'invalid_request',
-      'This sign-in link was used in another browser already, and is good for one. ' +
-        `To make a new one where the server runs: ${asTyped()} owner --key FILE, with the owner's key file.`,
+      'This sign-in link was already used in another browser, and works in one only. ' +
+        `To create a new one on the server: ${asTyped()} owner --key FILE, with the owner's key file.`,
     );
 }

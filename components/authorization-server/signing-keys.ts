@@ -1,14 +1,11 @@
-/**
- * The keys that access tokens are signed with: one signs, retired ones verify until no token of them can be left. They are kept in one file
- * of mode 0600.
- */
+/** Signing keys of access tokens: one signs, retired ones verify until their last tokens have expired. Stored in one file with mode 0600. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { SettingsError } from '../../lib/settings.js';
 import { writeWhole } from '../../lib/storage/level/synced-files.js';
 
-/** A private key, and when it stopped signing (seconds since the epoch). */
+/** Private key, and the time of its retirement (seconds since the epoch). */
 interface KeptKey {
   readonly kid: string;
   readonly jwk: JWK;
@@ -24,18 +21,18 @@ export interface PublicKey {
 export class SigningKeys {
   private keys: readonly KeptKey[] = [];
   private readAt = 0;
-  /** Called for a key that is not known, which another server of the storage may have made. */
+  /** Called for an unknown key, which may come from another server of the storage. */
   onUnknown: (() => Promise<void>) | undefined;
   private readonly imported = new Map<string, { sign: KeyObject; verify: Promise<CryptoKey> }>();
 
   private constructor(
     private readonly file: string,
-    /** Seconds that a retired key verifies. */
+    /** Seconds that a retired key still verifies. */
     private readonly retention: number,
     private readonly onTrouble: ((error: Error) => void) | undefined,
   ) {}
 
-  /** Reads the keys, or makes a first one. @throws SettingsError when the file holds something else */
+  /** Reads the keys, or creates the first one. @throws SettingsError if the file is not valid */
   static async open(file: string, retention: number, onTrouble?: (error: Error) => void): Promise<SigningKeys> {
     const keys = new SigningKeys(file, retention, onTrouble);
     if (existsSync(file)) keys.read();
@@ -43,7 +40,7 @@ export class SigningKeys {
     return keys;
   }
 
-  /** Makes a new key that signs from now on. @returns its id */
+  /** Creates a new key that signs from now on. @returns its id */
   async rotate(): Promise<string> {
     if (existsSync(this.file)) this.read();
     const now = Math.floor(Date.now() / 1000);
@@ -58,14 +55,14 @@ export class SigningKeys {
     return kid;
   }
 
-  /** The key that signs, and its id. */
+  /** Returns the signing key and its id. */
   signingKey(): { readonly kid: string; readonly key: KeyObject } {
     this.refresh();
     const { kid } = this.keys[0]!;
     return { kid, key: this.keyPair(this.keys[0]!).sign };
   }
 
-  /** The public key of an id, while tokens of it may be about. */
+  /** Returns the public key of an id, while tokens of it may be valid. */
   async verificationKey(kid: string | undefined, wanted: string): Promise<CryptoKey | undefined> {
     this.refresh();
     const find = (): KeptKey | undefined =>
@@ -79,7 +76,7 @@ export class SigningKeys {
     return key && this.keyPair(key).verify;
   }
 
-  /** The public keys as a JWKS. */
+  /** Returns the public keys as a JWKS. */
   jwks(): { readonly keys: readonly PublicKey[] } {
     this.refresh();
     return { keys: this.current().map(publicOf) };
@@ -90,12 +87,12 @@ export class SigningKeys {
     return this.keys.filter(({ retired }) => retired === undefined || retired + this.retention > now);
   }
 
-  /** A command may have rotated the keys meanwhile. */
+  /** A command may have rotated the keys in between. */
   private refresh(): void {
     try {
       if (statSync(this.file).mtimeMs !== this.readAt) this.read();
     } catch (error) {
-      // The keys in memory are as good as ever; what happened to the file matters at the next start.
+      // The keys in memory stay valid. A damaged file matters at the next start.
       this.onTrouble?.(error as Error);
     }
   }
@@ -105,13 +102,13 @@ export class SigningKeys {
       const { mtimeMs } = statSync(this.file);
       const { keys } = JSON.parse(readFileSync(this.file, 'utf8')) as { keys: readonly KeptKey[] };
       for (const key of keys) createPrivateKey({ key: key.jwk as never, format: 'jwk' });
-      if (keys.length === 0 || keys[0]!.retired !== undefined) throw new Error('no key of them signs');
+      if (keys.length === 0 || keys[0]!.retired !== undefined) throw new Error('it has no active key');
       this.keys = keys;
       this.readAt = mtimeMs;
     } catch (cause) {
       throw new SettingsError(
-        `${this.file} does not hold the signing keys of access tokens: ${(cause as Error).message}. ` +
-          'Restore it, or remove it: a new key is made, and tokens that are about are refused.',
+        `${this.file} does not contain valid signing keys for access tokens: ${(cause as Error).message}. ` +
+          'Restore it, or delete it: a new key is created, and existing tokens become invalid.',
       );
     }
   }

@@ -1,4 +1,4 @@
-/** The small endpoints that the console asks. */
+/** Small endpoints of the console. */
 
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
@@ -16,29 +16,30 @@ import {
 } from '../../lib/plugin/requests.js';
 import { nameOf } from '../../lib/plugin/state.js';
 
-/** Why somebody may do something, or may not: the command `explain`, for the console. */
+/** Explanation of an access decision: the command `explain`, for the console. */
 export const explainRoute = ({ explain }: Platform): Route =>
   route('controller', 'GET HEAD {prefix}/explain', async ({ query }) => {
     const [subject, method, iri] = ['as', 'method', 'iri'].map((name) => query.get(name) ?? '');
-    if (!iri) throw new LwsError('bad-request', 'The query has to name an iri.');
+    if (!iri) throw new LwsError('bad-request', 'The query parameter iri is required.');
     const access = subject ? { principal: { subject } } : {};
     return jsonReply(200, await explain({ access, method: (method || 'GET').toUpperCase(), iri }));
   });
 
-/** What the caller may do with a resource, so that the console offers nothing else. */
+/** Permissions of the caller on a resource, so that the console offers only allowed actions. */
 export const rightsRoute = (platform: Platform): Route =>
   route('filtered', 'GET HEAD /app/rights', async ({ access, query }) => {
     const { store: view, authorizer, rootIri, addedOwners } = platform;
     const iri = query.get('iri') ?? '';
-    if (!iri.startsWith(rootIri)) throw new LwsError('bad-request', 'The query has to name an iri of this storage.');
+    if (!iri.startsWith(rootIri))
+      throw new LwsError('bad-request', 'The query parameter iri must be the IRI of a resource of this storage.');
     await requireAccess(platform, view, access, 'read', iri);
     const may = async (mode: Mode, of = iri): Promise<boolean> => authorizer.allows({ view, access, mode, iri: of });
-    // Grants are given by who controls the storage; access control lists are changed by who controls the resource.
+    // Grants require control of the storage, access control lists control of the resource.
     const share = (await may('control', rootIri)) || (addedOwners === undefined && (await may('control')));
     return jsonReply(200, { append: await may('append'), write: await may('write'), share });
   });
 
-/** How the storage is: versions, room, and the settings in force. */
+/** Status of the storage: versions, disk usage, and active settings. */
 export function statusRoute({ store, clock, describeSettings, version }: Platform): Route {
   const started = clock();
   const settings = describeSettings();
@@ -67,12 +68,15 @@ export const ticketRoutes = (platform: Platform): readonly Route[] => [
 async function issue(platform: Platform, request: RouteRequest): Promise<Reply> {
   const { iri } = await readJsonObject(request);
   if (typeof iri !== 'string' || !iri.startsWith(platform.rootIri) || iri.endsWith('/'))
-    throw new LwsError('bad-request', 'The member iri is the IRI of a resource of this storage that is no container.');
+    throw new LwsError(
+      'bad-request',
+      'The member iri must be the IRI of a resource of this storage, and not of a container.',
+    );
   await requireAccess(platform, platform.store, request.access, 'read', iri);
   const { principal, origin, purpose } = request.access;
   const ticket = await new SignJWT({
     resource: iri,
-    // Everything that the decision was about.
+    // Full context of the decision.
     ...(principal ? { sub: principal.subject, client_id: principal.client, issuer: principal.issuer } : {}),
     ...(origin === undefined ? {} : { origin }),
     ...(purpose === undefined ? {} : { purpose }),
@@ -101,7 +105,7 @@ async function redeem(platform: Platform, request: RouteRequest): Promise<Reply>
   };
 }
 
-/** The name as it stands in the IRI: percent-encoded already, but for what RFC 8187 wants encoded too. */
+/** Name as in the IRI: already percent-encoded, except for characters that only RFC 8187 encodes. */
 const fileName = (iri: string): string =>
   nameOf(iri).replace(/[^A-Za-z0-9%!#$&+\-.^_`|~]/g, (char) => encodeURIComponent(char).replace(/['()*]/g, hex));
 const hex = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
@@ -126,6 +130,6 @@ async function read(platform: Platform, ticket: string): Promise<{ resource: str
     };
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
-    throw new LwsError('not-found', 'This link has expired. Ask for the download again.', { reason: error.message });
+    throw new LwsError('not-found', 'This link has expired. Request the download again.', { reason: error.message });
   }
 }

@@ -12,8 +12,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Nothing inline, nothing of another origin, of this one its own files alone, since others store theirs beside them, and no frame around it.
- * @param storage the storage's root as sources of such a policy
+ * Content Security Policy: no inline code, no other origin, from this origin only the console's own files, because stored
+ * resources share it, and no embedding.
+ * @param storage sources for the storage's root in the policy
  */
 const policyFor = (storage: readonly string[]): string => {
   const own = storage.map((root) => `${root}app/`).join(' ');
@@ -32,7 +33,7 @@ const policyFor = (storage: readonly string[]): string => {
   ].join('; ');
 };
 
-/** The storage under its own name, and under the one that it was asked for by; without a scheme it is that of the page. */
+/** The storage at its base URI and at the requested host. Without a scheme, that of the page applies. */
 function namesOf(rootIri: string, host = ''): readonly string[] {
   const { pathname } = new URL(rootIri);
   return /^[\w.-]+(:\d+)?$/.test(host) ? [...new Set([rootIri, `${host}${pathname}`])] : [rootIri];
@@ -50,7 +51,7 @@ const pageFields: Reply['fields'] = {
 const folder = fileURLToPath(new URL('../../console', import.meta.url));
 const bodies = new Map<string, Buffer>();
 
-/** Returns a file's content, cached for all storages of a deployment. @param values replace {NAME} in a page */
+/** Returns a file's content, cached for all storages of a deployment. @param values replacements for {NAME} in a page */
 function bodyOf(name: string, values?: Readonly<Record<string, string>>): Buffer {
   const key = `${name} ${JSON.stringify(values)}`;
   let body = bodies.get(key);
@@ -63,10 +64,7 @@ function bodyOf(name: string, values?: Readonly<Record<string, string>>): Buffer
   return body;
 }
 
-/**
- * Routes of the two pages and what they load.
- * @throws SettingsError when the console was not built
- */
+/** Returns the routes of the two pages and their files. @throws SettingsError if the console was not built */
 export function fileRoutes({ rootIri, home = '', executable }: Platform): readonly Route[] {
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
@@ -83,7 +81,7 @@ export function fileRoutes({ rootIri, home = '', executable }: Platform): readon
   return [
     page('/app', 'app.html'),
     page('/callback', 'callback.html'),
-    // What has none of these names is no more there than any other reserved path.
+    // All other names return the response of a reserved path.
     ...files.map((name) => {
       const reply = fileReply(name);
       return route('public', `GET HEAD /app/${name}`, () => reply);
@@ -91,7 +89,7 @@ export function fileRoutes({ rootIri, home = '', executable }: Platform): readon
   ];
 }
 
-/** Its name has a hash of its content. */
+/** The file name contains a hash of the content. */
 const fileReply = (name: string): Reply => ({
   status: 200,
   fields: {
@@ -99,7 +97,7 @@ const fileReply = (name: string): Reply => ({
     'Content-Type': mediaTypes[extname(name)]!,
     'Cache-Control': 'public, max-age=31536000, immutable',
     'Cross-Origin-Resource-Policy': 'same-origin',
-    // As a document of its own, an image could run scripts.
+    // As a top-level document, an image could run scripts.
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   },
   body: bodyOf(name),

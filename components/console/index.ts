@@ -1,9 +1,9 @@
-/** The console: the storage for people, in a browser (rule 1.3; `lws.console.*`, `lws.oidc.*`). */
+/** The console: browser interface of the storage (rule 1.3,; `lws.console.*`, `lws.oidc.*`). */
 import { defineComponent, flag, optional, type SettingParser, setting, text } from '../../lib/plugin/component.js';
 import { isSecureUrl } from '../../lib/plugin/requests.js';
 
 const configuration: SettingParser<string> = {
-  expectation: 'the https URL of an OpenID configuration (http on this machine alone)',
+  expectation: 'the https URL of an OpenID configuration (http on this machine only)',
   parse: (raw) => (typeof raw === 'string' && /^https?:\/\/[^\s#]+$/i.test(raw) && isSecureUrl(raw) ? raw : undefined),
 };
 const uri: SettingParser<string> = {
@@ -14,24 +14,29 @@ const uri: SettingParser<string> = {
 export default defineComponent({
   name: 'console',
   settings: {
-    enabled: setting('lws.console.enabled', flag, true, 'Serve the console for browsers, at /app.', 'storage'),
+    enabled: setting('lws.console.enabled', flag, true, 'Serve the browser console at /app.', 'storage'),
     discoveryUri: setting(
       'lws.oidc.discovery-uri',
       optional(configuration),
       null,
-      'Where the identity provider of the console describes itself (.../.well-known/openid-configuration).',
+      'Discovery URL of the identity provider for the console (.../.well-known/openid-configuration).',
     ),
     clientId: setting(
       'lws.oidc.client-id',
       optional(uri),
       null,
-      'What the console is called there, a URI; nothing: the URI of the storage.',
+      'Client id (a URI) of the console at the identity provider. Default: the URI of the storage.',
     ),
-    clientSecret: setting('lws.oidc.client-secret', optional(text('a string')), null, 'The secret that goes with it.'),
+    clientSecret: setting(
+      'lws.oidc.client-secret',
+      optional(text('a string')),
+      null,
+      'Client secret of the console at the identity provider.',
+    ),
   },
   isEnabled: ({ enabled }) => enabled,
   page: '/app',
-  // Pages and their routes are read when they are wanted alone.
+  // Pages and their routes are loaded on first use.
   async install(platform, openId) {
     const { fileRoutes } = await import('./files.js');
     const { explainRoute, rightsRoute, statusRoute, ticketRoutes } = await import('./answers.js');

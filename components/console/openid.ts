@@ -1,6 +1,6 @@
 /**
- * Signing in at the operator's identity provider (`lws.oidc.*`): where the page sends people, and the code that they come back with
- * redeemed for an ID token, which the page then exchanges as any client would. It must not decide who somebody is.
+ * Sign-in at the operator's identity provider (`lws.oidc.*`): redirects the browser, and redeems its authorization code for an ID
+ * token, which the page exchanges like any client. Makes no identity decisions.
  */
 import { decodeJwt } from 'jose';
 import { LwsError, type Platform } from '../../lib/plugin/component.js';
@@ -19,7 +19,7 @@ import {
 
 export interface OpenIdSettings {
   readonly discoveryUri: string | null;
-  /** A URI, since the client of a token is one; the storage's own by default. */
+  /** A URI, like the client of every token. Default: the URI of the storage. */
   readonly clientId: string | null;
   readonly clientSecret: string | null;
 }
@@ -40,7 +40,7 @@ interface Client {
 }
 
 const outbound = { maxBytes: 1 << 20, timeoutMs: 10_000, maxRedirects: 0, accept: 'application/json' } as const;
-/** Attempts of one address in a minute: each is two requests to the provider. */
+/** Attempts per client address and minute: each causes two requests to the provider. */
 const maxAttempts = 30;
 const keptMs = 600_000;
 
@@ -52,7 +52,7 @@ export function openIdRoutes(
   if (discoveryUri === null) return [route('public', asked, () => jsonReply(200, null))];
   const client: Client = {
     platform,
-    // The operator named this host; what its document names is judged as any other.
+    // The operator configured this host. URLs in its document are checked like any other.
     fetch: platform.fetchUnder({ blockPrivateAddresses: true, allowedHosts: [new URL(discoveryUri).host] }),
     discoveryUri,
     clientId: clientId ?? platform.rootIri,
@@ -69,7 +69,7 @@ export function openIdRoutes(
   ];
 }
 
-/** The provider's metadata, asked for at most once in ten minutes, and after a failure once in ten seconds. */
+/** Fetches the provider's metadata, at most every ten minutes, and every ten seconds after a failure. */
 function remembered(client: Client): () => Promise<Provider> {
   let known: { readonly provider: Promise<Provider>; until: number } | undefined;
   return () => {
@@ -90,8 +90,8 @@ async function discover({ fetch, discoveryUri }: Client): Promise<Provider> {
   const { issuer, authorization_endpoint, token_endpoint } = jsonObject(body) as Readonly<Record<string, string>>;
   const urls = [issuer, authorization_endpoint, token_endpoint];
   if (status !== 200 || !urls.every((url) => typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url)))
-    throw unusable(`its document (lws.oidc.discovery-uri) names no endpoints`);
-  if (!isSecureUrl(issuer!)) throw unusable(`its issuer ${issuer} is neither https nor on this machine`);
+    throw unusable(`its document (lws.oidc.discovery-uri) contains no endpoints`);
+  if (!isSecureUrl(issuer!)) throw unusable(`its issuer ${issuer} must be an https URL or on this machine`);
   return { issuer: issuer!, authorizationEndpoint: authorization_endpoint!, tokenEndpoint: token_endpoint! };
 }
 
@@ -99,13 +99,13 @@ async function redeem(client: Client, provider: () => Promise<Provider>, request
   await client.attempts.begin(request.address);
   const { code, verifier, nonce, issuer: said } = await readJsonObject(request);
   if (typeof code !== 'string' || typeof verifier !== 'string' || typeof nonce !== 'string')
-    throw new LwsError('bad-request', 'The members code, verifier and nonce are needed.');
+    throw new LwsError('bad-request', 'The members code, verifier and nonce are required.');
   const { issuer, tokenEndpoint } = await provider();
   // RFC 9207 2.4: a code of another provider must not be sent to this one.
   if (typeof said === 'string' && said !== issuer)
     throw new LwsError(
       'bad-request',
-      `The answer came from ${said.slice(0, 200)} and not from ${issuer}. Begin again.`,
+      `The response came from ${said.slice(0, 200)} instead of ${issuer}. Start again.`,
     );
   const token = await idTokenFor(client, tokenEndpoint, { code, code_verifier: verifier });
   assertUsable(token, nonce, client.clientId);
@@ -140,15 +140,16 @@ async function idTokenFor(
   const { id_token, error, error_description } = jsonObject(body);
   if (status === 200 && typeof id_token === 'string') return id_token;
   const why = typeof error_description === 'string' ? error_description : typeof error === 'string' ? error : undefined;
-  throw unusable(why === undefined ? `it answered ${status}` : `it refused the code: ${why.slice(0, 300)}`);
+  throw unusable(why === undefined ? `it answered ${status}` : `it rejected the code: ${why.slice(0, 300)}`);
 }
 
-/** The signature is verified when the token is exchanged; this is what the exchange cannot know, or would not explain. */
+/** The token exchange verifies the signature. These checks are missing there, or have clearer messages here. */
 function assertUsable(token: string, nonce: string, clientId: string): void {
   const claims = claimsOf(token);
-  if (claims['nonce'] !== nonce) throw new LwsError('bad-request', 'The ID token is of another sign-in. Begin again.');
+  if (claims['nonce'] !== nonce)
+    throw new LwsError('bad-request', 'The ID token belongs to another sign-in. Start again.');
   if (typeof claims['azp'] !== 'string')
-    throw unusable('its ID tokens do not name the client (azp), which this storage needs: choose one that does');
+    throw unusable('its ID tokens do not name the client (azp), which this storage requires: choose another provider');
   if (claims['azp'] !== clientId) throw unusable('its ID token is for another client (azp)');
 }
 
@@ -156,7 +157,7 @@ function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
     return decodeJwt(token);
   } catch (cause) {
-    throw unusable('its ID token cannot be read', cause);
+    throw unusable('its ID token cannot be parsed', cause);
   }
 }
 
@@ -164,7 +165,7 @@ async function answered(ask: () => ReturnType<GuardedFetch>): ReturnType<Guarded
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof OutboundError) throw unusable(`it cannot be asked (${error.code})`, error);
+    if (error instanceof OutboundError) throw unusable(`the request failed (${error.code})`, error);
     throw error;
   }
 }
@@ -177,7 +178,7 @@ function jsonObject(body: Buffer): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(body.toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    // What is no JSON names nothing; the callers say what they miss.
+    // Invalid JSON has no members. Callers report the missing ones.
     return {};
   }
 }

@@ -1,4 +1,4 @@
-/** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
+/** Additional owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here. Any URI is accepted. */
 
 import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import {
@@ -19,12 +19,12 @@ const maxOwners = 100;
 const [longestId, longestName] = [2_000, 200];
 
 export function ownerRoutes({ store, rootIri: storage, authorizer, addedOwners, clock }: Platform): readonly Route[] {
-  /** Again within the transaction: who asked may have been removed while the body came (rule 2.6). */
+  /** Checked again within the transaction: the caller may have been removed while the body arrived (rule 2.6). */
   const assertControl = async (view: Transaction, { access }: RouteRequest): Promise<void> => {
     if (!(await controls({ rootIri: storage, authorizer }, view, access)))
-      throw new LwsError('forbidden', 'Only an owner may do this.');
+      throw new LwsError('forbidden', 'This requires an owner.');
   };
-  // Access control lists say who controls: the root's own is edited instead.
+  // Access control lists define controllers: edit that of the root instead.
   if (!addedOwners) return [];
   const path = '{prefix}/owners';
   return [
@@ -44,7 +44,10 @@ export function ownerRoutes({ store, rootIri: storage, authorizer, addedOwners, 
       await store.transact(async (tx) => {
         await assertControl(tx, request);
         if (!addedOwners.has(id))
-          throw new LwsError('not-found', 'Nobody of that name was added; owners of lws.owners are removed there.');
+          throw new LwsError(
+            'not-found',
+            'No added owner has this URI. Owners of lws.owners are removed in that setting.',
+          );
         addedOwners.stageRemoval(tx, id);
       });
       return { status: 204, fields: {} };
@@ -56,14 +59,14 @@ const shown = ({ added, ...owner }: AddedOwner): object => ({ ...owner, added: n
 
 function assertRoom(owners: AddedOwners, id: string): void {
   if (!owners.has(id) && owners.all.length >= maxOwners)
-    throw new LwsError('conflict', `There are ${maxOwners} added owners already. Remove one first.`);
+    throw new LwsError('conflict', `The limit of ${maxOwners} added owners is reached. Remove one first.`);
 }
 
 async function ownerOf(request: RouteRequest, now: number): Promise<AddedOwner> {
   const { id, name } = await readJsonObject(request);
   if (typeof id !== 'string' || id.length > longestId || !isIdentity(id))
-    throw new LwsError('bad-request', 'The member id is the URI of whoever becomes an owner, such as a whole did:key.');
+    throw new LwsError('bad-request', 'The member id must be the URI of the new owner, such as a complete did:key.');
   if (typeof name !== 'string' || name.trim() === '' || name.length > longestName)
-    throw new LwsError('bad-request', `The member name is what people call it, in at most ${longestName} characters.`);
+    throw new LwsError('bad-request', `The member name must be a display name of at most ${longestName} characters.`);
   return { id, name: name.trim(), added: now, by: request.access.principal!.subject };
 }

@@ -1,4 +1,4 @@
-/** Reads bags (RFC 8493): their payload as a folder of files, each of which has the digest that its manifest says. */
+/** Reads bags (RFC 8493): their payload as a directory of files, each verified against its manifest. */
 import { createHash } from 'node:crypto';
 import {
   bytesOfFile,
@@ -14,26 +14,26 @@ import {
 import { crateReader, isCrate } from './ro-crate-reader.js';
 
 export const payload = 'data/';
-/** The strongest first. */
+/** Strongest first. */
 const algorithms = ['sha512', 'sha256', 'sha1', 'md5'] as const;
 type Algorithm = (typeof algorithms)[number];
 
-/** Bytes of a manifest, and of the other tag files. */
+/** Maximum bytes of a manifest, and of the other tag files. */
 const [longestManifest, longestTag] = [512 << 20, 1 << 20];
 
-/** Digests by the paths of files. */
+/** Digests by file path. */
 interface BagManifest {
   readonly name: string;
   readonly algorithm: Algorithm;
   readonly digests: ReadonlyMap<string, string>;
 }
 
-/** Whether a tree is a bag. */
+/** Returns true if a tree is a bag. */
 export const isBag = async (tree: FileTree): Promise<boolean> => (await tree.file('bagit.txt')) !== undefined;
 
 /**
- * Reads a bag. Whether it is complete is known before anything of it is given away, and each digest when its file has been read.
- * Cursors are those of the payload.
+ * Reads a bag. Completeness is checked before the first file is returned, each digest after its file was read. Cursors are those
+ * of the payload.
  */
 export const bagReader = treeReader(readBag);
 
@@ -42,35 +42,30 @@ async function* readBag(tree: FileTree, options: MemberOptions, tools: FormatToo
   const fetched = await tree.file('fetch.txt');
   if (fetched && fetched.size > 0)
     throw new TransferError(
-      'fetch.txt: Files of this bag lie elsewhere, and nothing is fetched. Complete the bag first.',
+      'fetch.txt: The bag refers to remote files, which are not fetched. Complete the bag first.',
     );
   const [tagManifest] = await readManifests(tree, 'tagmanifest', isPercentEncoded);
   if (tagManifest) await assertTagFiles(tree, tagManifest);
   const manifests = await readManifests(tree, 'manifest', isPercentEncoded);
   const [manifest] = manifests;
   if (!manifest)
-    throw new TransferError(
-      'The bag has no manifest that can be checked: manifest-sha512.txt, -sha256, -sha1 or -md5.',
-    );
+    throw new TransferError('The bag has no supported manifest: manifest-sha512.txt, -sha256, -sha1 or -md5.');
   const total = await assertComplete(tree, manifests);
   const files = payloadTree(tree, total, manifest);
-  // A crate may be what is in the bag.
+  // The payload may be an RO-Crate.
   yield* ((await isCrate(files)) ? crateReader(files, tools) : tools.readFolder(files)).read(options);
 }
 
-/** @throws TransferError for a tag file that is missing, or is another */
+/** @throws TransferError for a missing or modified tag file */
 async function assertTagFiles(tree: FileTree, manifest: BagManifest): Promise<void> {
   for (const path of manifest.digests.keys()) {
     const file = await tree.file(path);
-    if (!file) throw new TransferError(`${path} is missing, which ${manifest.name} lists.`);
+    if (!file) throw new TransferError(`${path} is missing, but ${manifest.name} lists it.`);
     for await (const _ of verifiedContent(file, manifest));
   }
 }
 
-/**
- * The bytes of the payload.
- * @throws TransferError for a file that is missing, and for one that is there without being listed
- */
+/** Returns the size of the payload in bytes. @throws TransferError for a missing file, and for one that is not listed */
 async function assertComplete(tree: FileTree, manifests: readonly BagManifest[]): Promise<number> {
   let [bytes, count] = [0, 0];
   const found = manifests.map(() => 0);
@@ -93,7 +88,7 @@ async function assertComplete(tree: FileTree, manifests: readonly BagManifest[])
   const oxum = (await readTags(tree, 'bag-info.txt'))?.get('payload-oxum');
   if (oxum !== undefined && oxum !== `${bytes}.${count}`)
     throw new TransferError(
-      `bag-info.txt: The payload has ${bytes} bytes in ${count} files, and not ${oxum.slice(0, 50)}.`,
+      `bag-info.txt: The payload has ${bytes} bytes in ${count} files instead of ${oxum.slice(0, 50)}.`,
     );
   return bytes;
 }
@@ -106,7 +101,7 @@ async function missing(tree: FileTree, digests: ReadonlyMap<string, string>): Pr
   return 'A file is missing';
 }
 
-/** The payload as a tree of its own. Closing it closes the whole. */
+/** Payload as a tree of its own. Closing it closes the whole tree. */
 function payloadTree(tree: FileTree, total: number, manifest: BagManifest): FileTree {
   const below = <Found extends TreeFile | RefusedFile>(found: Found): Found => {
     const path = found.path.slice(payload.length);
@@ -128,18 +123,18 @@ function payloadTree(tree: FileTree, total: number, manifest: BagManifest): File
   };
 }
 
-/** Whether `%` is encoded in manifests, as it is since version 1.0. @throws TransferError for what is no bag */
+/** Returns true if manifests encode `%`, as since version 1.0. @throws TransferError unless it is a bag */
 async function readDeclaration(tree: FileTree): Promise<{ readonly isPercentEncoded: boolean }> {
   const tags = await readTags(tree, 'bagit.txt');
   const version = /^(\d{1,4})\.(\d{1,4})$/.exec(tags?.get('bagit-version') ?? '');
-  if (!version) throw new TransferError('bagit.txt: It is missing, or says no BagIt-Version (RFC 8493 2.1.1).');
+  if (!version) throw new TransferError('bagit.txt: The file or its BagIt-Version is missing (RFC 8493 2.1.1).');
   const encoding = tags!.get('tag-file-character-encoding') ?? 'UTF-8';
   if (encoding.toUpperCase() !== 'UTF-8')
-    throw new TransferError(`bagit.txt: Tag files in ${encoding.slice(0, 50)} cannot be read, only those in UTF-8.`);
+    throw new TransferError(`bagit.txt: Tag files in ${encoding.slice(0, 50)} are not supported. Use UTF-8.`);
   return { isPercentEncoded: Number(version[1]) >= 1 };
 }
 
-/** The first value of each label, labels in lower case; `undefined` when there is no such file. */
+/** Returns the first value of each label, labels in lower case, or `undefined` if the file does not exist. */
 async function readTags(tree: FileTree, path: string): Promise<Map<string, string> | undefined> {
   const file = await tree.file(path);
   if (!file) return undefined;
@@ -157,7 +152,7 @@ async function textOf(file: TreeFile, most: number): Promise<string> {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-/** The manifests of a kind, the strongest first. @throws TransferError for lines that cannot be read */
+/** Returns the manifests of a kind, strongest first. @throws TransferError for invalid lines */
 async function readManifests(
   tree: FileTree,
   kind: 'manifest' | 'tagmanifest',
@@ -185,10 +180,10 @@ function digestsIn(text: string, name: string, isPercentEncoded: boolean): Map<s
     if (line.trim() === '') continue;
     const blank = line.search(/[ \t]/);
     const digest = line.slice(0, Math.max(0, blank)).toLowerCase();
-    // Programs that compute digests write an asterisk for binary files, and some a `./`.
+    // Digest tools mark binary files with an asterisk, and some prefix paths with `./`.
     const path = line.slice(blank).trimStart().replace(/^\*/, '').replace(/^\.\//, '');
     if (!/^[0-9a-f]+$/.test(digest) || path === '')
-      throw new TransferError(`${name}:${number}: It is no digest and the path of a file (RFC 8493 2.1.3).`);
+      throw new TransferError(`${name}:${number}: The line must be a digest and a file path (RFC 8493 2.1.3).`);
     digests.set(decoded(path, isPercentEncoded), digest);
   }
   return digests;
@@ -198,20 +193,17 @@ const decoded = (path: string, isPercentEncoded: boolean): string =>
   path.replace(isPercentEncoded ? /%(?:0A|0D|25)/gi : /%(?:0A|0D)/gi, decodeURIComponent);
 export const encodedPath = (path: string): string => path.replace(/[\n\r%]/g, encodeURIComponent);
 
-/**
- * The content of a file, which fails before its last piece when it has another digest.
- * @throws TransferError
- */
+/** Yields the content of a file. Fails before the last chunk if the digest differs. @throws TransferError */
 async function* verifiedContent(file: TreeFile, { name, algorithm, digests }: BagManifest): AsyncGenerator<Uint8Array> {
   const hash = createHash(algorithm);
   let held: Uint8Array | undefined;
   for await (const chunk of file.open()) {
     hash.update(chunk);
     if (held) yield held;
-    // Whoever gave it may use its memory again.
+    // The source may reuse its buffer.
     held = Uint8Array.from(chunk);
   }
   if (hash.digest('hex') !== digests.get(file.path))
-    throw new TransferError(`${file.path} is damaged: it has not the digest that ${name} says.`);
+    throw new TransferError(`${file.path} is damaged: its digest differs from that in ${name}.`);
   if (held) yield held;
 }

@@ -1,4 +1,4 @@
-/** Writes bags (RFC 8493): the payload as a folder of files, and the digests of all files. */
+/** Writes bags (RFC 8493): the payload as a directory of files, and the digests of all files. */
 import { createHash, type Hash } from 'node:crypto';
 import type { FormatTools, Member, TreeSink, Writer } from '../../lib/plugin/formats.js';
 import { encodedPath, payload } from './bagit-reader.js';
@@ -63,10 +63,10 @@ export class BagWriter implements Writer {
   }
 }
 
-/** Lines of a manifest that are kept together, outside of the heap of JavaScript. */
+/** Manifest lines that are buffered together, outside of the JavaScript heap. */
 const fullPage = 64 << 10;
 
-/** Passes files on, and keeps their digests. */
+/** Passes files on, and collects their digests. */
 class DigestSink implements TreeSink {
   bytes = 0;
   count = 0;

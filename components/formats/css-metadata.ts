@@ -1,4 +1,4 @@
-/** The description of a resource in the data folder of a Community Solid Server 7, `X.meta`: links, declared types and the media type. */
+/** Description of a resource in the data directory of Community Solid Server 7, `X.meta`: links, declared types and the media type. */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { type FormatTools, type Links, parseMediaType, TransferError } from '../../lib/plugin/formats.js';
@@ -16,22 +16,22 @@ const server = 'urn:npm:solid:community-server:';
 const [parameter, parameterValue] = [`${server}meta:contentTypeParameter`, `${server}meta:value`];
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 const format = 'http://www.w3.org/ns/ma-ont#format';
-/** What the server says itself of everything. */
+/** Triples that the server generates for every resource. */
 const ownPredicates: ReadonlySet<string> = new Set([`${ldp}contains`, 'http://purl.org/dc/terms/modified']);
 const posix = 'http://www.w3.org/ns/posix/stat#';
 const isOwnType = (type: string): boolean => type.startsWith(ldp) || type === 'http://www.w3.org/ns/pim/space#Storage';
 
 export interface CssMetadata {
   readonly links: Links;
-  /** Without parameters, where it says one. */
+  /** Media type without parameters, if present. */
   readonly mediaType?: string;
-  /** Of the media type: `; charset=utf-8`. */
+  /** Parameters of the media type: `; charset=utf-8`. */
   readonly parameters: string;
-  /** What cannot be kept, as a sentence. */
+  /** Content that cannot be imported, as a sentence. */
   readonly leftOut?: string;
 }
 
-/** What the triples say of the resource with this IRI. */
+/** Parses the triples about the resource with this IRI. */
 export function readMetadata(quads: readonly Quad[], iri: string, tools: FormatTools): CssMetadata {
   const known = canonicalIri(iri);
   const relations = new Map<string, unknown[]>();
@@ -42,7 +42,7 @@ export function readMetadata(quads: readonly Quad[], iri: string, tools: FormatT
   for (const { subject, predicate, object } of quads) {
     if (subject.termType === 'BlankNode' && blank.parameters.has(subject.value)) continue;
     const name = predicate.value;
-    if (canonicalIri(subject.value) !== known) lose('about something else');
+    if (canonicalIri(subject.value) !== known) lose('about another resource');
     else if (name === parameter) addParameter(parameters, blank.values.get(object.value));
     else if (name === format) mediaType = object.value;
     else if (isOwn(name, object) || relationOf(name) === 'anchor') continue;
@@ -50,7 +50,7 @@ export function readMetadata(quads: readonly Quad[], iri: string, tools: FormatT
     else if (object.termType === 'NamedNode') push(relations, relationOf(name), { href: object.value });
     else if (object.termType === 'Literal' && object.datatype.value === xsdString && name !== rdfType)
       push(relations, relationOf(name), object.value);
-    else lose('with a text in a language, or a value of a datatype');
+    else lose('with a language-tagged or typed literal');
   }
   const found = linksOf(relations, (object) => tools.links.read(object, iri), lose);
   return {
@@ -98,7 +98,7 @@ function linksOf(
 }
 
 interface BlankNodes {
-  /** Those that are parameters of the media type. */
+  /** Triples that are parameters of the media type. */
   readonly parameters: ReadonlySet<string>;
   readonly values: ReadonlyMap<string, { name?: string; value?: string }>;
 }
@@ -114,7 +114,7 @@ function blankNodes(quads: readonly Quad[]): BlankNodes {
   return { parameters: new Set(values.keys()), values };
 }
 
-/** Only what a field can say. */
+/** Only values that a header field can contain. */
 function addParameter(parameters: Map<string, string>, found: { name?: string; value?: string } | undefined): void {
   const { name, value } = found ?? {};
   if (name !== undefined && value !== undefined && parseMediaType(`a/b; ${name}=${quoted(value)}`))

@@ -1,12 +1,15 @@
 /**
- * Names of files in the data folder of a Community Solid Server 7, and names of resources: both ways, as that server has them. Pure.
+ * Maps file names in the data directory of Community Solid Server 7 to resource names and back, like that server.
  *
- * A file is named as its resource, decoded. Where the extension does not say the media type, one that does stands after `$.`.
+ * A file has the decoded name of its resource. If the extension does not imply the media type, one that does follows `$.`.
  */
 import { extension, lookup } from 'mime-types';
 import { TransferError } from '../../lib/plugin/formats.js';
 
-/** Media types of the server's table (mime-db 1.52) that are others in ours (1.54); those that ours alone has are none there. */
+/**
+ * Extensions with other media types in the server's table (mime-db 1.52) than in ours (1.54). Extensions that only ours has have
+ * no type there.
+ */
 const itsTypes: Readonly<Record<string, string>> = {
   aac: 'audio/x-aac',
   es: 'application/ecmascript',
@@ -20,7 +23,7 @@ const itsTypes: Readonly<Record<string, string>> = {
   sql: 'application/x-sql',
   wav: 'audio/wave',
   xfdf: 'application/vnd.adobe.xfdf',
-  // Of the server itself.
+  // Extensions of the server itself.
   acl: 'text/turtle',
   acr: 'text/turtle',
   meta: 'text/turtle',
@@ -34,48 +37,48 @@ const notItsTypes: ReadonlySet<string> = new Set(
 );
 
 export const anyType = 'application/octet-stream';
-/** The extension where there is none for a media type: the metadata says it. */
+/** Extension for media types without one: the metadata contains the type. */
 const unknown = 'unknown';
 
 const extensionOf = (name: string): string => /\.([^./]+)$/.exec(name)?.[1] ?? '';
 
-/** The media type that the server takes from the name of a file. */
+/** Returns the media type that the server derives from a file name. */
 export function cssTypeOf(name: string): string {
   const found = extensionOf(name).toLowerCase();
   if (Object.hasOwn(itsTypes, found)) return itsTypes[found]!;
   return (found !== '' && !notItsTypes.has(found) && lookup(found)) || anyType;
 }
 
-/** The name without the extension after `$.`. */
+/** Name without the extension after `$.`. */
 export function withoutMark(name: string): string {
   const found = extensionOf(name);
   return found !== '' && name.endsWith(`$.${found}`) ? name.slice(0, -found.length - 2) : name;
 }
 
-/** What the server decodes in no name: slashes and backslashes, however often they are encoded. The odd parts of a split. */
+/** Never decoded by the server: slashes and backslashes, encoded once or more. The odd parts of a split. */
 const delimiter = /(\\|%(?:25)*(?:2f|5c))/i;
-/** Characters that Windows has in no name are encoded in those of files. */
+/** Characters that Windows does not allow are encoded in file names. */
 const forbidden = /[<>:"|?*]/g;
 const encodedForbidden = /%25(3C|3E|3A|22|7C|3F|2A)/g;
 const escapeOf = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** @param change of what lies between the delimiters; those are normalised */
+/** @param change applied to the text between the delimiters, which are normalized */
 const betweenDelimiters = (segment: string, change: (part: string) => string): string =>
   segment
     .split(delimiter)
     .map((part, index) => (index % 2 === 0 ? change(part) : part === '\\' ? '%5C' : part.toUpperCase()))
     .join('');
 
-/** A name of a file as a segment of an IRI, which is spelled as the server spells it: nothing is encoded that `encodeURIComponent` is not. */
+/** Converts a file name to an IRI segment in the server's spelling: it encodes no more than `encodeURIComponent`. */
 export const cssSegmentOf = (name: string): string =>
   betweenDelimiters(name, (part) =>
     encodeURIComponent(part).replace(encodedForbidden, (_, code: string) => (code === '2A' ? '*' : `%${code}`)),
   );
 
-/** A path in the folder, with its marks taken away, as a path of an IRI. */
+/** Converts a path in the directory to an IRI path, without extension marks. */
 export const cssPathOf = (path: string): string => path.split('/').map(cssSegmentOf).join('/');
 
-/** An IRI such that all spellings of it that are one to the server are the same. */
+/** Normalizes an IRI, so that spellings which the server treats as equal become equal. */
 export function canonicalIri(iri: string): string {
   const [, start = '', path = '', rest = ''] = /^([^:/?#]+:\/\/[^/?#]*)([^?#]*)(.*)$/s.exec(iri) ?? [];
   try {
@@ -88,29 +91,29 @@ export function canonicalIri(iri: string): string {
 const canonicalSegment = (segment: string): string =>
   betweenDelimiters(segment, (part) => encodeURIComponent(decodeURIComponent(part)));
 
-/** The name of the file for a segment, without a mark. @throws TransferError for what that server cannot have */
+/** Returns the file name of a segment, without an extension mark. @throws TransferError for a name that the server does not support */
 export function cssNameOf(segment: string): string {
   try {
     return betweenDelimiters(segment, (part) => decodeURIComponent(part).replace(forbidden, escapeOf));
   } catch (cause) {
-    throw new TransferError(`${segment} is no name that a Community Solid Server can have: it is no UTF-8.`, { cause });
+    throw new TransferError(`${segment} is not a valid name for a Community Solid Server: it is not UTF-8.`, { cause });
   }
 }
 
-/** The name of a file, with its mark where it needs one. @param essence the media type, without parameters */
+/** Returns the file name, with an extension mark if needed. @param essence media type without parameters */
 export function cssFileName(name: string, essence: string): { readonly name: string; readonly isUnknown: boolean } {
-  // What looks like a mark would be taken for one.
+  // A name that looks like a mark would be read as one.
   if (cssTypeOf(name) === essence && withoutMark(name) === name) return { name, isUnknown: false };
   const found = extension(essence);
   const isUnknown = found === false || cssTypeOf(`.${found}`) !== essence;
   return { name: `${name}$.${isUnknown ? unknown : found}`, isUnknown };
 }
 
-/** Which names were there, of each folder around the last one: files come folder by folder. */
+/** Names seen in each folder on the path of the last file: files arrive folder by folder. */
 export class FolderNames {
   private readonly folders: { readonly path: string; readonly names: Set<string> }[] = [];
 
-  /** Whether nothing was so named in its folder. @param path without a slash at its end */
+  /** Returns true if the name is new in its folder. @param path without a trailing slash */
   add(path: string): boolean {
     const names = this.namesAround(path);
     const isNew = !names.has(path);

@@ -1,6 +1,6 @@
 /**
- * Reads the data folder of a Community Solid Server 7: files become resources of the media types that they had there, descriptions
- * their links, and lists of access go with them.
+ * Reads the data directory of Community Solid Server 7: files become resources with their media types there, descriptions become
+ * links, and ACLs are included.
  */
 import {
   type AccessList,
@@ -21,25 +21,25 @@ import {
 import { type CssMetadata, readMetadata } from './css-metadata.js';
 import { cssPathOf, cssTypeOf, FolderNames, withoutMark } from './css-names.js';
 
-/** Behind all paths. */
+/** Sorts after all paths. */
 const last = '\uffff';
 
 const internal = '.internal/';
 const baseFile = '.internal/setup/current-base-url$.json';
 
-/** Whether a tree is the whole data folder of such a server. */
+/** Returns true if a tree is the whole data directory of such a server. */
 export const isCss = async (tree: FileTree): Promise<boolean> => (await tree.file(baseFile)) !== undefined;
 
 /**
- * Reads such a folder, or the folder of a single pod. A whole one says which base URL it had: IRIs below that follow, unless `rewrite`
- * says something else of them. What is no RDF that can be read, though its name says so, is kept as it is, as it was there.
- * Cursors hold the path of the last file, and the parts of it that are known.
+ * Reads a data directory, or the folder of a single pod. A whole one contains its base URL: IRIs below it are rewritten, unless
+ * `rewrite` maps them. Files with an RDF extension that cannot be parsed are imported as binary. Cursors hold the path of the
+ * last file, and its known parts.
  */
 export const cssReader = treeReader(readCss);
 
 async function* readCss(tree: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
   const { into, rewrite } = options;
-  // What somebody says of the folder's own address counts as much as what it says itself.
+  // An explicit mapping of the folder's IRI overrides the base URL in it.
   const base = (await baseOf(tree)) ?? rewrite.find(({ to }) => to === into)?.from ?? into;
   const place = { base, into, tools, rewrite: base === into ? rewrite : [...rewrite, { from: base, to: into }] };
   const lists = new CssLists(tree, place);
@@ -47,13 +47,13 @@ async function* readCss(tree: FileTree, options: MemberOptions, tools: FormatToo
   yield* new CssReading(tree, lists, place).steps(options.cursor);
 }
 
-/** The base URL, with a slash at its end. */
+/** Base URL with a trailing slash. */
 async function baseOf(tree: FileTree): Promise<string | undefined> {
   const file = await tree.file(baseFile);
   if (!file) return undefined;
   const { payload: url } = await objectOfFile(file, 64 << 10);
   if (typeof url === 'string' && isAbsoluteIri(url)) return url.endsWith('/') ? url : `${url}/`;
-  throw new TransferError(`${baseFile} says no base URL.`);
+  throw new TransferError(`${baseFile} contains no base URL.`);
 }
 
 class CssReading {
@@ -75,20 +75,20 @@ class CssReading {
       const root = await this.container('');
       if (root.acl || root.links) yield this.step(root, '');
     }
-    // From the start, since what belongs to a resource may come long after it.
+    // From the start, because the parts of a resource may follow much later.
     for await (const found of this.tree.files()) {
       const { path } = found;
       const isResource = !('refused' in found) && isContent(path);
       const isNew = !isResource || this.names.add(withoutMark(path));
       if (after !== undefined && path <= after) {
         if (path === after && count !== '-') yield* this.fileSteps(found as TreeFile, count);
-      } else if (!isNew) yield this.leftOut(path, 'Another file is the same resource.');
+      } else if (!isNew) yield this.leftOut(path, 'Another file has the same resource name.');
       else yield* this.stepsOf(found);
     }
     if (this.policies > 0 && after !== last)
       yield this.leftOut(
         last,
-        `${this.policies} lists of access in the Access Control Policy language (.acr): what they allowed and forbade is lost.`,
+        `${this.policies} access control files in the Access Control Policy language (.acr) are not imported: their permissions and prohibitions are lost.`,
       );
   }
 
@@ -108,27 +108,27 @@ class CssReading {
     if (why !== undefined) yield this.leftOut(path, why);
   }
 
-  /** Why a file that is no resource, or a part of it, has no place. */
+  /** Reason why a file, or a part of it, is not imported. */
   private async faultOf(file: TreeFile): Promise<string | undefined> {
     const { path } = file;
     if (path.startsWith(internal))
-      return path === internal ? 'What the server keeps for itself, accounts and keys among it.' : undefined;
+      return path === internal ? 'Internal data of the server, including accounts and keys.' : undefined;
     const plain = withoutMark(path);
     if (plain.endsWith('.acr')) {
       this.policies++;
       return undefined;
     }
     const resource = plain.slice(0, plain.lastIndexOf('.'));
-    if (resource !== '' && !resource.endsWith('/') && !this.names.has(resource)) return 'There is no such resource.';
+    if (resource !== '' && !resource.endsWith('/') && !this.names.has(resource)) return 'The resource does not exist.';
     if (isList(path)) {
       const list = await this.lists.listIn(file);
-      return list instanceof SyntaxFault ? `It cannot be read. ${list.message}${nobody}` : listNotice(list);
+      return list instanceof SyntaxFault ? `It cannot be parsed. ${list.message}${nobody}` : listNotice(list);
     }
     const metadata = await this.lists.metadataIn(file, cssPathOf(resource));
-    return metadata instanceof SyntaxFault ? `It cannot be read. ${metadata.message}` : metadata.leftOut;
+    return metadata instanceof SyntaxFault ? `It cannot be parsed. ${metadata.message}` : metadata.leftOut;
   }
 
-  /** @param known the parts of it that are known, as `rdfParts` has it */
+  /** @param known its known parts, as in `rdfParts` */
   private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
     const plain = withoutMark(file.path);
     const path = cssPathOf(plain);
@@ -150,7 +150,7 @@ class CssReading {
       open,
     };
     const type = rdfTypeOf(mediaType);
-    // N3 would come back as Turtle, which is not what was there.
+    // N3 would be exported as Turtle, which differs from the original.
     if (type === undefined || type === 'text/n3') {
       this.bytes += size;
       yield this.step(bytes, file.path);
@@ -170,14 +170,11 @@ class CssReading {
       if (isBegun || !(error instanceof SyntaxFault)) throw error;
       this.bytes += size;
       yield this.step(bytes, file.path);
-      yield this.leftOut(
-        file.path,
-        `Its triples: it is kept as it is, and can be asked for, but is no RDF. ${error.message}`,
-      );
+      yield this.leftOut(file.path, `Its triples are lost: it is imported as binary, not as RDF. ${error.message}`);
     }
   }
 
-  /** @param path of the folder */
+  /** @param path path of the folder */
   private async container(path: string): Promise<MemberOf<'container'>> {
     const resource = cssPathOf(path);
     const metadata = await this.lists.metadataOf(path, resource);
@@ -203,26 +200,26 @@ class CssReading {
   }
 }
 
-const nobody = ' Nobody but owners has access to what it was about, where lists of access are taken.';
+const nobody = ' If ACLs are imported, only owners have access to its resource.';
 
 const isList = (path: string): boolean => withoutMark(path).endsWith('.acl');
 
-/** Whether a file or folder is a resource, and does not belong to another. */
+/** Returns true if a file or folder is a resource, and not part of another. */
 const isContent = (path: string): boolean =>
   !path.startsWith(internal) && (path.endsWith('/') || !/\.(?:acl|acr|meta)$/.test(withoutMark(path)));
 
-/** Where IRIs of the folder go. */
+/** Maps the IRIs of the folder. */
 export interface CssPlace {
-  /** The IRI that the folder had on its server, or where that is not known the one that it gets. */
+  /** Returns the IRI of the folder on its server or, if unknown, its new IRI. */
   readonly base: string;
-  /** The IRI that it gets. */
+  /** Returns the new IRI. */
   readonly into: string;
   readonly rewrite: MemberOptions['rewrite'];
   readonly tools: FormatTools;
 }
 
 export class CssLists {
-  /** Lists that are not named as lists usually are: stored in another syntax, or refused by the tree, which has no file for them. */
+  /** ACLs with unusual names: stored in another syntax, or rejected by the tree, which has no file for them. */
   private readonly unusual = new Map<string, string>();
 
   constructor(
@@ -230,16 +227,16 @@ export class CssLists {
     private readonly place: CssPlace,
   ) {}
 
-  /** Is told of each name in the tree before anything is read. */
+  /** Called for each name in the tree before anything is read. */
   note(path: string, isRefused: boolean): void {
     const plain = withoutMark(path);
     if (plain.endsWith('.acl') && (isRefused || plain !== path)) this.unusual.set(plain, path);
   }
 
   /**
-   * The list of a resource; `undefined` where it has none. One that cannot be read gives access to nobody: without any, the resource
-   * would be open to whom the containers above it are.
-   * @param path in the tree, without a mark
+   * Returns the ACL of a resource, or `undefined` if it has none. An ACL that cannot be parsed grants nothing: without an ACL,
+   * the resource would inherit access.
+   * @param path in the tree, without extension mark
    */
   async listOf(path: string): Promise<AccessList | undefined> {
     const name = `${path}.acl`;
@@ -249,20 +246,20 @@ export class CssLists {
     return found instanceof SyntaxFault ? { quads: [], prefixes: {} } : found;
   }
 
-  /** What is in a file that is a list; the fault where it cannot be read. */
+  /** Returns the parsed content of an ACL file, or the error. */
   async listIn(file: TreeFile): Promise<AccessList | SyntaxFault> {
     const found = await this.graphIn(file, cssPathOf(withoutMark(file.path)));
     return found instanceof SyntaxFault ? found : { quads: found.quads, prefixes: found.prefixes };
   }
 
-  /** @param path in the tree, without a mark; @param resource the path of the resource */
+  /** @param path in the tree, without extension mark @param resource path of the resource */
   async metadataOf(path: string, resource: string): Promise<CssMetadata | undefined> {
     const file = await this.tree.file(`${path}.meta`);
     const found = file && (await this.metadataIn(file, resource));
     return found instanceof SyntaxFault ? undefined : found;
   }
 
-  /** What a file says of a resource; the fault where it cannot be read. */
+  /** Returns the parsed description of a resource, or the error. */
   async metadataIn(file: TreeFile, resource: string): Promise<CssMetadata | SyntaxFault> {
     const found = await this.graphIn(file, resource);
     return found instanceof SyntaxFault
@@ -273,10 +270,10 @@ export class CssLists {
   private async graphIn(file: TreeFile, path: string): Promise<AccessList | SyntaxFault> {
     const { base, rewrite, tools } = this.place;
     const type = rdfTypeOf(cssTypeOf(file.path));
-    if (type === undefined) return new SyntaxFault(`${file.path}: It is in no syntax of RDF that can be read.`);
+    if (type === undefined) return new SyntaxFault(`${file.path}: The file is in no supported RDF syntax.`);
     try {
       for await (const part of tools.rdfParts({ file, type, base: base + path, rewrite }))
-        return part.hasMore ? new SyntaxFault(`${file.path}: It has more than ${part.count} triples.`) : part;
+        return part.hasMore ? new SyntaxFault(`${file.path}: The file has more than ${part.count} triples.`) : part;
     } catch (error) {
       if (error instanceof SyntaxFault) return error;
       throw error;
@@ -285,14 +282,14 @@ export class CssLists {
   }
 }
 
-/** What a list says that does not mean the same on both servers, as sentences; `undefined` where it says no such thing. */
+/** Returns warnings about parts of an ACL with another meaning on both servers, or `undefined`. */
 export function listNotice({ quads }: AccessList): string | undefined {
   const says = (name: string): boolean =>
     quads.some(({ predicate }) => predicate.value === `http://www.w3.org/ns/auth/acl#${name}`);
   const notices = [
-    says('defaultForNew') ? 'Its acl:defaultForNew has no effect, as it had none there; acl:default has.' : '',
+    says('defaultForNew') ? 'Its acl:defaultForNew has no effect, as on that server. Use acl:default.' : '',
     says('origin')
-      ? 'Its acl:origin counts: that server did not know it, and gave the same access to all origins.'
+      ? 'Its acl:origin is now enforced: that server ignored it, and gave the same access to all origins.'
       : '',
   ];
   return notices.filter(Boolean).join(' ') || undefined;

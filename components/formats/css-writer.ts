@@ -1,4 +1,4 @@
-/** Writes members as the data folder of a Community Solid Server 7 has them. */
+/** Writes members in the layout of the data directory of Community Solid Server 7. */
 
 import {
   type FormatTools,
@@ -12,23 +12,24 @@ import {
 import { metadataQuads } from './css-metadata.js';
 import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
 
-/** Resources left out that are listed. */
+/** Maximum skipped resources that are listed. */
 const maxTold = 500;
 
 /**
- * Writes such a folder. References to what is below the same container are relative, so that they hold at any base URL; others are
- * as they were. Links become triples of descriptions; owners, attributes of links and the state of components have no place there.
+ * Writes a data directory. References to descendants of the same container are relative, so that they work at any base URL.
+ * Others stay unchanged. Links become triples of descriptions. Owners, link attributes and the state of components are not
+ * exported.
  */
 export class CssWriter implements Writer {
   private readonly graphs: ReturnType<FormatTools['turtleFiles']>;
   private readonly names = new FolderNames();
-  /** The graph whose parts come, and whether it is left out. */
+  /** Graph whose parts are being read, and whether it is skipped. */
   private graph: MemberOf<'container' | 'rdf' | 'bytes'> | undefined;
   private isLeftOut = false;
   private leftContainer: string | undefined;
   private readonly leftOut: string[] = [];
 
-  /** @param of the IRI of the container that is exported */
+  /** @param of IRI of the exported container */
   constructor(
     private readonly sink: TreeSink,
     private readonly of: string,
@@ -44,7 +45,7 @@ export class CssWriter implements Writer {
     if (this.isLeftOut) return;
     if (member.kind === 'rdf') {
       await this.graphs.write(member, ({ path }) => cssFileName(fileOf(path), 'text/turtle').name);
-      // Any part may have what belongs to the graph.
+      // Any part may carry the metadata of the graph.
       const graph = { ...this.graph, ...member };
       this.graph = member.hasMore ? graph : undefined;
       return member.hasMore ? undefined : this.writeLists(graph);
@@ -62,7 +63,7 @@ export class CssWriter implements Writer {
     await this.sink.add(name, member.open(), modified === undefined ? {} : { modified });
   }
 
-  /** @param mediaType where only the description says it */
+  /** @param mediaType only if it must be in the description */
   private async writeLists(
     { path, links = {}, acl }: MemberOf<'container' | 'rdf' | 'bytes'>,
     mediaType?: string,
@@ -82,22 +83,23 @@ export class CssWriter implements Writer {
     if (why === undefined) return false;
     if (path.endsWith('/')) this.leftContainer = path;
     const { length } = this.leftOut;
-    if (length <= maxTold) this.leftOut.push(length < maxTold ? `${this.of}${path}: ${why}\n` : 'There is more.\n');
+    if (length <= maxTold)
+      this.leftOut.push(length < maxTold ? `${this.of}${path}: ${why}\n` : 'More resources follow.\n');
     return true;
   }
 
-  /** Why such a server cannot have it. */
+  /** Reason why such a server cannot have the resource. */
   private faultOf(path: string): string | undefined {
     if (path === '') return undefined;
-    if (this.leftContainer !== undefined && path.startsWith(this.leftContainer)) return 'Its container is left out.';
+    if (this.leftContainer !== undefined && path.startsWith(this.leftContainer)) return 'Its container is skipped.';
     try {
       const file = fileOf(path);
       const plain = file.replace(/\/$/, '');
       if (/^\.internal(?:\/|$)|\.(?:acl|acr|meta)(?:\/|$)/.test(plain))
-        return 'It has a name that a Community Solid Server keeps for itself.';
-      // Folders may be named as files are; no name has a backslash.
+        return 'Its name is reserved by Community Solid Server.';
+      // Folders may be named like files. Names cannot contain a backslash.
       const isNew = this.names.add(file.endsWith('/') ? `${plain}\\` : plain);
-      return isNew ? undefined : 'It is the same resource as another one to a Community Solid Server.';
+      return isNew ? undefined : 'Community Solid Server treats it as the same resource as another one.';
     } catch (error) {
       if (error instanceof TransferError) return error.message;
       throw error;
@@ -105,11 +107,11 @@ export class CssWriter implements Writer {
   }
 
   async end(): Promise<void> {
-    // That server keeps this folder from everybody.
+    // That server denies access to this folder.
     if (this.leftOut.length > 0) await this.sink.add('.internal/left-out.txt', Buffer.from(this.leftOut.join('')));
     return this.sink.end();
   }
 }
 
-/** The path of the file, without a mark. */
+/** Path of the file, without extension mark. */
 const fileOf = (path: string): string => path.split('/').map(cssNameOf).join('/');

@@ -1,4 +1,4 @@
-/** Exchange formats of others. */
+/** Foreign exchange formats. */
 import type { Format } from '../../lib/plugin/formats.js';
 import { bagReader, isBag } from './bagit-reader.js';
 import { BagWriter } from './bagit-writer.js';
@@ -9,14 +9,14 @@ import { CrateWriter } from './ro-crate-writer.js';
 
 const mediaType = 'application/zip';
 
-/** The first that fits a tree is taken where none is named. */
+/** Without a named format, the first match for a tree is used. */
 export const formats: Readonly<Record<string, Format>> = {
   bagit: {
     ...{ about: 'a bag (RFC 8493)', mediaType, fits: isBag, read: bagReader },
     write: (sink, { of }, tools) => new BagWriter(sink, { of, made: new Date(), tools }),
   },
   css: {
-    ...{ about: 'the data folder of a Community Solid Server', mediaType, fits: isCss, read: cssReader },
+    ...{ about: 'the data directory of a Community Solid Server', mediaType, fits: isCss, read: cssReader },
     write: (sink, { of }, tools) => new CssWriter(sink, of, tools),
   },
   'ro-crate': {

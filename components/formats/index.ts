@@ -1,4 +1,4 @@
-/** Exchange formats of others: BagIt, Community Solid Server, RO-Crate. */
+/** Foreign exchange formats: BagIt, Community Solid Server, RO-Crate. */
 import { defineComponent } from '../../lib/plugin/component.js';
 
 export default defineComponent({

@@ -1,6 +1,6 @@
 /**
- * Reads research object crates (RO-Crate 1.1): a folder of files, whose metadata become declared types and links. The metadata
- * themselves are a resource too, with the bytes that they have, so that nothing that they say is lost.
+ * Reads RO-Crates (RO-Crate 1.1): a directory of files, whose metadata becomes declared types and links. The metadata file also
+ * becomes a resource with its original bytes, so that nothing in it is lost.
  */
 import { hash } from 'node:crypto';
 import {
@@ -24,28 +24,28 @@ import {
 import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
 
 export const metadataFile = 'ro-crate-metadata.json';
-/** Bytes. */
+/** Maximum size in bytes. */
 const longestMetadata = 64 << 20;
 
-const noGraph = 'It has no array "@graph" (RO-Crate 1.1).';
+const noGraph = 'The array "@graph" is missing (RO-Crate 1.1).';
 
-/** Whether a tree is a crate. */
+/** Returns true if a tree is a crate. */
 export const isCrate = async (tree: FileTree): Promise<boolean> => (await tree.file(metadataFile)) !== undefined;
 
-/** Reads a crate. Cursors are those of the folder, and `-` after the links of the crate itself. */
+/** Reads a crate. Cursors are those of the directory, and `-` after the links of the crate itself. */
 export const crateReader = treeReader(readCrate);
 
-/** What the metadata say of a file or a folder. */
+/** Description of a file or a directory in the metadata. */
 interface Described {
   readonly links: Links;
   readonly mediaType?: string;
 }
 
-/** The end of metadata that say no more than the storage knew and the index of the folder says: with the digest of all before it. */
+/** End marker of metadata that only contains data of the storage and of the directory index, with the digest of the preceding bytes. */
 export const sealed = (digest: string): string =>
   `,\n{"@id":"#export","@type":"PropertyValue","propertyID":"sha256","value":"${digest}"}]}\n`;
 
-/** Whether nobody has changed them since they were written here: the next export makes them again. */
+/** Returns true if the metadata is unchanged since this server wrote it: the next export generates it again. */
 async function isSealed(tree: FileTree): Promise<boolean> {
   const file = await tree.file(metadataFile);
   const bytes = file ? await bytesOfFile(file, longestMetadata) : Buffer.alloc(0);
@@ -74,7 +74,7 @@ async function* readCrate(tree: FileTree, options: MemberOptions, tools: FormatT
   }
 }
 
-/** What is said beside the metadata, as by an index of the folder, wins. */
+/** Other sources, such as an index of the directory, override the metadata. */
 function merged(member: Member, { links, mediaType }: Described): Member {
   if (member.kind === 'state') return member;
   const all = { ...links, ...member.links };
@@ -83,13 +83,16 @@ function merged(member: Member, { links, mediaType }: Described): Member {
   return isUnknown && mediaType !== undefined ? { ...found, mediaType } : found;
 }
 
-/** The descriptions of files and folders, by their paths, which are empty for the crate. @throws TransferError for what are no such metadata */
+/**
+ * Returns the descriptions of files and directories by path, which is empty for the crate.
+ * @throws TransferError unless it is valid metadata
+ */
 async function describedFiles(
   tree: FileTree,
   options: MemberOptions,
   tools: FormatTools,
 ): Promise<Map<string, Described>> {
-  const file = await requiredFile(tree, metadataFile, 'this is no RO-Crate');
+  const file = await requiredFile(tree, metadataFile, 'this is not an RO-Crate');
   const { context, graph } = await readCrateMetadata(file);
   const terms = new CrateTerms(context);
   const described = new Map<string, Described>();
@@ -109,14 +112,14 @@ interface CrateMetadata {
   readonly graph: unknown[];
 }
 
-/** @throws TransferError for what are no metadata of a crate */
+/** @throws TransferError unless it is the metadata of a crate */
 export async function readCrateMetadata(file: Parameters<typeof objectOfFile>[0]): Promise<CrateMetadata> {
   const { '@context': context, '@graph': graph } = await objectOfFile(file, longestMetadata, noGraph);
   if (!Array.isArray(graph)) throw new TransferError(`${metadataFile}: ${noGraph}`);
   return { context, graph };
 }
 
-/** The path of the file that an identifier names; `undefined` where it is of nothing in the crate. */
+/** Returns the file path of an identifier, or `undefined` if it is not in the crate. */
 function pathOfId(id: string, into: string, tools: FormatTools): string | undefined {
   const iri = absoluteIri(id, { into, tools });
   if (iri === undefined || !iri.startsWith(into) || /[?#]/.test(iri)) return undefined;
@@ -148,7 +151,7 @@ interface Place {
 function describedBy(entity: Entity, { path, terms, options, tools }: Place): Described {
   const { into } = options;
   const move = tools.rewriter(options.rewrite);
-  // That it is a file or a folder the resource says itself; of the crate as a whole it says more.
+  // File and directory types are implied by the resource. The crate as a whole has further types.
   const structural = path === '' ? [fileType] : [fileType, datasetType];
   const types = [entity['@type']].flat().flatMap((name) => {
     const iri = typeof name === 'string' ? terms.iri(name) : undefined;
@@ -157,7 +160,7 @@ function describedBy(entity: Entity, { path, terms, options, tools }: Place): De
   const relations = new Map<string, unknown[]>(types.length > 0 ? [['type', types]] : []);
   for (const [name, value] of Object.entries(entity)) {
     const relation = name.startsWith('@') ? undefined : terms.iri(name);
-    // Containers say themselves what is in them.
+    // Containers list their members themselves.
     if (relation === undefined || relation === `${schema}hasPart`) continue;
     const targets = [value].flat().flatMap((each) => {
       const id = isObject(each) ? each['@id'] : undefined;
@@ -175,7 +178,7 @@ function describedBy(entity: Entity, { path, terms, options, tools }: Place): De
   };
 }
 
-/** Without those that links cannot say, which the metadata keep. */
+/** Without values that links cannot express, which remain in the metadata. */
 function linksOf(relations: ReadonlyMap<string, unknown[]>, read: (object: unknown) => Links): Links {
   try {
     return read(Object.fromEntries(relations));

@@ -1,10 +1,10 @@
-/** Names in the metadata of research object crates (RO-Crate 1.1), and the IRIs that they stand for. Pure; no context is fetched. */
+/** Terms of RO-Crate 1.1 metadata, and their IRIs. No context is fetched. */
 import { isAbsoluteIri, isObject } from '../../lib/plugin/formats.js';
 
 export const schema = 'http://schema.org/';
 export const [fileType, datasetType] = [`${schema}MediaObject`, `${schema}Dataset`];
 
-/** Where the context of RO-Crate 1.1 departs from names of schema.org. */
+/** Terms in which RO-Crate's context differs from schema.org. */
 const ownTerms: Readonly<Record<string, string>> = {
   File: fileType,
   Journal: `${schema}Periodical`,
@@ -25,14 +25,14 @@ const ownTerms: Readonly<Record<string, string>> = {
   output: 'https://bioschemas.org/ComputationalWorkflow#output',
 };
 
-/** Terms that are looked at, of the contexts in the document. */
+/** Maximum terms of contexts in the document. */
 const maxTerms = 10_000;
 
-/** The IRIs of names, with what the document's own context says of them. */
+/** Maps terms to IRIs, with the document's own context. */
 export class CrateTerms {
   private readonly own = new Map<string, string>();
 
-  /** @param context the `@context` of the document */
+  /** @param context `@context` of the document */
   constructor(context: unknown) {
     for (const part of [context].flat())
       if (isObject(part))
@@ -42,9 +42,9 @@ export class CrateTerms {
         }
   }
 
-  /** The IRI of a name; `undefined` where it stands for none. */
+  /** Returns the IRI of a term, or `undefined`. */
   iri(name: string): string | undefined {
-    // A term may be defined by another, which is not followed round in circles.
+    // A term may be defined by another. Cycles end the lookup.
     const defined = this.own.get(name);
     const found = defined === undefined ? this.plain(name) : (this.plain(defined) ?? defined);
     return found !== undefined && isAbsoluteIri(found) ? found : undefined;
@@ -62,7 +62,7 @@ export class CrateTerms {
   }
 }
 
-/** The name for an IRI, as short as it can be without a context of the document's own. */
+/** Returns the shortest name for an IRI without a context of the document's own. */
 export function crateName(iri: string): string {
   const name = iri.startsWith(schema) ? iri.slice(schema.length) : '';
   const isPlain = /^[A-Za-z][A-Za-z0-9]*$/.test(name) && !Object.hasOwn(ownTerms, name);

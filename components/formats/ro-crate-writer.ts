@@ -1,4 +1,4 @@
-/** Writes research object crates (RO-Crate 1.1): a folder of files, and metadata which say their types and links. */
+/** Writes RO-Crates (RO-Crate 1.1): a directory of files, and metadata with their types and links. */
 import { createHash } from 'node:crypto';
 import {
   type FormatTools,
@@ -13,19 +13,19 @@ import type { WriterOptions } from './bagit-writer.js';
 import { type Entity, metadataFile, readCrateMetadata, sealed } from './ro-crate-reader.js';
 import { crateName } from './ro-crate-terms.js';
 
-/** What becomes the description of a file, or of a folder by its path with a slash. */
+/** Description of a file, or of a directory by its path with a slash. */
 interface Described {
   readonly entity: Record<string, unknown>;
   readonly parts: string[];
 }
 
-/** Metadata that are among what is exported, since it was a crate before, are kept, and have what the storage knows beside. */
+/** If the exported container was imported from a crate, its metadata is kept and extended. */
 export class CrateWriter implements Writer {
   private readonly files: Writer;
   private readonly described = new Map<string, Described>();
   private before: { readonly context: unknown; readonly graph: readonly unknown[] } | undefined;
   private member: MemberOf<'container' | 'rdf' | 'bytes'> | undefined;
-  /** Of the last member. */
+  /** State of the last member. */
   private file = '';
   private links: Links | undefined;
 
@@ -45,7 +45,7 @@ export class CrateWriter implements Writer {
     this.files = tools.folderWriter({ add, end: async () => {} }, of);
   }
 
-  /** @throws TransferError for older metadata that cannot be read */
+  /** @throws TransferError for existing metadata that cannot be parsed */
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
     if (member.kind === 'bytes' && member.path === metadataFile) {
@@ -53,7 +53,7 @@ export class CrateWriter implements Writer {
       return;
     }
     if (member.path === '') this.described.set('', this.descriptionOf('', member));
-    // Parts of a graph are one file, which the first part describes.
+    // The parts of a graph become one file, described by the first part.
     if (this.member?.path !== member.path) this.member = member;
     await this.files.write(member);
     if (member.kind !== 'rdf') return;
@@ -71,9 +71,9 @@ export class CrateWriter implements Writer {
     await this.sink.end();
   }
 
-  /** @param file the path of a file that is written */
+  /** @param file path of a written file */
   private describe(file: string): void {
-    // What is written at the end belongs to no member.
+    // Output at the end belongs to no member.
     this.file = file;
     if (this.member) this.described.set(file, this.descriptionOf(file, this.member));
     const folder = file.slice(0, file.lastIndexOf('/', file.length - 2) + 1);
@@ -142,7 +142,7 @@ const itself = {
 const topParts = (described: ReadonlyMap<string, Described>): string[] =>
   [...described.keys()].filter((file) => /^[^/]+\/?$/.test(file));
 
-/** What was said before stays; of types all, and of parts those that are there now. */
+/** Existing descriptions stay. All types are kept, and the existing parts are listed. */
 function together(before: Entity | undefined, entity: Entity): Entity {
   if (!before) return entity;
   const types = [...new Set([before['@type'], entity['@type']].flat().filter((type) => typeof type === 'string'))];
@@ -154,7 +154,7 @@ function together(before: Entity | undefined, entity: Entity): Entity {
 const idOf = (file: string): string =>
   file === '' ? './' : referenceOf(file.split('/').map(encodeURIComponent).join('/'), '');
 
-/** A reference whose first part is not taken for a scheme. */
+/** Returns a reference whose first segment cannot be parsed as a scheme. */
 function referenceOf(iri: string, of: string): string {
   const path = iri.slice(of.length);
   return path === '' || /^[^/?#]*:/.test(path) ? `./${path}` : path;

@@ -1,13 +1,13 @@
-/** A histogram of Prometheus: observed with every request, for which prom-client's takes as long as a step of the way of a request. Pure. */
+/** Prometheus histogram. Replaces prom-client's, which is too slow to observe on every request. */
 
-/** @param suffix what comes after the name of the measure */
+/** @param suffix suffix of the metric name */
 export type Sample = readonly [suffix: string, labels: Readonly<Record<string, string>>, value: number];
 
 export class Histogram {
   private readonly counts: number[];
   private sum = 0;
 
-  /** @param bounds of the buckets, ascending */
+  /** @param bounds upper bounds of the buckets, ascending */
   constructor(private readonly bounds: readonly number[]) {
     this.counts = new Array<number>(bounds.length + 1).fill(0);
   }

@@ -1,4 +1,4 @@
-/** Metrics for Prometheus: to controllers at `{prefix}/metrics`, and without a credential on a port of loopback. */
+/** Prometheus metrics: for controllers at `{prefix}/metrics`, and without a credential on a loopback port. */
 
 import type { Server } from 'node:http';
 import { defineComponent, flag, integer, optional, setting } from '../../lib/plugin/component.js';
@@ -9,13 +9,13 @@ const settings = {
     'lws.metrics.enabled',
     flag,
     true,
-    'Count requests, batches and queries, and tell them to Prometheus.',
+    'Collect metrics of requests, batches and queries for Prometheus.',
   ),
   port: setting(
     'lws.metrics.listen-port',
     optional(integer(1, 65_535)),
     null,
-    'A port of 127.0.0.1 for /metrics without a credential; nothing: controllers alone, at the system path /metrics.',
+    'Port of 127.0.0.1 for /metrics without a credential. Default: only controllers, at the system path /metrics.',
   ),
 };
 

@@ -1,13 +1,14 @@
-/** A port of its own for metrics, on loopback alone: whoever is on this machine may ask, without a credential. */
+/** Separate port for metrics, on loopback only: local processes need no credential. */
 import { createServer, type Server } from 'node:http';
 import { SettingsError } from '../../lib/plugin/component.js';
 import type { Metrics } from './registry.js';
 
-/** @throws SettingsError when the port cannot be had */
+/** @throws SettingsError if the port cannot be opened */
 export async function listenForMetrics(metrics: Metrics, port: number): Promise<Server> {
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8 << 10 }, (req, res) => {
     const isKnown = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
-    if (!isKnown) return void res.writeHead(404, { 'Content-Type': 'text/plain' }).end('Only GET /metrics is here.\n');
+    if (!isKnown)
+      return void res.writeHead(404, { 'Content-Type': 'text/plain' }).end('Only GET /metrics is available here.\n');
     metrics.text().then(
       (text) => res.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).end(text),
       () => res.writeHead(503).end(),
@@ -16,7 +17,7 @@ export async function listenForMetrics(metrics: Metrics, port: number): Promise<
   server.maxConnections = 32;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new SettingsError(`lws.metrics.listen-port is ${port}, which cannot be had: ${error.message}.`)),
+      reject(new SettingsError(`lws.metrics.listen-port is ${port}, which cannot be opened: ${error.message}.`)),
     );
     server.listen(port, '127.0.0.1', () => resolve());
   });

@@ -1,4 +1,4 @@
-/** What is observed as it happens, the numbers that the house and its components tell when asked, and those of the process by prom-client. */
+/** Observed metrics, metrics that the server and its components compute on demand, and those of the process by prom-client. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Answered, Metric, WrittenBatch } from '../../lib/plugin/component.js';
 import { Histogram, type Sample } from './histogram.js';
@@ -6,14 +6,14 @@ import { Histogram, type Sample } from './histogram.js';
 const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
-/** Of RFC 9110, 5789 and that of queries; what else a client invents is one more. */
+/** Methods of RFC 9110, RFC 5789 and QUERY. All others count as one. */
 const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']);
 
-/** The process's own numbers, once for all storages: what observes the garbage collector and the event loop is never undone. */
+/** Process metrics, once for all storages: the observers of garbage collector and event loop cannot be removed. */
 const ofProcess = new Registry();
 collectDefaultMetrics({ register: ofProcess });
 
-/** What is counted of the requests of one method and route. */
+/** Request counters of one method and route. */
 interface Requests {
   readonly labels: Readonly<Record<string, string>>;
   readonly durations: Histogram;
@@ -21,7 +21,7 @@ interface Requests {
 }
 
 export class Metrics {
-  /** By method and route. */
+  /** Keyed by method and route. */
   private readonly requests = new Map<string, Requests>();
   private readonly batches = {
     seconds: new Histogram(seconds),
@@ -29,7 +29,7 @@ export class Metrics {
     transactions: new Histogram([1, 2, 5, 10, 25, 50, 100]),
   };
 
-  /** @param measures what the house tells when it is asked */
+  /** @param measures metrics of the server, computed on demand */
   constructor(private readonly measures: () => Promise<readonly Metric[]>) {}
 
   answered({ method: sent, route, status, seconds: took }: Answered): void {
@@ -50,7 +50,7 @@ export class Metrics {
     this.batches.transactions.observe(transactions);
   }
 
-  /** Everything in the text format of Prometheus. */
+  /** Returns all metrics in the Prometheus text format. */
   async text(): Promise<string> {
     const requests = [...this.requests.values()];
     const answers = requests.flatMap(({ labels, statuses }) =>
@@ -63,11 +63,15 @@ export class Metrics {
     );
     return [
       await ofProcess.metrics(),
-      family('http_requests_total counter', 'Requests that were answered; 499: the client went away.', answers),
-      family('http_request_duration_seconds histogram', 'Until the answer was handed over.', durations),
-      family('store_batch_duration_seconds histogram', 'Until a batch was synced.', took.samples()),
-      family('store_batch_bytes histogram', 'The size of batches, about.', bytes.samples()),
-      family('store_batch_transactions histogram', 'Transactions of a batch.', transactions.samples()),
+      family('http_requests_total counter', 'Answered requests; 499: the client disconnected.', answers),
+      family(
+        'http_request_duration_seconds histogram',
+        'Time until the response was handed to the connection.',
+        durations,
+      ),
+      family('store_batch_duration_seconds histogram', 'Time until a batch was synced.', took.samples()),
+      family('store_batch_bytes histogram', 'Approximate size of a batch.', bytes.samples()),
+      family('store_batch_transactions histogram', 'Transactions per batch.', transactions.samples()),
       ...told,
     ].join('\n');
   }
@@ -77,7 +81,7 @@ export class Metrics {
 
 const sampleOf = ({ labels = {}, value }: Metric['values'][number]): Sample => ['', labels, value];
 
-/** All samples of a name. @param head the name and the type */
+/** Formats all samples of a metric. @param head name and type */
 function family(head: string, help: string, samples: readonly Sample[]): string {
   const name = prefix + head.split(' ', 1)[0];
   let text = `# HELP ${name} ${help}\n# TYPE ${prefix}${head}\n`;

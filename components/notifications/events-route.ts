@@ -1,4 +1,4 @@
-/** The stream of events for those who control the storage (rule 16.11): what was committed after a position, then what is. */
+/** Event stream for controllers of the storage (rule 16.11): past events after a position, then live events. */
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { controls } from '../../lib/authorization/guard.js';
@@ -16,13 +16,13 @@ import type { Follower } from './delivery/readers.js';
 
 export interface EventsEndpoint {
   readonly platform: Platform;
-  /** Those who follow now. */
+  /** Connected followers. */
   readonly followers: Set<Follower>;
-  /** Say who did what. */
+  /** Include the actor of each change. */
   readonly includeActor: boolean;
 }
 
-/** Bytes that a follower who does not read may be behind, before the stream ends. */
+/** Maximum unread bytes of a follower before the stream ends. */
 const maxBehind = 1 << 20;
 
 export const eventsRoute = (endpoint: EventsEndpoint): Route =>
@@ -30,7 +30,7 @@ export const eventsRoute = (endpoint: EventsEndpoint): Route =>
 
 const line = (activity: Activity, position: number): string => `${JSON.stringify({ position, ...activity })}\n`;
 
-/** Committed events that the follower may read, one JSON document a line, for as long as it controls the storage. */
+/** Streams committed events that the follower can read, as JSON lines, as long as it controls the storage. */
 async function follow({ followers, platform, includeActor }: EventsEndpoint, request: RouteRequest): Promise<Reply> {
   const { access, query } = request;
   const { changes } = platform.store;
@@ -38,7 +38,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   if (since !== undefined) await changes.next(since);
   const body = new PassThrough({ highWaterMark: maxBehind });
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
-  // A new object: decisions are remembered with the one of the request.
+  // A new object: decisions are cached on that of the request.
   const mayGoOn = async (): Promise<boolean> => isOpen() && (await controls(platform, platform.store, { ...access }));
   const options = { platform, access, includeActor, covers: () => true, announcements: true };
   let past: PastEvents | undefined;
@@ -48,19 +48,19 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
     who: randomUUID(),
     tell(activity, position) {
       if (!past?.leaves(position)) return;
-      // One after another, since each is decided anew.
+      // In sequence: each event is authorized.
       last = last
         .then(async () => {
           if (!(await mayGoOn())) body.end();
           else if (activity && isOpen() && !body.write(line(activity, position))) body.destroy();
         })
-        // What cannot be decided is not told, and the stream must not fall silent.
+        // If authorization fails with an error, end the stream instead of leaving it silent.
         .catch((error: Error) => void body.destroy(error));
     },
     end: () => void body.end(),
   };
   body.once('close', () => followers.delete(follower));
-  // Whatever is committed later was decided for this one, too.
+  // Events committed after this transaction are authorized for this follower, too.
   const now = await platform.store.transact(
     () => {
       if (goesOn) followers.add(follower);
@@ -69,7 +69,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
     { frees: true },
   );
   past = new PastEvents(options, since, Math.max(now, changes.committed));
-  // Proxies and clients show that the stream is open only when something came.
+  // Proxies and clients report the stream as open only after the first byte.
   body.write('\n');
   if (since !== undefined) void tellPast(past, { body, mayGoOn, goesOn });
   return {
@@ -102,18 +102,22 @@ async function tellPast(past: PastEvents, { body, mayGoOn, goesOn }: Told): Prom
 }
 
 /**
- * @returns `since`: a position, absent: from now on; `goesOn`: it does not end with what has happened
+ * @returns `since`: a position, absent for events from now on, `goesOn`: true to follow after the past events
  * @throws LwsError `bad-request`
  */
 function wishOf(query: URLSearchParams): { readonly since: number | undefined; readonly goesOn: boolean } {
   const [since, follow = 'true'] = [query.get('since') ?? undefined, query.get('follow') ?? undefined];
-  if (follow !== 'true' && follow !== 'false') throw new LwsError('bad-request', 'follow is true or false.');
+  if (follow !== 'true' && follow !== 'false')
+    throw new LwsError('bad-request', 'The parameter follow must be true or false.');
   if (since === undefined) {
     if (follow === 'true') return { since, goesOn: true };
-    throw new LwsError('bad-request', 'Without following there is nothing to tell: say since when.');
+    throw new LwsError('bad-request', 'With follow=false, the parameter since is required.');
   }
   const position = /^\d{1,15}$/.test(since) ? Number(since) : positionBefore(parseDateTime(since));
   if (!Number.isSafeInteger(position))
-    throw new LwsError('bad-request', 'since is the position of an event, or a time such as 2026-01-31T12:00:00Z.');
+    throw new LwsError(
+      'bad-request',
+      'The parameter since must be the position of an event, or a time such as 2026-01-31T12:00:00Z.',
+    );
   return { since: position, goesOn: follow === 'true' };
 }

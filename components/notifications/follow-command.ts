@@ -1,10 +1,10 @@
-/** `quadpod events`: the running server's events on the standard output, for a pipe. */
+/** `quadpod events`: prints the events of the running server on standard output. */
 import type { CommandContext } from '../../lib/component/contract.js';
 import { SettingsError } from '../../lib/settings.js';
 
 /**
- * Connects to the server at its base URI with the owner's credential, and prints until either ends; with --since and without --follow what
- * has happened.
+ * Connects to the server at its base URI with the owner's credential, and prints until either side ends. With --since and without
+ * --follow, prints past events only.
  */
 export async function printEvents(context: CommandContext): Promise<number> {
   const { baseUri, systemPrefix, ownerCredential, print, flags } = context;
@@ -16,12 +16,14 @@ export async function printEvents(context: CommandContext): Promise<number> {
   const response = await fetch(url, { headers: { Authorization: `Bearer ${credential}` } }).catch((error: unknown) => {
     const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
     throw new SettingsError(
-      `No server answers at ${baseUri}: ${reason || 'connection refused'}. Start it, or set lws.base-uri.`,
+      `No server responds at ${baseUri}: ${reason || 'connection refused'}. Start it, or set lws.base-uri.`,
     );
   });
   if (response.status !== 200 || !response.body) {
     const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
-    const advice = [400, 410].includes(response.status) ? '' : ' Is the server running, and is this its owner?';
+    const advice = [400, 410].includes(response.status)
+      ? ''
+      : ' Is the server running, and does this data directory belong to it?';
     process.stderr.write(`quadpod: ${baseUri} answered ${response.status}.${advice}${detail ? ` ${detail}` : ''}\n`);
     return 1;
   }

@@ -1,4 +1,4 @@
-/** Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (rule 16.8). */
+/** Notifications: subscriptions, a durable outbox, signed webhooks, and event streams (rule 16.8). */
 import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
 import { hostList } from '../../lib/outbound/address-policy.js';
 import { createAdmission } from '../../lib/outbound/admission.js';
@@ -19,82 +19,97 @@ const settings = {
     'lws.notifications.enabled',
     flag,
     true,
-    'Take subscriptions, and tell subscribers of changes.',
+    'Accept subscriptions and notify subscribers of changes.',
     'storage',
   ),
   includeActor: setting(
     'lws.notifications.include-actor',
     flag,
     false,
-    'Tell subscribers who made a change.',
+    'Include the actor of a change in notifications.',
     'storage',
   ),
   longest: setting(
     'lws.subscriptions.max-lifetime-seconds',
     integer(1),
     2_592_000,
-    'The longest life of a subscription, in seconds.',
+    'Maximum lifetime of a subscription, in seconds.',
   ),
-  perSubscriber: setting('lws.subscriptions.max-per-subscriber', integer(1), 100, 'Subscriptions of one subscriber.'),
+  perSubscriber: setting(
+    'lws.subscriptions.max-per-subscriber',
+    integer(1),
+    100,
+    'Maximum subscriptions per subscriber.',
+  ),
   perAddress: setting(
     'lws.subscriptions.max-per-address',
     integer(1),
     400,
-    'Subscriptions from one address, those of controllers aside.',
+    'Maximum subscriptions per client address; controllers are exempt.',
   ),
   ofOthers: setting(
     'lws.subscriptions.max-of-others',
     integer(1),
     2_000,
-    'Subscriptions of all who have a grant or own something, and are no controllers.',
+    'Maximum subscriptions of all callers with a grant or a resource of their own, without controllers.',
   ),
-  ofStrangers: setting('lws.subscriptions.max-of-strangers', integer(1), 200, 'Subscriptions of all others together.'),
+  ofStrangers: setting(
+    'lws.subscriptions.max-of-strangers',
+    integer(1),
+    200,
+    'Maximum subscriptions of all callers without grants together.',
+  ),
   purge: setting(
     'lws.subscription.purge-interval-seconds',
     integer(1),
     3600,
-    'Seconds between clearings of expired subscriptions.',
+    'Interval between deletions of expired subscriptions, in seconds.',
   ),
   block: setting(
     'lws.webhook.block-private-addresses',
     flag,
     true,
-    'Deliver to nothing at addresses that are not public.',
+    'Block deliveries to private and reserved addresses.',
   ),
   allowed: setting(
     'lws.webhook.allowed-hosts',
     hostList,
     [],
-    'Hosts (host or host:port) that may be delivered to whatever their address.',
+    'Inbox hosts (host or host:port) that are allowed at any address.',
   ),
-  attempts: setting('lws.webhook.max-attempts', integer(1, 100), 5, 'Attempts of one delivery.'),
+  attempts: setting('lws.webhook.max-attempts', integer(1, 100), 5, 'Maximum attempts per delivery.'),
   backoff: setting(
     'lws.webhook.retry-backoff-ms',
     integer(0),
     2000,
-    'Milliseconds before an attempt is repeated, times its number.',
+    'Backoff between delivery attempts, in milliseconds, multiplied by the number of the attempt.',
   ),
   failures: setting(
     'lws.webhook.max-consecutive-failures',
     integer(1),
     10,
-    'Failed deliveries in a row that deactivate a subscription.',
+    'Consecutive failed deliveries that deactivate a subscription.',
   ),
   ...streamSettings,
-  atOnce: setting('lws.webhook.max-in-flight', integer(1, 10_000), 64, 'Deliveries at once.'),
+  atOnce: setting('lws.webhook.max-in-flight', integer(1, 10_000), 64, 'Maximum concurrent deliveries.'),
   othersPerSecond: setting(
     'lws.webhook.max-per-second-of-others',
     integer(1, 100_000),
     40,
-    'Deliveries a second to those who have a grant or own something, and are no controllers; more wait.',
+    'Maximum deliveries per second to callers with a grant or a resource of their own, without controllers; more are queued.',
   ),
   strangersPerSecond: setting(
     'lws.webhook.max-per-second-of-strangers',
     integer(1, 100_000),
     10,
-    'Deliveries a second to all others together; more wait.',
+    'Maximum deliveries per second to all callers without grants together; more are queued.',
   ),
-  perHost: setting('lws.webhook.max-in-flight-per-host', integer(1, 1000), 4, 'Deliveries to one host at once.'),
+  perHost: setting(
+    'lws.webhook.max-in-flight-per-host',
+    integer(1, 1000),
+    4,
+    'Maximum concurrent deliveries per host.',
+  ),
 };
 
 type Given = SettingsOf<typeof settings>;
@@ -107,9 +122,9 @@ export default defineComponent({
   install,
   commands: {
     events: {
-      help: 'print the committed events of the running server as JSON lines, as they come or since some time',
-      flags: { since: 'POSITION print what came after an event, or a time (2026-01-31T12:00:00Z), and end' },
-      switches: { follow: 'go on until the server stops (it always does without --since)' },
+      help: 'print committed events of the running server as JSON lines, live or since a time',
+      flags: { since: 'POSITION print the events after a position or a time (2026-01-31T12:00:00Z), then exit' },
+      switches: { follow: 'continue with live events until the server stops (default without --since)' },
       example: 'events --since 2026-01-31T12:00:00Z --follow',
       run: printEvents,
     },
@@ -131,7 +146,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
   const means = { storage, distributions, authorizer, subscriptions, clock, includeActor, followers, channels };
   const outbox: Outbox = new Outbox(means);
   await outbox.open(store);
-  // After the outbox, which tells of the commit.
+  // After the outbox, which stages the notifications of the commit.
   store.onCommit(channels.committed);
   const admit = createAdmission(guardOf(given));
   return {
@@ -155,7 +170,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     readState: foreignState(platform, given, subscriptions),
     ...background(platform, given, { subscriptions, distributions, streams }),
     isFollowed: () => followers.size > 0,
-    // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
+    // Event streams end with the server. Open ones would delay its shutdown.
     drain() {
       for (const { end } of followers) end();
       streams.drain();
@@ -163,7 +178,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
   };
 }
 
-/** Subscriptions of an archive: as long and as many as whoever imports it may have. */
+/** Imported subscriptions, limited in lifetime and number like those of the importing caller. */
 function foreignState(
   { rootIri: root, clock }: Platform,
   { longest, perSubscriber }: Given,
@@ -177,7 +192,7 @@ function foreignState(
       : undefined;
 }
 
-/** What runs from the server's start to its stop: deliveries, and clearings of expired subscriptions. */
+/** Jobs from start to stop of the server: deliveries, and deletion of expired subscriptions. */
 function background(
   platform: Platform,
   given: Given,
@@ -203,7 +218,7 @@ function background(
   const tidy = (): void => {
     subscriptions
       .purge(store)
-      .catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be cleared'));
+      .catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be deleted'));
   };
   return {
     metrics: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.metrics()],

@@ -1,4 +1,4 @@
-/** The endpoints of subscriptions (rules 16.1, 16.3). */
+/** Subscription endpoints (rules 16.1, 16.3). */
 import { randomUUID } from 'node:crypto';
 import { inAllStorages } from '../../lib/authentication/tally.js';
 import { controls, notFound, requireAccess } from '../../lib/authorization/guard.js';
@@ -26,7 +26,7 @@ import { type Subscriptions, subscriptionKey } from './delivery/subscriptions.js
 export interface SubscriptionEndpoint {
   readonly platform: Platform;
   readonly subscriptions: Subscriptions;
-  /** Whether an inbox may be delivered to. */
+  /** Checks that deliveries to an inbox are allowed. */
   readonly admit: Admission;
   readonly longestMs: number;
   readonly limits: Readonly<Record<'perSubscriber' | 'perAddress' | 'ofOthers' | 'ofStrangers', number>>;
@@ -55,7 +55,7 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
   ];
 }
 
-/** A subscription as its owner sees it. */
+/** Returns a subscription as its owner sees it. */
 function memberOf({ platform }: SubscriptionEndpoint, subscription: Subscription): SystemMember & ListedMember {
   const iri = urlOf(platform, subscription.id);
   const { created, lastSuccess = 0, lastFailure = 0 } = subscription;
@@ -73,7 +73,7 @@ function memberOf({ platform }: SubscriptionEndpoint, subscription: Subscription
   };
 }
 
-/** The caller's own subscriptions; a controller sees all. */
+/** Lists the caller's own subscriptions. Controllers see all. */
 async function listing(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {
   const { platform, subscriptions } = endpoint;
   const { access } = request;
@@ -93,7 +93,7 @@ async function subscribe(
   const { platform, longestMs } = endpoint;
   const body = open();
   if (!accepted.includes(body.mediaType))
-    throw new LwsError('unsupported-media-type', `A subscription is sent as ${accepted.join(' or ')}.`, {
+    throw new LwsError('unsupported-media-type', `Send the subscription as ${accepted.join(' or ')}.`, {
       fields: { 'Accept-Post': accepted.join(', ') },
     });
   const sent = parseJson(decodeUtf8(await readBody(body, longestDocument)));
@@ -114,7 +114,7 @@ async function subscribe(
     failures: 0,
   };
   await platform.store.transact(async (tx) => {
-    // Each topic exists, and the subscriber may read it; an absent one looks like a hidden one.
+    // Each topic must exist and be readable by the subscriber. A nonexistent topic looks like an unreadable one.
     for (const topic of wish.topics) await requireAccess(platform, tx, access, 'read', topic);
     assertRoom(endpoint, subscription);
     tx.putEntry(subscriptionKey(subscription.id), JSON.stringify(subscription));
@@ -127,7 +127,7 @@ async function subscribe(
   };
 }
 
-/** Identities are free, and so a stranger's address and all strangers together have bounds as well. */
+/** Identities are free, so there are also limits per address and for all callers without grants. */
 function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Subscription): void {
   const standing = standingOf(wanted);
   const assertBelow = (
@@ -159,28 +159,28 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   } else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
 }
 
-/** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */
+/** Checked here for an early error, and again at every delivery. @throws LwsError `malformed-body` */
 export async function assertInbox(
   { admit, platform }: Pick<SubscriptionEndpoint, 'admit' | 'platform'>,
   inbox: string,
 ): Promise<void> {
   const url = new URL(inbox);
-  // What is delivered here would be a change of its own, and be told of again.
+  // A delivery to this server would be a change itself, and be notified again.
   if (url.origin === new URL(platform.rootIri).origin)
-    throw new LwsError('malformed-body', 'The inbox lies on this server, which delivers nothing to itself.');
+    throw new LwsError('malformed-body', 'The inbox is on this server. Use an inbox on another server.');
   try {
     await admit(url, AbortSignal.timeout(admissionMs));
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     throw new LwsError(
       'malformed-body',
-      'The inbox is no place that this server delivers to (lws.webhook.block-private-addresses, lws.webhook.allowed-hosts).',
+      'Deliveries to the host of this inbox are not allowed (lws.webhook.block-private-addresses, lws.webhook.allowed-hosts).',
       { reason: error.message },
     );
   }
 }
 
-/** @throws LwsError `not-found` for anybody but its creator and controllers */
+/** @throws LwsError `not-found` unless the caller is its creator or a controller */
 async function own(
   { platform, subscriptions }: SubscriptionEndpoint,
   { access, parameters }: RouteRequest,
@@ -196,7 +196,7 @@ async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Pr
   const conditions = preconditions(request.req);
   await endpoint.platform.store.transact(
     async (tx) => {
-      // As it is now: deliveries and others change it too.
+      // Reads the current state: deliveries and other requests change it, too.
       assertMemberState(conditions, memberOf(endpoint, await own(endpoint, request)));
       tx.deleteEntry(subscriptionKey(id));
     },

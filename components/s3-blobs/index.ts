@@ -1,4 +1,4 @@
-/** The contents of JSON and binary resources in an S3 store, where `lws.blobs` names a bucket. */
+/** JSON and binary contents in an S3 store, if `lws.blobs` names a bucket. */
 import {
   defineComponent,
   matching,
@@ -10,7 +10,7 @@ import {
 } from '../../lib/plugin/component.js';
 import type { S3Address } from './s3-client.js';
 
-/** Buckets and prefixes of characters that need no escape in a URL or in XML. */
+/** Buckets and prefixes without characters that need escapes in a URL or in XML. */
 const place = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/;
 
 const isPlace = (value: string): boolean => {
@@ -28,38 +28,38 @@ export const blobSettings = {
     'lws.blobs',
     optional(matching(isPlace, 's3://bucket or s3://bucket/prefix')),
     null,
-    'The S3 bucket for the contents of JSON and binary resources; nothing: the folder blobs/ in lws.data-dir.',
+    'S3 bucket for the contents of JSON and binary resources. Default: the directory blobs/ in lws.data-dir.',
   ),
   s3Endpoint: setting(
     'lws.blobs.s3.endpoint',
     optional(matching(isEndpoint, 'an http or https URL without a path')),
     null,
-    'The S3 service that has the bucket of lws.blobs; nothing: https://s3.REGION.amazonaws.com.',
+    'S3 service of the bucket. Default: https://s3.REGION.amazonaws.com.',
   ),
   s3Region: setting(
     'lws.blobs.s3.region',
     matching((value) => /^[a-z0-9-]{1,50}$/.test(value), 'the name of a region'),
     'us-east-1',
-    'The region of the bucket of lws.blobs.',
+    'Region of the bucket.',
   ),
   s3KeyId: setting(
     'lws.blobs.s3.access-key-id',
     optional(text('the id of an access key')),
     null,
-    'The access key for the bucket of lws.blobs; nothing: AWS_ACCESS_KEY_ID of the environment.',
+    'Access key of the bucket. Default: AWS_ACCESS_KEY_ID of the environment.',
   ),
   s3Secret: setting(
     'lws.blobs.s3.secret-access-key',
     optional(text('the secret of an access key')),
     null,
-    'The secret of that access key; nothing: AWS_SECRET_ACCESS_KEY of the environment.',
+    'Secret access key of the bucket. Default: AWS_SECRET_ACCESS_KEY of the environment.',
   ),
 };
 
 type BlobSettings = SettingsOf<typeof blobSettings>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws SettingsError for combinations that cannot work */
+/** @throws SettingsError for invalid combinations */
 function assertUsable(settings: BlobSettings, environment: Environment): void {
   const refuse = (message: string): never => {
     throw new SettingsError(message);
@@ -68,26 +68,26 @@ function assertUsable(settings: BlobSettings, environment: Environment): void {
   if (blobs === null) {
     if (s3Endpoint !== null)
       refuse(
-        `lws.blobs.s3.endpoint is ${JSON.stringify(s3Endpoint)}, and lws.blobs names no bucket. Set lws.blobs=s3://BUCKET.`,
+        `lws.blobs.s3.endpoint is ${JSON.stringify(s3Endpoint)}, but lws.blobs names no bucket. Set lws.blobs=s3://BUCKET.`,
       );
     if (s3KeyId !== null || s3Secret !== null)
       refuse(
-        'There is a key for S3 (lws.blobs.s3.access-key-id, lws.blobs.s3.secret-access-key), and lws.blobs names no bucket.',
+        'An S3 key is set (lws.blobs.s3.access-key-id, lws.blobs.s3.secret-access-key), but lws.blobs names no bucket.',
       );
     return;
   }
   if ((s3KeyId === null) !== (s3Secret === null))
     refuse(
-      `lws.blobs.s3.access-key-id is ${JSON.stringify(s3KeyId)}, and lws.blobs.s3.secret-access-key is ${s3Secret === null ? 'not set' : 'set'}. Set both or none.`,
+      `lws.blobs.s3.access-key-id is ${JSON.stringify(s3KeyId)}, but lws.blobs.s3.secret-access-key is ${s3Secret === null ? 'not set' : 'set'}. Set both or none.`,
     );
   if (s3KeyId === null && !(environment['AWS_ACCESS_KEY_ID'] && environment['AWS_SECRET_ACCESS_KEY']))
     refuse(
-      `lws.blobs is ${JSON.stringify(blobs)}, which needs a key: set lws.blobs.s3.access-key-id and lws.blobs.s3.secret-access-key, or ` +
+      `lws.blobs is ${JSON.stringify(blobs)}, which requires a key. Set lws.blobs.s3.access-key-id and lws.blobs.s3.secret-access-key, or ` +
         'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.',
     );
 }
 
-/** The S3 store that settings name. `undefined`: blobs are in a folder. @throws SettingsError for combinations that cannot work */
+/** Returns the S3 store of the settings, or `undefined` if blobs are in a directory. @throws SettingsError for invalid combinations */
 export function s3AddressOf(settings: BlobSettings, environment: Environment = process.env): S3Address | undefined {
   assertUsable(settings, environment);
   const { blobs, s3Endpoint, s3Region, s3KeyId, s3Secret } = settings;

@@ -1,8 +1,9 @@
 /**
- * Blobs in an S3 store: `blobs/` NAME for each, below the prefix, and one object that says whose they are.
+ * Blobs in an S3 store: an object `blobs/` NAME for each, below the prefix, and one object that names the storage.
  *
- * Before a blob an empty object `pending/` NAME is written, and removed after the commit. So whatever crashed, each blob that may not be
- * referred to has such a mark. Several servers may share the place: a mark that is younger than a day may be of an upload under way.
+ * Before a blob, an empty object `pending/` NAME is written. It is deleted after the commit. So after a crash, every blob without
+ * a reference has such a marker. Several servers may share the store: a marker younger than a day may belong to an upload in
+ * progress.
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -23,15 +24,15 @@ import { elementsOf, firstValue, isMissing, type S3Address, S3Client, S3Refusal 
 import { S3Read } from './s3-read.js';
 import { blobKeyOf, markKeyOf, PartBuffers, partBytes, S3Upload } from './s3-upload.js';
 
-/** Whose blobs these are; its content is the storage's IRI. */
+/** Object with the IRI of the storage that owns the blobs. */
 const ownerKey = 'storage';
 const doubtMs = 24 * 3_600_000;
-/** Parts in memory at once, and milliseconds that an upload waits for its turn. */
+/** Maximum parts in memory, and maximum wait of an upload for a buffer, in milliseconds. */
 const [maxParts, maxWaitMs] = [32, 30_000];
-/** Milliseconds that an answer of the store stands for its state. */
+/** How long a check of the store is cached, in milliseconds. */
 const readyMs = 5_000;
 
-/** Opens the place that the settings name. */
+/** Opens the store of the settings. */
 export const blobsIn = (location: BlobLocation): Blobs => new S3Blobs(location, location.place!.address as S3Address);
 
 export class S3Blobs extends HeldBlobs implements Blobs {
@@ -72,31 +73,31 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     this.isNew = owner === undefined;
     if (owner !== undefined && owner !== storage)
       throw new StoreUnavailableError(
-        `${this.name}, which lws.blobs names, has the blobs of the storage ${owner}, and this one is ${storage}. Choose another prefix.`,
+        `${this.name} (lws.blobs) contains the blobs of another storage, ${owner}; this one is ${storage}. Choose another prefix.`,
       );
     try {
-      // At every start, so that credentials that may only read are found before clients write.
+      // Checked at every start, so that read-only credentials are found before clients write.
       await this.client.ask({ method: 'PUT', key: ownerKey, body: [Buffer.from(storage)] });
     } catch (error) {
       throw this.explained(error);
     }
   }
 
-  /** Why a start fails, with the settings that may be wrong. */
+  /** Returns the start error, with the settings that may be wrong. */
   private explained(error: unknown): unknown {
     const { endpoint, bucket, region, accessKeyId } = this.address;
     if (error instanceof LwsError)
       return new StoreUnavailableError(
-        `The S3 store at ${endpoint}, which lws.blobs.s3.endpoint names, cannot be used: ${error.reason}`,
+        `The S3 store at ${endpoint} (lws.blobs.s3.endpoint) cannot be used: ${error.reason}`,
         error,
       );
     if (!(error instanceof S3Refusal)) return error;
     const { code, message } = error;
     const reason =
       code === 'NoSuchBucket'
-        ? `${endpoint} has no bucket ${bucket}, which lws.blobs names. Make it, or choose another.`
-        : `${message} It was asked at ${endpoint} (lws.blobs.s3.endpoint) in the region ${region} (lws.blobs.s3.region) for ${this.name} ` +
-          `(lws.blobs) with the key ${accessKeyId} (lws.blobs.s3.access-key-id) and its lws.blobs.s3.secret-access-key.`;
+        ? `Bucket ${bucket} (lws.blobs) does not exist at ${endpoint}. Create it, or choose another.`
+        : `${message} Endpoint: ${endpoint} (lws.blobs.s3.endpoint), region: ${region} (lws.blobs.s3.region), bucket: ${this.name} ` +
+          `(lws.blobs), key: ${accessKeyId} (lws.blobs.s3.access-key-id) with its lws.blobs.s3.secret-access-key.`;
     return new StoreUnavailableError(reason, error);
   }
 
@@ -105,7 +106,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     return new S3Upload(blob, this.client, this.buffers);
   }
 
-  /** Anybody may make a server ask this: it asks the store once in a while. */
+  /** Anonymous callers can trigger this, so the result is cached. */
   async assertReady(): Promise<void> {
     await this.space.assertSome();
     const now = Date.now();
@@ -125,7 +126,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     await this.client.delete(markKeyOf(blob));
   }
 
-  /** A reader that has it open keeps what it has read; one that pauses for long may lose the rest. */
+  /** A reader of an open blob keeps the bytes it has read. After a long pause, the rest may be gone. */
   async remove(blob: string): Promise<void> {
     await this.held;
     await this.client.delete(blobKeyOf(blob));
@@ -161,7 +162,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     return { client: this.client, prefix: this.address.prefix, folder };
   }
 
-  /** Uploads that nobody ended are aborted first: no resource can refer to them. */
+  /** Aborts abandoned uploads first: no resource can refer to them. */
   async inDoubt(): Promise<string[]> {
     for await (const { key, uploadId, ageMs } of openUploads(this.listing('blobs/')))
       if (ageMs > doubtMs && !(await this.isMarkYoung(key.slice(blobKeyOf('').length))))
@@ -172,7 +173,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     return found;
   }
 
-  /** A long upload renews its mark. */
+  /** A long upload renews its marker. */
   private async isMarkYoung(blob: string): Promise<boolean> {
     const { headers } = (await this.client.find({ method: 'HEAD', key: markKeyOf(blob) })) ?? {};
     return headers !== undefined && timeOf(headers['date']) - timeOf(headers['last-modified']) <= doubtMs;
@@ -198,7 +199,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
 }
 
 export interface Listed {
-  /** Below the prefix of the store. */
+  /** Key below the prefix of the store. */
   readonly key: string;
   /** Milliseconds since it was written, by the clock of the store. */
   readonly ageMs: number;
@@ -206,15 +207,15 @@ export interface Listed {
 
 export interface ListingOptions {
   readonly client: S3Client;
-  /** What all keys of the store begin with. */
+  /** Common prefix of all keys of the store. */
   readonly prefix: string;
-  /** What the wanted keys continue with. */
+  /** Prefix of the wanted keys, below that of the store. */
   readonly folder: string;
   readonly pageSize?: number;
 }
 
 /**
- * Objects in the order of their keys. The first version of the listing is asked for, whose pages begin after a key: every store has it.
+ * Yields objects in key order. Uses version 1 of the listing, whose pages start after a key, because every store supports it.
  * @throws S3Refusal, LwsError `too-busy`
  */
 export async function* objects({ client, prefix, folder, pageSize = 1000 }: ListingOptions): AsyncGenerator<Listed> {
@@ -233,7 +234,7 @@ export async function* objects({ client, prefix, folder, pageSize = 1000 }: List
   }
 }
 
-/** Multipart uploads that were neither completed nor aborted. @throws as `objects` */
+/** Yields multipart uploads that are neither completed nor aborted. @throws as `objects` */
 export async function* openUploads(options: ListingOptions): AsyncGenerator<Listed & { readonly uploadId: string }> {
   const { client, prefix, folder, pageSize = 1000 } = options;
   let after: Readonly<Record<string, string>> = {};
@@ -256,12 +257,12 @@ export async function* openUploads(options: ListingOptions): AsyncGenerator<List
 }
 
 function assertForward(before: string, after: string): void {
-  if (before === after) throw new Error('The S3 store lists the same page again and again.');
+  if (before === after) throw new Error('The S3 store returns the same page repeatedly.');
 }
 
-/** @throws Error for what is no date: nothing is taken for old by mistake */
+/** @throws Error for an invalid date, so that no object is deleted as old by mistake */
 export function timeOf(date: string | string[] | undefined): number {
   const time = Date.parse(String(date));
-  if (Number.isNaN(time)) throw new Error(`The S3 store gives a date that is none: ${String(date).slice(0, 100)}.`);
+  if (Number.isNaN(time)) throw new Error(`The S3 store returned an invalid date: ${String(date).slice(0, 100)}.`);
   return time;
 }

@@ -1,16 +1,16 @@
-/** Signed requests to an S3 store, tried again while that helps. */
+/** Signed requests to an S3 store, with retries. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Endpoint, type EndpointAnswer } from '../../lib/plugin/blobs.js';
 import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
 import { OutboundError } from '../../lib/plugin/requests.js';
 
-/** An S3 store and the credentials for it. Plain data, for threads too; the secret is never printed or logged. */
+/** An S3 store and its credentials. Plain data, to be sent to threads. The secret is never printed or logged. */
 export interface S3Address {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** What all keys begin with: empty, or with a slash at its end. */
+  /** Common prefix of all keys: empty, or with a trailing slash. */
   readonly prefix: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -18,18 +18,18 @@ export interface S3Address {
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-  /** Below the prefix; absent: the bucket. */
+  /** Key below the prefix. Absent: the bucket. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: readonly Uint8Array[];
   /** SHA-256 of the body, in hexadecimal. */
   readonly sha256?: string;
-  /** How often it is sent at most. */
+  /** Maximum attempts. */
   readonly maxTries?: number;
 }
 
-/** The store answered, and refuses: trying again does not help. `code` is what S3 calls it, such as `AccessDenied`, or empty. */
+/** Permanent error response of the store. `code` is the S3 code, such as `AccessDenied`, or empty. */
 export class S3Refusal extends Error {
   constructor(
     readonly status: number,
@@ -43,13 +43,13 @@ export class S3Refusal extends Error {
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const [connections, connectTimeoutMs, idleMs] = [64, 5_000, 20_000];
-/** For an answer to a small request; a body gets the time that a slow line takes. */
+/** Timeout of a small request. With a body, time for a slow connection is added. */
 const answerMs = 15_000;
 const minBytesPerMs = 64;
-/** Between tries: this much at first, then twice as much; and no try begins after `lastTryMs`. */
+/** First backoff, doubled for each attempt. No attempt starts after `lastTryMs`. */
 const [maxTries, firstDelayMs, lastTryMs] = [4, 100, 10_000];
 const maxTextBytes = 8 << 20;
-/** One a day is remembered. */
+/** Cached: one signing key per day. */
 const maxSigningKeys = 8;
 
 export class S3Client {
@@ -61,9 +61,9 @@ export class S3Client {
   }
 
   /**
-   * Sends a request until it is answered.
-   * @returns the answer with a status of 2xx, whose body is to be read or discarded
-   * @throws S3Refusal; LwsError `too-busy` when the store is away or overloaded
+   * Sends a request with retries.
+   * @returns the 2xx response, whose body must be read or discarded
+   * @throws S3Refusal, or LwsError `too-busy` if the store is unavailable or overloaded
    */
   async send(request: S3Request): Promise<EndpointAnswer> {
     const begun = Date.now();
@@ -80,7 +80,7 @@ export class S3Client {
     }
   }
 
-  /** The same, for an answer that is short or of no interest. @returns its text */
+  /** Like `send`, for a short response or one that is discarded. @returns its text */
   async ask(request: S3Request): Promise<{ readonly text: string; readonly headers: EndpointAnswer['headers'] }> {
     for (let tries = 1; ; tries++) {
       const answer = await this.send(request);
@@ -92,7 +92,7 @@ export class S3Client {
     }
   }
 
-  /** The same; `undefined` where the object is missing. */
+  /** Like `send`, but returns `undefined` if the object does not exist. */
   async find(request: S3Request): Promise<Awaited<ReturnType<S3Client['ask']>> | undefined> {
     try {
       return await this.ask(request);
@@ -102,7 +102,7 @@ export class S3Client {
     }
   }
 
-  /** Deletes what may be there; not every store takes it well when it is not. */
+  /** Deletes an object that may not exist. Some stores report an error if it does not. */
   async delete(key: string, { query, maxTries }: Pick<S3Request, 'query' | 'maxTries'> = {}): Promise<void> {
     await this.find({ method: 'DELETE', key, ...(query ? { query } : {}), ...(maxTries ? { maxTries } : {}) });
   }
@@ -114,7 +114,7 @@ export class S3Client {
     const code = firstValue(text, 'Code') ?? '';
     const place = `${request.method} ${request.key ?? 'of the bucket'}`;
     const why = [answer.status, code, firstValue(text, 'Message')?.slice(0, 500)].filter(Boolean).join(' ');
-    return new S3Refusal(answer.status, code, `The S3 store refuses ${place}: ${why}.`);
+    return new S3Refusal(answer.status, code, `The S3 store rejects ${place}: ${why}.`);
   }
 
   private async signed(request: S3Request): Promise<Parameters<Endpoint['send']>[0]> {
@@ -140,14 +140,14 @@ export class S3Client {
     };
   }
 
-  /** @throws LwsError `too-busy` when it breaks off */
+  /** @throws LwsError `too-busy` if the connection breaks */
   private async textOf({ body }: EndpointAnswer): Promise<string> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {
       for await (const chunk of body) {
         bytes += chunk.length;
-        if (bytes > maxTextBytes) throw new OutboundError('too-large', 'The S3 store answers without end.');
+        if (bytes > maxTextBytes) throw new OutboundError('too-large', 'The response of the S3 store does not end.');
         chunks.push(chunk);
       }
     } catch (error) {
@@ -164,13 +164,13 @@ export class S3Client {
 const isTemporary = ({ status, code }: S3Refusal): boolean =>
   status === 429 || status >= 500 ? status !== 501 : code === 'RequestTimeout' || code === 'OperationAborted';
 
-/** What clients get to see of a store that does not answer; the reason is for the log. */
+/** Error for clients if the store does not respond. The reason is only logged. */
 export const away = (error: unknown): LwsError =>
-  tooBusy('The server cannot reach the store of its contents. Try again in a moment.', 5, {
+  tooBusy('The blob store is unavailable. Retry in a few seconds.', 5, {
     reason: (error as Error).message,
   });
 
-/** Whether an object is not there, in a bucket that is. */
+/** Returns true if the object does not exist, but the bucket does. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof S3Refusal && error.status === 404 && error.code !== 'NoSuchBucket';
 
@@ -179,14 +179,14 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 const unescaped = (value: string): string =>
   value.replace(/&(\w+|#34);/g, (all, name: string) => entities[name] ?? all);
 
-/** The content of the first element of a name; `undefined` when there is none. */
+/** Returns the content of the first element with a name, or `undefined`. */
 export function firstValue(xml: string, name: string): string | undefined {
   const begin = xml.indexOf(`<${name}>`);
   const end = begin < 0 ? -1 : xml.indexOf(`</${name}>`, begin);
   return end < 0 ? undefined : unescaped(xml.slice(begin + name.length + 2, end));
 }
 
-/** The insides of all elements of a name, in order. */
+/** Returns the inner text of all elements with a name, in order. */
 export function* elementsOf(xml: string, name: string): Generator<string> {
   const [open, close] = [`<${name}>`, `</${name}>`];
   for (let at = xml.indexOf(open); at >= 0; at = xml.indexOf(open, at)) {

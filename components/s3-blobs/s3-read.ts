@@ -1,6 +1,6 @@
 /**
- * The bytes of an object as a stream. A reader that pauses gives its connection back, and one that breaks off is opened again where it was:
- * slow clients must not take the connections of all others.
+ * Stream of an object's bytes. A paused reader releases its connection, and resumes with a range request, so that slow clients do
+ * not occupy all connections.
  */
 import { Readable } from 'node:stream';
 import { discard } from '../../lib/plugin/blobs.js';
@@ -9,20 +9,20 @@ import { OutboundError } from '../../lib/plugin/requests.js';
 import { away, type S3Client } from './s3-client.js';
 
 const defaultPauseMs = 5_000;
-/** Tries in a row that bring no byte. */
+/** Consecutive attempts without a byte. */
 const maxTries = 3;
 const bufferedBytes = 256 << 10;
 
 export interface S3ReadOptions {
   readonly client: S3Client;
   readonly key: string;
-  /** The first byte and the last one, and how many the object has. */
+  /** First and last byte, and the size of the object. */
   readonly start: number;
   readonly end: number;
   readonly size: number;
-  /** Milliseconds after which a reader that pauses loses its connection. */
+  /** Pause after which a reader releases its connection, in milliseconds. */
   readonly maxPauseMs?: number;
-  /** The error for an object of another size. */
+  /** Creates the error for an object of another size. */
   readonly otherSize: (size: number) => Error;
 }
 
@@ -38,7 +38,7 @@ export class S3Read extends Readable {
     this.at = options.start;
   }
 
-  /** Waits for the first answer. @throws S3Refusal, LwsError `too-busy`, what `otherSize` makes */
+  /** Waits for the first response. @throws S3Refusal, LwsError `too-busy`, or the error of `otherSize` */
   async open(): Promise<void> {
     const { client, key, end, size, otherSize } = this.options;
     const isWhole = this.at === 0 && end >= size - 1;
@@ -47,9 +47,7 @@ export class S3Read extends Readable {
     const found = sizeIn(answer.headers);
     if (found !== size || (!isWhole && answer.status !== 206)) {
       discard(answer);
-      throw found === size
-        ? new Error('The S3 store does not answer with the range that was asked for.')
-        : otherSize(found);
+      throw found === size ? new Error('The S3 store did not return the requested range.') : otherSize(found);
     }
     if (this.destroyed) discard(answer);
     else this.follow(answer.body);
@@ -68,7 +66,7 @@ export class S3Read extends Readable {
     source.once('end', () => {
       this.leave();
       if (this.at > this.options.end) this.push(null);
-      else this.again(new OutboundError('protocol', 'The S3 store ends an object too soon.'));
+      else this.again(new OutboundError('protocol', 'The S3 store ended an object too early.'));
     });
     source.on('error', (error) => {
       if (hasFailed || this.source !== source) return;
@@ -113,7 +111,7 @@ export class S3Read extends Readable {
   }
 }
 
-/** The size of the whole object. */
+/** Size of the whole object. */
 function sizeIn(headers: Readonly<Record<string, string | string[] | undefined>>): number {
   const range = headers['content-range'];
   return Number(typeof range === 'string' ? range.slice(range.lastIndexOf('/') + 1) : headers['content-length']);

@@ -1,24 +1,24 @@
-/** One upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them on their way. */
+/** Upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them in flight. */
 import { createHash } from 'node:crypto';
 import type { BlobWriter } from '../../lib/plugin/blobs.js';
 import { LwsError, tooBusy } from '../../lib/plugin/component.js';
 import { away, firstValue, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
 
 export const partBytes = 8 << 20;
-/** The connection gets a part in slices, so that it copies no more than one. */
+/** A part is written to the connection in slices, so that only one slice is copied at a time. */
 const sliceBytes = 512 << 10;
-/** An upload keeps so much in memory without asking anybody; for more it needs a buffer. */
+/** Bytes that an upload buffers on its own. Above it, it needs a pooled buffer. */
 const unaskedBytes = 256 << 10;
 const maxPartsOnTheWay = 2;
-/** S3 has no more; with parts of 8 MiB that are 80 GiB. */
+/** Maximum parts in S3: 80 GiB with parts of 8 MiB. */
 const maxParts = 10_000;
-/** After so long the mark is written again, so that nobody takes a long upload for one that has ended. */
+/** Interval at which the marker is rewritten, so that a long upload is not mistaken for an abandoned one. */
 const remarkMs = 3_600_000;
 
 export const blobKeyOf = (blob: string): string => `blobs/${blob}`;
 export const markKeyOf = (blob: string): string => `pending/${blob}`;
 
-/** Some bytes that become one object or part. */
+/** Bytes of one object or part. */
 class Part {
   bytes = 0;
   private chunks: Uint8Array[] = [];
@@ -30,7 +30,7 @@ class Part {
     return this.place !== undefined;
   }
 
-  /** Puts into a buffer what there is, and what comes. */
+  /** Moves the buffered bytes to a pooled buffer. */
   moveTo(place: PartBuffer): void {
     this.place = place;
     let at = 0;
@@ -47,7 +47,7 @@ class Part {
     this.digest.update(chunk);
   }
 
-  /** The store compares the digest, so that no bit is lost on the way. */
+  /** The store verifies the digest. */
   request(): Required<Pick<S3Request, 'body' | 'sha256'>> {
     const body = this.place ? slicesOf(this.place.buffer.subarray(0, this.bytes)) : this.chunks;
     return { body, sha256: this.digest.digest('hex') };
@@ -74,7 +74,7 @@ export class S3Upload implements BlobWriter {
   private markedAt = 0;
   private marked: Promise<void>;
   private wasSent = false;
-  /** The store may still make the blob of what it was sent. */
+  /** The store may still create the blob from bytes that it received. */
   private isInDoubt = false;
 
   constructor(
@@ -85,7 +85,7 @@ export class S3Upload implements BlobWriter {
     this.marked = this.mark();
   }
 
-  /** Before anything of the blob: a mark without a blob does no harm. It is on its way while the first bytes come. */
+  /** Written before the blob: a marker without a blob is harmless. Sent in parallel with the first bytes. */
   private mark(): Promise<void> {
     this.markedAt = Date.now();
     const marked = this.client.ask({ method: 'PUT', key: markKeyOf(this.blob) }).then(() => {});
@@ -105,18 +105,18 @@ export class S3Upload implements BlobWriter {
     }
   }
 
-  /** Sends the part that is full, and begins the next one when there is room for it. */
+  /** Sends the full part, and begins the next one when a buffer is free. */
   private async sendPart(): Promise<void> {
     if (this.failure) throw this.failure;
     const number = this.etags.length + 1;
-    if (number >= maxParts) throw new LwsError('too-large', 'The store of contents takes at most 80 GiB at a time.');
+    if (number >= maxParts) throw new LwsError('too-large', 'The blob store accepts at most 80 GiB per upload.');
     await this.marked;
     while (this.onTheWay.size >= maxPartsOnTheWay) await Promise.race(this.onTheWay);
     if (Date.now() - this.markedAt > remarkMs) this.marked = this.mark();
     this.uploadId ??= await this.begin();
     this.etags.push('');
     const { part } = this;
-    // The one that is sent gives its buffer back by itself.
+    // The part in flight releases its buffer itself.
     this.part = new Part();
     const sent = this.put(part, number).finally(() => this.onTheWay.delete(sent));
     this.onTheWay.add(sent);
@@ -126,11 +126,11 @@ export class S3Upload implements BlobWriter {
   private async begin(): Promise<string> {
     const { text } = await this.client.ask({ method: 'POST', key: blobKeyOf(this.blob), query: { uploads: '' } });
     const uploadId = firstValue(text, 'UploadId');
-    if (!uploadId) throw new Error('The S3 store begins a multipart upload without an id.');
+    if (!uploadId) throw new Error('The S3 store did not return an upload id.');
     return uploadId;
   }
 
-  /** Never rejects: the next write, or `finish`, tells of a failure. */
+  /** Never rejects: the next write, or `finish`, reports a failure. */
   private async put(part: Part, number: number): Promise<void> {
     try {
       const query = { partNumber: String(number), uploadId: this.uploadId! };
@@ -170,10 +170,10 @@ export class S3Upload implements BlobWriter {
     const request: S3Request = { method: 'POST', key: blobKeyOf(this.blob), query: { uploadId }, body: [body] };
     try {
       const { text } = await this.client.ask({ ...request, headers: { 'content-type': 'application/xml' } });
-      // It begins to answer before it knows, so that an error may come with status 200.
+      // The store starts its response before the result is known, so an error may have status 200.
       if (text.includes('<Error>')) throw away(new Error(`Completing an upload: ${firstValue(text, 'Code')}`));
     } catch (error) {
-      // The answer to a first try was lost.
+      // The response to the first attempt was lost.
       if (!(error instanceof S3Refusal && error.code === 'NoSuchUpload') || !(await this.isComplete())) throw error;
     }
     this.uploadId = undefined;
@@ -189,7 +189,7 @@ export class S3Upload implements BlobWriter {
     this.part = new Part();
   }
 
-  /** Never fails, since it would hide why: what is left of the blob still has its mark, and the sweep removes it later. */
+  /** Never throws, because that would hide the original error. The rest of the blob still has its marker, so the sweep deletes it later. */
   async abort(): Promise<void> {
     this.letGo();
     try {
@@ -201,38 +201,34 @@ export class S3Upload implements BlobWriter {
       if (wasSent) await this.client.delete(key, { maxTries: 1 });
       if (!this.isInDoubt) await this.client.delete(markKeyOf(this.blob), { maxTries: 1 });
     } catch {
-      // The sweep, which tries it again, tells of it when that fails too.
+      // If the sweep fails too, it reports the error.
     }
   }
 }
 
-/** So many stay while nobody needs them. */
+/** Idle buffers that are kept. */
 const maxIdle = 3;
 
 export interface PartBuffer {
   readonly buffer: Buffer;
-  /** Gives it back; harmless the second time. */
+  /** Releases the buffer. Idempotent. */
   release(): void;
 }
 
-/** A bounded number of buffers, used again: garbage of this size is collected late, and uploads would take several times the memory. */
+/** Pool of reused buffers: the garbage collector frees buffers of this size late, and uploads would take several times the memory. */
 export class PartBuffers {
   private readonly waiting = new Set<() => void>();
   private readonly idle: Buffer[] = [];
   private releases = 0;
 
-  /**
-   * @param free how many there may be
-   * @param bytes of each
-   * @param maxWaitMs milliseconds that one waits while nobody at all gives a buffer back
-   */
+  /** @param free maximum buffers @param bytes size of each @param maxWaitMs maximum wait in milliseconds while no buffer is released */
   constructor(
     private free: number,
     private readonly bytes: number,
     private readonly maxWaitMs: number,
   ) {}
 
-  /** Waits for a buffer, in turn. @throws LwsError `too-busy` when none becomes free */
+  /** Waits for a buffer, in order. @throws LwsError `too-busy` if none becomes free */
   async take(): Promise<PartBuffer> {
     if (this.free > 0) this.free--;
     else await this.turn();
@@ -271,4 +267,4 @@ export class PartBuffers {
   }
 }
 
-const busy = (): LwsError => tooBusy('Too many large uploads are under way. Try again in a moment.', 10);
+const busy = (): LwsError => tooBusy('Too many large uploads are in progress. Retry in a few seconds.', 10);

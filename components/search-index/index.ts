@@ -1,4 +1,4 @@
-/** The search index: which types there are, and which resources have them, over what the asking client may read. */
+/** The search index: types, and the resources that have them, among those that the caller can read. */
 import { defineComponent } from '../../lib/component/contract.js';
 import { loadQueryEngine } from '../../lib/query/query-engine.js';
 import { flag, integer, setting } from '../../lib/settings.js';
@@ -11,21 +11,21 @@ const settings = {
     'lws.search-index.enabled',
     flag,
     true,
-    'Keep the type index, and answer type index and type search.',
+    'Maintain the type index, and serve type index and type search.',
     'storage',
   ),
   pageSize: setting(
     'lws.search-index.page-size',
     integer(1, 10_000),
     100,
-    'Items on one page of the type index and the type search.',
+    'Page size of the type index and the type search, in items.',
     'storage',
   ),
   cacheBytes: setting(
     'lws.search-index.cache-bytes',
     integer(0),
     32 << 20,
-    'Bytes of the index to keep in memory for searches that are repeated.',
+    'Size of the index cache for repeated searches, in bytes.',
   ),
 };
 
@@ -43,7 +43,7 @@ export default defineComponent({
         { type: 'TypeSearchService', serviceEndpoint: searchEndpoint(platform) },
       ],
       capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-index/' }],
-      // Loading the engine takes 0.2 s, which the first search would spend on the HTTP thread.
+      // Loading the engine takes 0.2 s, which would delay the first search.
       async start() {
         await loadQueryEngine();
       },
@@ -53,11 +53,11 @@ export default defineComponent({
   check: faultsOf,
   commands: {
     reindex: {
-      help: 'rebuild the type index of a server that is stopped, from its records and graphs',
+      help: 'rebuild the type index of a stopped server from its records and graphs',
       example: 'reindex --data-dir=lws-data',
       async run({ onStore, progress, print }) {
         const count = await onStore((store) => rebuild(store, progress('Rebuilding the type index')));
-        print(`The type index tells of ${count} resources.`);
+        print(`The type index contains ${count} resources.`);
         return 0;
       },
     },

@@ -1,4 +1,4 @@
-/** Keeps the index: in every transaction for what it changes, and anew from all records and graphs. */
+/** Maintains the index: updates it in every transaction, and rebuilds it from all records and graphs. */
 import { LwsError } from '../../lib/errors.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
@@ -13,15 +13,15 @@ import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { currentState, entriesOf, ownedSpace, postingSpace, relationOf, stateKey, typeRelation } from './postings.js';
 
-/** A posting, and a statement that it comes of. */
+/** A posting, with a statement that produces it. */
 interface Said {
   readonly relation: string;
   readonly object: string;
 }
 
 /**
- * Stages what the change of a part makes of the index.
- * @returns false when all of the graph has to be read instead: when types come or go, which the list of the owner's resources has
+ * Stages the index changes of a partial update.
+ * @returns false if the whole graph must be read: when types change, because the owner's list contains all types of a resource
  */
 export async function indexPart(tx: Transaction, before: ResourceRecord, after: ResourceRecord): Promise<boolean> {
   const { iri } = after;
@@ -62,7 +62,7 @@ interface Search {
   readonly read: (key: string) => IriStatement | undefined;
 }
 
-/** Whether a statement that stays says the same; `undefined` when nobody can say quickly. */
+/** Returns true if a remaining statement produces the same posting. `undefined` if that cannot be checked quickly. */
 async function isSaidElsewhere(
   tx: Transaction,
   record: ResourceRecord,
@@ -78,11 +78,11 @@ async function isSaidElsewhere(
   return false;
 }
 
-/** Stages what a transaction changes of the index: whatever is acknowledged is found, after a crash too. */
+/** Stages the index changes of a transaction, so that every acknowledged write is found, also after a crash. */
 export async function indexChanges(tx: Transaction): Promise<void> {
   let count = 0;
   for (const { before, after } of tx.changes) {
-    // An import has a thousand of them.
+    // An import changes a thousand resources per transaction.
     if (++count % changesAtATime === 0) await yieldToEventLoop();
     if (before && after && !(await concernsIndex(tx, before, after))) continue;
     if (before && after && (await indexPart(tx, before, after))) continue;
@@ -94,20 +94,20 @@ export async function indexChanges(tx: Transaction): Promise<void> {
   }
 }
 
-/** The index of types has a line for each of them, for everybody. */
+/** Maximum types of a resource: the type index lists each of them to all callers. */
 const maxTypes = 10_000;
 const ofType = `${entryKey(postingSpace, typeRelation)}\u0000`;
 
-/** @throws LwsError `unsupported-rdf` for a resource that says more types of itself */
+/** @throws LwsError `unsupported-rdf` for a resource with more types */
 function assertFewTypes(entries: ReadonlyMap<string, string>): void {
   if (entries.size <= maxTypes) return;
   let types = 0;
   for (const key of entries.keys()) if (key.startsWith(ofType)) types++;
   if (types > maxTypes)
-    throw new LwsError('unsupported-rdf', `A resource may have ${maxTypes} types, and this one would have ${types}.`);
+    throw new LwsError('unsupported-rdf', `The resource would have ${types} types. The maximum is ${maxTypes}.`);
 }
 
-/** Whether an update changes what the index tells of: mostly it changes literals. */
+/** Returns true if an update changes the index. Most updates change literals only. */
 async function concernsIndex(tx: Transaction, before: ResourceRecord, after: ResourceRecord): Promise<boolean> {
   if (before.kind !== after.kind || before.owner !== after.owner || changesLinks(tx, after.iri)) return true;
   const change = tx.graphs.get(after.iri);
@@ -124,7 +124,7 @@ async function concernsIndex(tx: Transaction, before: ResourceRecord, after: Res
 const changesAtATime = 64;
 const none: ReadonlyMap<string, string> = new Map();
 
-/** The entries of the state before the transaction; the links before it are those on the disk and in commits under way. */
+/** Returns the entries for the state before the transaction. Earlier links are read from disk and from pending commits. */
 async function entriesBefore(tx: Transaction, record: ResourceRecord): Promise<ReadonlyMap<string, string>> {
   const keys = tx.graphs.get(record.iri)?.before ?? (await graphOf(tx, record));
   const links = record.linked === undefined ? {} : clientLinks(tx.before, record.iri);
@@ -144,7 +144,7 @@ async function entriesAfter(
 
 const graphOf = async (tx: Transaction, record: ResourceRecord): Promise<KeySource> => {
   if (record.kind !== 'rdf') return [];
-  // Of a large graph, what begins as the resource is enough.
+  // Of a large graph, only the subjects that start with the IRI of the resource are read.
   return isLargeGraph(record.triples ?? 0) ? tx.before.graphBlocks(record, record.iri) : tx.before.graph(record);
 };
 
@@ -157,18 +157,17 @@ function keysAfter(tx: Transaction, record: ResourceRecord, change: GraphChange)
 const keysAtATime = 5_000;
 const resourcesAtATime = 200;
 
-/** Whether the index tells of everything; otherwise it has to be rebuilt before it is asked. */
+/** True if the index is complete. Otherwise it must be rebuilt before use. */
 export const isComplete = (store: Store): boolean => store.entry(stateKey) === currentState;
 
-/** The index is no longer maintained, and must not be trusted when it is again. */
+/** Marks the index as outdated while it is switched off. */
 export async function abandon(store: Store): Promise<void> {
   if (store.entry(stateKey) !== undefined) await store.transact((tx) => tx.deleteEntry(stateKey), { frees: true });
 }
 
 /**
- * Makes the index anew from the records, graphs and linksets, while nobody else writes. When it is interrupted, the next
- * start begins again.
- * @returns how many resources it tells of
+ * Rebuilds the index from records, graphs and linksets, without concurrent writers. If interrupted, the next start begins again.
+ * @returns the number of indexed resources
  */
 export async function rebuild(store: Store, progress: (done: number, total: number) => void): Promise<number> {
   await abandon(store);
@@ -210,15 +209,12 @@ const keysOf = async (store: Store, { iri, kind, triples = 0 }: ResourceRecord):
   return isLargeGraph(triples) ? store.keys(subjectRange(iri, iri)) : ((await store.graph(iri))?.keys ?? []);
 };
 
-/** The types of what somebody owns may stand in any order. */
+/** The types of an owned resource may be in any order. */
 const isSame = (found: string | undefined, expected: string): boolean =>
   found === expected || (found !== undefined && expected !== '' && sorted(found) === sorted(expected));
 const sorted = (types: string): string => JSON.stringify((JSON.parse(types) as string[]).sort());
 
-/**
- * Compares the index with what it is made of.
- * @returns a sentence for each thing that is wrong
- */
+/** Compares the index with its sources. @returns one sentence for each fault */
 export async function* faultsOf(store: Store): AsyncGenerator<string> {
   if (!isComplete(store)) return;
   let expected = 0;
@@ -233,5 +229,5 @@ export async function* faultsOf(store: Store): AsyncGenerator<string> {
   let found = 0;
   for (const space of [postingSpace, ownedSpace])
     for await (const entries of store.entries(entryRange(space))) found += entries.length;
-  if (found !== expected) yield `The index has ${found} entries and should have ${expected}.`;
+  if (found !== expected) yield `The index has ${found} entries instead of ${expected}.`;
 }

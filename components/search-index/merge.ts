@@ -1,7 +1,7 @@
-/** The filter tree as a merge of ordered postings: AND is an intersection that leaps, OR a union. */
+/** Evaluates the filter tree as a merge of ordered postings: AND is an intersection with seeks, OR a union. */
 import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
 
-/** All texts that are in every stream, in order, in blocks of at most so many. */
+/** Yields the texts that are in every stream, in order, in blocks of a maximum size. */
 export async function* intersection(
   streams: readonly SortedStream[],
   blockSize = 1000,
@@ -16,7 +16,7 @@ export async function* intersection(
     target = head;
     if (agreeing < streams.length) continue;
     found.push(head);
-    // The next text there can be.
+    // The smallest possible next text.
     target = `${head}\u0000`;
     agreeing = 0;
     if (found.length < blockSize) continue;
@@ -26,7 +26,7 @@ export async function* intersection(
   if (found.length > 0) yield found;
 }
 
-/** The texts that are in any of the streams, each once. */
+/** Returns the texts that are in any of the streams, without duplicates. */
 export function union(streams: readonly SortedStream[]): SortedStream {
   return streams.length === 1 ? streams[0]! : new Union(streams);
 }
@@ -36,7 +36,7 @@ interface Branch {
   head: string;
 }
 
-/** A heap of the streams by what they show. */
+/** Min-heap of streams, ordered by current text. */
 class Union implements SortedStream {
   private heap: Branch[] | undefined;
 
@@ -68,7 +68,7 @@ class Union implements SortedStream {
   }
 }
 
-/** Gives the top of the heap its new head, or takes it out when it has none, and puts the heap in order. */
+/** Sets the new head of the top branch, or removes it at its end, and restores the heap order. */
 function settle(heap: Branch[], head: string | undefined): void {
   const last = heap.length - 1;
   if (head !== undefined) heap[0]!.head = head;

@@ -1,6 +1,6 @@
 /**
- * Postings that searches keep asking for, in memory: reading them from the disk is nine tenths of a search. They are kept
- * current with every commit, so that they are never older than what was acknowledged. It must not know who asks.
+ * Cache of postings for repeated searches: reading them from disk is 90 % of a search. Updated by every commit before it is
+ * acknowledged. Independent of the caller.
  */
 import { LRUCache } from 'lru-cache';
 import { lruCache } from '../../lib/caches.js';
@@ -11,12 +11,12 @@ import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { postingSpace } from './postings.js';
 
-/** A longer list stays on the disk and is walked there. */
+/** Longer lists are read from disk. */
 const longestList = 20_000;
 
 interface List {
   readonly iris: readonly string[];
-  /** Asked for since it changed last; a list that nobody asks for is not kept current but let go. */
+  /** True if the list was requested since its last change. Otherwise the next change evicts it. */
   used: boolean;
 }
 
@@ -25,11 +25,11 @@ type Change = readonly [iri: string, isThere: boolean];
 export class PostingLists {
   private readonly lists: LRUCache<string, List>;
   private readonly tooLong = lruCache<true>(1_000);
-  /** Lists that are being read, with what was committed meanwhile. */
+  /** Lists that are being read, with the changes committed in between. */
   private readonly reading = new Map<string, { readonly list: Promise<List | undefined>; changes: Change[] }>();
   private readonly keyPrefix = `${entryKey(postingSpace)}\u0000`;
 
-  /** @param maxBytes how much to keep in all, about */
+  /** @param maxBytes approximate total size */
   constructor(
     private readonly store: Store,
     maxBytes: number,
@@ -44,8 +44,8 @@ export class PostingLists {
   }
 
   /**
-   * The resources that have a relation to a value, as a stream, of exactly the state of a snapshot that was taken in the
-   * same turn: from memory when no commit that changes them is under way, which the snapshot may have already or not.
+   * Returns a stream of the resources that have a relation to a value, in the state of a snapshot taken in the same turn. Cached
+   * lists are used only without pending commits that change them, because the snapshot may or may not include those.
    */
   stream(snapshot: StoreSnapshot, relation: string, value: string): SortedStream {
     const prefix = entryRange(postingSpace, relation, value).gte;
@@ -54,12 +54,12 @@ export class PostingLists {
       list.used = true;
       return new ListStream(list.iris);
     }
-    // For the next one who asks.
+    // Fills the cache for the next request.
     this.obtain(relation, value).catch(() => {});
     return snapshot.cursor(postingSpace, relation, value);
   }
 
-  /** How many commits under way change a list. */
+  /** Number of pending commits that change a list. */
   private readonly underWay = new Map<string, number>();
 
   private expect({ entries }: Transaction, by: 1 | -1): void {
@@ -97,7 +97,7 @@ export class PostingLists {
         return undefined;
       }
     }
-    // A slice keeps the whole key in memory; what comes from JSON does not.
+    // A slice would hold the whole key in memory. Strings parsed from JSON do not.
     iris = JSON.parse(JSON.stringify(iris)) as string[];
     const list: List = { iris: changes.reduce(changed, iris as readonly string[]), used: true };
     this.lists.set(prefix, list);
@@ -122,11 +122,11 @@ export class PostingLists {
   }
 }
 
-/** The memory of a list, from its first and last text: to look at all of them would cost what the list saves. */
+/** Estimates the memory of a list from its first and last text. Reading all of them would cost more than the cache saves. */
 const bytesOf = (iris: readonly string[]): number =>
   100 + iris.length * (24 + ((iris[0]?.length ?? 0) + (iris[iris.length - 1]?.length ?? 0)) / 2);
 
-/** A new list: searches under way continue with the old one. */
+/** Returns a new list, because running searches continue with the old one. */
 function changed(iris: readonly string[], [iri, isThere]: Change): readonly string[] {
   const at = new ListStream(iris).indexOf(iri);
   const has = iris[at] === iri;

@@ -1,6 +1,6 @@
 /**
- * What the index says of a resource: for each type and relation target one entry (a posting) that ends in the resource's IRI, and one below
- * its owner that lists its types. Pure.
+ * Index entries of a resource: a posting for each type and relation target, which ends in the resource's IRI, and an entry under
+ * its owner with its types.
  */
 
 import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
@@ -15,16 +15,16 @@ import {
 } from '../../lib/storage/keys/subject-statements.js';
 import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
 
-/** `index`, relation, value, resource. */
+/** Key layout: `index`, relation, value, resource. */
 export const postingSpace = 'index';
-/** In its entries (`owned`, owner, resource) the value is the JSON of the resource's types. */
+/** Key layout: `owned`, owner, resource. The value is the JSON of the resource's types. */
 export {
   completeIndex as currentState,
   indexStateKey as stateKey,
   ownedSpace,
 } from '../../lib/storage/level/owned-entries.js';
 
-/** The relation of types; no relation name of a link can be it, as `type` is the types' own. */
+/** Relation of types. Links cannot use this name: `type` is reserved. */
 export const typeRelation = 'type';
 
 /** Relations of the protocol are never indexed (search rule 4). */
@@ -32,22 +32,22 @@ const structural: ReadonlySet<string> = new Set(['type', 'up', 'linkset', 'ancho
 export const isStructural = (relation: string): boolean =>
   structural.has(relation) || relation.startsWith(lws.namespace) || relation.startsWith(ldp.namespace);
 
-/** A state of a resource, as far as the index tells of it. */
+/** State of a resource, limited to indexed data. */
 export interface IndexedResource {
   readonly record: ResourceRecord;
-  /** The GSPO keys of its graph; none when it has no graph. */
+  /** GSPO keys of its graph, empty without a graph. */
   readonly keys: KeySource;
   readonly links: ClientLinks;
 }
 
-/** The relation that a statement of a graph is found under; `undefined` when it is not indexed. */
+/** Returns the relation of a statement, or `undefined` if it is not indexed. */
 export function relationOf([predicate]: IriStatement): string | undefined {
   if (predicate === rdf.type) return typeRelation;
   const relation = searchedRelation(predicate);
   return isStructural(relation) ? undefined : relation;
 }
 
-/** The entries of a resource: keys with values, which are empty for postings. */
+/** Returns the entries of a resource: keys with values. The values of postings are empty. */
 export async function entriesOf({ record, keys, links }: IndexedResource): Promise<Map<string, string>> {
   const { iri, owner } = record;
   const types = new Set([structuralType(record.kind), ...declaredTypes(links)]);

@@ -1,4 +1,4 @@
-/** What the caller may read now: resources, and which types there are. */
+/** Resources and types that the caller can read. */
 
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -10,7 +10,7 @@ import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { intersection } from './merge.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
 
-/** Runs `read` on one state of the store. */
+/** Runs `read` on a snapshot of the store. */
 async function onSnapshot<T>({ store }: Platform, read: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
   const snapshot = new StoreSnapshot(store.level);
   try {
@@ -20,7 +20,7 @@ async function onSnapshot<T>({ store }: Platform, read: (snapshot: StoreSnapshot
   }
 }
 
-/** The distinct types of the resources that the caller may read, in order. */
+/** Returns the distinct types of the resources that the caller can read, sorted. */
 export async function typesOf(platform: Platform, access: Access): Promise<readonly string[]> {
   const scope = await platform.authorizer.readScope(access);
   if (scope === 'nothing') return [];
@@ -35,7 +35,7 @@ export async function typesOf(platform: Platform, access: Access): Promise<reado
   });
 }
 
-/** What somebody owns is listed with its types, and many resources have the same ones. */
+/** Entries of owned resources contain their types, which are often the same. */
 async function collectOwned(snapshot: StoreSnapshot, owner: string, types: Set<string>): Promise<void> {
   const seen = new Set<string>();
   for await (const entries of snapshot.entries(entryRange(ownedSpace, owner)))
@@ -46,7 +46,7 @@ async function collectOwned(snapshot: StoreSnapshot, owner: string, types: Set<s
     }
 }
 
-/** Whether the caller may read any resource of a type; what it may not read is leapt over. */
+/** Returns true if the caller can read any resource of a type. Skips unreadable ranges. */
 async function anyReadable(
   platform: Platform,
   access: Access,
@@ -63,7 +63,7 @@ async function anyReadable(
   return false;
 }
 
-/** Those of the resources that the caller may read. */
+/** Returns the readable ones of the resources. */
 export async function readableOf(
   { authorizer, store }: Platform,
   access: Access,
@@ -72,7 +72,7 @@ export async function readableOf(
   const readable: string[] = [];
   for (const iri of iris) {
     const answer = authorizer.allows({ view: store, access, mode: 'read', iri });
-    // Most decisions are made at once, and a promise for each would cost more than they do.
+    // Most decisions are synchronous, and a promise for each would cost more than the decision.
     if (typeof answer === 'boolean' ? answer : await answer) readable.push(iri);
   }
   return readable;

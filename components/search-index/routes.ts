@@ -1,4 +1,4 @@
-/** The endpoints of the type index and the type search (rules 13.1, 13.3). */
+/** Endpoints of the type index and the type search (rules 13.1, 13.3). */
 
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
@@ -22,7 +22,7 @@ export const lwsQuery = 'application/lws-query+json';
 const indexPath = '{prefix}/type-index';
 const searchPath = '{prefix}/type-search';
 
-/** Bytes of a filter that is sent as a body; 256 IRIs of the length that a request target may have do not fit a GET. */
+/** Maximum size of a filter in a body, in bytes. 256 IRIs of maximum length do not fit into a request target. */
 const longestFilter = 1 << 20;
 
 export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): string =>
@@ -30,7 +30,7 @@ export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): s
 export const indexEndpoint = (platform: Platform): string => endpointOf(platform, indexPath);
 export const searchEndpoint = (platform: Platform): string => endpointOf(platform, searchPath);
 
-/** What the endpoints answer with. */
+/** Context of the endpoints. */
 export interface SearchEndpoints {
   readonly platform: Platform;
   readonly lists: PostingLists;
@@ -78,7 +78,7 @@ async function answerSearch(
   return pageReply(platform, request, document, url, page, pageSize);
 }
 
-/** @throws LwsError `page-not-found`, also for a page that is no number (rule 13.1) */
+/** @throws LwsError `page-not-found`, also if the page is not a number (rule 13.1) */
 function pageNumber(query: URLSearchParams): number {
   const values = query.getAll('page');
   if (values.length === 0) return 1;
@@ -86,9 +86,9 @@ function pageNumber(query: URLSearchParams): number {
   return Number(values[0]);
 }
 
-const noSuchPage = (): LwsError => new LwsError('page-not-found', 'There is no such page.');
+const noSuchPage = (): LwsError => new LwsError('page-not-found', 'This page does not exist.');
 
-/** @param url the answer's own URL without a page; `undefined` when no GET can say it, and then there are no links */
+/** @param url URL of the response without a page. `undefined` if no GET can express it. Then there are no links. */
 function pageReply(
   { rootIri: storage }: Platform,
   { req }: RouteRequest,
@@ -115,19 +115,22 @@ function pageReply(
   };
 }
 
-/** The filter of a POST or QUERY. @throws LwsError as rule 13.6 says */
+/** Parses the filter of a POST or QUERY. @throws LwsError by rule 13.6 */
 async function filterOfBody({ req, body: open }: RouteRequest): Promise<Filter> {
   const isQuery = req.method === 'QUERY';
   if (isQuery && req.headers['content-type'] === undefined)
-    throw new LwsError('bad-request', `A QUERY needs a Content-Type: ${lwsQuery}.`);
+    throw new LwsError('bad-request', `The Content-Type is missing. Send ${lwsQuery}.`);
   const body = open();
   const accepted = isQuery ? [lwsQuery, lwsJson] : [lwsJson];
   if (!accepted.includes(body.mediaType))
-    throw new LwsError('unsupported-media-type', `A filter is sent as ${accepted.join(' or ')}.`, {
+    throw new LwsError('unsupported-media-type', `Send the filter as ${accepted.join(' or ')}.`, {
       fields: isQuery ? { 'Accept-Query': lwsQuery } : { 'Accept-Post': lwsJson },
     });
   if (isQuery && !isAcceptable(req.headers.accept))
-    throw new LwsError('not-acceptable', `The answer is ${lwsJson}, application/ld+json or application/json.`);
+    throw new LwsError(
+      'not-acceptable',
+      `The response is available as ${lwsJson}, application/ld+json or application/json.`,
+    );
   const bytes = await readBody(body, longestFilter);
   return filterOfDocument(parseJson(decodeUtf8(bytes)), isQuery ? 'too-complex' : 'malformed-filter');
 }

@@ -1,6 +1,6 @@
 /**
- * Searches in the index, over what the caller may read now, through the query engine: the index is a query source of Comunica's, which answers
- * patterns by ordered postings, and their joins and unions by merges.
+ * Searches in the index over readable resources, with the query engine: the index is a Comunica query source, which answers
+ * patterns by ordered postings, and joins and unions by merges.
  */
 import { DataFactory } from 'rdf-data-factory';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
@@ -24,20 +24,20 @@ import type { PostingLists } from './posting-lists.js';
 import { ownedSpace, postingSpace, relationOf, typeRelation } from './postings.js';
 import { readableOf } from './readable-types.js';
 
-/** The index, and who searches it. */
+/** The index, and the caller of the search. */
 export interface SearchedIndex {
   readonly platform: Platform;
   readonly lists: PostingLists;
   readonly access: Access;
 }
 
-/** IRIs in blocks, in order. */
+/** Ordered IRIs, in blocks. */
 type ResourceStream = BlockStream<readonly string[], unknown>;
 
 /**
- * The resources that match a filter and that the caller may read, in the order of their IRIs, with all of their types (rule 1.2).
- * @param from how many there are before the page that is wanted
- * @returns the page, and how many there are on all pages, in the caller's view
+ * Returns the readable resources that match a filter, ordered by IRI, with all of their types (rule 1.2).
+ * @param from number of results before the page
+ * @returns the page, and the total number of readable results
  */
 export async function search(
   index: SearchedIndex,
@@ -51,7 +51,7 @@ export async function search(
   const opened: StoreSnapshot[] = [];
   const source = querySource('index', {
     queryBindings(asked) {
-      // In one turn: lists in memory are of the state that is committed now.
+      // Synchronously: cached lists have the state of the last commit.
       const snapshot = new StoreSnapshot(platform.store.level);
       opened.push(snapshot);
       const found = readableBlocks(index, scope, streamsOf(asked, { lists, snapshot, scope }));
@@ -83,7 +83,7 @@ async function* readableBlocks(
     yield scope === 'decide' ? await readableOf(platform, access, block) : block;
 }
 
-/** Characters of types that a page shows: a resource may have ten thousand. Those after them show what was declared. */
+/** Maximum characters of types on a page: a resource may have ten thousand. Resources after it show declared types only. */
 const maxCharacters = 1 << 20;
 
 async function typedRecords(snapshot: StoreSnapshot, iris: readonly string[]): Promise<ResourceRecord[]> {
@@ -100,7 +100,7 @@ async function typedRecords(snapshot: StoreSnapshot, iris: readonly string[]): P
   return typed;
 }
 
-/** The types of what nobody owns, which has no entry with all of them. */
+/** Returns the types of a resource without owner, which has no entry with all of them. */
 async function typesWithout(snapshot: StoreSnapshot, { iri, kind, types }: ResourceRecord): Promise<string[]> {
   const found = new Set(types);
   if (kind === 'rdf')
@@ -119,35 +119,38 @@ interface Searched {
   readonly scope: ReadScope;
 }
 
-/** What an operation finds of what may be read, as streams that have to agree. */
+/** Returns the readable matches of an operation, as streams to intersect. */
 function streamsOf(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
   const { snapshot, scope } = searched;
   const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
   const hasRanges = typeof scope === 'object' && scope.ranges.length > 0;
-  // What somebody owns is mostly less than what has a type, and the first stream leads.
+  // Owned resources first: the first stream leads, and there are usually fewer of them than matches.
   const found = [...(hasRanges ? [] : readable), ...matching(operation, searched)];
   const streams = found.length > 0 ? found : [everything(snapshot)];
   return hasRanges ? [...streams, union(readable)] : streams;
 }
 
-/** The resources that an operation finds, as streams that have to agree; none: all. @throws Error for what the index does not answer */
+/**
+ * Returns the matches of an operation, as streams to intersect. Empty: everything matches.
+ * @throws Error for an operation that the index does not support
+ */
 function matching(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
   const { type, input } = operation as { readonly type: string; readonly input: Algebra.Operation[] };
-  // Streams are in order, and name a resource once.
+  // Streams are already ordered and without duplicates.
   if (['distinct', 'project', 'orderby'].includes(type)) return matching(input as never, searched);
   if (type === 'join') return input.flatMap((each) => matching(each, searched));
   if (type === 'union') return [union(input.map((each) => postings(each, searched)))];
   return (operation as Algebra.Pattern).object?.termType === 'Variable' ? [] : [postings(operation, searched)];
 }
 
-/** The postings that answer a pattern of the index graph. */
+/** Returns the postings for a pattern of the index graph. */
 function postings(operation: Algebra.Operation, { lists, snapshot }: Searched): SortedStream {
-  if (operation.type !== 'pattern') throw new Error(`The index answers no ${operation.type}.`);
+  if (operation.type !== 'pattern') throw new Error(`The index does not support ${operation.type}.`);
   const { predicate, object } = operation as Algebra.Pattern;
   return lists.stream(snapshot, relationOfPattern(predicate.value), object.value);
 }
 
-/** What somebody owns, and what lies in the ranges; ranges name no resources and are of use beside other streams only. */
+/** Returns streams of owned resources and of readable ranges. Ranges contain no resources themselves and only filter other streams. */
 const readableStreams = (
   snapshot: StoreSnapshot,
   { owner, ranges }: Extract<ReadScope, object>,

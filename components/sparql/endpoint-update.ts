@@ -1,6 +1,6 @@
 /**
- * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and computed again where a graph
- * has changed in between.
+ * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and recomputed if a
+ * graph has changed in between.
  */
 import { LwsError } from '../../lib/errors.js';
 import { formatEntityTag } from '../../lib/fields/etag.js';
@@ -20,12 +20,12 @@ import type { SparqlRequest } from './protocol/protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
 import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';
 
-/** States that a request may name. */
+/** Maximum number of graph states in a request. */
 const maxStates = 250;
 
 /**
- * Runs an update and writes what comes of it, all or nothing.
- * @throws LwsError as the update is refused, or the write of any of its graphs; `too-busy` when graphs change too quickly
+ * Runs an update and writes the result atomically.
+ * @throws LwsError if the update or the write of one of its graphs is rejected, `too-busy` if graphs change too often
  */
 export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: SparqlRequest): Promise<Reply> {
   const { platform } = endpoint;
@@ -51,7 +51,7 @@ function conditionsOf({ req }: Asker): NonNullable<ReturnType<typeof parseStates
   if (req.headers['if-match'] !== undefined)
     throw new LwsError(
       'bad-request',
-      'If-Match is about one resource. Name the states of graphs with LWS-If-Match: <https://...> "tag".',
+      'If-Match applies to one resource. For graphs, send their states as LWS-If-Match: <https://...> "tag".',
     );
   const field = req.headers['lws-if-match'];
   if (field === undefined) return new Map();
@@ -59,12 +59,12 @@ function conditionsOf({ req }: Asker): NonNullable<ReturnType<typeof parseStates
   if (!states)
     throw new LwsError(
       'bad-request',
-      `LWS-If-Match is a list of at most ${maxStates} IRIs with an entity tag each: <https://...> "tag", <https://...> "tag".`,
+      `LWS-If-Match must be a list of at most ${maxStates} IRIs, each with an entity tag: <https://...> "tag", <https://...> "tag".`,
     );
   return states;
 }
 
-/** What is to be written, read line by line. */
+/** Returns the graph updates of the result, parsed line by line. */
 async function updatesOf({ body }: QueryAnswer): Promise<readonly GraphUpdate[]> {
   const updates: (Omit<GraphUpdate, 'added' | 'removed'> & { added: string[]; removed: string[] })[] = [];
   const take = (text: string): void => {

@@ -1,4 +1,4 @@
-/** The SPARQL Query Service: queries over exactly what the asking client may read (rule 14.2). */
+/** The SPARQL Query Service: queries over the resources that the caller can read (rule 14.2). */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineComponent } from '../../lib/component/contract.js';
@@ -13,72 +13,67 @@ import { CountedStatistics } from './statistics.js';
 
 const settings = {
   enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.', 'storage'),
-  timeout: setting(
-    'lws.sparql.endpoint.timeout-seconds',
-    integer(1, 3600),
-    30,
-    'Seconds after which a query is ended.',
-  ),
+  timeout: setting('lws.sparql.endpoint.timeout-seconds', integer(1, 3600), 30, 'Query timeout, in seconds.'),
   maxResults: setting(
     'lws.sparql.endpoint.max-results',
     integer(1),
     1_000_000,
-    'Rows or triples that a query may have.',
+    'Maximum rows or triples in a query result.',
   ),
   maxAnswerMb: setting(
     'lws.sparql.endpoint.max-answer-mb',
     integer(1),
     64,
-    'The longest answer to a query, in MiB; one that has begun breaks off.',
+    'Maximum size of a query result, in MiB; a result that exceeds it after it began is aborted.',
   ),
   workers: setting(
     'lws.sparql.endpoint.max-concurrent',
     optional(integer(1, 64)),
     null,
-    'Queries that run at once; nothing: one more than processors, since one client never holds the last place.',
+    'Maximum concurrent queries. Default: number of processors plus one; one client cannot use the last slot.',
   ),
   strangers: setting(
     'lws.sparql.endpoint.max-concurrent-strangers',
     optional(integer(1, 64)),
     null,
-    'Queries at once of all who own nothing and were granted nothing, together; nothing: half of those that run at once.',
+    'Maximum concurrent queries of all callers without grants together. Default: half of the concurrent queries.',
   ),
   strangerTimeout: setting(
     'lws.sparql.endpoint.stranger-timeout-seconds',
     integer(1, 3600),
     10,
-    'Seconds after which a query of somebody who owns nothing and was granted nothing is ended, where that is sooner.',
+    'Query timeout of callers without grants, in seconds, if shorter.',
   ),
-  maxBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
+  maxBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'Maximum size of a query, in bytes.'),
   update: setting(
     'lws.sparql.endpoint.update',
     flag,
     false,
-    'Take SPARQL updates at the endpoint: graphs are resources, and all of a request change in one transaction.',
+    'Accept SPARQL updates at the endpoint: graphs are resources, and a request changes all of them in one transaction.',
     'storage',
   ),
   maxUpdateBytes: setting(
     'lws.sparql.endpoint.max-update-bytes',
     integer(1, 64 << 20),
     1 << 20,
-    'The longest update at the endpoint, in bytes.',
+    'Maximum size of an update at the endpoint, in bytes.',
   ),
-  memoryMb: setting('lws.sparql.endpoint.memory-mb', integer(64), 512, 'Memory of one query, in MiB.'),
+  memoryMb: setting('lws.sparql.endpoint.memory-mb', integer(64), 512, 'Memory limit of one query, in MiB.'),
   allowedServices: setting(
     'lws.sparql.endpoint.allowed-services',
     hostList,
     [],
-    'Hosts (host or host:port) that SERVICE may ask, whatever their address; nothing: SERVICE is refused.',
+    'Hosts (host or host:port) allowed in SERVICE, at any address. Default: SERVICE is rejected.',
   ),
   maxIndexed: setting(
     'lws.sparql.endpoint.memory-index-quads',
     optional(integer(0)),
     null,
-    'Keep an index in memory from the first query on while there are at most so many quads (about 100 bytes each, and twice that again while it is built anew); with more, the database keeps four orders of them instead of one. Nothing: as many as fit into the memory of the machine, up to a million; 0: never.',
+    'Maximum quads of the in-memory index, built at the first query (about 100 bytes per quad, three times that during a rebuild); above it, the database stores four indexes instead of one. Default: by the memory of the machine, up to a million; 0 switches it off.',
   ),
 };
 
-/** Queries that may wait for each that may run. */
+/** Maximum queued queries per worker thread. */
 const queuedPerWorker = 16;
 
 export default defineComponent({

@@ -53,7 +53,7 @@ export const sparqlRoutes = (endpoint: SparqlEndpoint): readonly Route[] => [
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
   answer(endpoint, request, request.req.headers.accept, asked, sparqlUrl(endpoint.platform));
 
-/** The description, with what there is for who asks. */
+/** Returns the service description, with statistics of the caller's graphs. */
 async function describe(endpoint: SparqlEndpoint, { req, access, address }: RouteRequest): Promise<Reply> {
   const client = await clientFor(endpoint.platform, access, address);
   const { signal, release } = whenGone(req);
@@ -61,7 +61,7 @@ async function describe(endpoint: SparqlEndpoint, { req, access, address }: Rout
   return serviceDescription(endpoint, req.headers.accept, counted);
 }
 
-/** A query of one resource, or of a container's subtree (rule 14.8). */
+/** Runs a query on one resource or on a container's subtree (rule 14.8). */
 export async function askResource(
   endpoint: SparqlEndpoint,
   { accept, body, hasContentType, iri, ...asker }: Parameters<ResourceQuery['ask']>[0],
@@ -71,12 +71,12 @@ export async function askResource(
   return answer(endpoint, asker, accept, asked, iri, within);
 }
 
-/** A query that is a resource, over all that the caller may read. */
+/** Runs a stored query over everything that the caller can read. */
 export async function runStored(endpoint: SparqlEndpoint, question: StoredQuestion): Promise<Reply> {
   const { record, parameters, req, guard } = question;
   const given = parametersOf(parameters);
   const query = await queryOf(endpoint.platform, question, endpoint.maxBytes);
-  // What came after the decision is run for those alone who may read it after it came.
+  // The query may have changed after authorization: authorize its new version.
   await guard();
   return answer(endpoint, question, req.headers.accept, { query, parameters: given }, record.iri);
 }

@@ -1,4 +1,4 @@
-/** A task for the query threads, with the rights of who asks. */
+/** Tasks for the query threads, with the access rights of the caller. */
 import { clientFor } from '../../lib/authorization/client.js';
 import type { Mode } from '../../lib/authorization/mode.js';
 import { whenGone } from '../../lib/http/request.js';
@@ -9,17 +9,17 @@ import type { Purpose, QueryTask } from './pool/messages.js';
 import type { SparqlEndpoint } from './service-endpoint.js';
 import { serviceCalls } from './services/service-calls.js';
 
-/** Who asks, for what is fair: the subject, or the address of a stranger. */
+/** Client for fair queueing: the subject, or the address of an anonymous caller. */
 export type Asker = Pick<RouteRequest, 'access' | 'address' | 'req'>;
 
-/** One of these is needed. */
+/** Each purpose requires one of its modes. */
 const modesFor: Readonly<Record<Purpose, readonly Mode[]>> = {
   read: ['read'],
   know: ['read', 'write', 'delete'],
   make: ['append'],
 };
 
-/** Runs a task, and resolves when its answer begins. @throws LwsError as `QueryPool.run` */
+/** Runs a task, and resolves when its result begins. @throws LwsError as `QueryPool.run` */
 export async function runQueryTask(
   { platform, pool, services }: SparqlEndpoint,
   { access, address, req }: Asker,

@@ -1,4 +1,4 @@
-/** The SPARQL 1.1 Service Description of the endpoint. */
+/** SPARQL 1.1 Service Description of the endpoint. */
 import { chooseRdfFormat } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { type RdfFormat, rdfFormats, turtle } from '../../lib/rdf/formats.js';
@@ -8,7 +8,7 @@ import type { Statistics } from './statistics.js';
 
 const sd = 'http://www.w3.org/ns/sparql-service-description#';
 
-/** IRIs of formats, as the W3C names them. */
+/** Format IRIs of the W3C. */
 const formatNames: Readonly<Record<string, string>> = {
   'application/sparql-results+json': 'SPARQL_Results_JSON',
   'application/sparql-results+xml': 'SPARQL_Results_XML',
@@ -22,10 +22,10 @@ const formatNames: Readonly<Record<string, string>> = {
   'application/rdf+xml': 'RDF_XML',
 };
 
-/** What is the same for those who may read the same, by format. */
+/** Rendered descriptions by format, shared by callers with the same read access. */
 const rendered = new WeakMap<Statistics, Map<RdfFormat, Buffer>>();
 
-/** @param counted what there is for the caller; absent: that is not said */
+/** @param counted statistics for the caller, absent to leave them out */
 export async function serviceDescription(
   endpoint: SparqlEndpoint,
   accept: string | undefined,

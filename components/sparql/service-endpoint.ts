@@ -1,4 +1,4 @@
-/** What answers at the endpoint, and where it is. */
+/** Context of the SPARQL endpoint. */
 import type { Platform } from '../../lib/component/contract.js';
 import type { QueryPool } from './pool/query-pool.js';
 import type { ServiceCallsOptions } from './services/service-calls.js';
@@ -12,7 +12,7 @@ export interface SparqlEndpoint {
   readonly maxResults: number;
   readonly maxAnswerBytes: number;
   readonly services: ServiceCallsOptions;
-  /** Bytes of an update; absent: there are no updates. */
+  /** Maximum size of an update, in bytes. Absent: updates are off. */
   readonly maxUpdateBytes?: number | undefined;
 }
 

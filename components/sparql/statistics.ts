@@ -1,6 +1,6 @@
 /**
- * How much there is in what a caller may read: triples, classes and predicates, counted by a query of that caller's, so that no count tells
- * of anything else. Nobody waits for it for long.
+ * Statistics of the caller's readable graphs: triples, classes and predicates, counted by a query with the rights of the caller,
+ * so that no count reveals other data. Requests wait for it only briefly.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,14 +13,14 @@ import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import type { QueryPool } from './pool/query-pool.js';
 import { resultFormats } from './protocol/protocol.js';
 
-/** A class or predicate, and in how many triples it is. */
+/** Class or predicate, and its number of triples. */
 export type Counted = readonly [iri: string, count: number];
 
 export interface Statistics {
   readonly triples: number;
   readonly properties: number;
   readonly classes: number;
-  /** The most frequent ones. */
+  /** The most frequent properties. */
   readonly byProperty: readonly Counted[];
   readonly byClass: readonly Counted[];
 }
@@ -28,12 +28,12 @@ export interface Statistics {
 export interface Counting {
   readonly access: Access;
   readonly client: Client;
-  /** Who asked is not there any more. */
+  /** Aborts when the caller has disconnected. */
   readonly gone: AbortSignal;
 }
 
 const maxListed = 1_000;
-/** One scan for each; of one snapshot. */
+/** One scan for each count, all on one snapshot. */
 const query = `SELECT * {
   { SELECT (COUNT(*) AS ?triples) (COUNT(DISTINCT ?p) AS ?properties) { ?s ?p ?o } }
   UNION { SELECT (COUNT(DISTINCT ?c) AS ?classes) { ?s a ?c } }
@@ -41,24 +41,24 @@ const query = `SELECT * {
   UNION { SELECT ?class (COUNT(*) AS ?n) { ?s a ?class FILTER(isIRI(?class)) } GROUP BY ?class ORDER BY DESC(?n) ?class LIMIT ${maxListed} }
 }`;
 const maxBytes = 4 << 20;
-/** Milliseconds that an answer waits for counts that are on their way. */
+/** Maximum wait of a response for statistics, in milliseconds. */
 const waitMs = 25;
-/** Nothing is counted again before so many times as long have passed as it took. */
+/** Minimum pause before the next count, as a multiple of the duration of the last. */
 const pauseTimes = 20;
-/** Milliseconds until counting is tried again where it took too long or failed. */
+/** Retry interval after a count that failed or took too long, in milliseconds. */
 const retryMs = 60_000;
-/** Kinds of callers whose counts are kept. */
+/** Maximum cached statistics, one entry per distinct read access. */
 const maxKept = 200;
 
 interface Kept {
   readonly found: Statistics | undefined;
-  /** The commit that it is as new as. */
+  /** Number of the commit that was counted. */
   readonly version: number;
   readonly nextAt: number;
 }
 
 export class CountedStatistics {
-  /** By what callers may read. */
+  /** Cache, keyed by the caller's read access. */
   private readonly kept = lruCache<Kept>(maxKept);
   private readonly underWay = new Map<string, Promise<Statistics | undefined>>();
   private version = 0;
@@ -72,31 +72,32 @@ export class CountedStatistics {
     });
   }
 
-  /** What there is for a caller; `undefined` when it cannot be said at once. */
+  /** Returns the statistics for a caller, or `undefined` if they are not available soon. */
   async of(counting: Counting): Promise<Statistics | undefined> {
     const scope = await this.platform.authorizer.readScope(counting.access);
     if (scope === 'nothing') return nothing;
-    // Each resource would have to be decided, also for what was counted before.
+    // Each resource would need its own decision, including those counted before.
     if (scope === 'decide') return undefined;
     const isAll = scope === 'everything';
     const key = isAll ? '' : createHash('sha256').update(JSON.stringify(scope)).digest('base64');
     const known = this.kept.get(key);
     const isNew = known?.found !== undefined && known.version === this.version;
-    // To who reads everything, what was there before tells of nothing that is hidden.
+    // Outdated statistics are safe for callers who can read everything.
     const shown = isNew || isAll ? known?.found : undefined;
     if (isNew || (known && Date.now() < known.nextAt && !this.underWay.has(key))) return shown;
     const counted = this.underWay.get(key) ?? this.begin(key, isAll ? undefined : counting);
     return (await Promise.race([counted, sleep(waitMs, undefined, { ref: false })])) ?? shown;
   }
 
-  /** Those who ask for the same share one count. */
+  /** Concurrent requests for the same statistics share one count. */
   private begin(key: string, by: Counting | undefined): Promise<Statistics | undefined> {
     const { version } = this;
     const began = Date.now();
     const counting = this.count(by)
       .catch((error: unknown) => {
-        // A limit, or a server that has other things to do; the description goes without.
-        if (!(error instanceof LwsError)) this.platform.log.warn({ err: error }, 'what there is could not be counted');
+        // A limit or a busy server. The description omits the statistics.
+        if (!(error instanceof LwsError))
+          this.platform.log.warn({ err: error }, 'SPARQL statistics could not be computed');
         return undefined;
       })
       .then((found) => {
@@ -111,7 +112,7 @@ export class CountedStatistics {
     return counting;
   }
 
-  /** @param by whose part it is; absent: everything, at the server's own cost */
+  /** @param by caller whose graphs are counted, absent for all graphs at the cost of the server */
   private async count(by: Counting | undefined): Promise<Statistics> {
     const { authorizer, store, rootIri: storage } = this.platform;
     const { body } = await this.pool.run({
@@ -128,7 +129,7 @@ export class CountedStatistics {
       gone: by?.gone ?? new AbortController().signal,
       decide: (iris) =>
         Promise.all(iris.map((iri) => !by || authorizer.allows({ view: store, access: by.access, mode: 'read', iri }))),
-      callService: () => Promise.reject(new Error('There is no service in it.')),
+      callService: () => Promise.reject(new Error('The statistics query has no SERVICE.')),
     });
     const chunks: Buffer[] = Buffer.isBuffer(body) ? [body] : [];
     if (!Buffer.isBuffer(body)) for await (const chunk of body) chunks.push(Buffer.from(chunk));

@@ -1,7 +1,4 @@
-/**
- * Queries that are resources: bytes of `application/sparql-query`, or a SHACL executable in RDF, and the values that a request gives to
- * their variables.
- */
+/** Stored queries: resources of `application/sparql-query`, or SHACL executables in RDF, and the values of their variables in a request. */
 
 import type { Quad, Source, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
@@ -18,14 +15,11 @@ import { sparqlQuery } from './protocol/protocol.js';
 const sh = 'http://www.w3.org/ns/shacl#';
 const forms = ['select', 'ask', 'construct'] as const;
 const factory = new DataFactory();
-/** Prefixes that a query declares in RDF. */
+/** Maximum prefixes of a query in RDF. */
 const maxPrefixes = 100;
 const maxParameters = 64;
 
-/**
- * The text of a query that is a resource.
- * @throws LwsError `bad-request` when it is none, `too-complex` when it is too long
- */
+/** Returns the text of a stored query. @throws LwsError `bad-request` if the resource is not a query, `too-complex` if it is too long */
 export async function queryOf(
   platform: Platform,
   { record, bytes }: Pick<StoredQuestion, 'record' | 'bytes'>,
@@ -43,11 +37,11 @@ export async function queryOf(
 }
 
 const noQuery = (): LwsError =>
-  new LwsError('bad-request', `There is no query to run here: neither ${sparqlQuery} nor a sh:SPARQLExecutable.`);
+  new LwsError('bad-request', `The resource is not a query. Store ${sparqlQuery} or a sh:SPARQLExecutable.`);
 const tooLong = (maxBytes: number): LwsError =>
-  new LwsError('too-complex', `A query may be ${maxBytes} bytes long (lws.sparql.endpoint.max-query-bytes).`);
+  new LwsError('too-complex', `The query is longer than ${maxBytes} bytes (lws.sparql.endpoint.max-query-bytes).`);
 
-/** Its text and its prefixes are of one state. */
+/** Text and prefixes are read from one snapshot. */
 async function executableAt({ store: { level } }: Platform, iri: string): Promise<string | undefined> {
   const snapshot = level.snapshot();
   try {
@@ -57,7 +51,7 @@ async function executableAt({ store: { level } }: Platform, iri: string): Promis
   }
 }
 
-/** The executable that the resource is, or the only one that it describes. */
+/** Returns the executable with the IRI of the resource, or the only one in it. */
 async function executableOf(quads: Source, iri: string): Promise<string | undefined> {
   const graph = factory.namedNode(iri);
   const match = async (subject: Term | null, name: string): Promise<Quad[]> => {
@@ -77,7 +71,8 @@ async function executableOf(quads: Source, iri: string): Promise<string | undefi
   const own = all.filter(({ subject }) => subject.value === iri);
   const [query, ...more] = own.length > 0 ? own : all;
   if (!query) return undefined;
-  if (more.length > 0) throw new LwsError('bad-request', 'There are several queries here, and none is the one to run.');
+  if (more.length > 0)
+    throw new LwsError('bad-request', 'The resource contains several queries, and none has the IRI of the resource.');
   if (query.object.termType !== 'Literal') return undefined;
   const declarations = (await match(query.subject, 'prefixes')).map(({ object }) => object);
   const declared: string[] = [];
@@ -86,31 +81,28 @@ async function executableOf(quads: Source, iri: string): Promise<string | undefi
       const [[name], [namespace]] = [await match(object, 'prefix'), await match(object, 'namespace')];
       declared.push(prefixLine(name?.object.value ?? '', namespace?.object.value ?? ''));
       if (declared.length > maxPrefixes)
-        throw new LwsError('too-complex', `A query has ${maxPrefixes} prefixes at most, which no setting changes.`);
+        throw new LwsError('too-complex', `The query has more than ${maxPrefixes} prefixes (fixed limit).`);
     }
-  // On the line of the query: its faults are told by line.
+  // On the same line as the query, so that line numbers in error messages stay correct.
   return declared.join('') + query.object.value;
 }
 
 function prefixLine(name: string, namespace: string): string {
   if (!/^(?:[A-Za-z][\w-]*)?$/.test(name) || !isAbsoluteIri(namespace))
-    throw new LwsError('bad-request', 'A prefix of the query has no name or namespace that a query could have.');
+    throw new LwsError('bad-request', 'A prefix of the query has an invalid name or namespace.');
   return `PREFIX ${name}: <${namespace}> `;
 }
 
-/**
- * The values of variables: IRIs in `<>`, literals as N-Triples has them, anything else as a string.
- * @throws LwsError `bad-request`
- */
+/** Parses values of variables: IRIs in `<>`, literals in N-Triples syntax, all others as strings. @throws LwsError `bad-request` */
 export function parametersOf(query: URLSearchParams): Parameters {
   const found: Record<string, ParameterTerm> = Object.create(null);
   for (const [name, value] of query) {
     if (name === 'run') continue;
     if (!/^[A-Za-z_]\w*$/.test(name))
-      throw new LwsError('bad-request', 'A parameter has the name of a variable: &name=value.');
-    if (name in found) throw new LwsError('bad-request', `The parameter ${name} is given twice.`);
+      throw new LwsError('bad-request', 'A parameter must have the name of a variable: &name=value.');
+    if (name in found) throw new LwsError('bad-request', `The parameter ${name} is repeated.`);
     if (Object.keys(found).length >= maxParameters)
-      throw new LwsError('bad-request', `A query has ${maxParameters} parameters at most.`);
+      throw new LwsError('bad-request', `The query has more than ${maxParameters} parameters.`);
     found[name] = termOf(name, value);
   }
   return { ...found };
@@ -120,15 +112,16 @@ function termOf(name: string, value: string): ParameterTerm {
   if (value.startsWith('<') && value.endsWith('>')) {
     const iri = value.slice(1, -1);
     if (isAbsoluteIri(iri)) return { iri };
-    throw new LwsError('bad-request', `The parameter ${name} is no absolute IRI in <>.`);
+    throw new LwsError('bad-request', `The value of parameter ${name} must be an absolute IRI in <>.`);
   }
   if (!value.startsWith('"')) return { literal: value };
   const literal = readLiteral(value);
-  if (!literal) throw new LwsError('bad-request', `The parameter ${name} is no literal of N-Triples.`);
+  if (!literal)
+    throw new LwsError('bad-request', `The value of parameter ${name} must be a literal in N-Triples syntax.`);
   return literal;
 }
 
-/** The whole text is one literal, and what ends it is not in it. */
+/** The whole text must be one literal, without unescaped quotes inside. */
 const literalForm = /^"(?:[^"\\\r\n]|\\[^\r\n])*"(?:@[A-Za-z0-9-]+|\^\^<[^<>"\s]*>)?$/;
 
 function readLiteral(value: string): ParameterTerm | undefined {
@@ -143,7 +136,7 @@ function readLiteral(value: string): ParameterTerm | undefined {
       ? { literal: object.value }
       : { literal: object.value, datatype };
   } catch {
-    // The parser of N-Triples says what is wrong with a line that nobody wrote.
+    // The parser's message would refer to an N-Triples line that the client did not write.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Many storages in one deployment: the operator's endpoint and command (`lws.storages.*`). */
+/** Multiple storages in one deployment: endpoint and command for operators (`lws.storages.*`). */
 import { defineComponent } from '../../lib/component/contract.js';
 import { integer, issuerList, SettingsError, setting } from '../../lib/settings.js';
 
@@ -9,9 +9,9 @@ export default defineComponent({
       'lws.storages.sign-up',
       issuerList,
       [] as readonly string[],
-      'OpenID issuers whose people make storages for themselves; nothing: operators make them, and those whom they invite.',
+      'OpenID issuers whose users can sign up for a storage. Default: only operators and holders of their invitations create storages.',
     ),
-    maxPerSubject: setting('lws.storages.max-per-subject', integer(1), 1, 'Storages that one of those may have.'),
+    maxPerSubject: setting('lws.storages.max-per-subject', integer(1), 1, 'Maximum storages per signed-up user.'),
   },
   isEnabled: () => true,
   isOfProcess: true,
@@ -20,22 +20,22 @@ export default defineComponent({
     if (!deployment) return {};
     if (deployment.isOneOrigin && settings.signUp.length > 0)
       throw new SettingsError(
-        'lws.storages.sign-up needs a host for each storage, as https://{name}.pods.example/ in lws.storages.address has it: strangers are not to share an origin.',
+        'lws.storages.sign-up requires a subdomain for each storage, such as https://{name}.pods.example/ in lws.storages.address: users who sign up must not share an origin.',
       );
     const { storageRoutes } = await import('./routes.js');
     return { routes: storageRoutes(platform, deployment, settings) };
   },
   commands: {
     storage: {
-      help: 'add, list, show, set, suspend, resume, remove or restore storages, beside a running server too; or invite somebody to one',
+      help: 'add, list, show, set, suspend, resume, remove or restore storages, or invite a user to create one; works while the server is running',
       operand: 'ACTION [NAME...] [KEY=VALUE...]',
       flags: {
-        owner: 'URI of an owner; several are comma separated',
-        template: 'NAME of what it begins with, a folder of lws.storages.templates',
-        days: 'NUMBER that an invitation is good for (7)',
-        key: 'FILE the key of an operator, to make an invitation (owner.key in lws.data-dir)',
+        owner: 'URI of an owner, or several separated by commas',
+        template: 'NAME of the initial content, a directory of lws.storages.templates',
+        days: 'NUMBER of days that an invitation is valid (7)',
+        key: 'FILE with the key of an operator, to sign invitations (owner.key in lws.data-dir)',
       },
-      switches: { now: 'remove for good, without the days of lws.storages.kept-days' },
+      switches: { now: 'delete permanently now, instead of after lws.storages.kept-days' },
       example: 'storage add alice --owner did:key:z6Mk... quota.max-bytes=5000000000',
       run: async (context) => (await import('./storage-command.js')).runStorage(context),
     },

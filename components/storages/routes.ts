@@ -1,4 +1,4 @@
-/** The storages of a deployment over HTTP: `{prefix}/storages` of the storage of `lws.base-uri`, whose controllers are the operators. */
+/** The storages of a deployment over HTTP: `{prefix}/storages` of the storage of `lws.base-uri`. Its controllers are the operators. */
 
 import { controls } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -48,7 +48,7 @@ class StoragesEndpoint {
     const known = this.storages.all();
     const all = known.filter(seenBy(access, isOperator));
     const last = Math.max(1, Math.ceil(all.length / pageSize));
-    if (page > last) throw new LwsError('page-not-found', `There are ${last} pages.`);
+    if (page > last) throw new LwsError('page-not-found', `The list has ${last} pages.`);
     const storages = all.slice((page - 1) * pageSize, page * pageSize).map((record) => this.shown(record));
     const templates = isOperator ? await this.storages.templates() : undefined;
     const open = query.get('open') ?? '';
@@ -69,12 +69,12 @@ class StoragesEndpoint {
     return this.reply(201, await this.storages.change(nameOf(name), wanted));
   }
 
-  /** An invitation, which makes one storage of whoever has it. */
+  /** Creates an invitation for one storage. */
   async invite(request: RouteRequest): Promise<Reply> {
     const { template, settings, days = 7, ...others } = await readJsonObject(request);
     const given = { ...templateOf(template), ...changeOf({ settings, ...others }) };
     if (given.owners || given.state)
-      throw new LwsError('malformed-body', 'An invitation has template, settings and days.');
+      throw new LwsError('malformed-body', 'An invitation can only have template, settings and days.');
     await this.storages.assertCanBegin(given);
     return jsonReply(201, await this.signUp.invite(given, days));
   }
@@ -92,7 +92,7 @@ class StoragesEndpoint {
     return { status: 204, fields: {} };
   }
 
-  /** A credential with which the operator signs in at a storage, if this server has the key of the caller. */
+  /** Returns a credential for the operator to sign in to a storage, if this server has the caller's key. */
   async signIn(request: RouteRequest): Promise<Reply> {
     const { name } = await this.found(request);
     return jsonReply(200, { credential: await this.deployment.signIn(name, request.access.principal?.subject) });
@@ -105,11 +105,11 @@ class StoragesEndpoint {
   private async found({ access, parameters: { name = '' } }: RouteRequest): Promise<StorageRecord> {
     const record = this.storages.get(name);
     if (!record || !seenBy(access, await this.controls(access))(record))
-      throw new LwsError('not-found', 'There is no such storage.');
+      throw new LwsError('not-found', 'The storage does not exist.');
     return record;
   }
 
-  /** Changes the state that the preconditions of the request name. */
+  /** Changes the record in the state that the request's preconditions name. */
   private async change(request: RouteRequest, wanted: StorageChange): Promise<StorageRecord> {
     const record = await this.found(request);
     assertPreconditions(preconditions(request.req), undated, record.revision, true);
@@ -129,7 +129,7 @@ class StoragesEndpoint {
   }
 }
 
-/** Operators see all, others those that they own. */
+/** Operators see all records, others those that they own. */
 function seenBy({ principal }: Access, isOperator: boolean): (record: StorageRecord) => boolean {
   if (isOperator) return () => true;
   const subject = principal?.subject ?? '';
@@ -139,7 +139,8 @@ function seenBy({ principal }: Access, isOperator: boolean): (record: StorageRec
 /** @throws LwsError `malformed-body` */
 function templateOf(template: unknown): StorageChange {
   if (template === undefined) return {};
-  if (typeof template !== 'string') throw new LwsError('malformed-body', 'The member template is the name of one.');
+  if (typeof template !== 'string')
+    throw new LwsError('malformed-body', 'The member template must be the name of a template.');
   return { template };
 }
 
@@ -149,14 +150,17 @@ function changeOf({ owners, settings, state, ...others }: Readonly<Record<string
   if (other !== undefined)
     throw new LwsError(
       'malformed-body',
-      `A storage has name, owners, settings and state, and no ${JSON.stringify(other)}.`,
+      `A storage has the members name, owners, settings and state. Remove ${JSON.stringify(other)}.`,
     );
   if (owners !== undefined && !(Array.isArray(owners) && owners.every((owner) => typeof owner === 'string')))
-    throw new LwsError('malformed-body', 'The member owners is a list of URIs.');
+    throw new LwsError('malformed-body', 'The member owners must be a list of URIs.');
   if (settings !== undefined && !isObject(settings))
-    throw new LwsError('malformed-body', 'The member settings is an object of settings by their names.');
+    throw new LwsError('malformed-body', 'The member settings must be an object with settings by name.');
   if (state !== undefined && state !== 'ready' && state !== 'suspended')
-    throw new LwsError('malformed-body', 'The member state is ready or suspended; DELETE removes a storage.');
+    throw new LwsError(
+      'malformed-body',
+      'The member state must be ready or suspended. To remove a storage, use DELETE.',
+    );
   return {
     ...(owners === undefined ? {} : { owners: owners as string[] }),
     ...(settings === undefined ? {} : { settings: settings as Record<string, unknown> }),

@@ -1,6 +1,6 @@
 /**
- * Storages that people make for themselves: with an invitation of an operator, which is good for one, or with an ID token of an issuer of
- * `lws.storages.sign-up`. They own what they make, and say nothing of it but its name.
+ * Self-service creation of storages: with an operator's invitation, valid for one storage, or with an ID token of an issuer of
+ * `lws.storages.sign-up`. The caller becomes the owner and chooses only the name.
  */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
@@ -18,17 +18,17 @@ import type { RouteRequest } from '../../lib/http/route.js';
 const type = 'invitation+jwt';
 
 export interface SignUpSettings {
-  /** OpenID issuers. */
+  /** Allowed OpenID issuers. */
   readonly signUp: readonly string[];
   readonly maxPerSubject: number;
 }
 
 export class SignUp {
-  /** Of the endpoint, which invitations are for. */
+  /** Endpoint URL, the audience of invitations. */
   readonly url: string;
-  /** One after the other, so that an invitation is used once, and nobody gets more than they may have. */
+  /** Serializes sign-ups, so that an invitation is used once and limits hold. */
   private last: Promise<unknown> = Promise.resolve();
-  /** Of one address in a minute: identities cost nothing. */
+  /** Attempts per client address and minute: identities cost nothing. */
   private readonly attempts: Throttle;
 
   constructor(
@@ -44,10 +44,10 @@ export class SignUp {
     return this.settings.signUp;
   }
 
-  /** @throws LwsError `malformed-body` for other than a number of days */
+  /** @throws LwsError `malformed-body` unless days is a valid number */
   async invite({ template, settings = {} }: StorageChange, days: unknown): Promise<object> {
     if (typeof days !== 'number' || !(days > 0 && days <= invitationDays))
-      throw new LwsError('malformed-body', `The member days is a number up to ${invitationDays}.`);
+      throw new LwsError('malformed-body', `The member days must be a number up to ${invitationDays}.`);
     const expires = Math.floor(Date.now() / 1000 + days * 86_400);
     const invitation = await new SignJWT({ settings, ...(template === undefined ? {} : { template }) })
       .setProtectedHeader({ alg: 'EdDSA', typ: type })
@@ -59,13 +59,13 @@ export class SignUp {
     return { invitation, url, expires: new Date(expires * 1000).toISOString() };
   }
 
-  /** Makes the storage that somebody who is no operator asks for. @throws LwsError */
+  /** Creates a storage for a caller without operator rights. @throws LwsError */
   async make(request: RouteRequest, body: Readonly<Record<string, unknown>>): Promise<StorageRecord> {
     await this.attempts.begin(request.address);
     const { name, invitation, id_token: idToken, ...others } = body;
     const [other] = Object.keys(others);
     if (other !== undefined)
-      throw new LwsError('forbidden', `Only operators say ${JSON.stringify(other)} of a storage.`);
+      throw new LwsError('forbidden', `Only operators can set ${JSON.stringify(other)} of a storage.`);
     const subject = request.access.principal!.subject;
     const given = await this.givenBy(request, { invitation, idToken });
     const work = async (): Promise<StorageRecord> => {
@@ -77,14 +77,14 @@ export class SignUp {
     return made;
   }
 
-  /** What says that they may, and what the storage has by it. @throws LwsError `forbidden` for nothing that does */
+  /** Verifies the invitation or ID token and returns the settings it grants. @throws LwsError `forbidden` if there is none */
   private async givenBy(
     { access, address }: RouteRequest,
     { invitation, idToken }: Readonly<Record<'invitation' | 'idToken', unknown>>,
   ): Promise<StorageChange> {
     if (typeof invitation === 'string') return this.read(invitation);
     if (this.issuers.length > 0 && typeof idToken === 'string') {
-      // An access token does not say who vouched for its subject, so that who signs up shows what did.
+      // An access token does not name the issuer that authenticated its subject, so sign-up requires the ID token.
       const suite = this.platform.suites().find(({ recognises }) => recognises(idToken));
       const { principal } = (await suite?.verify(idToken, address)) ?? {};
       const isTheirs = principal?.subject === access.principal!.subject;
@@ -93,7 +93,7 @@ export class SignUp {
     const from = this.issuers.map((issuer) => new URL(issuer).host).join(' or ');
     throw new LwsError(
       'forbidden',
-      `A storage is made by an operator, or by somebody with an invitation${from && `, or signed in at ${from}`}.`,
+      `You need an invitation${from && `, or a sign-in at ${from}`} to create a storage.`,
     );
   }
 
@@ -107,7 +107,9 @@ export class SignUp {
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error;
       const why =
-        error instanceof errors.JWTExpired ? 'The invitation has expired.' : 'This is no invitation of this server.';
+        error instanceof errors.JWTExpired
+          ? 'The invitation has expired.'
+          : 'The invitation was not issued by this server.';
       throw new LwsError('forbidden', `${why} Ask for a new one.`, { reason: error.message });
     }
   }
@@ -119,7 +121,7 @@ export class SignUp {
       if (all.some((record) => record.invitation === invitation))
         throw new LwsError(
           'forbidden',
-          'The invitation was used already, and is good for one storage. Ask for a new one.',
+          'The invitation was already used; it is valid for one storage. Ask for a new one.',
         );
       return;
     }
@@ -127,7 +129,7 @@ export class SignUp {
     if (own.length >= this.settings.maxPerSubject)
       throw new LwsError(
         'forbidden',
-        `You have ${own.map(({ name }) => name).join(', ')} already; more than ${this.settings.maxPerSubject} need an invitation.`,
+        `You already have ${own.map(({ name }) => name).join(', ')}. More than ${this.settings.maxPerSubject} require an invitation.`,
       );
   }
 }
@@ -135,5 +137,5 @@ export class SignUp {
 /** @throws LwsError `malformed-body` */
 export function nameOf(name: unknown): string {
   if (typeof name === 'string') return name;
-  throw new LwsError('malformed-body', 'The member name is the name of the storage.');
+  throw new LwsError('malformed-body', 'The member name must be the name of the storage.');
 }

@@ -1,4 +1,4 @@
-/** `quadpod storage`: the records of storages, which a running server takes up by itself. */
+/** `quadpod storage`: changes the records of storages. A running server applies the changes. */
 
 import { askServer } from '../../lib/component/commands.js';
 import type { CommandContext } from '../../lib/component/contract.js';
@@ -14,13 +14,13 @@ const change: Readonly<Record<string, StorageChange>> = {
   restore: { state: 'ready' },
 };
 
-/** @throws CommandError, LwsError as `Storages.change` */
+/** @throws CommandError, or LwsError as `Storages.change` */
 export async function runStorage(context: CommandContext): Promise<number> {
   const { storages, operands, flags, print } = context;
   const [action = '', ...rest] = operands;
   if (!storages)
     throw new CommandError(
-      'lws.storages.address gives no storage an address: set it to https://{name}.pods.example/ or https://pods.example/{name}/.',
+      'Storages have no address. Set lws.storages.address to https://{name}.pods.example/ or https://pods.example/{name}/.',
     );
   const line = ({ name: of, state, owners }: StorageRecord): string =>
     `${of}  ${state}  ${storages.addressOf(of)}  ${owners.join(' ') || 'owner.key'}`;
@@ -35,7 +35,7 @@ export async function runStorage(context: CommandContext): Promise<number> {
     const body = JSON.stringify({ ...wanted, days: Number(flags['days'] ?? 7) });
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
     const { url, expires } = JSON.parse(await (await askServer(context, 'storages/invitations', init)).text());
-    print(`${url}\nIt makes one storage, until ${expires}.`);
+    print(`${url}\nValid for one storage, until ${expires}.`);
     return 0;
   }
   if (action === 'list' && rest.length === 0) {
@@ -44,12 +44,12 @@ export async function runStorage(context: CommandContext): Promise<number> {
   }
   if (names.length === 0 || !(action === 'show' || Object.hasOwn(change, action)))
     throw new CommandError(
-      `It is storage list, storage invite, or one of ${['show', ...Object.keys(change)].join(', ')} and names.`,
+      `Use storage list, storage invite, or one of ${['show', ...Object.keys(change)].join(', ')} with names.`,
     );
   for (const name of names) {
     if (action === 'show') {
       const record = storages.get(name);
-      if (!record) throw new CommandError(`There is no storage ${name}; "quadpod storage list" lists them.`);
+      if (!record) throw new CommandError(`Storage ${name} does not exist. List storages with "quadpod storage list".`);
       print(JSON.stringify({ ...record, address: storages.addressOf(name) }, undefined, 2));
       continue;
     }
@@ -66,7 +66,7 @@ export async function runStorage(context: CommandContext): Promise<number> {
 
 function settingOf(pair: string): [string, string | null] {
   const at = pair.indexOf('=');
-  if (at < 1) throw new CommandError(`${pair} is no setting; expected KEY=VALUE, or KEY= to take it away.`);
+  if (at < 1) throw new CommandError(`${pair} is not a setting; expected KEY=VALUE, or KEY= to remove it.`);
   const key = pair.slice(0, at);
   return [key.startsWith('lws.') ? key : `lws.${key}`, pair.slice(at + 1) || null];
 }

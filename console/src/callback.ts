@@ -1,4 +1,4 @@
-/** The page that the identity provider sends people back to: signs in, and continues to the console. */
+/** Redirect page of OpenID Connect: signs in and continues to the console. */
 import { html, render } from 'lit';
 import { placeAfter } from './frame/page.js';
 import { resume } from './session/session.js';
@@ -6,7 +6,7 @@ import { endOpenId } from './sign-in/openid.js';
 import { messageOf } from './storage/api.js';
 
 const answer = new URLSearchParams(location.search);
-// A code is good once, and for nothing in the history.
+// A code works once and is useless in the history.
 history.replaceState(null, '', location.pathname);
 const show = (said: unknown): unknown => render(html`<p class="lonely" role="status">${said}</p>`, document.body);
 const app = location.pathname.replace(/callback$/, 'app');

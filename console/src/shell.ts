@@ -1,4 +1,4 @@
-/** The frame around the pages: navigation, who is signed in, and the page that the fragment names. */
+/** Shell around the pages: navigation, signed-in identity, and the page named by the fragment. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { confirmed } from './frame/confirm.js';
@@ -11,9 +11,9 @@ import { shortName } from './storage/names.js';
 
 interface Entry {
   readonly title: string;
-  /** Defines the element `page-<name>`, which has a property `parameters`. */
+  /** Defines the element `page-<name>` with the property `parameters`. */
   readonly load: () => Promise<unknown>;
-  /** Shown in the navigation to: everybody, those who are signed in, or those who control the storage. */
+  /** Visibility in the navigation: all users, signed-in users, or controllers of the storage. */
   readonly for?: 'all' | 'subjects' | 'controllers';
 }
 
@@ -32,7 +32,7 @@ const pages: Readonly<Record<string, Entry>> = {
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 
-/** A request for access is noticed at the first change of the page after this time, in milliseconds. */
+/** Minimum time between checks for access requests, in milliseconds. Checked on page changes. */
 const recountMs = 30_000;
 
 @customElement('quad-shell')
@@ -41,7 +41,7 @@ export class Shell extends Page {
   @state() private loaded = '';
   @state() private isController = false;
   @state() private isLost = false;
-  /** Requests for access that wait for an answer. */
+  /** Number of pending access requests. */
   @state() private pending = 0;
   private countedAt = 0;
   private timer = 0;
@@ -49,7 +49,7 @@ export class Shell extends Page {
   constructor() {
     super();
     addEventListener('hashchange', () => {
-      // Back closes a dialogue, and what was wrong elsewhere is not wrong here.
+      // Back closes a dialog and clears errors of other pages.
       for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
       clearNotices();
       this.go();
@@ -67,7 +67,7 @@ export class Shell extends Page {
     await this.count();
   }
 
-  /** What keeps them from being counted is said where they are listed. */
+  /** The page with the list shows the error. */
   private readonly count = async (): Promise<void> => {
     this.countedAt = Date.now();
     const open = async (): Promise<number> => (await import('./sharing/access.js')).countOpen(subjectNow());
@@ -80,7 +80,7 @@ export class Shell extends Page {
     this.timer = window.setTimeout(this.reconnect, 3000);
   }
 
-  /** What failed while there was no connection is done again; what was typed elsewhere stays. */
+  /** Retries what failed without a connection. Keeps text typed on other pages. */
   private readonly reconnect = async (): Promise<void> => {
     clearTimeout(this.timer);
     if (!(await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)))
@@ -101,7 +101,7 @@ export class Shell extends Page {
     document.title = `${at ? shortName(at) : title} – ${new URL(storageUri).host} – Quadpod`;
     try {
       if (Object.hasOwn(pages, page)) await pages[page]!.load();
-      // Somebody went on while it was loaded.
+      // Another page was opened while this one loaded.
       if (this.place !== place) return;
       this.failure = '';
       this.loaded = page;
@@ -147,7 +147,7 @@ export class Shell extends Page {
       <main id="main" tabindex="-1" @answered=${this.count}>
         ${
           this.isLost
-            ? html`<div class="problem lost row" role="alert"><span class="grow">There is no connection to the storage. It is tried again by itself.</span>
+            ? html`<div class="problem lost row" role="alert"><span class="grow">No connection to the storage. Retrying automatically.</span>
                 <button type="button" @click=${this.reconnect}>Try again</button></div>`
             : nothing
         }
@@ -159,30 +159,30 @@ export class Shell extends Page {
   private content(): unknown {
     if (this.loaded === '') return html`<p>Loading …</p>`;
     if (Object.hasOwn(pages, this.loaded)) return element(this.loaded);
-    return html`<h1>There is no page “${this.loaded}”</h1>
+    return html`<h1>No page “${this.loaded}”</h1>
       <p class="empty">The link may be cut off. <a href=${placeHref('browse')}>See what is in the storage</a>.</p>`;
   }
 
   private skip(event: Event): void {
-    // The fragment is the place within the console.
+    // The fragment is the location inside the console.
     event.preventDefault();
     this.querySelector<HTMLElement>('main')?.focus();
   }
 
   private async leave(): Promise<void> {
-    // Its key cannot be had again.
+    // Its key cannot be restored.
     const text =
-      'The identity of this browser goes with its key: what was shared with it is out of reach then, and nobody can bring it back. To come back later, close the page instead.';
+      'The identity of this browser is deleted with its key. Everything shared with it becomes unreachable and cannot be restored. To come back later, close the page instead.';
     if ((await browserIdentity()) !== undefined && !(await confirmed({ title: 'Sign out', text, proceed: 'Sign out' })))
       return;
-    await this.attempt(signOut, 'You are signed out, in all tabs of this browser.');
+    await this.attempt(signOut, 'You are signed out in all tabs of this browser.');
     location.hash = placeHref('signin');
   }
 }
 
 const cache = new Map<string, HTMLElement>();
 function element(page: string): HTMLElement {
-  // A page keeps what was typed into it while another one is shown.
+  // A page keeps its input while another one is shown.
   const known = cache.get(page) ?? document.createElement(`page-${page}`);
   cache.set(page, known);
   return known;

@@ -62,7 +62,7 @@ function assertOperands({ command, operands }: CommandLine, { operand }: Command
   if (operands.length >= least && (operands.length <= wanted.length || wanted.at(-1)?.includes('...'))) return;
   throw new SettingsError(
     wanted.length === 1
-      ? `${command} requires a ${operand}: quadpod ${command} ${operand}.`
+      ? `${command} requires one operand: quadpod ${command} ${operand}.`
       : `${command} requires ${operand}: quadpod ${command} --help.`,
   );
 }

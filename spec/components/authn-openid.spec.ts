@@ -62,6 +62,6 @@ describe('An OpenID provider over http on loopback', function () {
     it(`is refused as ${issuer}, which is not loopback http (rule 15.10)`, async () => {
       const [status, told] = await asked(issuer, `${remote.authority},id.example`);
       expect(status).to.equal(401);
-      expect(told).to.match(/no https URL/);
+      expect(told).to.match(/must be an https URL/);
     });
 });

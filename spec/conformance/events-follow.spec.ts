@@ -112,7 +112,7 @@ describeStorage(
       const ahead = await eventsSince('9'.repeat(15));
       expect(ahead.status).to.equal(410);
       expect(JSON.parse(ahead.text)).to.include({ type: 'urn:problem-type:quadpod:gone' });
-      expect(JSON.parse(ahead.text).detail).to.match(/go on after \d+\.$/);
+      expect(JSON.parse(ahead.text).detail).to.match(/continue after \d+\.$/);
       for (const since of ['', 'yesterday', '-1', '1.5', '9'.repeat(16), '2026-01-31', '9999-01-01T00:00:00Z'])
         expect((await eventsSince(since)).status, since).to.equal(400);
       expect((await eventsSince(0, 'maybe')).status).to.equal(400);

@@ -35,11 +35,11 @@ describeStorage(
       });
 
     for (const [what, query, named] of [
-      ['ends a query sooner', cross, /took longer than 0\.3 seconds \(the parameter timeout\)/],
+      ['ends a query sooner', cross, /time limit of 0\.3 seconds \(the parameter timeout\)/],
       [
         'does not end it later than the setting',
         cross,
-        /took longer than 2 seconds \(lws\.sparql\.endpoint\.timeout-seconds\)/,
+        /time limit of 2 seconds \(lws\.sparql\.endpoint\.timeout-seconds\)/,
       ],
     ] as const)
       it(`Rule 14.1: the parameter timeout ${what}`, async () => {

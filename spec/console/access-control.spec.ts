@@ -47,7 +47,7 @@ for (const path of pathsOf('The console, access control'))
       const made = await send('PUT', `${name}.acl`, { 'Content-Type': 'text/turtle' }, turtleOf(own, ...others));
       expect(made.status, made.text).to.be.oneOf([201, 204]);
       await console.go(page, at(name));
-      await rules().getByText('This has rules of its own.').waitFor();
+      await rules().getByText('This resource has its own rules.').waitFor();
     }
 
     it('shows the rules that are inherited, and has them copied to be changed', async () => {
@@ -55,17 +55,17 @@ for (const path of pathsOf('The console, access control'))
       await send('PUT', 'plain/file', { 'Content-Type': 'text/plain' }, 'hello');
       for (const name of ['plain/file', 'plain/']) {
         await console.go(page, at(name));
-        await rules().getByText('This has no rules of its own.').waitFor();
+        await rules().getByText('No own rules.').waitFor();
         expect(await rules().getByRole('link').textContent()).to.equal(console.server.root);
         expect(await box(/^Control for .*\(you\)/).isDisabled()).to.equal(true);
       }
       expect(await axeFindings(page)).to.deep.equal([]);
-      await rules().getByRole('button', { name: 'Make rules of its own' }).click();
-      await rules().getByText('This has rules of its own.').waitFor();
+      await rules().getByRole('button', { name: 'Create own rules' }).click();
+      await rules().getByText('This resource has its own rules.').waitFor();
       expect(await focused()).to.equal('Rules');
       expect(await box(/^Control for .*\(you\)/).isChecked()).to.equal(true);
       expect(await acl('plain/')).to.contain(me);
-      await heard('rules of its own now');
+      await heard('now has its own rules');
     });
 
     it('adds people by name, changes what they may do, and lets them go', async () => {
@@ -105,7 +105,7 @@ for (const path of pathsOf('The console, access control'))
       const listing = `browse?at=${encodeURIComponent(`${console.server.root}open/`)}`;
       await nobody.goto(console.at(listing));
       await nobody.getByRole('alert').waitFor();
-      for (const name of ['Everybody', 'Anybody who is signed in']) {
+      for (const name of ['Everybody', 'All signed-in users']) {
         await rules().getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: name });
         await rules().getByRole('button', { name: 'Add' }).click();
         await heard('The rules are saved.');
@@ -145,7 +145,7 @@ for (const path of pathsOf('The console, access control'))
       ).to.equal(204);
       const write = rules().locator('tr', { hasText: bob.did }).getByRole('checkbox', { name: 'Write' });
       await write.click();
-      await heard('Somebody changed these rules meanwhile');
+      await heard('Another user changed these rules');
       await box('Read for Everybody').waitFor();
       expect(await write.isChecked()).to.equal(false);
       await write.click();
@@ -169,14 +169,14 @@ for (const path of pathsOf('The console, access control'))
       await heard('The rules are saved.');
       expect(await acl('lock/')).not.to.contain('Control');
       // Who controls the root can undo it.
-      await rules().getByText('This has rules of its own.').waitFor();
+      await rules().getByText('This resource has its own rules.').waitFor();
     });
 
     it('removes rules, after which those of the container above count', async () => {
       await container('again/', rule('Read', agent(bob)));
       await rules().getByRole('button', { name: 'Remove these rules' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-      await rules().getByText('This has no rules of its own.').waitFor();
+      await rules().getByText('No own rules.').waitFor();
       expect(await focused()).to.equal('Rules');
       expect((await send('GET', 'again/.acl')).status).to.equal(404);
       await heard('count again');
@@ -184,7 +184,7 @@ for (const path of pathsOf('The console, access control'))
 
     it('says what is wrong with a rule, and leaves the rules of the root in place', async () => {
       await console.go(page, at(''));
-      await rules().getByText('This has rules of its own.').waitFor();
+      await rules().getByText('This resource has its own rules.').waitFor();
       expect(await rules().getByRole('button', { name: 'Remove these rules' }).count()).to.equal(0);
       await rules().getByLabel('Person, by name or IRI').fill('Nemo');
       await rules().getByRole('button', { name: 'Add' }).click();
@@ -192,7 +192,7 @@ for (const path of pathsOf('The console, access control'))
       await rules().getByLabel('Person, by name or IRI').fill(bob.did);
       await rules().getByRole('checkbox', { name: 'Read', exact: true }).uncheck();
       await rules().getByRole('button', { name: 'Add' }).click();
-      await heard('Tick at least one thing');
+      await heard('Select at least one action');
       expect(await acl('')).not.to.contain(bob.did);
     });
 

@@ -69,7 +69,7 @@ for (const path of pathsOf('The console, looking after the storage'))
     it('subscribes an inbox, which hears of what happens, and says how it goes', async () => {
       const inbox = host.inbox();
       await console.go(page, 'admin');
-      await page.getByText('There is no subscription').waitFor();
+      await page.getByText('No subscriptions').waitFor();
       await subscribe(`${console.server.root}data/`, inbox);
       await heard('The inbox is subscribed.');
       await list().getByText(inbox).waitFor();
@@ -98,11 +98,11 @@ for (const path of pathsOf('The console, looking after the storage'))
       await row.waitFor({ state: 'detached' });
       await list().getByRole('button', { name: 'Delete' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('There is no subscription').waitFor();
+      await page.getByText('No subscriptions').waitFor();
       expect(await focused()).to.equal('Subscriptions');
       await page.locator('.notice').last().waitFor();
       await page.reload();
-      await page.getByText('There is no subscription').waitFor();
+      await page.getByText('No subscriptions').waitFor();
     });
 
     it('says why an inbox is not subscribed, and keeps what was typed', async () => {
@@ -114,14 +114,14 @@ for (const path of pathsOf('The console, looking after the storage'))
       await page.locator('.notice.bad').waitFor();
       await heard(/./);
       expect(await page.getByLabel('To changes of').inputValue()).to.equal('https://elsewhere.example/');
-      await page.getByText('There is no subscription').waitFor();
+      await page.getByText('No subscriptions').waitFor();
     });
 
     it('shows what happens as it happens, and holds it while it is paused', async () => {
       await page.getByRole('tab', { name: 'Subscriptions' }).focus();
       await page.keyboard.press('ArrowRight');
       await page.getByText('Following.').waitFor();
-      await page.getByText('Nothing happened since').waitFor();
+      await page.getByText('No changes since').waitFor();
       await put('data/first');
       const happened = page.getByRole('region', { name: 'What happened' });
       const link = (name: string): Locator =>
@@ -145,16 +145,16 @@ for (const path of pathsOf('The console, looking after the storage'))
       const answer = page.locator('admin-explain [role=status]');
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Explain' }).click();
-      await answer.getByText('An anonymous visitor may not').waitFor();
+      await answer.getByText('An anonymous caller may not').waitFor();
       expect(await findings()).to.deep.equal([]);
       const me = (await page.locator('.who span').getAttribute('title'))!;
-      await page.getByLabel('Who, by name').fill(me);
+      await page.getByLabel('Caller, by name').fill(me);
       await page.getByLabel('May they').selectOption('DELETE');
       await page.getByLabel('Address').fill(`${console.server.root}data/none`);
       await page.getByRole('button', { name: 'Explain' }).click();
       await answer.getByText(/\(you\) may$/).waitFor();
       expect(await answer.textContent()).to.contain('which does not exist');
-      await page.getByLabel('Who, by name').fill('Nemo');
+      await page.getByLabel('Caller, by name').fill('Nemo');
       await page.getByRole('button', { name: 'Explain' }).click();
       await heard('Nemo is nobody that this browser knows');
     });
@@ -175,17 +175,17 @@ for (const path of pathsOf('The console, looking after the storage'))
 
     it('tells those who do not control the storage that this is not for them', async () => {
       await console.go(stranger, 'admin');
-      await stranger.getByText('There is no subscription').waitFor();
+      await stranger.getByText('No subscriptions').waitFor();
       await tab('Activity', stranger);
-      await stranger.getByText('Only who controls the storage may follow').waitFor();
+      await stranger.getByText('You need control of this storage to see its activity').waitFor();
       await tab('Explain', stranger);
-      await stranger.getByText('Only who controls the storage may ask').waitFor();
+      await stranger.getByText('You need control of this storage to check access').waitFor();
       await tab('Storage', stranger);
-      await stranger.getByText('Only who controls the storage sees').waitFor();
+      await stranger.getByText('You need control of this storage to see its status').waitFor();
       expect(await axeFindings(stranger)).to.deep.equal([]);
       const nobody = await console.person();
       await nobody.goto(console.at('admin'));
-      await nobody.getByText('This is for those who are signed in.').waitFor();
+      await nobody.getByText('This page requires sign-in.').waitFor();
     });
 
     it('was never against its policy, and asked nobody else', () => {

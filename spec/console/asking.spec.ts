@@ -211,7 +211,7 @@ for (const path of pathsOf('The console, asking'))
       // A name that there is, a place elsewhere, and a link to what is no query.
       await send('PUT', 'note.txt', { 'Content-Type': 'text/plain' }, 'no query');
       await saveAs('https://elsewhere.example/q.rq');
-      await page.locator('.notice.bad', { hasText: 'no address in this storage' }).waitFor();
+      await page.locator('.notice.bad', { hasText: 'not in this storage' }).waitFor();
       await page.goto(`${console.server.root}app#/ask?from=${encodeURIComponent(`${console.server.root}note.txt`)}`);
       await page.locator('.notice.bad', { hasText: 'no query' }).waitFor();
       await console.go(page, 'ask');

@@ -63,7 +63,7 @@ for (const path of ['', '/some/path'])
       await page.click('dialog[open] .notice.bad button');
       await page.selectOption('select', 'container');
       for (const [name, said] of [
-        ['a/b', 'A name has no slash'],
+        ['a/b', 'Names cannot contain a slash'],
         ['..', '“..” is no name'],
         ['.', '“.” is no name'],
       ] as const) {
@@ -104,7 +104,7 @@ for (const path of ['', '/some/path'])
       await page.waitForURL(/#\/browse\?/);
       for (const bogus of ['nowhere', 'constructor', 'Browse']) {
         await console.go(page, bogus);
-        await page.locator('h1', { hasText: `There is no page “${bogus}”` }).waitFor();
+        await page.locator('h1', { hasText: `No page “${bogus}”` }).waitFor();
       }
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.click('main a');
@@ -259,7 +259,7 @@ for (const path of ['', '/some/path'])
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.getByRole('button', { name: 'Stop' }).click();
       release();
-      await page.locator('.notice', { hasText: 'Stopped. What was deleted stays deleted.' }).waitFor();
+      await page.locator('.notice', { hasText: 'Stopped. Deleted resources stay deleted.' }).waitFor();
       expect(deletions).to.be.below(30);
       expect((await send('GET', 'heap/deep/')).status).to.equal(200);
       await page.unroute('**/heap/deep/n*');

@@ -142,7 +142,7 @@ for (const path of pathsOf('The console, editing'))
 
     for (const [choice, kept, lost] of [
       ['Save mine over it', '"mine"', '"theirs"'],
-      ['Take theirs', '"theirs"', '"mine"'],
+      ['Use theirs', '"theirs"', '"mine"'],
     ] as const)
       it(`shows both versions when somebody else was faster: ${choice.toLowerCase()}`, async () => {
         const name = `two ${kept === '"mine"' ? 'a' : 'b'}`;
@@ -153,7 +153,7 @@ for (const path of pathsOf('The console, editing'))
         await button('Save').click();
         await page.locator('section[aria-label="Their version"]', { hasText: '"theirs"' }).waitFor();
         await page.locator('section[aria-label="Your version"]', { hasText: '"mine"' }).waitFor();
-        expect(await page.evaluate('document.activeElement.textContent')).to.contain('Somebody else saved this');
+        expect(await page.evaluate('document.activeElement.textContent')).to.contain('Another user saved this');
         expect(await axeFindings(page)).to.deep.equal([]);
         await button(choice).click();
         await page.locator('.state:visible', { hasText: 'No unsaved changes' }).waitFor();

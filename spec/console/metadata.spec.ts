@@ -130,7 +130,7 @@ for (const path of pathsOf('The console, metadata'))
 
     for (const [choice, kept, lost] of [
       ['Save mine over it', 'mine', 'theirs'],
-      ['Take theirs', 'theirs', 'mine'],
+      ['Use theirs', 'theirs', 'mine'],
     ] as const)
       it(`shows both versions when somebody else was faster: ${choice.toLowerCase()}`, async () => {
         const name = `two-${kept}.txt`;

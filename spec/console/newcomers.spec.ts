@@ -41,7 +41,7 @@ for (const path of pathsOf('The console, newcomers'))
       await owner.locator('.notice', { hasText: 'copied' }).waitFor();
       const link = String(await owner.evaluate('navigator.clipboard.readText()'));
       expect(link).to.equal(console.at(at('browse', 'data/')));
-      await owner.getByText('The link lets nobody in by itself').waitFor();
+      await owner.getByText('The link itself gives no access').waitFor();
       await bea.goto(link);
       await bea.getByRole('alert').waitFor();
       const text = await bea.locator('body').innerText();
@@ -61,13 +61,13 @@ for (const path of pathsOf('The console, newcomers'))
       await bea.getByRole('button', { name: 'Make an identity' }).click();
       await titled(bea, 'data');
       expect(bea.url()).to.equal(console.at(at('browse', 'data/')));
-      await bea.getByRole('link', { name: 'Ask for access' }).waitFor();
-      expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Requests', 'Storage', 'Ask for access']);
+      await bea.getByRole('link', { name: 'Request access' }).waitFor();
+      expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Requests', 'Storage', 'Request access']);
       expect(await axeFindings(bea)).to.deep.equal([]);
-      await bea.getByRole('link', { name: 'Ask for access' }).click();
+      await bea.getByRole('link', { name: 'Request access' }).click();
       expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
       await console.go(bea, 'requests?');
-      await bea.getByRole('tab', { name: 'Ask for access' }).click();
+      await bea.getByRole('tab', { name: 'Request access' }).click();
       expect(await bea.getByLabel('Address').inputValue(), 'never everything by default').to.equal('');
     });
 
@@ -97,7 +97,7 @@ for (const path of pathsOf('The console, newcomers'))
         expect(page.url(), to).to.equal(`${console.server.root}app#/browse`);
       }
       await page.goto(console.at('browse?at=https%3A%2F%2Felsewhere.example%2F'));
-      await page.getByText('This is no address in this storage.').waitFor();
+      await page.getByText('This URL is not in this storage.').waitFor();
     });
 
     it('warns of a request for everything, which is narrowed before it is accepted', async () => {
@@ -115,12 +115,12 @@ for (const path of pathsOf('The console, newcomers'))
       ).to.match(/^Requests 1\b/);
       expect(await axeFindings(owner)).to.deep.equal([]);
       await console.go(owner, 'requests');
-      await owner.locator('request-card .problem', { hasText: 'everything in the storage' }).waitFor();
+      await owner.locator('request-card .problem', { hasText: 'covers the whole storage' }).waitFor();
       expect(await axeFindings(owner)).to.deep.equal([]);
-      const only = owner.getByLabel('Narrow it to');
+      const only = owner.getByLabel('Limit to');
       await only.fill('https://elsewhere.example/');
       await owner.getByRole('button', { name: 'Accept' }).click();
-      await owner.locator('.notice.bad', { hasText: 'does not lie in what is asked for' }).waitFor();
+      await owner.locator('.notice.bad', { hasText: 'is not part of the request' }).waitFor();
       await only.fill(`${console.server.root}data/`);
       await owner.getByRole('button', { name: 'Accept' }).click();
       await owner.getByText('All are answered.').waitFor();
@@ -155,7 +155,7 @@ for (const path of pathsOf('The console, newcomers'))
       await titled(bea, 'mine');
       await bea.getByRole('button', { name: 'New …' }).waitFor();
       await console.go(bea, at('resource', 'data/it.ttl'));
-      await bea.getByText('You can read this; it is not changed here.').waitFor();
+      await bea.getByText('Read-only: it cannot be changed here.').waitFor();
       expect(await offered(bea))
         .not.to.include.members(['Share'])
         .and.not.to.include.members(['Delete …']);

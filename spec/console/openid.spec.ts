@@ -78,7 +78,7 @@ for (const path of pathsOf('The console, signing in at an identity provider'))
     it('takes no answer that this tab did not ask for', async () => {
       const page = await console.person();
       await page.goto(`${console.server.root}callback?code=stolen&state=other`);
-      await page.locator('[role=status]', { hasText: /begun in this tab/ }).waitFor();
+      await page.locator('[role=status]', { hasText: /started in this tab/ }).waitFor();
       expect(page.url()).to.equal(`${console.server.root}callback`);
     });
 

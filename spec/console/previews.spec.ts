@@ -103,7 +103,7 @@ for (const path of pathsOf('The console, previews'))
       await resources.open(page, 'within/absent');
       await page.locator('[role=alert]', { hasText: 'nothing here' }).waitFor();
       expect(await link(page, 'Back to the container').getAttribute('href')).to.equal(href('browse', 'at', 'within/'));
-      expect(await link(page, 'Ask for access').count()).to.equal(0);
+      expect(await link(page, 'Request access').count()).to.equal(0);
       expect(await axeFindings(page)).to.deep.equal([]);
     });
 
@@ -117,10 +117,10 @@ for (const path of pathsOf('The console, previews'))
       await stranger.locator('.who >> text=This browser').waitFor();
       for (const name of ['some.txt', 'within/absent']) {
         await resources.open(stranger, name);
-        expect(await link(stranger, 'Ask for access').getAttribute('href')).to.equal(href('requests', 'ask', name));
+        expect(await link(stranger, 'Request access').getAttribute('href')).to.equal(href('requests', 'ask', name));
       }
       expect(await axeFindings(stranger)).to.deep.equal([]);
-      await link(stranger, 'Ask for access').click();
+      await link(stranger, 'Request access').click();
       await stranger.getByRole('heading', { level: 1, name: 'Requests for access' }).waitFor();
     });
 

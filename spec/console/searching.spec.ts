@@ -118,7 +118,7 @@ for (const path of pathsOf('The console, searching by type')) {
       await console.go(page, 'search?type=javascript%3Anone&type=javascript%3Aother');
       await page.locator('section .empty', { hasText: 'choose “Any of them”' }).waitFor();
       await console.go(page, 'search?page=99');
-      await page.locator('section [role=alert]', { hasText: 'There is no such page.' }).waitFor();
+      await page.locator('section [role=alert]', { hasText: 'This page does not exist.' }).waitFor();
       await page.click('text=Go to the first page');
       await said(page, /resources that you may read, page 1 of/);
       await page.locator('.hit').first().waitFor();

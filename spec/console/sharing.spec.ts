@@ -54,8 +54,8 @@ for (const path of pathsOf('The console, sharing'))
       for (const action of actions) await bea.getByLabel(action, { exact: true }).check();
       await bea.getByLabel('What for').fill(purpose);
       await bea.getByRole('button', { name: 'Ask', exact: true }).click();
-      await said(bea, 'You asked.').last().waitFor();
-      await bea.getByRole('region', { name: 'What I asked for' }).waitFor();
+      await said(bea, 'The request was sent.').last().waitFor();
+      await bea.getByRole('region', { name: 'My requests' }).waitFor();
     }
 
     /** The requests as they are now. */
@@ -79,7 +79,7 @@ for (const path of pathsOf('The console, sharing'))
       await bea.locator('.who >> text=This browser').waitFor();
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('alert').waitFor();
-      await bea.getByRole('link', { name: 'Ask for access' }).click();
+      await bea.getByRole('link', { name: 'Request access' }).click();
       expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
       expect(await axeFindings(bea)).to.deep.equal([]);
       await bea.getByLabel('Change').check();
@@ -128,9 +128,9 @@ for (const path of pathsOf('The console, sharing'))
       expect(await focused(owner)).to.equal('Revoke');
       await revoke();
       await console.go(bea, at('browse', 'data/sub/'));
-      await bea.getByRole('link', { name: 'Ask for access' }).waitFor();
+      await bea.getByRole('link', { name: 'Request access' }).waitFor();
       await inbox();
-      await owner.getByText('Nobody asks for anything').waitFor();
+      await owner.getByText('No access requests').waitFor();
     });
 
     it('gives access by name, and the owner tells people by name everywhere', async () => {
@@ -150,7 +150,7 @@ for (const path of pathsOf('The console, sharing'))
       await owner.locator('people-list input').press('Tab');
       await grants(owner).getByText('Beatrice', { exact: true }).waitFor();
       await owner.getByRole('button', { name: 'Forget Beatrice' }).click();
-      await owner.getByText('Nobody has a name here yet').waitFor();
+      await owner.getByText('No names yet').waitFor();
       expect(await focused(owner)).to.equal('People by name');
       await revoke();
     });
@@ -191,7 +191,7 @@ for (const path of pathsOf('The console, sharing'))
       await bea.getByRole('button', { name: 'Delete' }).nth(1).waitFor({ state: 'detached' });
       await bea.getByRole('button', { name: 'Delete' }).click();
       await bea.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await bea.getByText('Nothing waits for an answer').waitFor();
+      await bea.getByText('No pending requests').waitFor();
       expect(await focused(bea)).to.equal('Requests for access');
     });
 
@@ -201,11 +201,11 @@ for (const path of pathsOf('The console, sharing'))
       await bea.getByLabel('What for').fill('Nothing');
       const ask = bea.getByRole('button', { name: 'Ask', exact: true });
       await ask.click();
-      await heard(bea, 'Tick at least one thing');
+      await heard(bea, 'Select at least one action');
       await bea.getByLabel('Read').check();
       await bea.getByLabel('Until').fill('2001-01-01T12:00');
       await ask.click();
-      await heard(bea, 'lie in the future');
+      await heard(bea, 'be in the future');
       await bea.getByLabel('Until').fill('');
       await bea.getByLabel('Address').fill('https://elsewhere.example/');
       await ask.click();
@@ -224,7 +224,7 @@ for (const path of pathsOf('The console, sharing'))
       await owner.getByLabel('Person, by name or IRI').fill('did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK');
       await owner.getByLabel('Read', { exact: true }).uncheck();
       await give.click();
-      await heard(owner, 'Tick at least one thing');
+      await heard(owner, 'Select at least one action');
     });
 
     it('was never against its policy, and asked nobody else', () => {

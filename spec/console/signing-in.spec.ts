@@ -114,7 +114,7 @@ for (const path of ['', '/some/path'])
       const dialog = page.locator('dialog[open]');
       await dialog.waitFor();
       expect(await dialog.locator('p').innerText()).to.equal(
-        `This link signs you in as ${other.did} instead of ${before}, and what you upload is theirs.`,
+        `This link signs you in as ${other.did} instead of ${before}. Anything you upload will belong to that identity. Continue only if the link is yours.`,
       );
       expect(page.url()).not.to.contain('token');
       expect(await axeFindings(page)).to.deep.equal([]);

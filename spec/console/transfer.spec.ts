@@ -64,9 +64,9 @@ describeInBrowser('The console, in and out', () => {
     expect(await grants()).to.deep.equal([]);
     await row.getByRole('button', { name: 'Forget' }).click();
     await row.waitFor({ state: 'detached' });
-    await page.getByLabel('Take its grants').check();
+    await page.getByLabel('Import grants').check();
     await send();
-    await page.getByText('Whom its lists and grants name').waitFor();
+    await page.getByText('Agents named in its lists and grants').waitFor();
     await page.getByText(`${somebody}: AccessGrant of read.`).waitFor();
     expect(await grants()).to.have.length(1);
     expect(await axeFindings(page)).to.deep.equal([]);
@@ -117,6 +117,6 @@ describeInBrowser('The console, in and out', () => {
     await stranger.getByRole('button', { name: 'Make an identity' }).click();
     await stranger.locator('.who >> text=This browser').waitFor();
     await console.go(stranger, 'admin?tab=transfer');
-    await stranger.getByText('Only who controls the storage imports into it.').waitFor();
+    await stranger.getByText('You need control of this storage to import.').waitFor();
   });
 });

@@ -195,7 +195,7 @@ describe('Back-ups', function () {
     const inside = await run(['backup', join(server.dataDir, 'b')], server.dataDir);
     expect([inside.code, existsSync(join(server.dataDir, 'b'))]).to.deep.equal([2, false]);
     const nowhere = await run(['backup', fresh()], fresh());
-    expect(nowhere.stderr).to.match(/^quadpod: There is no storage in [^\n]*\n$/);
+    expect(nowhere.stderr).to.match(/^quadpod: [^\n]* contains no storage[^\n]*\n$/);
     expect((await run(['backup'], server.dataDir)).stderr).to.contain('quadpod backup DIR');
   });
 

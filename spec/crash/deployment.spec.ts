@@ -133,7 +133,7 @@ describe('Storages of a deployment and kill -9', function () {
     writeFileSync(key, JSON.stringify(owner.privateKey.export({ format: 'jwk' })), { mode: 0o600 });
     const invited = await command('storage', 'invite', '--days', '2', '--key', key, 'quota.max-bytes=5000');
     expect(invited.stdout, invited.stderr).to.match(
-      /^http:\S+\/home\/app#\/storages\?invitation=\S+\nIt makes one storage, until 20/,
+      /^http:\S+\/home\/app#\/storages\?invitation=\S+\nValid for one storage, until 20/,
     );
     const refused = await command('storage', 'invite', '--days', '99', '--key', key);
     expect([refused.code, refused.stderr.includes('a number up to 30')], refused.stderr).to.deep.equal([2, true]);
@@ -172,14 +172,14 @@ describe('Storages of a deployment and kill -9', function () {
     });
 
   for (const [what, words, wanted] of [
-    ['a name that is taken', ['storage', 'add', 'a'], 'There is a storage a already'],
-    ['a name that is none', ['storage', 'add', 'A'], 'is no name for a storage'],
-    ['an action that is none', ['storage', 'frob', 'a'], 'It is storage list'],
-    ['no name', ['storage', 'add'], 'It is storage list'],
+    ['a name that is taken', ['storage', 'add', 'a'], 'The storage a already exists'],
+    ['a name that is none', ['storage', 'add', 'A'], 'is not a valid storage name'],
+    ['an action that is none', ['storage', 'frob', 'a'], 'Use storage list'],
+    ['no name', ['storage', 'add'], 'Use storage list'],
     ['a pair that is none', ['storage', 'set', 'a', 'public-read'], 'expected KEY=VALUE'],
     ['a setting of the operator', ['storage', 'set', 'a', 'data-dir=/'], 'no setting that a storage has for itself'],
-    ['a storage that is not there', ['check', '--storage', 'nobody'], 'There is no storage nobody'],
-    ['a storage that is not there, to be suspended', ['storage', 'suspend', 'nobody'], 'There is no storage nobody'],
+    ['a storage that is not there', ['check', '--storage', 'nobody'], 'no storage nobody'],
+    ['a storage that is not there, to be suspended', ['storage', 'suspend', 'nobody'], 'no storage nobody'],
   ] as const)
     it(`the command line refuses ${what} in a sentence`, async () => {
       const { code, stderr } = await command(...words);

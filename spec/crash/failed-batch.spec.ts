@@ -51,7 +51,7 @@ describe('A batch that cannot be written, over HTTP', () => {
     expect(response.headers.get('Content-Type')).to.equal('application/problem+json');
     expect(problem['type']).to.equal('urn:problem-type:quadpod:storage-full');
     expect(problem['detail']).to.match(
-      /no space left .* Nothing was stored|in doubt until the storage takes writes again/,
+      /no space left .* Nothing was stored|in doubt until the storage accepts writes again/,
     );
   }
 
@@ -78,7 +78,9 @@ describe('A batch that cannot be written, over HTTP', () => {
     for (const content of contents) await expectStorageFull(await put('later', content));
     await expectStorageFull(await fetch(`${folder}kept0`, { method: 'DELETE' }));
     const errors = server.log.filter(({ level }) => Number(level) >= 50).map(({ msg }) => msg);
-    expect(errors[0]).to.equal('The disk did not take a write; the storage is read-only until it does again.');
+    expect(errors[0]).to.equal(
+      'The disk rejected a write. The storage is read-only until the disk accepts writes again.',
+    );
   });
 
   it('goes on with reads', expectKept);

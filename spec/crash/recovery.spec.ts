@@ -86,7 +86,7 @@ describe('A storage behind a batch that could not be written', function () {
     expect(await count()).to.equal(2 + late.filter((at) => at % 3 === 0).length);
     await expectInOrder();
     expect(server.log.map(({ msg }) => msg)).to.include(
-      'The storage takes writes again. What was in doubt was not stored.',
+      'The storage accepts writes again. The write in doubt was not stored.',
     );
   });
 
@@ -133,7 +133,7 @@ describe('A storage behind a batch that could not be written', function () {
     statuses.delete(503);
     expect([...statuses].filter((status) => status !== 200 && status !== 404)).to.deep.equal([]);
     expect(server.log.filter(({ level }) => Number(level) >= 50).map(({ msg }) => String(msg))).to.satisfy(
-      (all: string[]) => all.every((msg) => msg.startsWith('The disk did not take a write')),
+      (all: string[]) => all.every((msg) => msg.startsWith('The disk rejected a write')),
     );
   });
 });

@@ -120,7 +120,7 @@ describe('A start that cannot work', function () {
     const intact = readFileSync(current);
     rmSync(current);
     const ended = runProcess([], server);
-    expectRefusal(await ended, /lost its file CURRENT.*backup/);
+    expectRefusal(await ended, /its file CURRENT is missing.*backup/);
     writeFileSync(current, intact);
     await expectUnharmed(server);
   });

@@ -197,12 +197,12 @@ describe('Settings', () => {
     [
       'half a key for a bucket',
       { blobs: 's3://bucket', 'blobs.s3.secret-access-key': 'hidden' },
-      /^(?!.*hidden)lws\.blobs\.s3\.access-key-id is null, and lws\.blobs\.s3\.secret-access-key is set/,
+      /^(?!.*hidden)lws\.blobs\.s3\.access-key-id is null, but lws\.blobs\.s3\.secret-access-key is set/,
     ],
     [
       'an S3 store without a bucket',
       { 'blobs.s3.endpoint': 'https://s3.example' },
-      /lws\.blobs\.s3\.endpoint is "https:\/\/s3\.example", and lws\.blobs names no bucket/,
+      /lws\.blobs\.s3\.endpoint is "https:\/\/s3\.example", but lws\.blobs names no bucket/,
     ],
     ['one setting, naming it and its source', { 'base-uri': 'x' }, /\(lws\.base-uri from flag --base-uri\)$/],
     [

@@ -1,6 +1,6 @@
 /**
- * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A slow inbox
- * holds up nobody else.
+ * Delivers the outbox: one queue per inbox, in order. Each delivery is retried until it succeeds or is given up. A slow inbox
+ * delays no other.
  */
 import { createHash, sign } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -19,7 +19,7 @@ import { type Delivery, inboxOfKey, linesOf, outboxRange, stagedAt } from './out
 import type { Subscription } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
-/** What is written after deliveries: one transaction for all inboxes that wait for one. */
+/** Batch of outbox writes after deliveries: one transaction for all inboxes that wait for one. */
 interface Batch {
   readonly changes: Map<string, string | null>;
   readonly told: Map<string, Subscription>;
@@ -31,7 +31,7 @@ class Aftermath {
 
   constructor(private readonly store: Store) {}
 
-  /** What was delivered or given up leaves the outbox (`null`, or what is left of it), and its subscriptions remember how it went. */
+  /** Deletes finished deliveries from the outbox (`null`, or the remaining entry) and updates their subscriptions. */
   write(changes: ReadonlyMap<string, string | null>, told: ReadonlyMap<string, Subscription>): Promise<void> {
     if (changes.size === 0) return Promise.resolve();
     this.next ??= this.begin();
@@ -51,7 +51,7 @@ class Aftermath {
         for (const [key, value] of changes)
           if (value === null) tx.deleteEntry(key);
           else tx.putEntry(key, value);
-        // One that was cancelled meanwhile stays cancelled.
+        // A subscription that was cancelled in between stays cancelled.
         for (const [id, state] of told)
           if (tx.entry(subscriptionKey(id)) !== undefined) tx.putEntry(subscriptionKey(id), JSON.stringify(state));
       },
@@ -64,7 +64,7 @@ class Aftermath {
 const covered = ['@method', '@scheme', '@authority', '@path', 'content-type', 'content-digest'] as const;
 
 /**
- * The fields that a POST of a body carries: a signature by RFC 9421 with Ed25519 over an RFC 9530 digest (rule 16.7). Pure.
+ * Returns the header fields of a delivery: a signature by RFC 9421 with Ed25519 over an RFC 9530 digest (rule 16.7).
  * @param created seconds since the epoch
  */
 function signedFields(
@@ -78,7 +78,7 @@ function signedFields(
   const values: Readonly<Record<(typeof covered)[number], string>> = {
     '@method': 'POST',
     '@scheme': url.protocol.slice(0, -1),
-    // RFC 9421 2.2.3: lower case, without the default port, which is how URL has it.
+    // RFC 9421 2.2.3: lower case, without the default port, like URL's `host`.
     '@authority': url.host,
     '@path': url.pathname,
     'content-type': contentType,
@@ -106,7 +106,7 @@ export interface DeliveryOptions {
   readonly clock: () => number;
   readonly log: Log;
   readonly maxAttempts: number;
-  /** Milliseconds, times the attempt. */
+  /** Backoff in milliseconds, multiplied by the attempt. */
   readonly backoffMs: number;
   readonly maxFailures: number;
   readonly maxAtOnce: number;
@@ -115,7 +115,7 @@ export interface DeliveryOptions {
   readonly perSecond: Readonly<Record<Exclude<CallerClass, 'controller'>, number>>;
 }
 
-/** Spaces the beginnings of some work. */
+/** Rate limiter: spaces the starts of attempts. */
 class Pace {
   private next = 0;
   constructor(private readonly perSecond: number) {}
@@ -129,14 +129,14 @@ class Pace {
   }
 }
 
-/** Deliveries that are read ahead of one inbox, and marked as done together at most. */
+/** Maximum deliveries read ahead for one inbox, and deleted from the outbox together. */
 const batch = 50;
-/** Milliseconds after which what was delivered leaves the outbox. */
+/** Maximum time that finished deliveries stay in the outbox, in milliseconds. */
 const longestUnremembered = 200;
-/** After a fault of our own. */
+/** Pause after an internal error, in milliseconds. */
 const interruptedMs = 10_000;
 const timeouts = { connectTimeoutMs: 10_000, timeoutMs: 15_000 };
-/** Of a response, which nobody reads. */
+/** Maximum bytes of a response. They are discarded. */
 const maxBytes = 64 << 10;
 
 type Outcome = 'done' | 'gone' | 'again' | 'failed' | 'cancelled';
@@ -145,12 +145,12 @@ export class Deliveries {
   private readonly lines = new Map<string, Promise<void>>();
   private readonly again = new Set<string>();
   private readonly gate: Gate;
-  /** An attempt waits before the gate, where it holds up nobody, and within: some may have passed the first at once. */
+  /** Each attempt is paced twice. Before the gate it holds no slot. Inside, because several may have passed the first pace at once. */
   private readonly paces: Readonly<Record<Exclude<CallerClass, 'controller'>, readonly [Pace, Pace]>>;
   private readonly aftermath: Aftermath;
   private readonly ending = new AbortController();
   private stopped = false;
-  /** Attempts so far, by what came of them. */
+  /** Attempts so far, by outcome. */
   readonly outcomes = new Map<Outcome, number>();
 
   constructor(private readonly options: DeliveryOptions) {
@@ -158,13 +158,13 @@ export class Deliveries {
     this.aftermath = new Aftermath(options.store);
     const { known, stranger } = options.perSecond;
     this.paces = { known: [new Pace(known), new Pace(known)], stranger: [new Pace(stranger), new Pace(stranger)] };
-    // Inboxes that do not answer take places; those of strangers not all.
+    // Unresponsive inboxes hold slots. Each client gets at most a quarter.
     this.gate = new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 2) });
-    // Each delivery under way listens.
+    // Each pending delivery adds a listener.
     setMaxListeners(0, this.ending.signal);
   }
 
-  /** Takes up what is left of an earlier process, and follows commits. */
+  /** Resumes the outbox of an earlier process, and follows commits. */
   async start(): Promise<void> {
     const { store } = this.options;
     store.onCommit(({ entries }) => {
@@ -175,7 +175,7 @@ export class Deliveries {
     });
     store.coordination.onLeading(() => {
       this.wakeAll().catch((error: unknown) => {
-        this.options.log.error({ err: error }, 'the outbox could not be taken over from another server');
+        this.options.log.error({ err: error }, 'the outbox of another server could not be taken over');
       });
     });
     await this.wakeAll();
@@ -185,19 +185,19 @@ export class Deliveries {
     for await (const [name] of linesOf(this.options.store)) this.wake(name);
   }
 
-  /** Of several servers one delivers. */
+  /** Only the leader among several servers delivers. */
   private get isOver(): boolean {
     return this.stopped || !this.options.store.coordination.leads;
   }
 
-  /** Ends what is under way; what is not delivered stays in the outbox. */
+  /** Aborts pending deliveries, which stay in the outbox. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.ending.abort();
     await Promise.all(this.lines.values());
   }
 
-  /** Something is being delivered, or waits for another attempt. */
+  /** True while a delivery is pending or waits for a retry. */
   get isBusy(): boolean {
     return this.lines.size > 0;
   }
@@ -210,7 +210,7 @@ export class Deliveries {
     }
     const line = this.deliverLine(name)
       .catch(async (error: unknown) => {
-        this.options.log.error({ err: error }, 'deliveries to an inbox were interrupted, and begin again');
+        this.options.log.error({ err: error }, 'deliveries to an inbox were interrupted and restart');
         this.again.add(name);
         await this.sleep(interruptedMs);
       })
@@ -222,7 +222,7 @@ export class Deliveries {
   }
 
   private async deliverLine(name: string): Promise<void> {
-    // One entry at first: lines that wait for an inbox hold little.
+    // One entry at first: queues that wait for an inbox hold little memory.
     for (let limit = 1; ; ) {
       this.again.delete(name);
       const entries: [string, string][] = [];
@@ -236,14 +236,14 @@ export class Deliveries {
     }
   }
 
-  /** Delivers until it is interrupted, or what came of it has to be remembered. @returns what becomes of the entries */
+  /** Delivers until it is interrupted or the outcome must be stored. @returns the new state of each entry */
   private async deliverEntries(
     entries: readonly [string, string][],
     told: Map<string, Subscription>,
   ): Promise<Map<string, string | null>> {
     const done = new Map<string, string | null>();
     const began = performance.now();
-    // What is told slowly, and what was refused, is remembered at once.
+    // Slow deliveries and failures are stored immediately.
     const isDue = (): boolean => performance.now() - began > longestUnremembered || hasFailed(told);
     for (const [key, value] of entries) {
       const { subscription, subscriptions = [subscription], ...delivery } = JSON.parse(value) as Delivery;
@@ -263,14 +263,14 @@ export class Deliveries {
     return done;
   }
 
-  /** @returns false when it was interrupted and stays in the outbox */
+  /** @returns false if it was interrupted and stays in the outbox */
   private async deliver(delivery: Delivery, id: string | undefined, told: Map<string, Subscription>): Promise<boolean> {
     const { subscriptions, clock, maxAttempts, backoffMs, maxFailures } = this.options;
     const current = (): Subscription | undefined =>
       id === undefined ? undefined : (told.get(id) ?? subscriptions.get(id));
     for (let attempt = 1; ; attempt++) {
       if (this.isOver) return false;
-      // Cancelled or deactivated meanwhile: nobody waits for it any more.
+      // The subscription was cancelled or deactivated in between.
       if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
       const outcome = await this.send(delivery, id);
       this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
@@ -296,7 +296,7 @@ export class Deliveries {
   private async send(delivery: Delivery, subscription: string | undefined): Promise<Outcome> {
     const { inbox, activity, traceparent } = delivery;
     const { fetch, key, storage, clock, log, subscriptions } = this.options;
-    // Asked when it is its turn, which may be late.
+    // Evaluated when the delivery gets its slot, which may be much later.
     const isWanted = (): boolean => subscription === undefined || subscriptions.get(subscription) !== undefined;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
@@ -304,26 +304,26 @@ export class Deliveries {
     const [before, within] = client ? this.paces[client] : [];
     if (before) await this.sleep(before.turn());
     const release = await this.gate.enter({ host: url.host, client }, this.ending.signal).catch(() => undefined);
-    // Its turn has not come, and the server stops.
+    // The server stops before the delivery got a slot.
     if (!release) return 'cancelled';
     try {
       if (within && isWanted()) await this.sleep(within.turn());
       if (this.stopped || !isWanted()) return 'cancelled';
-      // Not earlier: a signature that waited for its turn is old.
+      // Signed only now: `created` of a signature must not be older than the wait for a slot.
       const signed = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
       const headers = traceparent === undefined ? signed : { ...signed, traceparent };
       const { status } = await fetch(url, {
         ...{ method: 'POST', headers, body, signal: this.ending.signal },
         ...{ ...timeouts, maxBytes, maxRedirects: 0, discardBody: true },
       });
-      if (status < 200 || status > 299) log.info({ inbox: url.host, status, subscription }, 'a delivery was not taken');
+      if (status < 200 || status > 299) log.info({ inbox: url.host, status, subscription }, 'a delivery failed');
       return outcomeOf(status);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // It stays in the outbox, and is no failure of the inbox.
+      // It stays in the outbox and does not count as a failure of the inbox.
       if (this.stopped) return 'cancelled';
       log.info({ inbox: url.host, reason: error.message, subscription }, 'a delivery failed');
-      // An address that is not public today may be tomorrow, but nobody should be made to try.
+      // A private address may change, but retries would allow probing.
       return ['address', 'scheme', 'credentials-in-url'].includes(error.code) ? 'failed' : 'again';
     } finally {
       release();
@@ -338,21 +338,17 @@ export class Deliveries {
 const hasFailed = (told: ReadonlyMap<string, Subscription>): boolean =>
   [...told.values()].some(({ failures }) => failures > 0);
 
-/** 2xx done; 410 for good; 429 and 5xx later; whatever else is refused, redirects included (rule 16.8). */
+/** 2xx: done. 410: permanent. 429 and 5xx: retry. All others, redirects included: rejected (rule 16.8). */
 function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return 'done';
   if (status === 410) return 'gone';
   return status === 429 || status >= 500 ? 'again' : 'failed';
 }
 
-/** A long outbox is not read through each time. */
+/** Limits the reads for a long outbox. */
 const maxCounted = 20_000;
 
-/**
- * Numbers of the outbox for those who watch the server.
- * @param outcomes attempts so far, by what came of them
- * @param now milliseconds since the epoch
- */
+/** Metrics of the outbox. @param outcomes attempts so far, by outcome @param now milliseconds since the epoch */
 export async function outboxMeasures(
   store: Store,
   outcomes: Iterable<readonly [string, number]>,
@@ -365,10 +361,10 @@ export async function outboxMeasures(
     if (waiting >= maxCounted) break;
   }
   return [
-    metric('gauge', 'outbox_deliveries', `Deliveries that are owed; at most ${maxCounted} are counted.`, waiting),
-    metric('gauge', 'outbox_oldest_seconds', 'The age of the oldest of these.', (now - oldest) / 1000),
+    metric('gauge', 'outbox_deliveries', `Pending deliveries, counted up to ${maxCounted}.`, waiting),
+    metric('gauge', 'outbox_oldest_seconds', 'Age of the oldest pending delivery.', (now - oldest) / 1000),
     metricBy(
-      { kind: 'counter', name: 'webhook_attempts_total', help: 'Attempts to deliver, by what came of them.' },
+      { kind: 'counter', name: 'webhook_attempts_total', help: 'Delivery attempts by outcome.' },
       'outcome',
       outcomes,
     ),

@@ -1,4 +1,4 @@
-/** What happened, as it is told (rule 16.5; Activity Streams 2.0). Pure; it must not know who is told. */
+/** Events as notifications (rule 16.5,,; Activity Streams 2.0), independent of the recipient. */
 
 import { lwsContext } from '../../../lib/rdf/contexts.js';
 import { parentOf } from '../../../lib/storage/keys/records.js';
@@ -9,9 +9,9 @@ export interface Activity {
   readonly id: string;
   readonly type: readonly ['Create' | 'Update' | 'Delete'];
   readonly object: { readonly id: string; readonly type: readonly string[] };
-  /** The container that a created resource went into. */
+  /** Container of a created resource. */
   readonly target?: string;
-  /** The container that a deleted resource was in. */
+  /** Former container of a deleted resource. */
   readonly origin?: string;
   readonly published: string;
   readonly actor?: string;
@@ -19,11 +19,11 @@ export interface Activity {
 
 export interface EventContext {
   readonly storage: string;
-  /** Who did it, when that is told at all. */
+  /** Actor of the change, if it is included at all. */
   readonly actor: string | undefined;
 }
 
-/** The activity of one change. */
+/** Returns the activity of a change. */
 export function activityOf({ before, after, event, at }: LoggedChange, { storage, actor }: EventContext): Activity {
   const { iri, kind, types = [] }: ChangedResource = (after ?? before)!;
   const type = before ? (after ? 'Update' : 'Delete') : 'Create';
@@ -39,7 +39,7 @@ export function activityOf({ before, after, event, at }: LoggedChange, { storage
   };
 }
 
-/** The activity of a document of the server itself, such as an access request. */
+/** Returns the activity of a document of the server itself, such as an access request. */
 export const announcementOf = (
   { id, types, event, at }: Omit<Announcement, 'inboxes'> & EventStamp,
   { actor }: EventContext,
@@ -51,7 +51,7 @@ export const announcementOf = (
   ...(actor === undefined ? {} : { actor }),
 });
 
-/** The body of a delivery. */
+/** Returns the body of a delivery. */
 export const notificationOf = (activity: Activity, storage: string): object => ({
   '@context': [lwsContext, 'https://www.w3.org/ns/activitystreams'],
   type: 'Notification',

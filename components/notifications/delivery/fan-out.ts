@@ -1,7 +1,6 @@
 /**
- * Hands what is owed of an event to the inboxes, after its commit and a part at a time, so that no write waits for its
- * subscribers; so many a second for those who are no controllers. Until then it lies in the storage, beside what it tells of. It
- * must not know who may be told.
+ * Distributes notifications to inboxes after the commit and page by page, so that no write waits for its subscribers, with a rate
+ * limit for all but controllers. Until then they are stored with the event. Independent of authorization.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
@@ -11,26 +10,26 @@ import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import type { Activity } from './events.js';
 
-/** Entries of the events that wait, by whom they are owed to. */
+/** Entry names of waiting events, by caller class. */
 export const waitingSpaces = {
   controller: 'outbox-waiting',
   known: 'outbox-waiting-known',
   stranger: 'outbox-waiting-stranger',
 } as const satisfies Readonly<Record<CallerClass, string>>;
 
-/** What is owed of one event, and to whom still. */
+/** Pending notifications of one event. */
 export interface Owed {
   readonly activity: Activity;
-  /** Subscriptions by their ids; absent: those to `topics`. */
+  /** Subscription ids. Absent: all subscriptions to `topics`. */
   readonly subscriptions?: readonly string[];
   readonly topics?: readonly string[];
-  /** Those who could read it, of those who subscribed to `topics` (`subscriberOf`); absent: all of them. */
+  /** Subscribers to `topics` that could read the event (`subscriberOf`). Absent: all of them. */
   readonly readers?: readonly string[];
-  /** Subscriptions to `topics` up to this id have been told. */
+  /** Subscriptions to `topics` up to this id are done. */
   readonly after?: string;
-  /** Inboxes that nobody subscribed. */
+  /** Inboxes without a subscription. */
   readonly inboxes: readonly string[];
-  /** The trace of the request that did it. */
+  /** Trace of the request that caused the event. */
   readonly traceparent?: string;
 }
 
@@ -43,56 +42,56 @@ export interface PageLimits {
 
 export interface Page {
   readonly ids: readonly string[];
-  /** Where the next page begins; absent: there is none. */
+  /** Start of the next page. Absent after the last. */
   readonly rest?: Pick<Owed, 'subscriptions' | 'after'>;
 }
 
 export type Distributions = Readonly<Record<CallerClass, FanOut>>;
 
-/** Entries of deliveries that are staged in one transaction, and subscriptions that they are for. */
+/** Maximum outbox entries per transaction, and subscriptions that they cover. */
 const [atOnce, idsAtOnce] = [100, 1000];
-/** Those that are staged with what they tell of. */
+/** Maximum deliveries staged in the transaction of the event. */
 const maxImmediate = 25;
-/** After a fault of our own. */
+/** Pause after an internal error, in milliseconds. */
 const interruptedMs = 10_000;
 
-/** Events that wait for others than controllers: writes may be quicker than their subscribers, who must not fill the disk. */
+/** Maximum waiting events for callers other than controllers: they must not fill the disk if writes are faster than deliveries. */
 export const maxWaiting = 20_000;
-/** Events that are looked at in one transaction. */
+/** Maximum events per transaction. */
 const maxEvents = 100;
-/** Between two parts, where they are bounded by the second. */
+/** Pause between pages under a rate limit. */
 const pauseMs = 250;
 
 export interface DistributionOptions {
   readonly log: Log;
   readonly standing: CallerClass;
-  /** Deliveries; absent: any number. */
+  /** Maximum deliveries per second. Absent: unlimited. */
   readonly perSecond?: number;
-  /** Stages the deliveries of one event. @returns the number of entries */
+  /** Stages the deliveries of an event. @returns the number of entries */
   readonly stage: (tx: Transaction, owed: Owed) => number;
-  /** The next subscriptions that an event is owed to (`Subscriptions.pageOf`). */
+  /** Returns the next page of subscriptions to an event (`Subscriptions.pageOf`). */
   readonly pageOf: (owed: Owed, standing: CallerClass, limits: PageLimits) => Page;
 }
 
 export class FanOut {
-  /** In the order of their events. */
+  /** Sequence numbers of waiting events, in order. */
   private readonly waiting = new Set<string>();
-  /** Deliveries of each transaction so far. */
+  /** Deliveries staged per transaction. */
   private readonly inTransaction = new WeakMap<Transaction, number>();
   private running: Promise<void> | undefined;
   private readonly ending = new AbortController();
 
   private readonly space: string;
-  /** Deliveries that may be staged at a time of `performance`; fewer than one is kept. */
+  /** Token bucket: deliveries due at a `performance` time. The fraction below one is carried over. */
   private pace = { at: 0, due: 0 };
-  /** Said once, until nothing waits. */
+  /** True after the warning, until the queue is empty. */
   private isFull = false;
 
   constructor(private readonly options: DistributionOptions) {
     this.space = waitingSpaces[options.standing];
   }
 
-  /** Takes up what an earlier process left, and follows what is staged. */
+  /** Resumes the queue of an earlier process, and follows staged events. */
   async open(store: Store): Promise<void> {
     const prefix = entryKey(this.space, '');
     for await (const keys of store.keys(entryRange(this.space))) for (const key of keys) this.waiting.add(key);
@@ -118,7 +117,7 @@ export class FanOut {
     store.coordination.onLeading(() => this.run(store));
   }
 
-  /** What is owed, where it is to be staged with its event: there is little in its transaction, and nothing of before waits. */
+  /** Returns the notifications to stage with their event: if they are few and no earlier event waits. */
   fewOf(tx: Transaction, owed: Owed): Owed | undefined {
     const limits = { most: maxImmediate, inboxes: maxImmediate };
     const { ids, rest } =
@@ -133,19 +132,19 @@ export class FanOut {
     return this.waiting.size > 0;
   }
 
-  /** The sequences of the events that wait. */
+  /** Sequence numbers of the waiting events. */
   get sequences(): string[] {
     return [...this.waiting].map((key) => partsOfEntry(key)[1]!);
   }
 
-  /** Leaves an event for later; where too many wait of others than controllers, it is not owed. @param sequence that of the event */
+  /** Queues an event for later. If too many wait for callers other than controllers, it is dropped. @param sequence number of the event */
   put(tx: Transaction, sequence: string, owed: Owed): void {
     const isFull = this.options.perSecond !== undefined && this.waiting.size >= maxWaiting;
     if (!isFull) tx.putEntry(entryKey(this.space, sequence), JSON.stringify(owed));
     else if (!this.isFull)
       this.options.log.warn(
         { standing: this.options.standing, maxWaiting },
-        'events are not told any more: too many wait',
+        'events are dropped: the queue of notifications is full',
       );
     this.isFull ||= isFull;
   }
@@ -169,7 +168,7 @@ export class FanOut {
     try {
       while (this.waiting.size > 0 && !signal.aborted && store.coordination.leads) {
         const now = performance.now();
-        // What is due is a fraction: rounded up at each pause, it would be more than the rate.
+        // A fraction: rounding up at each pause would exceed the rate.
         const { at, due } = this.pace;
         this.pace = { at: now, due: Math.min(perSecond ?? 0, due + ((perSecond ?? 0) * (now - at)) / 1000) };
         const most = perSecond === undefined ? idsAtOnce : Math.floor(this.pace.due);
@@ -178,12 +177,12 @@ export class FanOut {
         if (perSecond !== undefined) await sleep(pauseMs, undefined, { signal }).catch(() => {});
       }
     } catch (error) {
-      this.options.log.error({ err: error }, 'what is owed to subscribers could not be distributed, and is again');
+      this.options.log.error({ err: error }, 'notifications could not be distributed, retrying');
       await sleep(interruptedMs, undefined, { signal }).catch(() => {});
     }
   }
 
-  /** Stages deliveries to so many subscriptions at most, of one event after the other. @returns to how many */
+  /** Stages deliveries to at most this many subscriptions, event by event. @returns their number */
   private part(tx: Transaction, most: number): number {
     const { stage, pageOf, standing } = this.options;
     let [left, room, events] = [most, atOnce, 0];
@@ -198,7 +197,7 @@ export class FanOut {
       if (!rest) tx.deleteEntry(key);
       else {
         tx.putEntry(key, JSON.stringify({ ...owed, ...rest, inboxes: [] }));
-        // A page ends where enough was looked at, too.
+        // A page also ends after its maximum of lookups.
         break;
       }
     }

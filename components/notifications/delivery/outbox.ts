@@ -1,6 +1,6 @@
 /**
- * The outbox: what has to be told to whom, staged in the transaction of what it tells of, in the order of the transactions. An event that
- * was committed is delivered, after a crash too.
+ * The outbox: notifications, staged in the transaction of their event and in the order of the transactions. Every committed event
+ * is delivered, also after a crash.
  */
 import { createHash } from 'node:crypto';
 import { type Authorizer, ancestorsOf, type CallerClass, type View } from '../../../lib/authorization/authorizer.js';
@@ -19,18 +19,18 @@ import type { Subscriptions } from './subscriptions.js';
 const space = 'outbox';
 const sequencesPerMs = 64;
 
-/** One delivery that is owed. */
+/** Pending delivery. */
 export interface Delivery {
   readonly inbox: string;
-  /** Each is a request; absent for a notification without a subscription: of an access request or grant. */
+  /** One request for each. Absent for notifications without a subscription (access requests and grants). */
   readonly subscriptions?: readonly string[];
-  /** The only one, in entries of earlier versions. */
+  /** Single subscription, in entries of earlier versions. */
   readonly subscription?: string;
   readonly activity: Activity;
   readonly traceparent?: string;
 }
 
-/** Deliveries to one inbox lie together, in order. */
+/** Name prefix that keeps the deliveries of one inbox together, in order. */
 export const inboxName = (inbox: string): string => createHash('sha256').update(inbox).digest('base64url').slice(0, 22);
 export const outboxRange = (name?: string) => (name === undefined ? entryRange(space) : entryRange(space, name));
 const everyInbox = outboxRange().gte;
@@ -39,7 +39,7 @@ export const inboxOfKey = (key: string): string | undefined =>
 
 const keysAtOnce = 200;
 
-/** The inboxes with deliveries, and the last sequence of each. Of a long line the first keys and the last are read. */
+/** Yields the inboxes with deliveries, with the last sequence number of each. Of a long queue only the first keys and the last are read. */
 export async function* linesOf(store: Store): AsyncGenerator<readonly [name: string, last: string]> {
   const all = outboxRange();
   for (let { gte } = all; ; ) {
@@ -54,7 +54,7 @@ export async function* linesOf(store: Store): AsyncGenerator<readonly [name: str
   }
 }
 
-/** When a delivery was staged, in milliseconds since the epoch; about (see `Outbox.next`). */
+/** Returns the approximate time at which a delivery was staged, in milliseconds since the epoch (see `Outbox.next`). */
 export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;
 
 export interface OutboxOptions {
@@ -64,25 +64,25 @@ export interface OutboxOptions {
   readonly distributions: Distributions;
   readonly clock: () => number;
   readonly includeActor: boolean;
-  /** Those who follow now: controllers, who are notified of what they may read. */
+  /** Connected followers: controllers, notified of everything that they can read. */
   readonly followers: ReadonlySet<Follower>;
-  /** Those who listen to some topics now. */
+  /** Open channels by topic. */
   readonly channels: { covering(iri: string): Iterable<Reader> };
 }
 
 export class Outbox {
   private last = 0;
-  /** Made when the first wants them: mostly nobody does. */
+  /** Created on first use: most events have no recipient. */
   private readonly activities = new WeakMap<object, Activity>();
-  /** The followers and channels that could read what changed, at that time. */
+  /** Followers and channels that could read a change at its time. */
   private readonly readers = new WeakMap<ResourceChange, readonly Reader[]>();
 
   constructor(private readonly options: OutboxOptions) {
-    // What is owed already is not owed to those who come after it.
+    // New subscriptions get no events from before they were created.
     options.subscriptions.sequence = () => this.last;
   }
 
-  /** Goes on after what an earlier process staged, and follows commits. */
+  /** Continues after the sequence numbers of an earlier process, and follows commits. */
   async open(store: Store): Promise<void> {
     for await (const [, last] of linesOf(store)) this.pass(last);
     for (const distribution of Object.values(this.options.distributions)) {
@@ -115,25 +115,25 @@ export class Outbox {
     return { storage, actor: includeActor ? actor : undefined };
   }
 
-  /** One activity of a change, whoever is notified of it. */
+  /** Returns the activity of a change, shared by all its recipients. */
   private activity(of: object, make: () => Activity): Activity {
     const activity = this.activities.get(of) ?? make();
     this.activities.set(of, activity);
     return activity;
   }
 
-  /** Sequence numbers grow with every event, also over restarts, as far as the clock does. */
+  /** Returns the next sequence number. It grows with every event, also across restarts if the clock does not go back. */
   private next(): string {
     this.last = Math.max(this.last + 1, this.options.clock() * sequencesPerMs);
     return this.last.toString(36).padStart(12, '0');
   }
 
-  /** Goes on after a number of another process. */
+  /** Continues after a sequence number of another process. */
   private pass(sequence = '0'): void {
     this.last = Math.max(this.last, Number.parseInt(sequence, 36));
   }
 
-  /** What another server committed is told to those who listen here; it has staged what is owed to others. */
+  /** Notifies local streams of changes committed by another server, which has staged the deliveries. */
   private async meet(tx: Transaction): Promise<void> {
     for (const [key, value] of tx.entries) {
       const [first, one, two] = partsOfEntry(key);
@@ -171,7 +171,7 @@ export class Outbox {
       });
   }
 
-  /** Finds those who listen here to each change, and does what else there is to do with it. */
+  /** Finds the local readers of each change, and calls back with it. */
   private async eachChange(
     tx: Transaction,
     work: (
@@ -184,7 +184,7 @@ export class Outbox {
     const seen = { before: new Subscribers(), after: new Subscribers() };
     for (const change of tx.changes) {
       const record = (change.after ?? change.before)!;
-      // Who may read it at the time of the event; what is deleted, before it was.
+      // Decided at the time of the event. For a deletion, on the state before it.
       const view: View = change.after ? tx : tx.before;
       const accessOf = seen[change.after ? 'after' : 'before'];
       const decided = new Map<Access, boolean>();
@@ -205,8 +205,8 @@ export class Outbox {
   }
 
   /**
-   * To controllers it is staged at once where few are told, else later: the events of one inbox stay in order. What others
-   * subscribed to is one entry, whatever their number.
+   * For controllers, staged at once if they are few, else queued, so that the events of one inbox stay in order. For others, one
+   * queue entry for any number of subscriptions.
    */
   private owe(tx: Transaction, owed: Owed, standing: CallerClass = 'controller'): void {
     const distribution = this.options.distributions[standing];
@@ -215,14 +215,14 @@ export class Outbox {
     else distribution.put(tx, this.next(), owed);
   }
 
-  /** Stages the deliveries of an event, in one entry for each inbox. @returns the number of entries */
+  /** Stages the deliveries of an event, one entry per inbox. @returns the number of entries */
   deliver(tx: Transaction, { activity, inboxes, subscriptions = [], traceparent }: Owed): number {
     const told = { activity, ...(traceparent === undefined ? {} : { traceparent }) };
     const all = new Set(inboxes);
     for (const inbox of all) this.put(tx, { inbox, ...told });
     const byInbox = new Map<string, string[]>();
     for (const id of subscriptions) {
-      // One that was cancelled meanwhile waits for nothing.
+      // Cancelled subscriptions are skipped.
       const inbox = this.options.subscriptions.get(id)?.inbox;
       if (inbox === undefined) continue;
       const ids = byInbox.get(inbox) ?? [];

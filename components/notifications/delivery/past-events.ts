@@ -1,7 +1,4 @@
-/**
- * What was committed before somebody began to listen, from the log of changes, up to the moment from which on they hear of everything as it
- * happens.
- */
+/** Past events from the log of changes, up to the position after which a stream gets live events. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
@@ -13,22 +10,22 @@ export interface PastOptions {
   readonly platform: Pick<Platform, 'store' | 'authorizer' | 'rootIri'>;
   readonly access: Access;
   readonly includeActor: boolean;
-  /** Whether a resource is one that is listened to. */
+  /** True if the reader wants events of a resource. */
   readonly covers: (iri: string) => boolean;
-  /** Whether announcements are told as well, which are for controllers. */
+  /** Include announcements, which are for controllers. */
   readonly announcements: boolean;
-  /** Events that are looked at; absent: all. */
+  /** Maximum events to read. Absent: all. */
   readonly most?: number;
 }
 
 export class PastEvents {
-  /** Everything up to this position was told, or is not to be. */
+  /** Position up to which events are done. */
   at: number;
-  /** What happens from here on is told as it happens. */
+  /** True when all later events arrive live. */
   isOver: boolean;
   private looked = 0;
 
-  /** @param after what comes after this position is told; absent: what comes after `now` alone */
+  /** @param after position after which events are sent, absent: only those after `now` */
   constructor(
     private readonly options: PastOptions,
     after: number | undefined,
@@ -38,16 +35,16 @@ export class PastEvents {
     this.isOver = after === undefined;
   }
 
-  /** Whether an event that is told as it happens is not told otherwise. */
+  /** Returns true if this object will send the event, so that the live stream must not. */
   leaves(position: number): boolean {
     return this.isOver && position > this.at;
   }
 
   /**
-   * Tells what the caller may read now, in order.
-   * @param tell waits while its reader does
-   * @param goesOn asked before every block of events
-   * @throws LwsError `gone` when the log does not have it any more, or has more than `most`
+   * Sends past events that the caller can read now, in order.
+   * @param tell waits for its reader
+   * @param goesOn called before every block of events
+   * @throws LwsError `gone` if the log no longer reaches back, or has more than `most`
    */
   async tellAll(
     tell: (activity: Activity, position: number) => Promise<void>,
@@ -56,10 +53,10 @@ export class PastEvents {
     const { changes } = this.options.platform.store;
     while (await goesOn()) {
       const events = await changes.next(this.at);
-      // In the same moment, or something that is committed in between would be told twice or never.
+      // Set synchronously: an event committed in between would be sent twice or never.
       this.isOver = events.length === 0 && this.at >= changes.committed;
       if (this.isOver) return;
-      // A new object for each block: decisions are remembered with it, and may change.
+      // A new object for each block: decisions are cached on it and may change.
       const access = { ...this.options.access };
       for (const event of events) {
         const activity = await this.read(event, access);
@@ -71,7 +68,7 @@ export class PastEvents {
     }
   }
 
-  /** Nothing more of the past is told. */
+  /** Stops the past events. */
   end(): void {
     this.at = this.options.platform.store.changes.committed;
     this.isOver = true;
@@ -80,10 +77,10 @@ export class PastEvents {
   private assertFew(count: number): void {
     this.looked += count;
     if (this.looked > (this.options.most ?? Number.POSITIVE_INFINITY))
-      throw new LwsError('gone', `More than ${this.options.most} events happened since.`);
+      throw new LwsError('gone', `More than ${this.options.most} events happened since then.`);
   }
 
-  /** @returns `undefined` for what the caller may not read, or did not ask for */
+  /** @returns `undefined` if the caller cannot read the event or did not ask for it */
   private async read({ what, actor: who }: LoggedEvent, access: Access): Promise<Activity | undefined> {
     const { platform, covers, announcements, includeActor } = this.options;
     const { store, authorizer, rootIri: storage } = platform;

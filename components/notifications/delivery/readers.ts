@@ -1,38 +1,38 @@
-/** Those who are told of events, as decisions know them. */
+/** Readers of events, in terms of access decisions. */
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { Activity } from './events.js';
 import { subscriberOf } from './subscriptions.js';
 
-/** Somebody who is notified of committed events that it could read at their time. */
+/** Reader that is notified of committed events which it could read at their time. */
 export interface Reader {
   readonly access: Access;
-  /** The same for those about whom decisions are the same. */
+  /** Equal for readers with equal decisions. */
   readonly who: string;
-  /** @param position of the event in the log of changes */
+  /** @param position position of the event in the log of changes */
   readonly tell: (activity: Activity, position: number) => void;
 }
 
-/** Somebody who reads the stream of all committed events. */
+/** Reader of the stream of all committed events. */
 export interface Follower extends Reader {
-  /** Notified of every commit; `undefined` where it may not know of what. */
+  /** Called for every commit. With `undefined` if the follower cannot read the event. */
   readonly tell: (activity: Activity | undefined, position: number) => void;
   readonly end: () => void;
 }
 
-/** Who reads what any identity may; nobody is named so (RFC 6761 reserves the host). */
+/** Caller with the access of any identity. RFC 6761 reserves the host, so it names no real one. */
 const anybody: Access = { principal: { subject: 'https://anybody.invalid/' } };
 
-/** Those who subscribed or listen, each one object, to which its decisions on one state are memoised. */
+/** Accesses of subscribers and listeners, one object for each, on which its decisions for one state are cached. */
 export class Subscribers {
   private readonly known = new Map<string, Access>();
 
-  /** @param name as `subscriberOf` gave it */
+  /** @param name as returned by `subscriberOf` */
   of(name: string): Access {
     const [subject, client] = subscriberOf.read(name);
     return this.one(name, { principal: { subject, ...(client === undefined ? {} : { client }) } });
   }
 
-  /** Somebody whom nobody named: what it may read, everybody may who subscribed. */
+  /** Returns an authenticated caller without grants: everything that it can read, every subscriber can. */
   anybody(): Access {
     return this.one('anybody', anybody);
   }
@@ -41,7 +41,7 @@ export class Subscribers {
     return this.one(`reader ${who}`, access);
   }
 
-  /** Never the object of a request, with which decisions are remembered as well. */
+  /** Never the object of a request, on which decisions are cached, too. */
   private one(name: string, access: Access): Access {
     const known = this.known.get(name) ?? { ...access };
     this.known.set(name, known);

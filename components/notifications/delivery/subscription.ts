@@ -1,6 +1,6 @@
 /**
- * Subscriptions as documents (rules 16.1, 16.2): read strictly, kept with how their deliveries went. Pure; it must not know who
- * may read what, nor how anything is delivered.
+ * Subscription documents (rules 16.1, 16.2): parsed strictly, and stored with the state of their deliveries. Independent of
+ * authorization and delivery.
  */
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { ForeignState } from '../../../lib/component/contract.js';
@@ -12,13 +12,13 @@ import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
 
 export interface Subscription {
   readonly id: string;
-  /** As it was sent; absent: in an array, as all were once. */
+  /** Type as sent. Absent: wrapped in an array, as in earlier versions. */
   readonly type?: unknown;
   readonly subscriber: string;
   readonly client?: string;
-  /** A digest of the address that a stranger's came from; absent for those of controllers. */
+  /** Digest of the client address of a caller without grants. Absent for controllers. */
   readonly from?: string;
-  /** Nobody had given the subscriber anything, and it owned nothing, when it subscribed. */
+  /** The subscriber had no grant and no resource when it subscribed. */
   readonly isStranger?: boolean;
   readonly topics: readonly string[];
   readonly inbox: string;
@@ -26,20 +26,20 @@ export interface Subscription {
   readonly created: number;
   readonly expires: number;
   readonly active: boolean;
-  /** Milliseconds since the epoch; absent: never. */
+  /** Milliseconds since the epoch. Absent: never. */
   readonly lastSuccess?: number;
   readonly lastFailure?: number;
-  /** Deliveries that failed since the last one that did not. */
+  /** Consecutive failed deliveries. */
   readonly failures: number;
 }
 
 export const standings = ['controller', 'known', 'stranger'] as const satisfies readonly CallerClass[];
 
-/** What its subscriber was when it subscribed. */
+/** Returns the caller class of the subscriber when it subscribed. */
 export const standingOf = ({ from, isStranger }: Subscription): CallerClass =>
   from === undefined ? 'controller' : isStranger ? 'stranger' : 'known';
 
-/** What a value from elsewhere would be with that name; `undefined` where it is none. @param limits as of those that are made here */
+/** Parses an imported subscription of that name. `undefined` if it is not valid. @param limits as for new subscriptions */
 export function foreignSubscription(
   value: unknown,
   id: string,
@@ -59,7 +59,7 @@ export function foreignSubscription(
   if (!isTold || !isDated || typeof subscriber !== 'string' || typeof active !== 'boolean') return undefined;
   return {
     targets: topics,
-    gives: [`${value['inbox']}: is told of changes.`],
+    gives: [`${value['inbox']} is notified of changes.`],
     hasRoom,
     keptBy: (subject) => ({ ...kept, subscriber: subject, expires: Math.min(expires as number, latest) }),
   };
@@ -74,9 +74,9 @@ const maxTopics = 64;
 const malformed = (detail: string): LwsError => new LwsError('malformed-body', detail);
 
 /**
- * What a document asks for.
+ * Parses a subscription request.
  * @param now milliseconds since the epoch
- * @param longestMs how long a subscription may live
+ * @param longestMs maximum lifetime of a subscription
  * @throws LwsError `malformed-body`
  */
 export function readSubscription(
@@ -84,14 +84,15 @@ export function readSubscription(
   now: number,
   longestMs: number,
 ): Pick<Subscription, 'type' | 'topics' | 'inbox' | 'expires'> {
-  if (!isObject(document)) throw malformed('A subscription is a JSON object.');
+  if (!isObject(document)) throw malformed('The subscription must be a JSON object.');
   const { type: types, topic, inbox, expires } = document;
-  if (!valuesOf(types).includes(type)) throw malformed(`The type of the subscription has to be ${type}.`);
+  if (!valuesOf(types).includes(type)) throw malformed(`The type of the subscription must be ${type}.`);
   const topics = [...new Set(valuesOf(topic))];
-  if (topics.length === 0 || topics.length > maxTopics) throw malformed(`A subscription has 1 to ${maxTopics} topics.`);
+  if (topics.length === 0 || topics.length > maxTopics)
+    throw malformed(`The subscription must have 1 to ${maxTopics} topics.`);
   if (!topics.every((iri): iri is string => typeof iri === 'string' && isAbsoluteIri(iri)))
-    throw malformed('Every topic is an absolute IRI.');
-  if (!isWebUrl(inbox)) throw malformed('The inbox is no http or https URL.');
+    throw malformed('Every topic must be an absolute IRI.');
+  if (!isWebUrl(inbox)) throw malformed('The inbox must be an http or https URL.');
   return {
     type: types,
     topics: topics as string[],
@@ -103,11 +104,11 @@ export function readSubscription(
 function expiryOf(expires: unknown, now: number, longestMs: number): number {
   if (expires === undefined) return now + longestMs;
   const time = typeof expires === 'string' ? parseDateTime(expires) : Number.NaN;
-  if (!(time > now)) throw malformed('The member expires is no date and time with a zone, or lies in the past.');
+  if (!(time > now)) throw malformed('The member expires must be a future date and time with a time zone.');
   return time;
 }
 
-/** The document of a subscription, as its owner sees it. */
+/** Returns the document of a subscription, as its owner sees it. */
 export function subscriptionDocument(subscription: Subscription, url: string): object {
   const { type: sentType, topics, inbox, expires, active, lastSuccess, lastFailure } = subscription;
   const date = (time: number | undefined): string | undefined =>

@@ -1,6 +1,4 @@
-/**
- * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow every commit.
- */
+/** Active subscriptions, indexed by topic, so that the lookup for an event reads no others. Updated by every commit. */
 
 import type { Tally } from '../../../lib/authentication/tally.js';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
@@ -14,7 +12,7 @@ import { type Subscription, standingOf } from './subscription.js';
 export const subscriptionSpace = 'subscriptions';
 export const subscriptionKey = (id: string): string => entryKey(subscriptionSpace, id);
 
-/** Who subscribed, as a name: a subject and maybe its client. */
+/** Returns a name for the subscriber: a subject, with its client if there is one. */
 export const subscriberOf = Object.assign(
   ({ subscriber, client }: Subscription): string =>
     JSON.stringify(client === undefined ? [subscriber] : [subscriber, client]),
@@ -25,31 +23,31 @@ type SubscriptionPlatform = Pick<Platform, 'store' | 'clock' | 'tally'>;
 
 /** Subscriptions to a topic. */
 interface Topic {
-  /** How many each subscriber has (`subscriberOf`). */
+  /** Number of subscriptions per subscriber (`subscriberOf`). */
   readonly subscribers: Map<string, number>;
-  /** In order. */
+  /** Subscription ids, sorted. */
   readonly ids: string[];
 }
 
-/** Subscriptions that a page looks at. */
+/** Maximum subscriptions read for a page. */
 const maxLooked = 1000;
 
 export class Subscriptions {
   private byId!: FollowedEntries<Subscription>;
-  /** Active subscriptions, by the standing of their subscribers and by topic. */
+  /** Active subscriptions, by caller class and topic. */
   private readonly byTopic: Readonly<Record<CallerClass, Map<string, Topic>>> = {
     controller: new Map(),
     known: new Map(),
     stranger: new Map(),
   };
-  /** The number of the last event before a subscription; none for those of an earlier process. */
+  /** Number of the last event before each subscription. Absent for those of an earlier process. */
   private readonly begun = new Map<string, number>();
-  /** The number of the last event. */
+  /** Returns the number of the last event. */
   sequence = (): number => 0;
 
   private constructor(
     private readonly clock: () => number,
-    /** Those of strangers. */
+    /** Subscriptions of callers without grants. */
     readonly tally: Tally,
   ) {}
 
@@ -64,13 +62,13 @@ export class Subscriptions {
     return subscriptions;
   }
 
-  /** One that has expired is gone, whenever it is cleared. */
+  /** Returns a subscription unless it has expired, even if it is not deleted yet. */
   get(id: string): Subscription | undefined {
     const found = this.byId.get(id);
     return found && found.expires > this.clock() ? found : undefined;
   }
 
-  /** With whom deliveries of a subscription take turns; nobody with controllers. */
+  /** Returns the rate limit class of a subscription. Undefined for controllers, which have none. */
   turnOf(id = ''): Exclude<CallerClass, 'controller'> | undefined {
     const standing = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
     return standing === 'controller' ? undefined : standing;
@@ -81,7 +79,7 @@ export class Subscriptions {
     return [...this.byId.values()].filter(({ expires }) => expires > now);
   }
 
-  /** How many there are of a kind, as the commits under way will leave them. */
+  /** Counts the matching subscriptions, including those of pending commits. */
   count(isOf: (subscription: Subscription) => boolean): number {
     const now = this.clock();
     return [...this.byId.current()].filter((each) => each.expires > now && isOf(each)).length;
@@ -91,19 +89,19 @@ export class Subscriptions {
     return Object.values(this.byTopic).every(({ size }) => size === 0);
   }
 
-  /** Which of some IRIs are topics of somebody. */
+  /** Returns those of the IRIs that are topics of a subscription. */
   topicsAmong(iris: readonly string[], standing: CallerClass): string[] {
     return iris.filter((iri) => this.byTopic[standing].has(iri));
   }
 
-  /** Who subscribed to some topics, each once (`subscriberOf`). */
+  /** Returns the subscribers to some topics, without duplicates (`subscriberOf`). */
   subscribersOf(topics: readonly string[], standing: CallerClass): ReadonlySet<string> {
     return new Set(topics.flatMap((topic) => [...(this.byTopic[standing].get(topic)?.subscribers.keys() ?? [])]));
   }
 
   /**
-   * Returns the next ids, in order, that an event is still owed to. The work is bounded, whatever the number of subscriptions.
-   * @param sequence that of the event; absent: now
+   * Returns the next pending ids of an event, in order. The work is bounded for any number of subscriptions.
+   * @param sequence number of the event, absent: now
    */
   pageOf(owed: Owed, standing: CallerClass, { most, inboxes, sequence }: PageLimits): Page {
     const { subscriptions, topics = [], readers, after = '' } = owed;
@@ -132,7 +130,7 @@ export class Subscriptions {
     }
   }
 
-  /** Those that have expired leave the storage. */
+  /** Deletes expired subscriptions. */
   async purge(store: Store): Promise<void> {
     const now = this.clock();
     const expired = [...this.byId.values()].filter(({ expires }) => expires <= now);

@@ -1,7 +1,4 @@
-/**
- * The channels that somebody listens to, by topic. Each event is authorized in its own transaction; a channel ends when one of its topics
- * can no longer be read.
- */
+/** Open channels, by topic. Each event is authorized in its own transaction. A channel ends when one of its topics is no longer readable. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
 import { requireAccess } from '../../../lib/authorization/guard.js';
@@ -11,35 +8,35 @@ import { LwsError } from '../../../lib/errors.js';
 import type { Activity } from '../delivery/events.js';
 import type { Reader } from '../delivery/readers.js';
 
-/** One connection. */
+/** One connection of a client. */
 export interface Listener {
   hear(activity: Activity, position: number): void;
-  /** Called now and then, so that whoever is in between sees that it is open. */
+  /** Called at intervals, so that intermediaries see that the connection is open. */
   beat(): void;
-  /** Nothing more comes. */
+  /** Called after the last event. */
   end(): void;
 }
 
-/** What callers with the same rights hear of the same topics. */
+/** Stream of the same topics for callers with the same rights. */
 export interface Channel extends Reader {
   readonly key: string;
   readonly topics: readonly string[];
   readonly listeners: Set<Listener>;
-  /** Those who are about to listen. */
+  /** Listeners that are about to be added. */
   expected: number;
 }
 
-/** Milliseconds between signs of life. */
+/** Interval of heartbeats, in milliseconds. */
 const beatMs = 15_000;
-/** Milliseconds between looks at all topics: after a commit at once, and not after each of many. */
+/** Minimum interval between access checks of all topics, in milliseconds: the first commit triggers one immediately, later ones wait. */
 const lookMs = 200;
-/** Channels that are looked at together. */
+/** Number of channels checked concurrently. */
 const together = 50;
 
 export class Channels {
   private readonly byKey = new Map<string, Channel>();
   private readonly byTopic = new Map<string, Set<Channel>>();
-  /** Channels that are being looked at, and whether they have to be again. */
+  /** Channels under check. True if they need another. */
   private readonly looking = new Map<Channel, boolean>();
   private readonly timer: NodeJS.Timeout;
   private nextLook: NodeJS.Timeout | undefined;
@@ -50,7 +47,7 @@ export class Channels {
     this.timer = setInterval(() => this.beat(), beatMs).unref();
   }
 
-  /** Called after every commit: it may have taken somebody's access. */
+  /** Called after every commit, because it may revoke access. */
   readonly committed = (): void => {
     if (this.nextLook || this.byKey.size === 0) return;
     const wait = this.lastLook + lookMs - performance.now();
@@ -62,7 +59,7 @@ export class Channels {
       }, wait).unref();
   };
 
-  /** The channels that hear of a resource. */
+  /** Returns the channels that cover a resource. */
   covering(iri: string): Iterable<Channel> {
     if (this.byTopic.size === 0) return [];
     const found = new Set<Channel>();
@@ -72,9 +69,10 @@ export class Channels {
   }
 
   /**
-   * Opens a channel, and listens when everything is committed that it does not tell of.
-   * @param listen gives the listener; called when nothing can refuse any more, with the position after which the channel tells all
-   * @throws LwsError as the caller may learn of the topics; `too-busy` when the server stops
+   * Opens a channel, and adds a listener when everything is committed that it will not get.
+   * @param listen returns the listener, called after the last possible error, with the position after which the channel sends all
+   * events
+   * @throws LwsError if the caller cannot read a topic, `too-busy` while the server stops
    */
   async open(
     access: Access,
@@ -88,13 +86,13 @@ export class Channels {
     try {
       const { channel, position } = await platform.store.transact(async (tx) => {
         for (const topic of topics) await requireAccess(platform, tx, access, 'read', topic);
-        if (this.isEnded) throw new LwsError('too-busy', 'The server stops.');
+        if (this.isEnded) throw new LwsError('too-busy', 'The server is shutting down.');
         expecting = this.channelOf(access, topics);
         expecting.expected++;
         return { channel: expecting, position: changes.mark() };
       });
       if (this.byKey.get(channel.key) !== channel)
-        throw new LwsError('too-busy', 'The access to a topic just changed.');
+        throw new LwsError('too-busy', 'The access to a topic has just changed. Retry.');
       channel.listeners.add(listen(channel, Math.max(position, changes.committed)));
     } finally {
       if (expecting) {
@@ -104,7 +102,7 @@ export class Channels {
     }
   }
 
-  /** A listener goes away. */
+  /** Removes a listener. */
   leave(channel: Channel, listener: Listener): void {
     channel.listeners.delete(listener);
     this.forget(channel);
@@ -114,7 +112,7 @@ export class Channels {
     if (channel.listeners.size === 0 && channel.expected === 0) this.close(channel);
   }
 
-  /** Ends all, and takes no further one. */
+  /** Ends all channels and rejects new ones. */
   end(): void {
     this.isEnded = true;
     clearInterval(this.timer);
@@ -158,7 +156,7 @@ export class Channels {
 
   private beat(): void {
     for (const { listeners } of this.byKey.values()) for (const listener of [...listeners]) listener.beat();
-    // Grants end and groups change without a commit.
+    // Grants expire and groups change without a commit.
     this.committed();
   }
 
@@ -175,15 +173,15 @@ export class Channels {
     void part();
   }
 
-  /** One that waits for a group holds up no other. */
+  /** Waiting for a remote group delays no other channel. */
   private async lookAt(channel: Channel): Promise<void> {
     if (this.looking.has(channel)) return void this.looking.set(channel, true);
     this.looking.set(channel, false);
     try {
       if (!(await this.mayGoOn(channel))) this.close(channel);
     } catch (error) {
-      // What cannot be decided is not told.
-      this.platform.log.error({ err: error }, 'whether a stream may go on could not be decided, and it ends');
+      // Without a decision nothing is sent.
+      this.platform.log.error({ err: error }, 'access to a stream could not be checked, closing it');
       this.close(channel);
     }
     const again = this.looking.get(channel);
@@ -193,7 +191,7 @@ export class Channels {
 
   private async mayGoOn({ access: kept, topics }: Channel): Promise<boolean> {
     const { store, authorizer } = this.platform;
-    // A new object: decisions are remembered with it.
+    // A new object: decisions are cached on it.
     const access = { ...kept };
     for (const iri of topics) {
       const record = store.record(iri);

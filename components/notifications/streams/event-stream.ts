@@ -18,20 +18,20 @@ export interface Streams {
   readonly platform: Platform;
   readonly channels: Channels;
   readonly places: Places;
-  /** Say who did what. */
+  /** Include the actor of each change. */
   readonly includeActor: boolean;
 }
 
 const path = '{prefix}/subscriptions/stream';
 const mediaType = 'text/event-stream';
 const maxTopics = 64;
-/** Bytes that a client who does not read may be behind, before it is cut off. */
+/** Maximum unread bytes of a client before it is disconnected. */
 const maxBehind = 256 << 10;
-/** Events that are looked at for a client that comes back; who was away for more reads the topics again. */
+/** Maximum missed events sent to a reconnecting client. After more, it must read the topics again. */
 const maxMissed = 20_000;
-/** Timers take no more milliseconds. */
+/** Maximum delay of a timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
-/** Milliseconds after which a client that was cut off comes back. */
+/** Delay before a disconnected client reconnects, in milliseconds. */
 const retryMs = 3_000;
 
 export const streamRoutes = (streams: Streams): readonly Route[] => [
@@ -39,7 +39,7 @@ export const streamRoutes = (streams: Streams): readonly Route[] => [
   route('filtered', `OPTIONS ${path}`, () => ({ status: 204, fields: { Allow: 'GET, HEAD, OPTIONS' } })),
 ];
 
-/** Ends what continues when its credential stops to count. @returns forgets about it */
+/** Ends a stream when its credential expires. @returns a function that cancels the timer */
 export function whenExpired(expires = Number.POSITIVE_INFINITY, now: number, end: () => void): () => void {
   if (expires === Number.POSITIVE_INFINITY) return () => {};
   const timer = setTimeout(end, Math.min(Math.max(0, expires - now), longestTimer)).unref();
@@ -80,7 +80,7 @@ async function stream(streams: Streams, request: RouteRequest): Promise<Reply> {
       'Content-Type': mediaType,
       'Cache-Control': 'private, no-store',
       'X-Content-Type-Options': 'nosniff',
-      // Proxies that gather what they pass on would hold events back.
+      // Stops proxies from buffering events.
       'X-Accel-Buffering': 'no',
       Vary: 'Accept, Authorization',
       Link: formatLink(platform.rootIri, lws.storage),
@@ -91,18 +91,19 @@ async function stream(streams: Streams, request: RouteRequest): Promise<Reply> {
 
 function assertAcceptable(accept: string | undefined): void {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
-  if (ranges && qualityOf(ranges, mediaType) <= 0) throw new LwsError('not-acceptable', `The answer is ${mediaType}.`);
+  if (ranges && qualityOf(ranges, mediaType) <= 0)
+    throw new LwsError('not-acceptable', `The response is available as ${mediaType} only. Change the Accept field.`);
 }
 
 function topicsOf(query: URLSearchParams): readonly string[] {
   const topics = [...new Set(query.getAll('topic'))];
   if (topics.length === 0 || topics.length > maxTopics)
-    throw new LwsError('bad-request', `A stream has 1 to ${maxTopics} topics: ?topic=IRI&topic=IRI.`);
-  if (!topics.every(isAbsoluteIri)) throw new LwsError('bad-request', 'Every topic is an absolute IRI.');
+    throw new LwsError('bad-request', `A stream needs 1 to ${maxTopics} topics: ?topic=IRI&topic=IRI.`);
+  if (!topics.every(isAbsoluteIri)) throw new LwsError('bad-request', 'Every topic must be an absolute IRI.');
   return topics;
 }
 
-/** A position of the log of changes; one that it never had for anything else. */
+/** Parses a position of the log of changes. All other ids become one that the log never reaches. */
 const positionOf = (id: unknown): number => (/^\d{1,15}$/.test(String(id)) ? Number(id) : Number.POSITIVE_INFINITY);
 
 const pastOptions = ({ platform, includeActor }: Streams, { access, topics }: Channel) => ({
@@ -113,11 +114,11 @@ const pastOptions = ({ platform, includeActor }: Streams, { access, topics }: Ch
 interface Missed {
   readonly body: PassThrough;
   readonly past: PastEvents;
-  /** Where it stands when it is told. */
+  /** Position at the time of sending. */
   readonly position: number;
 }
 
-/** Tells what came after an event, or that nobody knows any more what did. */
+/** Sends the events after a position, or `reset` if the log no longer reaches back. */
 async function tellMissed({ rootIri: storage }: Platform, { body, past, position }: Missed): Promise<void> {
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
   let last = 0;
@@ -142,7 +143,7 @@ const messageOf = (activity: Activity, position: number, storage: string): strin
 function listenerOf({ rootIri: storage }: Platform, body: PassThrough, past: PastEvents): Listener {
   const write = (text: string): void => {
     if (body.destroyed || body.writableEnded) return;
-    // Whoever does not read is cut off, and comes back for what it missed.
+    // A client that does not read is disconnected, and gets the missed events after reconnecting.
     if (!body.write(text)) body.destroy();
   };
   return {
@@ -154,6 +155,6 @@ function listenerOf({ rootIri: storage }: Platform, body: PassThrough, past: Pas
   };
 }
 
-const reset = 'event: reset\ndata: {"detail":"What happened since is not kept. Read the topics again."}\n';
-/** Comes where nothing was missed, or nobody knows any more what was. */
+const reset = 'event: reset\ndata: {"detail":"The log no longer has all events since then. Read the topics again."}\n';
+/** Sent when no event was missed or the log no longer reaches back. */
 const locationOf = (position: number, said = ''): string => `id: ${position}\n${said}\n`;

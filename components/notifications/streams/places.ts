@@ -1,4 +1,4 @@
-/** How many streams there may be, of whom: identities are free, and so addresses and strangers have bounds as well. */
+/** Limits of open streams. Identities are free, so there are also limits per address and for callers without grants. */
 
 import { inAllStorages, type Tally } from '../../../lib/authentication/tally.js';
 import { type Client, clientFor } from '../../../lib/authorization/client.js';
@@ -30,10 +30,7 @@ export class Places {
     return this.taken.size;
   }
 
-  /**
-   * Takes a place for a stream. @returns gives it back; may be called again
-   * @throws LwsError `too-many-requests`
-   */
+  /** Acquires a slot for a stream. @returns a function that releases it, idempotent @throws LwsError `too-many-requests` */
   async take(access: Access, from: string): Promise<() => void> {
     const { standing } = await clientFor(this.platform, access, from);
     const place = { subject: access.principal?.subject, address: clientOf(from), standing };

@@ -1,4 +1,4 @@
-/** Live updates as a part of the component: its settings, its routes, and what the storage description says of them. */
+/** Live updates: settings, routes, and their entries in the storage description. */
 import type { Installation, Platform } from '../../../lib/component/contract.js';
 import { type Metric, metric } from '../../../lib/metrics.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
@@ -9,19 +9,19 @@ import { Places } from './places.js';
 import { WebSockets } from './web-socket.js';
 
 export const streamSettings = {
-  streams: setting('lws.streams.max', integer(0), 1_000, 'Streams of live updates at once; 0: there are none.'),
-  streamsPerSubject: setting('lws.streams.max-per-subject', integer(1), 20, 'The same of one subject.'),
+  streams: setting('lws.streams.max', integer(0), 1_000, 'Maximum open streams of live updates; 0 switches them off.'),
+  streamsPerSubject: setting('lws.streams.max-per-subject', integer(1), 20, 'Maximum open streams per subject.'),
   streamsPerAddress: setting(
     'lws.streams.max-per-address',
     integer(1),
     40,
-    'The same from one address, those of controllers aside.',
+    'Maximum open streams per client address; controllers are exempt.',
   ),
   streamsOfStrangers: setting(
     'lws.streams.max-of-strangers',
     integer(0),
     200,
-    'The same of all who own nothing and were granted nothing, together.',
+    'Maximum open streams of all callers without grants together.',
   ),
 };
 
@@ -32,9 +32,9 @@ export interface InstalledStreams
   readonly metrics: () => readonly Metric[];
 }
 
-const help = 'Streams of live updates, and addresses of some to come.';
+const help = 'Open streams of live updates, including reserved WebSocket URLs.';
 
-/** @param endpoint of subscriptions */
+/** @param endpoint subscriptions endpoint */
 export function installStreams(
   platform: Platform,
   { includeActor, ...given }: SettingsOf<typeof streamSettings> & { readonly includeActor: boolean },

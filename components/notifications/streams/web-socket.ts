@@ -1,6 +1,6 @@
 /**
- * `WebSocketChannel2023` of the Solid Notifications Protocol: whoever may read a topic is given an address that nobody can guess, good for
- * one connection within a minute.
+ * `WebSocketChannel2023` of the Solid Notifications Protocol: callers with read access to a topic get an unguessable URL, valid
+ * for one connection within a minute.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -30,11 +30,11 @@ import type { Activity } from '../delivery/events.js';
 import type { Channel, Listener } from './channels.js';
 import { type Streams, whenExpired } from './event-stream.js';
 
-/** What an address stands for, until somebody connects to it. */
+/** Reserved WebSocket URL, until a client connects to it. */
 interface Ticket {
   readonly access: Access;
   readonly wish: ChannelWish;
-  /** Gives back its place. */
+  /** Releases its slot. */
   readonly release: () => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -42,13 +42,13 @@ interface Ticket {
 const path = '{prefix}/notifications/WebSocketChannel2023';
 const accepted = ['application/ld+json', 'application/json', turtle];
 const longestDocument = 16 << 10;
-/** Milliseconds until an address that nobody used is none. */
+/** Lifetime of an unused URL, in milliseconds. */
 const validMs = 60_000;
-/** Bytes that a client who does not read may be behind, before it is cut off. */
+/** Maximum unread bytes of a client before it is disconnected. */
 const maxBehind = 256 << 10;
-/** Of what a client sends, which nobody reads. */
+/** Maximum bytes of a client message. They are discarded. */
 const maxReceived = 1024;
-/** Milliseconds that a client may take to say good-bye. */
+/** Timeout of the closing handshake, in milliseconds. */
 const goodByeMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
 
@@ -61,7 +61,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     maxPayload: maxReceived,
   });
   private readonly endpoint: string;
-  /** The path that every address begins with. */
+  /** Path prefix of all WebSocket URLs. */
   private readonly addresses: string;
 
   constructor(private readonly streams: Streams) {
@@ -70,7 +70,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     this.addresses = `${new URL(this.endpoint).pathname}/`;
   }
 
-  /** Clients of Solid find channels by this (Solid Protocol 4.1). */
+  /** Solid clients discover channels by this link (Solid Protocol 4.1). */
   get links(): Installation['links'] & object {
     const target = `${this.streams.platform.baseUri}/.well-known/solid`;
     return [{ target, relation: 'http://www.w3.org/ns/solid/terms#storageDescription' }];
@@ -89,13 +89,13 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     ];
   }
 
-  /** Takes a connection to one of its addresses. */
+  /** Accepts a connection to a reserved URL. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const [asked = ''] = (req.url ?? '').split('?', 1);
     if (!asked.startsWith(this.addresses)) return false;
     const name = asked.slice(this.addresses.length);
     const ticket = this.tickets.get(name);
-    // A page of another site that came to know the address has no use of it.
+    // Pages of another origin cannot use a leaked URL.
     if (!ticket || req.headers.origin !== ticket.access.origin) endUpgrade(socket, ticket ? 403 : 404);
     else {
       this.tickets.delete(name);
@@ -105,7 +105,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     return true;
   }
 
-  /** Revokes the addresses that were not used. */
+  /** Revokes unused URLs. */
   drain(): void {
     for (const { timer, release } of this.tickets.values()) {
       clearTimeout(timer);
@@ -118,7 +118,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     const { platform, places } = this.streams;
     const body = open();
     if (!accepted.includes(body.mediaType))
-      throw new LwsError('unsupported-media-type', `A channel is asked for as ${accepted.join(' or ')}.`, {
+      throw new LwsError('unsupported-media-type', `Send the channel request as ${accepted.join(' or ')}.`, {
         fields: { 'Accept-Post': accepted.join(', ') },
       });
     const sent = await readBody(body, longestDocument);
@@ -164,7 +164,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     };
   }
 
-  /** The topic is authorized again: the address may be a minute old. */
+  /** The topic is authorized again: the URL may be a minute old. */
   private async connect(
     { access, wish, release }: Ticket,
     req: IncomingMessage,
@@ -177,7 +177,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
       if (socket.destroyed) return release();
       await this.streams.channels.open(access, [wish.topic], (channel) => {
         let taken: WebSocket | undefined;
-        // Calls back at once, or answers a handshake that is none.
+        // Calls back synchronously, or answers an invalid handshake.
         this.wire.handleUpgrade(req, socket, head, (opened) => {
           taken = opened;
         });
@@ -188,7 +188,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
       });
     } catch (error) {
       if (!(error instanceof LwsError))
-        this.streams.platform.log.error({ err: error }, 'a connection could not be made a channel');
+        this.streams.platform.log.error({ err: error }, 'a WebSocket connection could not be opened as a channel');
       told(statusOf(error));
       endUpgrade(socket, statusOf(error));
     }
@@ -205,7 +205,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
       forget();
       channels.leave(channel, listener);
     };
-    // It may have been closed while access was decided; the channel has the listener only after this.
+    // The socket may have closed during authorization. The channel has the listener only after this.
     if (socket.destroyed) setImmediate(leave);
     else socket.once('close', leave);
   }
@@ -215,7 +215,7 @@ const deaf: Listener = { hear() {}, beat() {}, end() {} };
 
 function listenerOf(client: WebSocket, topic: string): Listener {
   let isAlive = true;
-  // What breaks the protocol closes the connection, and that is all there is to do.
+  // A protocol error closes the connection. Nothing else to do.
   client.on('error', () => client.terminate());
   client.on('pong', () => {
     isAlive = true;
@@ -248,33 +248,29 @@ const malformed = (detail: string): LwsError => new LwsError('malformed-body', d
 
 export interface ChannelWish {
   readonly topic: string;
-  /** Milliseconds since the epoch; absent: as long as it may. */
+  /** Milliseconds since the epoch. Absent: no limit. */
   readonly endAt?: number;
 }
 
-/**
- * What a document asks for.
- * @param now milliseconds since the epoch
- * @throws LwsError `malformed-body`
- */
+/** Parses a channel request. @param now milliseconds since the epoch @throws LwsError `malformed-body` */
 export function readChannel(document: unknown, now: number): ChannelWish {
-  if (!isObject(document)) throw malformed('A channel is a JSON object.');
+  if (!isObject(document)) throw malformed('The channel must be a JSON object.');
   const { type, topic, endAt } = document;
   if (![type].flat().some((each) => types.includes(each)))
-    throw malformed('The type of the channel has to be WebSocketChannel2023.');
+    throw malformed('The type of the channel must be WebSocketChannel2023.');
   const [iri, ...more] = [topic].flat();
   if (typeof iri !== 'string' || more.length > 0 || !isAbsoluteIri(iri))
-    throw malformed('The member topic is one absolute IRI.');
+    throw malformed('The member topic must be one absolute IRI.');
   if (endAt === undefined) return { topic: iri };
   const time = typeof endAt === 'string' ? parseDateTime(endAt) : Number.NaN;
-  if (!(time > now)) throw malformed('The member endAt is no date and time with a zone, or lies in the past.');
+  if (!(time > now)) throw malformed('The member endAt must be a future date and time with a time zone.');
   return { topic: iri, endAt: time };
 }
 
-/** The same of the triples of a document: the members of the one that is a channel. */
+/** Returns the members of the channel that the triples describe. */
 export function channelOfGraph(quads: readonly Quad[]): object {
   const channel = quads.find(({ predicate, object }) => predicate.value === rdf.type && types.includes(object.value));
-  // Without a prototype: the sender chooses the names.
+  // Without a prototype: the sender chooses the keys.
   const members: Record<string, string[]> = Object.create(null);
   for (const { subject, predicate, object } of quads)
     if (subject.equals(channel?.subject)) {
@@ -290,7 +286,7 @@ export const channelTurtle = ({ topic, endAt }: ChannelWish, id: string, receive
     endAt === undefined ? '' : ` ; notify:endAt "${new Date(endAt).toISOString()}"^^<${xsd.namespace}dateTime>`
   } .\n`;
 
-/** A channel as its subscriber is notified of it. */
+/** Returns the description of a channel for its subscriber. */
 export const channelDocument = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): object => ({
   '@context': contexts,
   id,
@@ -301,8 +297,8 @@ export const channelDocument = ({ topic, endAt }: ChannelWish, id: string, recei
 });
 
 /**
- * An event as a client of Solid reads it: what happened to the topic, and to a container's own members that they came or
- * went; `undefined` for what lies deeper, which is no business of that topic.
+ * Returns an event in Solid terms: changes of the topic, and members added to or removed from a container. `undefined` for deeper
+ * descendants, which the topic does not cover.
  */
 export function messageOf(
   { id, type, object, target, origin, published }: Activity,
@@ -315,7 +311,7 @@ export function messageOf(
   return undefined;
 }
 
-/** The description of what may be subscribed to, in Turtle. */
+/** Returns the description of the notification service, in Turtle. */
 export const solidDescription = (storage: string, subscription: string): string => `@prefix notify: <${notify}> .
 @prefix pim: <http://www.w3.org/ns/pim/space#> .
 <${storage}> a pim:Storage ; notify:subscription <${subscription}> .

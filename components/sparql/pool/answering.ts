@@ -1,7 +1,4 @@
-/**
- * How a query is answered over one snapshot: by whom is left to the host, which is a thread of queries, or the HTTP thread for short ones.
- * It must not know who asks.
- */
+/** Answers a query over one snapshot, in a query thread or, for short queries, in the HTTP thread. Independent of the caller. */
 
 import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceCall } from '../../../lib/query/access/service-call.js';
@@ -16,23 +13,23 @@ import type { AnswerPart, AskedTask, Purpose, QueryQuestions, TimeLimit } from '
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
 
-/** Somebody who owns more than so many resources is asked for graph by graph. */
+/** Callers who own more resources are authorized graph by graph. */
 const maxOwned = 1000;
 
 export interface QueryHost extends Pick<AskOptions, 'loadEngine'> {
   readonly level: Level;
   readonly layers: MemoryLayers;
   readonly storage: string;
-  /** Absent: they are read for each query. */
+  /** Absent: read for each query. */
   readonly hidden?: RememberedStaged;
-  /** Makes what is called between two blocks of rows, and throws when the query has to end. */
+  /** Returns a check that is called between two blocks of rows, and throws when the query must end. */
   limits(limit: TimeLimit): () => void;
 }
 
-/** Who has asked: is sent parts of the answer, and asked in turn. */
+/** Caller of the query thread: receives parts of the result, and answers questions. */
 export type Asking = Pick<Caller<QueryQuestions, AnswerPart>, 'ask' | 'send' | 'moves'>;
 
-/** Begins a query, or an update. */
+/** Starts a query or an update. */
 async function start(
   { level, layers, storage, hidden: remembered, limits, loadEngine }: QueryHost,
   { task, limit, asked, presumed, snapshot }: AskedTask & { readonly snapshot: LevelSnapshot },
@@ -41,7 +38,7 @@ async function start(
   const hiddenThen = remembered?.of(level, snapshot) ?? (() => stagedGraphs(level, snapshot));
   const decide = async (iris: readonly string[], purpose: Purpose = 'read'): Promise<readonly boolean[]> => {
     const answers = await caller.ask('decide', iris, purpose);
-    if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
+    if (answers.length !== iris.length) throw new Error('The number of decisions differs from the number of graphs.');
     return answers;
   };
   const { scope, changes } =
@@ -64,8 +61,8 @@ async function start(
 }
 
 /**
- * Answers a query. One part is kept back and is what this returns, so that a small answer is one message.
- * @throws NeedsIndexError before anything is sent; what ends the query
+ * Answers a query. Returns the last part of the result, so that a small result is one message.
+ * @throws NeedsIndexError before the first part, or the error that ends the query
  */
 export async function answered(host: QueryHost, given: AskedTask, caller: Asking): Promise<AnswerPart> {
   const snapshot = host.level.snapshot();

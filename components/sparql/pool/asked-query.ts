@@ -1,4 +1,4 @@
-/** One query in one thread, from its task to the end of its answer: limits, what the thread asks for, and how fast its answer is taken. */
+/** One query in a thread, from its task to the end of the result: limits, questions of the thread, and backpressure of the client. */
 import type { Readable } from 'node:stream';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import { LwsError } from '../../../lib/errors.js';
@@ -13,27 +13,27 @@ import type { QueryFunctions } from './query-worker.js';
 
 export interface QueryJob {
   readonly task: QueryTask;
-  /** Whose query it is. */
+  /** Client of the query, for fair queueing. */
   readonly client: string;
   readonly standing: CallerClass;
-  /** What the client may read; asked, or asked again, when the thread has its snapshot. */
+  /** Returns the read access of the caller. Evaluated, again if necessary, after the thread has its snapshot. */
   readonly scope: () => Promise<GraphScope>;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly gone: AbortSignal;
-  /** Answers what the thread cannot decide. */
+  /** Decides for graphs that the thread cannot decide. */
   readonly decide: (iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>;
-  /** Asks another endpoint, as long as the query runs. */
+  /** Calls another endpoint, at most until the query ends. */
   readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
 }
 
 export interface QueryAnswer {
   readonly mediaType: string;
   readonly hint?: string | undefined;
-  /** A small answer comes whole. */
+  /** A small result is one buffer. */
   readonly body: Buffer | Readable;
 }
 
-/** What answers queries: a thread of them, or what is called like one. */
+/** Executor of queries: a thread, or an object with the same interface. */
 export type Answerer = Pick<Thread<QueryFunctions>, 'isReady' | 'exited' | 'call' | 'end'>;
 
 export interface QueryRules {
@@ -43,28 +43,28 @@ export interface QueryRules {
 
 export class AskedQuery {
   private body: ThreadOutput | undefined;
-  /** Ends its calls of other endpoints. */
+  /** Aborts the calls of other endpoints. */
   private calls: AbortController | undefined;
-  /** The scope that the query has begun with. */
+  /** Scope with which the query started. */
   private presumed: GraphScope | undefined;
   private confirmed: Promise<void> | undefined;
 
-  /** @param begun is called when the answer begins */
+  /** @param begun called when the result begins */
   constructor(
     private readonly job: QueryJob,
     private readonly rules: QueryRules,
     private readonly begun: (answer: QueryAnswer) => void,
   ) {}
 
-  /** Returns when the answer has ended. @throws what a client is told */
+  /** Resolves when the result has ended. @throws LwsError for the client */
   async run(thread: Answerer): Promise<void> {
     try {
       this.end(await this.ask(thread));
     } catch (error) {
       const refusal = refusalOf(error, this.rules.limit);
-      // What came before it is begun before it fails, however long the scope takes.
+      // The result starts before the error, even if the scope takes long.
       await this.confirmed?.catch(() => {});
-      // After the first byte only a broken connection says that the answer is not whole.
+      // After the first byte, only a reset tells the client that the result is incomplete.
       this.body?.destroy(refusal as Error);
       throw refusal;
     } finally {
@@ -76,8 +76,8 @@ export class AskedQuery {
     const { job } = this;
     const { memory, limit } = this.rules;
     let asked = memory?.asked;
-    // Saves a way there and back: what most may read is the same for everything. The changes that an index in memory needs,
-    // and the time that a new thread takes, are only known when it has begun.
+    // Saves a round trip: for most callers, all graphs have the same access. Changes for the in-memory index, and the delay of a
+    // new thread, are only known after it has started.
     if (!asked && thread.isReady) {
       const scope = await this.answered(job.scope());
       if (typeof scope === 'string') this.presumed = scope;
@@ -115,7 +115,7 @@ export class AskedQuery {
     return last;
   }
 
-  /** Waits with what a presumed scope has led to, until the scope, asked again, is the same. */
+  /** Waits with the result of a presumed scope until the scope is confirmed. */
   private confirm(): Promise<void> | undefined {
     if (this.presumed !== undefined)
       this.confirmed ??= this.answered(this.job.scope()).then((scope) => {
@@ -128,7 +128,7 @@ export class AskedQuery {
     const confirmed = this.confirm();
     if (confirmed) await confirmed;
     if (!this.body) {
-      // A client that goes away ends its query.
+      // The query ends when the client disconnects.
       this.body = new ThreadOutput(() => void thread.end());
       this.begun({ ...head, body: this.body });
     }
@@ -142,7 +142,7 @@ export class AskedQuery {
     } else this.begun({ ...head, body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) });
   }
 
-  /** @throws LwsError when what the query needs to know cannot be had */
+  /** @throws LwsError if a question of the query cannot be answered */
   private answered<T>(promise: Promise<T>): Promise<T> {
     return promise.catch((cause: unknown) => {
       throw new LwsError('query-limit', 'The query was interrupted.', { cause });

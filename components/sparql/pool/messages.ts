@@ -1,4 +1,4 @@
-/** What the HTTP thread and a query thread say to each other. */
+/** Messages between the HTTP thread and query threads. */
 
 import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
@@ -6,27 +6,27 @@ import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/servi
 import type { GraphChanges, MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
 import type { AcceptedFormats, SparqlRequest } from '../protocol/protocol.js';
 
-/** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */
+/** Permission on a graph: read it, know that it exists, or create it. */
 export type Purpose = 'read' | 'know' | 'make';
 
 export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
-  /** What relative references in the query are relative to. */
+  /** Base IRI of the query. */
   readonly base: string;
-  /** A container's subtree, or one resource; absent: the whole storage. */
+  /** Container (with its subtree) or resource. Absent: the whole storage. */
   readonly within?: string;
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
   readonly maxBytes: number;
-  /** It is an update: what it would change is the answer. */
+  /** For updates: the result is the changes to make. */
   readonly update?: { readonly systemPrefix: string };
-  /** Hosts that SERVICE may name. */
+  /** Hosts allowed in SERVICE. */
   readonly allowedServices: readonly AllowedHost[];
 }
 
-/** When a query is ended, by itself or with its thread. */
+/** Time limit of a query, enforced in the thread or by ending the thread. */
 export interface TimeLimit {
   readonly timeoutMs: number;
-  /** The setting that says so, or the parameter of the request. */
+  /** Name of the setting or request parameter. */
   readonly by: string;
 }
 
@@ -34,31 +34,31 @@ export interface AskedTask {
   readonly task: QueryTask;
   readonly limit: TimeLimit;
   readonly asked: MemoryAsked | undefined;
-  /** What the caller may read is presumed; absent: it is asked for. */
+  /** Presumed read access of the caller. Absent: the thread asks for it. */
   readonly presumed: GraphScope | undefined;
 }
 
-/** A part of the answer, with the format. */
+/** Part of the result, with its format. */
 export interface AnswerPart {
   readonly mediaType: string;
   readonly hint?: string | undefined;
   readonly chunk: Uint8Array<ArrayBuffer>;
 }
 
-/** What the thread asks for. */
+/** Questions of a query thread. */
 export interface QueryQuestions {
-  /** Decided after the snapshot was taken, so that nothing is shown that was revoked before it. */
+  /** Evaluated after the snapshot is taken, so that earlier revocations apply. */
   scope(): Promise<{ readonly scope: GraphScope; readonly changes: GraphChanges | undefined }>;
-  /** The answers are in the order of the IRIs. */
+  /** Decisions, in the order of the IRIs. */
   decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
-  /** Resolves when the index in memory can be used, or none is needed any more. `undefined`: there is none. */
+  /** Resolves when the in-memory index is ready or not needed. `undefined`: there is none. */
   index(): Promise<MemoryAsked | undefined>;
   /** The thread opens no sockets. */
   service(call: ServiceCall): Promise<ServiceAnswer>;
 }
 
 export interface QueryThreadData {
-  /** The folder of the LevelDB, which the thread opens for itself. */
+  /** Directory of the LevelDB, which the thread opens itself. */
   readonly folder: string;
   readonly storage: string;
 }

@@ -1,4 +1,4 @@
-/** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker, which is killed if it must be. */
+/** Runs a query on the caller's dataset, and returns chunks of the result. Meant for a worker that can be terminated. */
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
 import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
@@ -13,18 +13,15 @@ import type { QueryTask } from './messages.js';
 
 export interface QueryRun {
   readonly mediaType: string;
-  /** What the client may have meant otherwise: the field LWS-Hint. */
+  /** Possible mistake in the query, sent as LWS-Hint. */
   readonly hint?: string | undefined;
   readonly chunks: AsyncIterable<string>;
 }
 
-/** Characters of a chunk, about. */
+/** Approximate length of a chunk, in characters. */
 const chunkLength = 32_768;
 
-/**
- * Runs a query.
- * @throws LwsError as `readQuery`; `not-acceptable` when the client takes no format of what the query gives; NeedsIndexError
- */
+/** Runs a query. @throws LwsError as `readQuery`, `not-acceptable` if the client accepts no format of the result, NeedsIndexError */
 export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryRun> {
   const query = await parseQuery(task.query, task.base, task);
   const dataset = { ...run, ...graphsOf(task, query) };
@@ -53,7 +50,7 @@ export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryR
   }
 }
 
-/** Names functions in ASCII, as fields have to be. */
+/** Lists functions in ASCII, as header fields require. */
 const hintOf = (functions: readonly string[]): string =>
   `Unknown function, whose result is an error: ${functions
     .slice(0, 3)
@@ -85,8 +82,8 @@ async function startQuery(task: QueryTask, query: ReadQuery, answers: QueryAnswe
 }
 
 /**
- * The dataset of the request wins over that of the query (SPARQL 1.1 Protocol 2.1.4). A query on one resource needs no look at
- * others, where it says nothing else; what it may not see is not readable in any case.
+ * The dataset of the request overrides that of the query (SPARQL 1.1 Protocol 2.1.4). A query on one resource reads only that one
+ * unless it names others. Unreadable graphs stay unreadable in any case.
  */
 function graphsOf(
   { defaultGraphs, namedGraphs, within }: QueryTask,
@@ -99,16 +96,13 @@ function graphsOf(
 }
 
 const notAcceptable = (what: string): LwsError =>
-  new LwsError('not-acceptable', `The answer is a ${what}, and the Accept field takes none of its formats.`);
+  new LwsError('not-acceptable', `The result is a ${what}, and the Accept field contains none of its formats.`);
 
 async function* once(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/**
- * Rows or triples as long as they may be, before any of a block is written: one long text may be in all of them.
- * @throws LwsError `too-complex` over a limit
- */
+/** Limits the rows or triples before a block is written: all of them may contain one long text. @throws LwsError `too-complex` over a limit */
 async function* counted<T extends ResultRow | Quad>(
   blocks: AsyncIterable<T[]>,
   { maxResults, maxBytes }: QueryTask,
@@ -120,7 +114,7 @@ async function* counted<T extends ResultRow | Quad>(
     if (count > maxResults)
       throw new LwsError(
         'too-complex',
-        `The query has more than ${maxResults} results (lws.sparql.endpoint.max-results). Ask for less, or with LIMIT and OFFSET.`,
+        `The query has more than ${maxResults} results (lws.sparql.endpoint.max-results). Make it more selective, or use LIMIT and OFFSET.`,
       );
     for (const item of block) {
       const length = lengthOf(item);
@@ -131,7 +125,7 @@ async function* counted<T extends ResultRow | Quad>(
   }
 }
 
-/** Characters of one row: it is written at once, in which each may become six. */
+/** Maximum characters of one row: it is serialized at once, with up to six bytes per character. */
 const maxOfOne = 8 << 20;
 
 function lengthOf(item: ResultRow | Quad): number {
@@ -154,7 +148,7 @@ async function* measured(chunks: AsyncIterable<string>, maxBytes: number): Async
 const tooLong = (maxBytes: number): LwsError =>
   new LwsError(
     'too-complex',
-    `The answer is longer than ${maxBytes >> 20} MiB (lws.sparql.endpoint.max-answer-mb). Ask for less, or with LIMIT and OFFSET.`,
+    `The result is larger than ${maxBytes >> 20} MiB (lws.sparql.endpoint.max-answer-mb). Make the query more selective, or use LIMIT and OFFSET.`,
   );
 
 async function* rowChunks(

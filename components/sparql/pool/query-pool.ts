@@ -1,4 +1,4 @@
-/** Queries in worker threads that are shared between clients. */
+/** Pool of query threads, shared between clients. */
 import { priorityOf } from '../../../lib/authorization/client.js';
 import { type Metric, metric } from '../../../lib/metrics.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
@@ -13,36 +13,36 @@ import type { ShortQueries } from './short-queries.js';
 
 export interface QueryPoolOptions extends QueryThreadData {
   readonly size: number;
-  /** The most threads that strangers hold together. */
+  /** Maximum threads for all callers without grants together. */
   readonly strangers: number;
   readonly timeoutMs: number;
   readonly strangerTimeoutMs: number;
   readonly memoryMb: number;
-  /** Queries that may wait. */
+  /** Maximum queued queries. */
   readonly queue: number;
   readonly memory?: MemoryIndex | undefined;
-  /** What short queries are answered from without a thread; absent: none is. */
+  /** Store for short queries in the HTTP thread. Absent: all queries run in worker threads. */
   readonly store?: Store;
-  /** Controllers of this storage are the operators of the process. */
+  /** True if controllers of this storage are the operators of the process. */
   readonly isHome?: boolean;
 }
 
-/** A thread that nobody needs for so long is let go. */
+/** Idle time after which a thread is ended, in milliseconds. */
 const idleMs = 600_000;
 
-/** A thread that computes without a pause is killed so long after it was told to end. */
+/** Grace period before a busy thread is terminated, in milliseconds. */
 const graceMs = 200;
 
 /**
- * After so many queries, the HTTP thread loads what it answers short ones with, in a pause: so many milliseconds of which it takes so large a part.
- * Where none has come after so many looks, it does not wait for one any longer.
+ * After this number of queries, the HTTP thread loads the modules for short queries in an idle moment: an interval (ms) with at
+ * most this share of load. After the last number of intervals it loads them in any case.
  */
 const [manyQueries, pauseMs, pauseShare, mostLooks] = [8, 250, 0.2, 240];
 
-/** The threads of all pools of this process whose queries have the same memory, by that. */
+/** Thread slots by memory limit, shared by all pools of this process. */
 const placesOf = new Map<number, ThreadSlots>();
 
-/** The pool of this process that has a thread loaded ahead. */
+/** Pool of this process that has preloaded a thread. */
 let warmed: QueryPool | undefined;
 
 export class QueryPool {
@@ -65,7 +65,7 @@ export class QueryPool {
       idleMs,
       isShared: true,
       graceMs,
-      // Who controls the storage always finds a thread, unless there is only one.
+      // Controllers always have a free thread, unless there is only one.
       ranks: [size, Math.max(1, size - 1), strangers],
       data: { folder, storage } satisfies QueryThreadData,
       onSpawn: (thread) => memory?.serve(thread),
@@ -73,15 +73,15 @@ export class QueryPool {
     });
   }
 
-  /** Loads one thread before it is needed: one for a process, whatever number of storages it has. */
+  /** Preloads one thread per process, for any number of storages. */
   warm(): void {
     warmed ??= this;
     if (warmed === this) this.threads.warm();
   }
 
   /**
-   * Runs a query, and resolves when its answer begins.
-   * @throws LwsError `too-busy` over the waiting queue; `query-limit` at a limit; what the worker refuses
+   * Runs a query, and resolves when its result begins.
+   * @throws LwsError `too-busy` if the queue is full, `query-limit` at a limit, or the error of the worker
    */
   async run(job: QueryJob): Promise<QueryAnswer> {
     const { memory } = this.options;
@@ -99,7 +99,7 @@ export class QueryPool {
     });
   }
 
-  /** Waits until the thread has little to do: what is loaded takes it a tenth of a second. */
+  /** Waits until the thread is nearly idle: loading blocks it for 0.1 s. */
   private loadShort(store: Store): void {
     const { eventLoopUtilization } = performance;
     let before = eventLoopUtilization();
@@ -131,25 +131,25 @@ export class QueryPool {
     return { timeoutMs: most, by: `lws.sparql.endpoint.${isStranger ? 'stranger-' : ''}timeout-seconds` };
   }
 
-  /** For those who watch the server. */
+  /** Metrics of the pool. */
   measures(): readonly Metric[] {
     const { threads, busy, killed, waiting, begun } = this.threads.state;
     return [
-      metric('gauge', 'sparql_threads', 'Threads for queries.', threads),
-      metric('gauge', 'sparql_threads_busy', 'Queries that run, each on a snapshot.', busy),
-      metric('gauge', 'sparql_queries_waiting', 'Queries that wait for a thread.', waiting),
-      metric('counter', 'sparql_queries_total', 'Queries that were begun in a thread of their own.', begun),
+      metric('gauge', 'sparql_threads', 'Query threads.', threads),
+      metric('gauge', 'sparql_threads_busy', 'Running queries, each on a snapshot.', busy),
+      metric('gauge', 'sparql_queries_waiting', 'Queued queries.', waiting),
+      metric('counter', 'sparql_queries_total', 'Queries started in a query thread.', begun),
       metric(
         'counter',
         'sparql_short_queries_total',
-        'Queries that the HTTP thread answered.',
+        'Queries answered in the HTTP thread.',
         this.short?.answered ?? 0,
       ),
-      metric('counter', 'sparql_threads_killed_total', 'Threads that were ended with their query.', killed),
+      metric('counter', 'sparql_threads_killed_total', 'Threads terminated together with their query.', killed),
     ];
   }
 
-  /** Ends all queries; those that come wait until what it returns is called. */
+  /** Ends all queries. New ones wait until the returned function is called. */
   async pause(): Promise<() => void> {
     const paused = await Promise.all([this.threads.pause(), this.short?.pause()]);
     return () => {

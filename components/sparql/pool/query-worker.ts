@@ -1,6 +1,6 @@
 /**
- * The thread that queries run in: it opens the server's LevelDB for itself, answers one query at a time, and may be ended
- * at any moment. It must not know who asks.
+ * Query thread: opens the server's LevelDB itself, answers one query at a time, and may be terminated at any moment. Independent
+ * of the caller.
  */
 
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
@@ -14,7 +14,7 @@ import { answered } from './answering.js';
 import type { AnswerPart, AskedTask, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
 
-/** A query that needs the index begins again when it is there, and again where a later one has come meanwhile. */
+/** A query that needs the index restarts when it is ready, and again if a newer one exists by then. */
 const maxAttempts = 5;
 
 const { folder: first } = threadData as QueryThreadData;
@@ -22,7 +22,7 @@ let { storage } = threadData as QueryThreadData;
 let layers = new MemoryLayers();
 let opened = acquire(() => openLevel(first));
 
-/** What is called between two blocks of rows; throws when the query has to end. */
+/** Returns a check that is called between two blocks of rows, and throws when the query must end. */
 function limits(limit: TimeLimit): () => void {
   const check = checkOf({ timeoutMs: limit.timeoutMs, timeout: () => timeout(limit), outOfMemory });
   return () => {
@@ -32,14 +32,14 @@ function limits(limit: TimeLimit): () => void {
 }
 
 const functions = {
-  /** Lets go of a storage, and opens another one. What comes behind this call is about that one. */
+  /** Closes a storage, and opens another one. Later messages concern the new one. */
   async turnTo({ folder, storage: next }: QueryThreadData): Promise<void> {
     [storage, layers] = [next, new MemoryLayers()];
     opened = opened.then(release).then(() => acquire(() => openLevel(folder)));
     await opened;
   },
 
-  /** The index in memory from here on; `undefined`: there is none. */
+  /** Sets the in-memory index. `undefined`: there is none. */
   use(base: MemoryBase | undefined): void {
     layers.use(base);
   },
@@ -51,7 +51,7 @@ const functions = {
         return await answered({ level, layers, storage, limits, loadEngine: loadStockEngine }, given, caller);
       } catch (error) {
         if (!(error instanceof NeedsIndexError)) throw error;
-        // The snapshot has to be later than what the index knows of changes.
+        // The snapshot must be newer than the changes of the index.
         given = { ...given, asked: await caller.ask('index'), presumed: undefined };
       }
     throw interrupted();

@@ -1,6 +1,6 @@
 /**
- * What an update would change, as lines of JSON: it is computed in a worker, which writes nothing, and written by the thread that has
- * the store. It must not know who asks.
+ * Computes the changes of an update, as JSON lines. Runs in a worker, which writes nothing. The thread with the store writes
+ * them. Independent of the caller.
  */
 import { LwsError } from '../../../lib/errors.js';
 import type { AskOptions } from '../../../lib/query/answers.js';
@@ -18,26 +18,26 @@ export interface UpdateRunOptions
   extends Pick<UpdateOptions, 'readable' | 'assertTime'>,
     Pick<AskOptions, 'level' | 'snapshot' | 'memory'> {
   readonly storage: string;
-  /** Graphs that are being written, or removed. */
+  /** Graphs that are being written or deleted. */
   readonly hidden: ReadonlySet<string>;
-  /** Asks the authorizer; absent: the caller may read everything. */
+  /** Asks the authorizer. Absent: the caller can read everything. */
   readonly decide: ((iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>) | undefined;
 }
 
-/** A graph that is changed; lines of its keys follow. */
+/** A changed graph, followed by lines with its keys. */
 export type UpdateLine =
   | { readonly graph: Omit<GraphUpdate, 'added' | 'removed'> }
   | { readonly added: readonly string[] }
   | { readonly removed: readonly string[] };
 
 const keysOfLine = 200;
-/** Characters of keys that one operation may name, and that may come or go. */
+/** Maximum characters of keys that one operation may create, and that may be inserted or deleted in total. */
 const [maxMade, maxChanged] = [32 << 20, 16 << 20];
 
 /**
  * Runs an update.
- * @throws LwsError as `readGraphsUpdate`, `computeUpdate`, `assertName`; `bad-request` for a graph that is none, and where both the request
- *   and the update name a dataset
+ * @throws LwsError as `readGraphsUpdate`, `computeUpdate` or `assertName`, `bad-request` for an invalid graph, or if both request
+ * and update name a dataset
  */
 export async function runUpdate(
   task: QueryTask,
@@ -50,7 +50,7 @@ export async function runUpdate(
   if (isGiven && update.namesDataset)
     throw new LwsError(
       'bad-request',
-      'The request has using-graph-uri or using-named-graph-uri, and the update has USING or WITH. It can be one of them.',
+      'The dataset is named twice: by using-graph-uri or using-named-graph-uri, and by USING or WITH. Use one of them.',
     );
   const dataset = isGiven ? { defaultGraphs: defaultGraphs ?? [], namedGraphs: namedGraphs ?? [] } : {};
   const graphs = await computeUpdate(update.steps, {
@@ -64,7 +64,7 @@ export async function runUpdate(
   return { mediaType: 'application/x-ndjson', chunks: linesOf(graphUpdates(graphs, update.prefixes)) };
 }
 
-/** @throws LwsError for what is no name of an RDF resource */
+/** @throws LwsError unless the name is valid for an RDF resource */
 function assertGraph(
   iri: string,
   names: { readonly rootIri: string; readonly systemPrefix: string },
@@ -78,12 +78,12 @@ function assertGraph(
     const code = error.code === 'not-found' ? 'bad-request' : error.code;
     throw new LwsError(
       code,
-      `The graph ${shown} cannot be changed: graphs are resources of this storage. ${error.message}`,
+      `The graph ${shown} cannot be changed: its name is not valid for a resource of this storage. ${error.message}`,
     );
   }
   if (isContainerIri(iri))
-    throw new LwsError('bad-request', `The graph ${shown} cannot be changed: it has the name of a container.`);
-  // What is being removed there would be found again.
+    throw new LwsError('bad-request', `The graph ${shown} cannot be changed: it is the name of a container.`);
+  // Quads of a deletion in progress would be found again.
   if (hidden.has(iri)) throw interrupted();
 }
 
@@ -95,7 +95,7 @@ async function* linesOf(graphs: AsyncIterable<GraphUpdate>): AsyncGenerator<stri
   }
 }
 
-/** A few keys at a time. */
+/** Yields a few keys at a time. */
 function* inLines(keys: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < keys.length; at += keysOfLine) yield keys.slice(at, at + keysOfLine);
 }

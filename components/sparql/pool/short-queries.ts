@@ -1,6 +1,6 @@
 /**
- * Queries that the HTTP thread answers itself, beside those of the threads: a lookup takes less work than the way to a thread and back. Whether
- * one is short is a matter of its form and of what it takes, and it is begun anew in a thread when it is not. It must not know who asks.
+ * Short queries run in the HTTP thread: a lookup costs less than the round trip to a query thread. A query qualifies by its form,
+ * and restarts in a query thread if it exceeds the limits. Independent of the caller.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { lruCache } from '../../../lib/caches.js';
@@ -17,28 +17,31 @@ import { type Asking, answered } from './answering.js';
 import { type Answerer, AskedQuery, type QueryAnswer, type QueryJob, type QueryRules } from './asked-query.js';
 import type { AnswerPart, AskedTask, QueryTask } from './messages.js';
 
-/** It takes more than a short one. */
+/** Thrown when a query exceeds the limits of a short one. */
 class NotShortError extends Error {}
 
 /**
- * Characters of a text, and what a query may read and make: matches and rows, of which some hundred take a tenth of a millisecond. Both are
- * counted of what the caller may read, so that nothing else decides where a query is answered; the most are some milliseconds of a thread
- * that is warm.
+ * Maximum length of the text, in characters, and work: matches and rows read or created, about 0.1 ms per some hundreds. Only
+ * readable graphs are counted, so that the place of execution reveals nothing. The maximum is a few milliseconds in a warm
+ * thread.
  */
 const [maxLength, maxWork] = [2048, 8000];
 /** Maximum number of tokens in the text. Parsing takes about 20 µs for each. */
 const maxTokens = 400;
 const token = /\w+|[^\s\w]/g;
-/** Milliseconds of the processor after which it is not short whatever it has read, and parts of the answer before the last. */
+/** Maximum CPU time in milliseconds, whatever was read, and maximum parts of the result before the last. */
 const [maxMs, maxParts] = [20, 4];
-/** Quads that changed since the index was built: the HTTP thread has them in an order of its own. */
+/** Maximum quads changed since the index was built. The HTTP thread keeps them in its own sorted index. */
 const maxChanged = 2000;
-/** Queries that may wait for each other, and milliseconds in which one of them has to end: it may have to ask another server for a group. Others are for the threads. */
+/** Maximum queued queries, and their timeout in milliseconds: one may have to fetch a remote group. Others use the query threads. */
 const [maxWaiting, maxWaitMs] = [64, 20];
-/** What took too much so often, and never less, within so many milliseconds is not tried again as long: once may be chance. Strangers pause so many times what theirs took. */
+/**
+ * A form that exceeded the limits this often, and never ran within them, is not tried again for this many milliseconds. One
+ * failure may be chance. Callers without grants pause for a multiple of the time they used.
+ */
 const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 
-/** Operations of which none takes more than the rows that it is given and the quads that it reads. */
+/** Operations whose work is bounded by their input rows and the quads they read. */
 const operations = new Set(
   'project distinct reduced slice orderby group join leftjoin union filter bgp pattern extend values ask construct expression'.split(
     ' ',
@@ -46,7 +49,10 @@ const operations = new Set(
 );
 /** Maximum number of operations, terms and expressions: the work for each row grows with it. */
 const maxNodes = 100;
-/** Functions and aggregates in constant time for each row. Arithmetic, casts, MIN and MAX are not: a number can have thousands of digits. */
+/**
+ * Functions and aggregates in constant time for each row. Arithmetic, casts, MIN and MAX are excluded: a number can have
+ * thousands of digits.
+ */
 const functions = new Set(
   (
     '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str ' +
@@ -64,10 +70,10 @@ interface Node {
   readonly graph?: { readonly termType: string };
 }
 
-/** What `mayBeShort` has said of queries that are kept (`parseQuery`). */
+/** Cached results of `mayBeShort` for cached queries (`parseQuery`). */
 const verdicts = new WeakMap<Algebra.Operation, boolean>();
 
-/** A query that may be short: it names where it begins, and has no operator that makes much of little. */
+/** Returns true for a query that may be short: it has a constant to start from, and no operator that multiplies rows. */
 function mayBeShort(algebra: Algebra.Operation): boolean {
   const verdict = verdicts.get(algebra) ?? hasShortForm(algebra);
   verdicts.set(algebra, verdict);
@@ -108,37 +114,37 @@ export interface ShortQueriesOptions {
   readonly storage: string;
   readonly level: () => Level;
   readonly hidden: RememberedStaged;
-  /** Controllers of this storage are the operators of the process. */
+  /** True if controllers of this storage are the operators of the process. */
   readonly isHome: boolean;
 }
 
 export class ShortQueries implements Answerer {
   readonly isReady = true;
-  /** The HTTP thread stays. */
+  /** Never resolves: the HTTP thread does not exit. */
   readonly exited = new Promise<void>(() => {});
   private readonly layers = new MemoryLayers();
-  /** Forms that took too much, and how often. */
+  /** Number of exceeded limits, by form of the query. */
   private readonly long = lruCache<number>(1000, longMs);
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
   private ended = 0;
   private strangersAt = 0;
   private isPaused = false;
-  /** One of them waits for others than the disk. */
+  /** True while a query waits for more than the disk. */
   private isStuck = false;
-  /** Queries that were answered. */
+  /** Number of answered queries. */
   answered = 0;
 
   private constructor(private readonly options: ShortQueriesOptions) {}
 
-  /** Loads what they need: a tenth of a second, in which the thread does nothing else. */
+  /** Loads the modules: blocks the thread for 0.1 s. */
   static async load(options: ShortQueriesOptions): Promise<ShortQueries> {
     await loadQueryEngine();
     await loadParser();
     return new ShortQueries(options);
   }
 
-  /** Runs a query that is short; `undefined`: it belongs into a thread. @throws what a client is told */
+  /** Runs a short query. `undefined`: it must run in a query thread. @throws LwsError for the client */
   async run(job: QueryJob, rules: QueryRules): Promise<QueryAnswer | undefined> {
     const { task, standing } = job;
     const isOperator = standing === 'controller' && this.options.isHome;
@@ -225,7 +231,7 @@ export class ShortQueries implements Answerer {
     return { ...last, chunk: parts.length === 0 ? last.chunk : Buffer.concat([...parts, last.chunk]) } as never;
   }
 
-  /** None is under way when this has resolved, and others go to the threads until what it returns is called. */
+  /** Resolves when none is running. Until the returned function is called, queries run in the query threads. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
     await this.last;
@@ -239,7 +245,7 @@ export class ShortQueries implements Answerer {
   }
 }
 
-/** The clock runs from the first block on: what comes before waits for the disk. */
+/** The timer starts at the first block: before it, the query waits for the disk. */
 function shortLimits(): (work?: number) => void {
   let endAt: number | undefined;
   let used: NodeJS.CpuUsage;
@@ -250,7 +256,7 @@ function shortLimits(): (work?: number) => void {
     const now = performance.now();
     if (endAt === undefined) [endAt, used] = [now + maxMs, process.cpuUsage()];
     if (now <= endAt) return;
-    // On a busy machine time goes by in which the thread does not run.
+    // CPU time, because wall time is not reliable on a busy machine.
     const { user, system } = process.cpuUsage(used);
     if (user + system > maxMs * 1000) throw new NotShortError();
   };

@@ -1,4 +1,4 @@
-/** The request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): what is asked, of which graphs, in which formats. */
+/** Request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): query, dataset and formats. */
 import { LwsError } from '../../../lib/errors.js';
 import { chooseMediaType } from '../../../lib/fields/accept.js';
 import { acceptedRanges } from '../../../lib/http/negotiate.js';
@@ -19,7 +19,7 @@ export const resultFormats = [
 ] as const;
 export type ResultFormat = (typeof resultFormats)[number];
 
-/** Names that tools send for the same formats. */
+/** Short names of formats that tools send. */
 const aliases: Readonly<Record<string, ResultFormat>> = {
   'application/json': 'application/sparql-results+json',
   'application/xml': 'application/sparql-results+xml',
@@ -28,15 +28,15 @@ const aliases: Readonly<Record<string, ResultFormat>> = {
 
 export interface SparqlRequest {
   readonly query: string;
-  /** FROM and FROM NAMED of the request, which win over the query's; absent: not said. */
+  /** Dataset of the request, which overrides FROM and FROM NAMED of the query. */
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
   readonly isUpdate?: boolean;
   /** Values of the query's variables. */
   readonly parameters?: Parameters;
-  /** Milliseconds after which the client wants a query to be ended, where that is sooner than the setting. */
+  /** Timeout requested by the client, in milliseconds, if shorter than the setting. */
   readonly timeoutMs?: number;
-  /** Asks for the plan of a query instead of its answer: as it is expected, or after a run. */
+  /** Requests the plan of a query instead of its result: estimated, or measured in a run. */
   readonly explain?: Explain;
 }
 
@@ -44,9 +44,9 @@ const explains = ['plan', 'run'] as const;
 export type Explain = (typeof explains)[number];
 
 export interface RequestLimits {
-  /** Bytes of a query. */
+  /** Maximum size of a query, in bytes. */
   readonly maxBytes: number;
-  /** Bytes of an update; absent: there are none. */
+  /** Maximum size of an update, in bytes. Absent: updates are off. */
   readonly maxUpdateBytes?: number | undefined;
 }
 
@@ -73,40 +73,37 @@ function explainOf([text, ...others]: readonly string[]): Explain {
   if (others.length > 0 || !found)
     throw new LwsError(
       'bad-request',
-      'The parameter explain is plan, which runs nothing, or run, which tells rows and times after a run; once.',
+      'The parameter explain must be given once, as plan (does not run the query) or run (reports rows and times of a run).',
     );
   return found;
 }
 
-/** Seconds, as other servers take them, in milliseconds. @throws LwsError `bad-request` */
+/** Parses seconds, as other servers do, into milliseconds. @throws LwsError `bad-request` */
 function timeoutOf([text, ...others]: readonly string[]): number {
   const milliseconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text!) ? Math.ceil(Number(text) * 1000) : 0;
   if (others.length > 0 || milliseconds === 0)
     throw new LwsError(
       'bad-request',
-      `The parameter timeout is ${others.length > 0 ? 'given twice' : JSON.stringify(text!.slice(0, 60))}; expected seconds above 0, such as 2.5.`,
+      `The parameter timeout is ${others.length > 0 ? 'repeated' : JSON.stringify(text!.slice(0, 60))}; expected seconds above 0, such as 2.5.`,
     );
   return milliseconds;
 }
 
-/** `GET ?query=`; `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
+/** Parses `GET ?query=`. Returns `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
 export function requestOfUrl(parameters: URLSearchParams, maxBytes: number): SparqlRequest | undefined {
   if (parameters.has('update'))
     throw new LwsError(
       'bad-request',
-      'Updates are not possible by GET or in a form here. PATCH a resource, or turn on lws.sparql.endpoint.update.',
+      'GET and forms do not accept updates here. PATCH a resource, or switch on lws.sparql.endpoint.update.',
     );
   const queries = parameters.getAll('query');
   if (queries.length === 0) return undefined;
-  if (queries.length > 1) throw new LwsError('bad-request', 'The parameter query is given twice.');
+  if (queries.length > 1) throw new LwsError('bad-request', 'The parameter query is repeated.');
   assertLength(Buffer.byteLength(queries[0]!), maxBytes);
   return request(queries[0]!, parameters);
 }
 
-/**
- * POST directly or as a form, and QUERY.
- * @throws LwsError `bad-request` without a Content-Type, `unsupported-media-type`, `too-large`
- */
+/** Parses a direct POST, a form, or QUERY. @throws LwsError `bad-request` without a Content-Type, `unsupported-media-type`, `too-large` */
 export async function requestOfBody(
   body: RequestBody,
   hasContentType: boolean,
@@ -115,7 +112,7 @@ export async function requestOfBody(
   isQuery: boolean,
 ): Promise<SparqlRequest> {
   const { maxBytes, maxUpdateBytes } = limits;
-  if (!hasContentType) throw new LwsError('bad-request', `The query needs a Content-Type: ${sparqlQuery}.`);
+  if (!hasContentType) throw new LwsError('bad-request', `The Content-Type is missing. Send ${sparqlQuery}.`);
   const { mediaType } = body;
   if (mediaType === sparqlUpdate && maxUpdateBytes !== undefined)
     return updateRequest(
@@ -125,13 +122,13 @@ export async function requestOfBody(
   if (mediaType !== sparqlQuery && (isQuery || mediaType !== form))
     throw new LwsError(
       'unsupported-media-type',
-      `A query is sent as ${sparqlQuery}${isQuery ? '' : ` or ${form}`}.` +
-        (mediaType === sparqlUpdate && !isQuery ? ' Updates are off here (lws.sparql.endpoint.update).' : ''),
+      `Send the query as ${sparqlQuery}${isQuery ? '' : ` or ${form}`}.` +
+        (mediaType === sparqlUpdate && !isQuery ? ' Updates are switched off (lws.sparql.endpoint.update).' : ''),
       { fields: { 'Accept-Query': sparqlQuery } },
     );
   if (mediaType === sparqlQuery)
     return request(decodeUtf8(await readBody(body, maxBytes, 'lws.sparql.endpoint.max-query-bytes')), parameters);
-  // A form is percent-encoded, and three times as long for that.
+  // Percent-encoding makes a form up to three times as long.
   const longest = Math.max(maxBytes, maxUpdateBytes ?? 0) * 3 + 4096;
   const fields = new URLSearchParams(decodeUtf8(await readBody(body, longest, 'lws.sparql.endpoint.max-query-bytes')));
   if (fields.has('update') && maxUpdateBytes !== undefined) return updateOfForm(fields, maxUpdateBytes);
@@ -140,24 +137,21 @@ export async function requestOfBody(
   return found;
 }
 
-/** @throws LwsError `bad-request` unless there is one update and no query; `too-large` */
+/** @throws LwsError `bad-request` unless there is one update and no query, `too-large` */
 function updateOfForm(parameters: URLSearchParams, maxBytes: number): SparqlRequest {
   const updates = parameters.getAll('update');
   if (updates.length !== 1 || parameters.has('query'))
-    throw new LwsError('bad-request', 'The form has to have one update, and no query.');
+    throw new LwsError('bad-request', 'The form must have exactly one parameter update, and no query.');
   assertLength(Buffer.byteLength(updates[0]!), maxBytes, 'update');
   return updateRequest(updates[0]!, parameters);
 }
 
 function updateRequest(update: string, parameters: URLSearchParams): SparqlRequest {
-  if (parameters.has('query')) throw new LwsError('bad-request', 'A request is a query or an update.');
+  if (parameters.has('query')) throw new LwsError('bad-request', 'Send either a query or an update.');
   for (const name of ['timeout', 'explain'])
-    if (parameters.has(name)) throw new LwsError('bad-request', `The parameter ${name} is for queries.`);
+    if (parameters.has(name)) throw new LwsError('bad-request', `The parameter ${name} is for queries only.`);
   if (parameters.has('default-graph-uri') || parameters.has('named-graph-uri'))
-    throw new LwsError(
-      'bad-request',
-      'The dataset of an update is named with using-graph-uri and using-named-graph-uri.',
-    );
+    throw new LwsError('bad-request', 'Name the dataset of an update with using-graph-uri and using-named-graph-uri.');
   return { ...request(update, parameters, ['using-graph-uri', 'using-named-graph-uri']), isUpdate: true };
 }
 
@@ -165,17 +159,17 @@ function assertLength(bytes: number, maxBytes: number, what: 'query' | 'update' 
   if (bytes > maxBytes)
     throw new LwsError(
       'too-large',
-      `The ${what} may be ${maxBytes} bytes long (lws.sparql.endpoint.max-${what}-bytes).`,
+      `The ${what} is longer than ${maxBytes} bytes (lws.sparql.endpoint.max-${what}-bytes).`,
     );
 }
 
-/** The formats that the client takes for each kind of result; absent: none that there is. */
+/** Accepted formats for each kind of result. Absent: none that is available. */
 export interface AcceptedFormats {
   readonly results?: ResultFormat;
   readonly graph?: RdfFormat;
 }
 
-/** @param strict leave out the default where the client takes none of the formats: it gets 406 (rule 7.1) */
+/** @param strict omit the default if the client accepts none of the formats: it gets 406 (rule 7.1) */
 export function acceptedFormats(accept: string | undefined, strict = true): AcceptedFormats {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   const defaults = { results: resultFormats[0], graph: rdfFormats[0] };

@@ -1,7 +1,4 @@
-/**
- * The triples of an answer as chunks of a document: grouped and abbreviated while they are few enough to be held, line by line when they
- * are more.
- */
+/** Serializes the triples of a result in chunks: grouped and abbreviated up to a limit, line by line above it. */
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
 import type { RdfFormat } from '../../../lib/rdf/formats.js';
@@ -10,11 +7,11 @@ import { nTriplesWriter } from '../../../lib/rdf/turtle-writer.js';
 import { UnwritableError } from '../../../lib/rdf/unwritable.js';
 import type { WriterOptions } from '../../../lib/rdf/writer-options.js';
 
-/** Triples that are made into a document for people. */
+/** Maximum triples of a pretty-printed document. */
 const maxReadable = 20_000;
-/** Characters of a chunk, about. */
+/** Approximate length of a chunk, in characters. */
 const chunkLength = 32_768;
-/** Syntaxes of which N-Triples are a part. */
+/** Formats that include N-Triples as a subset. */
 const lineFormats: ReadonlySet<RdfFormat> = new Set<RdfFormat>([
   'text/turtle',
   'application/n-triples',
@@ -22,7 +19,7 @@ const lineFormats: ReadonlySet<RdfFormat> = new Set<RdfFormat>([
   'application/trig',
 ]);
 
-/** @throws LwsError `not-acceptable` when the format has no way to write the graph */
+/** @throws LwsError `not-acceptable` if the format cannot represent the graph */
 export async function* graphChunks(
   blocks: AsyncIterable<readonly Quad[]>,
   format: RdfFormat,
@@ -48,7 +45,7 @@ function documentOf(quads: readonly Quad[], format: RdfFormat, options: WriterOp
     return serializeRdf(quads, format, options);
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
-    throw new LwsError('not-acceptable', `The graph cannot be written as ${format}. Ask for Turtle.`);
+    throw new LwsError('not-acceptable', `The graph cannot be written as ${format}. Request Turtle.`);
   }
 }
 

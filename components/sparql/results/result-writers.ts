@@ -1,4 +1,4 @@
-/** Query results as text, row by row (SPARQL 1.1 Query Results JSON, XML, CSV and TSV). Pure. */
+/** Query results as text, row by row (SPARQL 1.1 Query Results JSON, XML, CSV and TSV). */
 import type { Term } from '@rdfjs/types';
 import { xsd } from '../../../lib/rdf/vocabulary.js';
 import type { ResultFormat } from '../protocol/protocol.js';
@@ -9,7 +9,7 @@ export interface ResultWriter {
   head(): string;
   row(row: ResultRow): string;
   end(): string;
-  /** A whole answer to ASK. */
+  /** Returns a complete ASK result. */
   boolean(value: boolean): string;
 }
 
@@ -52,7 +52,7 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '&quot;',
   '\r': '&#13;',
 };
-/** XML 1.0 cannot hold most control characters in any way; they become U+FFFD. */
+/** XML 1.0 cannot represent most control characters. They become U+FFFD. */
 const xml = (text: string): string =>
   text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
@@ -109,14 +109,14 @@ const tsvEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
 };
-/** The numbers of Turtle, each of one datatype only. */
+/** Numeric literals of Turtle, by datatype. */
 const plainNumbers: Readonly<Record<string, RegExp>> = {
   [xsd.integer]: /^[+-]?\d+$/,
   [xsd.decimal]: /^[+-]?\d*\.\d+$/,
   [xsd.double]: /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+$/,
 };
 
-/** As in Turtle, with numbers as they are. */
+/** Turtle syntax, with plain numbers. */
 function tsvTerm(term: Term): string {
   if (term.termType === 'NamedNode') return `<${term.value}>`;
   if (term.termType === 'BlankNode') return `_:${term.value}`;

@@ -1,6 +1,6 @@
 /**
- * Other endpoints asked for the worker threads, which open no sockets: through the outbound guard, within bounds, and with nothing of the
- * client but the text of its query.
+ * SERVICE calls for the worker threads, which open no sockets: through the outbound guard, with limits. The only client data sent
+ * is the text of the query.
  */
 import type { Log } from '../../../lib/log.js';
 import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
@@ -10,51 +10,50 @@ import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/servi
 import { assertAllowed, maxServices } from '../../../lib/query/parse/service-clauses.js';
 
 export interface ServiceCallsOptions {
-  /** Its policy exempts the allowed hosts. */
+  /** Fetch whose policy exempts the allowed hosts. */
   readonly fetch: GuardedFetch;
   readonly allowed: readonly AllowedHost[];
-  /** The time of a whole query. */
+  /** Timeout of a whole query, in milliseconds. */
   readonly timeoutMs: number;
   readonly log: Log;
 }
 
-/** An answer is held in memory, in both threads. */
+/** Maximum size of a response: both threads hold it in memory. */
 export const maxAnswerBytes = 8 << 20;
 
-/** Makes the calls of one query. */
+/** Returns the function that makes the calls of one query. */
 export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOptions) {
   let made = 0;
   let left = timeoutMs;
   return async ({ endpoint, query }: ServiceCall, signal: AbortSignal): Promise<ServiceAnswer> => {
-    // The worker has checked both; but what leaves the server is decided on this side.
+    // The worker has checked both. Outbound access is decided on this side.
     const url = assertAllowed(endpoint, allowed);
-    if (++made > maxServices)
-      return limit(`The query asks other services more than ${maxServices} times, which no setting changes.`);
+    if (++made > maxServices) return limit(`The query calls SERVICE more than ${maxServices} times (fixed limit).`);
     const startedAt = performance.now();
     try {
       const { status, body } = await fetch(url, {
         method: 'POST',
-        // The form that every endpoint takes (SPARQL 1.1 Protocol 2.1.2).
+        // Form that every endpoint accepts (SPARQL 1.1 Protocol 2.1.2).
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
         body: Buffer.from(new URLSearchParams({ query }).toString()),
         accept: 'application/sparql-results+json',
         maxBytes: maxAnswerBytes,
-        // Half of what is left: a SERVICE SILENT that hangs leaves time for the rest, and so does the next one.
+        // Half of the remaining time, so that a hanging SERVICE SILENT leaves time for the rest of the query.
         timeoutMs: Math.max(1, Math.ceil(left / 2)),
-        // A redirect would lose the query, or take it to a host that nobody allowed.
+        // A redirect would lose the query, or send it to a host that is not allowed.
         maxRedirects: 0,
         signal,
       });
       if (status === 200) return { body: new Uint8Array(body) };
-      log.info({ service: url.host, status }, 'a SERVICE was not answered');
-      return failure(`${nameOf(endpoint)} answered with the status ${status}.`);
+      log.info({ service: url.host, status }, 'a SERVICE call failed');
+      return failure(`${nameOf(endpoint)} returned status ${status}.`);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // Its message names addresses, and is for the log alone.
+      // The error message contains addresses, so it is only logged.
       if (!signal.aborted) log.info({ service: url.host, reason: error.message }, 'a SERVICE failed');
       if (error.code === 'too-large')
         return limit(
-          `The answer of ${nameOf(endpoint)} is larger than ${maxAnswerBytes} bytes, which no setting changes. Ask it for less.`,
+          `The response of ${nameOf(endpoint)} is larger than ${maxAnswerBytes} bytes (fixed limit). Make the SERVICE pattern more selective.`,
         );
       return failure(`${nameOf(endpoint)} ${error.code === 'timeout' ? 'took too long' : 'could not be asked'}.`);
     } finally {

@@ -1,4 +1,4 @@
-/** What happens in the storage, as it happens: follows the stream of events while it is shown. */
+/** Live activity of the storage, from the event stream while the page is shown. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
@@ -14,7 +14,7 @@ interface Activity {
   readonly actor?: string;
 }
 
-/** Events that are kept to be shown. */
+/** Maximum number of events shown. */
 const most = 500;
 
 type Following = 'connecting' | 'following' | 'ended' | 'hidden';
@@ -22,7 +22,7 @@ type Following = 'connecting' | 'following' | 'ended' | 'hidden';
 @customElement('admin-activity')
 export class AdminActivity extends Page {
   @state() private events: readonly Activity[] = [];
-  /** What came while the list is held. */
+  /** Events received while the list is paused. */
   @state() private held: readonly Activity[] | undefined;
   @state() private following: Following = 'connecting';
   private stop: AbortController | undefined;
@@ -68,25 +68,25 @@ export class AdminActivity extends Page {
 
   protected override render(): TemplateResult {
     if (this.following === 'hidden')
-      return html`<p class="empty">Only who controls the storage may follow what happens in it.</p>`;
+      return html`<p class="empty">You need control of this storage to see its activity.</p>`;
     return html`
       <h2>What happens in the storage</h2>
       <div class="row">
         <span role="status">${this.said()}</span>
         ${
           this.following === 'ended'
-            ? html`<button type="button" @click=${this.load}>Follow again</button>`
+            ? html`<button type="button" @click=${this.load}>Resume</button>`
             : html`<button type="button" aria-pressed=${this.held !== undefined} @click=${this.toggle}>${this.held ? 'Continue' : 'Pause'}</button>`
         }
       </div>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : ''}
-      ${this.events.length === 0 ? html`<p class="empty">Nothing happened since you opened this. Changes appear here as they are made.</p>` : this.renderEvents()}`;
+      ${this.events.length === 0 ? html`<p class="empty">No changes since you opened this page. New changes appear here.</p>` : this.renderEvents()}`;
   }
 
   private said(): string {
     if (this.following === 'connecting') return 'Connecting …';
     if (this.following === 'ended') return 'The stream has ended.';
-    return this.held ? `Paused; ${this.held.length} more came.` : 'Following.';
+    return this.held ? `Paused. ${this.held.length} more events.` : 'Following.';
   }
 
   private renderEvents(): TemplateResult {
@@ -95,14 +95,14 @@ export class AdminActivity extends Page {
       ['When', 'What', 'Resource', 'By'],
       this.events.map(
         ({ type, object, published, actor }) => html`<tr>
-          <td>${dateText(published)}</td><td>${type.join(', ')}</td><td>${targetLink(object.id)}</td><td>${actor ? person(actor) : html`<span class="soft">not told</span>`}</td>
+          <td>${dateText(published)}</td><td>${type.join(', ')}</td><td>${targetLink(object.id)}</td><td>${actor ? person(actor) : html`<span class="soft">not recorded</span>`}</td>
         </tr>`,
       ),
     );
   }
 }
 
-/** The lines of a body as they come, empty ones left out. */
+/** Yields the lines of a response body as they arrive, without empty lines. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';

@@ -1,4 +1,4 @@
-/** Why somebody may do something, or may not: asks the server. */
+/** Explains an access decision. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, submitted } from '../frame/page.js';
@@ -43,11 +43,11 @@ export class AdminExplain extends Page {
   protected override render(): TemplateResult {
     if (this.controller === undefined) return html`<p>Loading …</p>`;
     if (!this.controller)
-      return html`<p class="empty">Only who controls the storage may ask why others may do something.</p>`;
+      return html`<p class="empty">You need control of this storage to check access of other callers.</p>`;
     return html`
-      <h2>Why may somebody do something?</h2>
+      <h2>Check access</h2>
       <form class="card" @submit=${this.ask}>
-        <label>Who, by name or IRI; nobody: an anonymous visitor
+        <label>Caller, by name or IRI (empty: anonymous)
           <input name="as" list="explain-people" spellcheck="false" autocomplete="off">
         </label>
         <datalist id="explain-people">${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
@@ -76,7 +76,7 @@ export class AdminExplain extends Page {
       const [method, iri] = [text('method'), text('iri')];
       const query = new URLSearchParams({ method, iri, ...(subject ? { as: subject } : {}) });
       const found = await json<Explanation>(await systemUrl(`explain?${query}`));
-      this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'An anonymous visitor', method, iri };
+      this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'An anonymous caller', method, iri };
     });
   }
 }

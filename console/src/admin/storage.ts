@@ -1,4 +1,4 @@
-/** How the storage is: room, versions and settings. */
+/** Status of the storage: space, versions and settings. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
@@ -19,7 +19,7 @@ export class AdminStorage extends Page {
   protected override render(): TemplateResult {
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
     if (!this.status) return html`<p>Loading …</p>`;
-    if (this.status === 'hidden') return html`<p class="empty">Only who controls the storage sees how it is.</p>`;
+    if (this.status === 'hidden') return html`<p class="empty">You need control of this storage to see its status.</p>`;
     const { version, node, uptimeSeconds, bytes, quotaBytes } = this.status;
     return html`
       <h2>Room and versions</h2>
@@ -42,7 +42,7 @@ export class AdminStorage extends Page {
       }}> Also those of the settings file and the defaults</label>
       ${
         shown.length === 0
-          ? html`<p class="empty">Nothing is set by the environment or by flags. Tick the box to see all settings.</p>`
+          ? html`<p class="empty">No settings from the environment or flags. Select the box to see all settings.</p>`
           : scrollTable(
               'Settings',
               ['Setting', 'Value', 'From'],
@@ -58,7 +58,7 @@ export class AdminStorage extends Page {
   }
 }
 
-/** The settings file has every setting, most with its default. */
+/** The settings file contains every setting, most with its default. */
 const isSet = (source: string): boolean => /^(?:environment|flag) /.test(source);
 
 function durationText(seconds: number): string {

@@ -1,4 +1,4 @@
-/** Webhook subscriptions: those that the signed-in subject may see, a new one, and deleting one. */
+/** Webhook subscriptions visible to the signed-in user: list, create, delete. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
@@ -19,7 +19,8 @@ interface Subscription {
 
 async function endpoint(): Promise<string> {
   const found = await serviceEndpoint('NotificationService');
-  if (found === undefined) throw new Error('This storage takes no subscriptions (lws.notifications.enabled is off).');
+  if (found === undefined)
+    throw new Error('This storage does not offer subscriptions (lws.notifications.enabled is off).');
   return found;
 }
 
@@ -37,7 +38,7 @@ export class AdminSubscriptions extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2>Subscriptions</h2>
-      <p class="soft">The server tells an inbox of every change of a resource, or of what is in a container. Who controls the storage sees all subscriptions.</p>
+      <p class="soft">Quadpod posts a notification to the inbox URL for every change to a resource or below a container. Owners see all subscriptions.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderList()}
       <form class="card" @submit=${this.subscribe}>
         <h3>Subscribe</h3>
@@ -50,7 +51,7 @@ export class AdminSubscriptions extends Page {
 
   private renderList(): TemplateResult {
     if (!this.subscriptions) return html`<p>Loading …</p>`;
-    if (this.subscriptions.length === 0) return html`<p class="empty">There is no subscription. Make one below.</p>`;
+    if (this.subscriptions.length === 0) return html`<p class="empty">No subscriptions. Create one below.</p>`;
     const rows = this.subscriptions.map(
       (each) => html`<tr>
         <td>${each.topic.map(targetLink)}</td>
@@ -83,7 +84,7 @@ export class AdminSubscriptions extends Page {
   }
 
   private async cancel({ id, inbox }: Subscription): Promise<void> {
-    const text = `${inbox} is told of nothing more.`;
+    const text = `Notifications to ${inbox} stop immediately.`;
     const question = { title: 'Delete this subscription?', text, proceed: 'Delete' };
     if (!(await this.attemptAfter(question, () => succeed('DELETE', id), 'The subscription is deleted.'))) return;
     await this.load();

@@ -1,4 +1,4 @@
-/** In and out: a file or ZIP is imported, with its progress and its report, and a container is exported. */
+/** Import of a file or ZIP with progress and report, and export of a container. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { notify } from '../frame/notice.js';
@@ -14,7 +14,7 @@ interface Line {
   readonly why: string;
 }
 
-/** An import, as the server tells it. */
+/** An import as reported by the server. */
 interface Import {
   readonly id: string;
   readonly name: string;
@@ -31,12 +31,12 @@ interface Import {
   readonly leftOut: number;
   readonly failure?: string;
   readonly report?: readonly Line[];
-  /** Whom it names in lists of access and grants, taken or not. */
+  /** Agents named in access control lists and grants, imported or not. */
   readonly access?: readonly Line[];
 }
 
 const importFormats: Readonly<Record<string, string>> = {
-  '': 'Find out from the name',
+  '': 'Detect from the file name',
   nquads: 'N-Quads',
   trig: 'TriG',
   file: 'One RDF file',
@@ -57,8 +57,8 @@ const exportFormats: Readonly<Record<string, string>> = {
 };
 const conflicts: Readonly<Record<string, string>> = {
   fail: 'end there',
-  skip: 'keep what is there',
-  replace: 'replace what is there',
+  skip: 'keep existing resources',
+  replace: 'replace existing resources',
 };
 
 const pollMs = 700;
@@ -69,7 +69,7 @@ export class AdminTransfer extends Page {
   @state() private shown: Import | undefined;
   @state() private busy: '' | 'sending' | 'exporting' = '';
   @state() private controller: boolean | undefined;
-  /** Of an export: what has arrived, in bytes. */
+  /** Bytes of an export received so far. */
   @state() private arrived = 0;
   private ending = new AbortController();
   private timer: number | undefined;
@@ -101,13 +101,13 @@ export class AdminTransfer extends Page {
         ? nothing
         : this.controller
           ? html`${this.renderForm()}${this.renderImports()}`
-          : html`<p class="empty">Only who controls the storage imports into it.</p>`
+          : html`<p class="empty">You need control of this storage to import.</p>`
     }`;
   }
 
   private renderExport(): TemplateResult {
     return html`
-      <h2>Take it home</h2>
+      <h2>Export</h2>
       <form class="card" @submit=${this.export}>
         <label>Container <input name="of" type="url" required .value=${storageUri} spellcheck="false"></label>
         <label>As <select name="format">${options(exportFormats)}</select></label>
@@ -131,8 +131,8 @@ export class AdminTransfer extends Page {
         <label>Format <select name="format">${options(importFormats)}</select></label>
         <label>Where a resource is there already <select name="conflict">${options(conflicts)}</select></label>
         <label>Replace the beginning of IRIs (OLD=NEW; may be empty) <input name="rewrite" spellcheck="false" placeholder="https://old.example/=${storageUri}"></label>
-        <label class="inline"><input type="checkbox" name="acls"> Take its access control lists, which let in whom they name</label>
-        <label class="inline"><input type="checkbox" name="grants"> Take its grants, requests and subscriptions for what lies below the container</label>
+        <label class="inline"><input type="checkbox" name="acls"> Import access control lists (gives access to the people they name)</label>
+        <label class="inline"><input type="checkbox" name="grants"> Import grants, requests and subscriptions for resources below the container</label>
         <label class="inline"><input type="checkbox" name="dry"> Only say what would happen</label>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'sending' ? 'Sending …' : 'Import'}</button>
       </form>`;
@@ -140,7 +140,7 @@ export class AdminTransfer extends Page {
 
   private renderImports(): TemplateResult {
     const { imports = [] } = this;
-    if (imports.length === 0) return html`<p class="empty">Nothing has been imported yet.</p>`;
+    if (imports.length === 0) return html`<p class="empty">No imports yet.</p>`;
     return html`
       <h2>Imports</h2>
       ${scrollTable(
@@ -172,9 +172,9 @@ export class AdminTransfer extends Page {
       <td>${created} created, ${replaced + merged} changed, ${skipped} kept, ${leftOut} left out; ${quads} triples</td>
       <td><div class="row">
         <button type="button" @click=${() => this.attempt(() => this.show(id))}>Report</button>
-        ${status === 'running' ? html`<button type="button" @click=${change('DELETE', 'The import was stopped. What was stored stays.')}>Stop</button>` : nothing}
-        ${status === 'failed' || status === 'interrupted' ? html`<button type="button" @click=${change('POST', 'The import goes on.')}>Go on</button>` : nothing}
-        ${status === 'running' ? nothing : html`<button type="button" @click=${change('DELETE', 'The import was taken off the list.')}>Forget</button>`}
+        ${status === 'running' ? html`<button type="button" @click=${change('DELETE', 'The import was stopped. Stored resources remain.')}>Stop</button>` : nothing}
+        ${status === 'failed' || status === 'interrupted' ? html`<button type="button" @click=${change('POST', 'The import continues.')}>Continue</button>` : nothing}
+        ${status === 'running' ? nothing : html`<button type="button" @click=${change('DELETE', 'The import was removed from the list.')}>Forget</button>`}
       </div></td>
     </tr>`;
   }
@@ -247,8 +247,8 @@ function renderReport(shown: Import): TemplateResult {
   return html`<div class="card">
     <h3>${name}</h3>
     ${failure ? html`<p class="problem">${failure}</p>` : nothing}
-    ${leftOut === 0 && status === 'done' ? html`<p>Everything was taken over.</p>` : nothing}
+    ${leftOut === 0 && status === 'done' ? html`<p>Everything was imported.</p>` : nothing}
     ${lines('Left out', report, leftOut)}
-    ${lines(access.length < 500 ? 'Whom its lists and grants name' : 'The first whom its lists and grants name', access)}
+    ${lines(access.length < 500 ? 'Agents named in its lists and grants' : 'The first agents named in its lists and grants', access)}
   </div>`;
 }

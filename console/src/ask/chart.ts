@@ -1,4 +1,4 @@
-/** Numbers of an answer as bars, lines or points. Loaded by those who look at it. */
+/** Chart of numeric results: bars, lines or points. Loaded on demand. */
 
 import { html, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
@@ -42,7 +42,7 @@ export class AskChart extends Page {
     this.redraw();
   }
 
-  /** Colours and width are those of now. */
+  /** Uses the current colours and width. */
   private readonly redraw = (): void => {
     const place = this.querySelector<HTMLElement>('.chart');
     if (!place || !this.plot) return;
@@ -55,7 +55,7 @@ export class AskChart extends Page {
     const { columns, rows } = this.answer;
     const plot = this.plot!;
     const numbers = columns.flatMap((_, index) => (scaleOf(this.answer, index) === 'number' ? [index] : []));
-    const said = `${kinds[plot.kind]} of ${plot.ys.map((y) => columns[y]).join(', ')} by ${columns[plot.x]}, ${rows.length} rows. The table says the same.`;
+    const said = `${kinds[plot.kind]} of ${plot.ys.map((y) => columns[y]).join(', ')} by ${columns[plot.x]}, ${rows.length} rows. The table shows the same data.`;
     return html`
       <div class="row">
         <label class="inline">Draw
@@ -115,9 +115,9 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
       width,
       height: width < 500 ? 280 : 380,
       scales: {
-        // Half a place at both ends, for bars; a single value needs room, too.
+        // Half a step at both ends, for bars. A single value needs space too.
         x: { time: data.scale === 'time', ...(data.scale === 'names' ? { range: [-0.6, data.xs.length - 0.4] } : {}) },
-        // The length of a bar says its value.
+        // The length of a bar shows its value.
         y: kind === 'bars' ? { range: (_chart, least, most) => fromZero(least, most) } : {},
       },
       axes: [
@@ -144,7 +144,7 @@ function bottomOf(data: PlotData, width: number): Partial<uPlot.Axis> {
   const longest = Math.max(0, ...data.names.map((name) => name.length));
   const isCrowded = longest * 8 * data.names.length > width - 80;
   return {
-    // Whole numbers only: there is nothing between two names.
+    // Whole numbers only: names have nothing in between.
     incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000],
     values: (_chart, splits) => splits.map((at) => (Number.isInteger(at) ? (data.names[at] ?? '') : '')),
     grid: { show: false },
@@ -159,7 +159,7 @@ function bottomText({ scale, names }: PlotData, value: number | null): string {
   return scale === 'time' ? new Date(value * 1000).toLocaleString() : value.toLocaleString();
 }
 
-/** Bars of several series stand side by side. */
+/** Bars of several series are drawn side by side. */
 function barsOf({ xs }: PlotData, index: number, of: number): uPlot.Series.PathBuilder {
   const steps = xs.slice(1).map((x, i) => x - xs[i]!);
   const step = steps.reduce((least, each) => (each > 0 && each < least ? each : least), Number.POSITIVE_INFINITY);

@@ -1,14 +1,14 @@
-/** Queries to begin with: they run on an empty storage, too. */
+/** Example queries that also run on an empty storage. */
 
 export const examples = [
   {
     name: 'Everything',
-    what: 'The first hundred statements that you may read.',
+    what: 'The first hundred triples that you may read.',
     query: 'SELECT * { ?s ?p ?o } LIMIT 100',
   },
   {
     name: 'By resource',
-    what: 'How many statements each resource has: a resource is a named graph.',
+    what: 'Number of triples per resource. Each resource is a named graph.',
     query: `SELECT ?resource (COUNT(*) AS ?statements) {
   GRAPH ?resource { ?s ?p ?o }
 }
@@ -18,7 +18,7 @@ LIMIT 100`,
   },
   {
     name: 'Classes',
-    what: 'The classes that are used, and how often.',
+    what: 'Classes by number of uses.',
     query: `SELECT ?class (COUNT(DISTINCT ?thing) AS ?things) {
   ?thing a ?class
 }
@@ -28,7 +28,7 @@ LIMIT 100`,
   },
   {
     name: 'Predicates',
-    what: 'The predicates that are used, and how often.',
+    what: 'Predicates by number of uses.',
     query: `SELECT ?predicate (COUNT(*) AS ?uses) {
   ?s ?predicate ?o
 }
@@ -38,14 +38,14 @@ LIMIT 100`,
   },
   {
     name: 'One thing',
-    what: 'All that is known of some thing with a class; its picture is under Graph.',
+    what: 'All triples about one instance of a class. See the Graph tab for a picture.',
     query: `DESCRIBE ?thing {
   { SELECT ?thing { ?thing a ?class } LIMIT 1 }
 }`,
   },
   {
     name: 'A picture',
-    what: 'A graph that is made up, as a picture; it needs no data.',
+    what: 'A made-up graph, for the Graph tab. Needs no data.',
     query: `PREFIX ex: <http://example.org/>
 CONSTRUCT {
   ?from ex:cites ?to .
@@ -58,7 +58,7 @@ CONSTRUCT {
   },
   {
     name: 'A chart',
-    what: 'Numbers that are made up, as a chart; it needs no data.',
+    what: 'Made-up numbers, for the Chart tab. Needs no data.',
     query: `SELECT ?month ?rain ?sun {
   VALUES (?month ?rain ?sun) {
     ("Jan" 64 48) ("Feb" 52 77) ("Mar" 56 118) ("Apr" 48 168) ("May" 66 206) ("Jun" 71 214)

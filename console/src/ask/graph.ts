@@ -1,4 +1,4 @@
-/** A picture of statements: nodes that can be dragged and opened. Loaded by those who look at it. */
+/** Graph picture of triples: nodes that can be dragged and opened. Loaded on demand. */
 
 import {
   forceCenter,
@@ -18,15 +18,15 @@ import { Page } from '../frame/page.js';
 import { hrefOf, isOutside } from './table.js';
 import { labelOf, plainText, type Row, type Term } from './terms.js';
 
-/** The middle, and the size, in the units of the layout. */
+/** Centre and size, in layout units. */
 type View = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
 
-/** Links with their names in the picture; the names of more would hide it. */
+/** Maximum number of links with labels; more would hide the picture. */
 const maxNamedLinks = 80;
 const settleSteps = 300;
 const radius = 7;
 const margin = 25;
-/** About that of a letter of a label. */
+/** About the width of a letter of a label. */
 const letterWidth = 7;
 
 @customElement('ask-graph')
@@ -35,7 +35,7 @@ export class AskGraph extends Page {
   @state() private view: View = { x: 0, y: 0, width: 800, height: 500 };
   private graph: Graph = { nodes: [], links: [], isCut: false };
   private simulation: ReturnType<typeof layout> | undefined;
-  /** The one node that the Tab key reaches; arrow keys continue from it. */
+  /** Roving tabindex: Tab reaches this node, arrow keys move on. */
   private reachable: GraphNode | undefined;
   private held: { readonly node: GraphNode | undefined; x: number; y: number; moved: boolean } | undefined;
 
@@ -45,7 +45,7 @@ export class AskGraph extends Page {
     this.graph = graphOf(this.rows);
     this.reachable = this.graph.nodes.find(({ term }) => hrefOf(term.value) !== undefined && term.kind === 'iri');
     this.simulation = layout(this.graph);
-    // Laid out before it is shown: nothing moves by itself, whatever motion the user likes.
+    // Layout is computed before it is shown, so nothing moves by itself, also with reduced motion.
     this.simulation.tick(settleSteps);
     this.simulation.on('tick', () => this.requestUpdate());
     this.fit();
@@ -57,7 +57,7 @@ export class AskGraph extends Page {
   }
 
   override firstUpdated(): void {
-    // A listener of a template would be passive: the page must not scroll while the wheel zooms.
+    // Template listeners are passive, but the page must not scroll while the wheel zooms.
     this.querySelector('svg')?.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
   }
 
@@ -65,7 +65,7 @@ export class AskGraph extends Page {
     const { nodes } = this.graph;
     const ys = nodes.map(({ y = 0 }) => y);
     const left = Math.min(...nodes.map(({ x = 0 }) => x)) - margin;
-    // Labels stand to the right of their nodes.
+    // Labels are drawn to the right of their nodes.
     const right = Math.max(...nodes.map(({ x = 0, label }) => x + 2 * radius + label.length * letterWidth)) + margin;
     const [top, bottom] = [Math.min(...ys) - margin, Math.max(...ys) + margin];
     const [width, height] = [Math.max(400, right - left), Math.max(250, bottom - top)];
@@ -134,9 +134,9 @@ export class AskGraph extends Page {
     const picture = this.querySelector('svg')!;
     const scale = this.unitsPerPixel(picture);
     const [dx, dy] = [(event.clientX - held.x) * scale, (event.clientY - held.y) * scale];
-    // A click is seldom quite still.
+    // Tolerance: the pointer moves a little during a click.
     if (!held.moved && Math.hypot(event.clientX - held.x, event.clientY - held.y) < 4) return;
-    // The click that ends a drag then goes to the picture, and opens no node.
+    // The click that ends a drag goes to the picture and opens no node.
     if (!held.moved) picture.setPointerCapture(event.pointerId);
     held.moved = true;
     [held.x, held.y] = [event.clientX, event.clientY];
@@ -146,7 +146,7 @@ export class AskGraph extends Page {
     }
     held.node.fx = held.node.x = (held.node.x ?? 0) + dx;
     held.node.fy = held.node.y = (held.node.y ?? 0) + dy;
-    // The others follow for those who like motion.
+    // The other nodes follow, unless reduced motion is preferred.
     if (!matchMedia('(prefers-reduced-motion: reduce)').matches) this.simulation?.alpha(0.2).restart();
     this.requestUpdate();
   }
@@ -170,7 +170,7 @@ export class AskGraph extends Page {
     this.view = { ...this.view, width, height: (this.view.height * width) / this.view.width };
   }
 
-  /** Arrow keys go to the nearest node in their direction. */
+  /** Arrow keys move to the nearest node in their direction. */
   private onKey(event: KeyboardEvent, from: GraphNode): void {
     const directions: Record<string, readonly [number, number]> = {
       ArrowRight: [1, 0],
@@ -211,14 +211,14 @@ export interface GraphLink extends SimulationLinkDatum<GraphNode> {
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly links: readonly GraphLink[];
-  /** Whether there is more than is in it. */
+  /** True if the picture is incomplete. */
   readonly isCut: boolean;
 }
 
 export const maxNodes = 500;
 const longestLabel = 28;
 
-/** @param rows subject, predicate and object of each statement */
+/** @param rows subject, predicate and object of each triple */
 export function graphOf(rows: readonly Row[]): Graph {
   const nodes = new Map<string, GraphNode>();
   const links: GraphLink[] = [];
@@ -237,7 +237,7 @@ export function graphOf(rows: readonly Row[]): Graph {
   rows.forEach(([subject, predicate, object], index) => {
     if (!subject || !predicate || !object) return;
     const source = node(subject, keyOf(subject));
-    // Each literal is a node of its own: that two things are called the same does not join them.
+    // Each literal is a separate node: equal names must not connect resources.
     const target = source && node(object, object.kind === 'literal' ? `literal ${index}` : keyOf(object));
     if (source && target) links.push({ source, target, label: short(labelOf(predicate.value)) });
   });
@@ -247,7 +247,7 @@ export function graphOf(rows: readonly Row[]): Graph {
 const keyOf = ({ kind, value }: Term): string => `${kind} ${value}`;
 const short = (text: string): string => (text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text);
 
-/** A layout that stands still until it is stepped. */
+/** A layout that changes only when stepped. */
 export function layout({ nodes, links }: Graph): Simulation<GraphNode, GraphLink> {
   return forceSimulation<GraphNode, GraphLink>([...nodes])
     .force(

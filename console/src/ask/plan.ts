@@ -1,7 +1,7 @@
-/** How a query was answered, as a tree: what each part was about, how much was expected of it, and how much came. */
+/** Query plan as a tree: operator, estimated and actual rows. */
 import { html, nothing, type TemplateResult } from 'lit';
 
-/** As the server tells it (`explain=run`). */
+/** As returned by the server (`explain=run`). */
 export interface PlanPart {
   readonly operator: string;
   readonly about?: string;

@@ -1,4 +1,4 @@
-/** Which columns of an answer make a chart, and their values. Pure; drawing is elsewhere. */
+/** Selects the columns of a chart and their values. Drawing is elsewhere. */
 import { labelOf, numberOf, plainText, type Row, timeOf } from './terms.js';
 
 export type PlotKind = 'bars' | 'lines' | 'points';
@@ -6,7 +6,7 @@ export type Scale = 'number' | 'time' | 'names';
 
 export interface Plot {
   readonly kind: PlotKind;
-  /** Index of the column along the bottom. */
+  /** Index of the column on the horizontal axis. */
   readonly x: number;
   readonly ys: readonly number[];
 }
@@ -16,7 +16,7 @@ interface Table {
   readonly rows: readonly Row[];
 }
 
-/** What a column's values are: enough of them decide, for answers are long. */
+/** Type of a column's values. A sample decides, since results are long. */
 const looked = 1000;
 
 export function scaleOf({ rows }: Table, column: number): Scale {
@@ -29,7 +29,7 @@ export function scaleOf({ rows }: Table, column: number): Scale {
   return 'names';
 }
 
-/** A sensible first chart; `undefined` for an answer without numbers. */
+/** Returns a default chart, or `undefined` for a result without numbers. */
 export function plotOf(table: Table): Plot | undefined {
   const scales = table.columns.map((_, index) => scaleOf(table, index));
   const numbers = scales.flatMap((scale, index) => (scale === 'number' ? [index] : []));
@@ -46,13 +46,13 @@ export interface PlotData {
   readonly scale: Scale;
   readonly xs: readonly number[];
   readonly ys: readonly (readonly (number | null)[])[];
-  /** Of scale `names`: what stands at 0, 1, 2 and so on. */
+  /** For the scale `names`: labels at 0, 1, 2 and so on. */
   readonly names: readonly string[];
 }
 
-/** The values in the order of the bottom; rows without a value there are left out. */
+/** Values in order of the horizontal axis, without rows that have no value there. */
 export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
-  // Bars stand side by side, whatever their distance in numbers.
+  // Bars have equal distances, whatever their values.
   const own = scaleOf(table, x);
   const scale = kind === 'bars' && own === 'number' ? 'names' : own;
   const rows = table.rows.filter((row) => row[x] !== undefined);

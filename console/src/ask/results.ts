@@ -1,4 +1,4 @@
-/** What became of a query: as table, chart, picture or text, and as a file. */
+/** Result of a query as table, chart, picture or text, and as a file. */
 import './table.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
@@ -19,10 +19,10 @@ const titles: Readonly<Record<View, string>> = {
   raw: 'Raw',
 };
 
-/** Characters of the answer that are shown as they came; the whole is a file. */
+/** Maximum characters of raw text shown; the file contains everything. */
 const maxRaw = 200_000;
 
-/** Chart and picture are loaded by those who look at them. */
+/** Chart and picture are loaded on demand. */
 const loads: Partial<Record<View, () => Promise<unknown>>> = {
   chart: () => import('./chart.js'),
   graph: () => import('./graph.js'),

@@ -1,4 +1,4 @@
-/** One query on its way: how long it takes, and what became of it. */
+/** A running query: duration and result. */
 import { essenceOf, messageOf, Refusal, serviceEndpoint, succeed } from '../storage/api.js';
 import type { PlanPart } from './plan.js';
 import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
@@ -20,10 +20,10 @@ export class Run {
   state: State = { is: 'idle' };
   private controller: AbortController | undefined;
 
-  /** @param changed called whenever the state is another one, and while time passes */
+  /** @param changed called on each state change, and every second while running */
   constructor(private readonly changed: () => void) {}
 
-  /** @param isExplained tells how the query is answered, instead of the answer */
+  /** @param isExplained returns the plan instead of the result */
   async start(query: string, isExplained = false): Promise<void> {
     this.end();
     const controller = new AbortController();
@@ -40,7 +40,7 @@ export class Run {
       },
     );
     clearInterval(ticking);
-    // Ended by hand, and perhaps asked anew since.
+    // Cancelled, and possibly started again.
     if (this.controller !== controller) return;
     this.controller = undefined;
     this.become(after);
@@ -63,9 +63,9 @@ export const secondsText = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 
 interface Read {
-  /** Warning of the server about the query, such as an unknown function; otherwise empty. */
+  /** Warning of the server about the query, such as an unknown function. Empty if there is none. */
   readonly hint: string;
-  /** The answer as it came. */
+  /** Raw response. */
   readonly text: string;
   readonly mediaType: string;
 }
@@ -84,16 +84,16 @@ export type Answer =
 const resultsJson = 'application/sparql-results+json';
 const turtle = 'text/turtle';
 
-/** Where queries go; `undefined` when this storage answers none. */
+/** URL of the SPARQL endpoint, or `undefined` if this storage has none. */
 export const queryEndpoint = (): Promise<string | undefined> => serviceEndpoint('SparqlQueryService');
 
 /**
- * @param isExplained runs the query, and tells how it was answered instead
- * @throws Refusal in the server's words; DOMException `AbortError` when it was ended; Error when the answer broke off
+ * @param isExplained runs the query and returns its plan
+ * @throws Refusal with the server's message; DOMException `AbortError` after cancellation; Error for an incomplete response
  */
 export async function ask(query: string, signal: AbortSignal, isExplained: boolean): Promise<Answer> {
   const endpoint = await queryEndpoint();
-  if (!endpoint) throw new Error('This storage answers no queries: lws.sparql.endpoint.enabled is off.');
+  if (!endpoint) throw new Error('This storage does not offer queries (lws.sparql.endpoint.enabled is off).');
   const response = await succeed('POST', isExplained ? `${endpoint}?explain=run` : endpoint, {
     headers: { 'Content-Type': 'application/sparql-query', Accept: `${resultsJson}, ${turtle}` },
     body: query,
@@ -111,8 +111,8 @@ async function wholeText(response: Response, signal: AbortSignal): Promise<strin
     return await response.text();
   } catch (error) {
     if (signal.aborted) throw error;
-    // The server breaks off rather than to let a part pass for the whole.
-    throw new Error('The answer broke off: a limit of the server was reached, or the connection was lost.');
+    // The server aborts instead of presenting a part as the whole.
+    throw new Error('The response is incomplete: a server limit was reached, or the connection was lost.');
   }
 }
 
@@ -146,7 +146,7 @@ function termOfJson(term: JsonTerm | undefined): Term | undefined {
 }
 
 async function readTurtle(text: string): Promise<Pick<TableAnswer, 'columns' | 'rows'>> {
-  // SELECT needs no parser.
+  // SELECT results need no parser.
   const { parseTurtle } = await import('./turtle.js');
   return { columns: ['subject', 'predicate', 'object'], rows: parseTurtle(text) };
 }

@@ -1,4 +1,4 @@
-/** Where a query is to be saved. It says with the event `saved` what was, and with `cancelled` that nothing was. */
+/** Form for saving a query. Fires `saved` with the saved query, or `cancelled`. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { Page, submitted } from '../frame/page.js';

@@ -1,11 +1,11 @@
-/** Queries as resources of the storage, which others open and run. */
+/** Queries stored as resources that other users can open and run. */
 
 import { confirmed } from '../frame/confirm.js';
 import { essenceOf, Refusal, request, succeed } from '../storage/api.js';
 
 export const sparqlQuery = 'application/sparql-query';
 
-/** A query as it was read or written. */
+/** A stored query. */
 export interface Saved {
   readonly iri: string;
   readonly tag: string;
@@ -14,21 +14,21 @@ export interface Saved {
 
 const tagOf = (response: Response): string => response.headers.get('ETag') ?? '';
 
-/** The parameters of a link to a query: its address while it is as it was saved, so that who opens the link sees what it is then. */
+/** Parameters of a link to a query: its URL while it is unchanged, so that readers see the current version. */
 export const linkOf = ({ query, saved }: Pick<Saved, 'query'> & { readonly saved?: Saved }): Record<string, string> =>
   saved?.query === query ? { from: saved.iri } : { query };
 
-/** @throws Refusal in the server's words; Error for what is no query */
+/** @throws Refusal with the server's message; Error if the resource is not a query */
 export async function readSaved(iri: string): Promise<Saved> {
   const response = await succeed('GET', iri, { headers: { Accept: sparqlQuery } });
-  if (essenceOf(response) !== sparqlQuery) throw new Error('What the link names is no query.');
+  if (essenceOf(response) !== sparqlQuery) throw new Error('The link does not lead to a query.');
   return { iri, tag: tagOf(response), query: await response.text() };
 }
 
 /**
- * Writes a query; what somebody else wrote there is replaced only after a question.
- * @param known what was there when it was last looked at
- * @returns `undefined` when it was decided not to
+ * Saves a query. Asks before it replaces another user's version.
+ * @param known version that was last read
+ * @returns `undefined` if the user declined
  */
 export async function save(iri: string, query: string, known: Saved | undefined): Promise<Saved | undefined> {
   const put = async (condition: Readonly<Record<string, string>>): Promise<Saved> => {
@@ -42,8 +42,8 @@ export async function save(iri: string, query: string, known: Saved | undefined)
   }
   const there = await request('HEAD', iri);
   if (there.status === 404) return put({ 'If-None-Match': '*' });
-  const what = essenceOf(there) === sparqlQuery ? 'another query' : 'something else than a query';
-  const text = `At ${iri} there is ${what}. It cannot be brought back.`;
+  const what = essenceOf(there) === sparqlQuery ? 'another query' : 'something other than a query';
+  const text = `${iri} contains ${what}, which cannot be restored after it is replaced.`;
   return (await confirmed({ title: 'Replace it?', text, proceed: 'Replace' }))
     ? put({ 'If-Match': tagOf(there) })
     : undefined;

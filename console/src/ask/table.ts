@@ -1,17 +1,17 @@
-/** Rows of an answer, filtered and sorted; of many rows only those in sight are in the document. */
+/** Result rows, filtered and sorted. Of long results only the visible rows are in the document. */
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { compareTerms, labelOf, numberOf, plainText, type Row, type Term } from './terms.js';
 
-/** Up to so many rows wrap their text and are all in the document. */
+/** Up to this many rows are all in the document and wrap their text. */
 const fewRows = 300;
-/** Pixels; the style sheet says the same. */
+/** Pixels, as in the style sheet. */
 const rowHeight = 32;
-/** Rows above and below those in sight. */
+/** Extra rows above and below the visible ones. */
 const spare = 20;
-/** A browser ends the page's height at some 17 million pixels. */
+/** Browsers limit the page height to some 17 million pixels. */
 const maxRows = 400_000;
 
 type Direction = 'ascending' | 'descending';
@@ -31,7 +31,7 @@ export class AskTable extends Page {
       this.filter = '';
       this.order = undefined;
     }
-    // The names of private state are not among those of PropertyValues<this>.
+    // Private state is not part of PropertyValues<this>.
     if (!['rows', 'filter', 'order'].some((name) => changed.has(name))) return;
     this.chosen = this.sorted(this.filtered());
     this.from = 0;
@@ -118,12 +118,12 @@ export class AskTable extends Page {
     const { scrollTop, clientHeight } = event.target as HTMLElement;
     const at = Math.floor(scrollTop / rowHeight);
     this.inSight = Math.ceil(clientHeight / rowHeight);
-    // A new window only when the spare rows are half used up.
+    // A new window only when half of the extra rows are used.
     if (Math.abs(at - this.from) >= spare / 2) this.from = at;
   }
 }
 
-/** Where an IRI leads: a page of the console for what lies in the storage, itself for the web; `undefined` for other schemes. */
+/** Link target of an IRI: a page of the console inside the storage, the IRI itself on the web, `undefined` for other schemes. */
 export function hrefOf(iri: string): string | undefined {
   if (!iri.startsWith(storageUri)) return /^https?:\/\//i.test(iri) ? iri : undefined;
   const at = iri.replace(/#.*$/s, '').replace(/\.meta$/, '');
@@ -132,7 +132,7 @@ export function hrefOf(iri: string): string | undefined {
 
 export const isOutside = (iri: string): boolean => !iri.startsWith(storageUri);
 
-/** An IRI of the storage without what all of them begin with. */
+/** An IRI of the storage without the common prefix. */
 const shown = (iri: string): string =>
   iri.startsWith(storageUri) && iri.length > storageUri.length ? `/${iri.slice(storageUri.length)}` : iri;
 

@@ -1,4 +1,4 @@
-/** The queries that are kept in this browser, one a tab, for each storage. */
+/** Queries stored in this browser, one per tab, for each storage. */
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { notify } from '../frame/notice.js';
@@ -11,7 +11,7 @@ export interface Tab {
   readonly id: string;
   readonly name: string;
   readonly query: string;
-  /** The resource that it was read from, or saved as. */
+  /** Resource that it was loaded from or saved to. */
   readonly saved?: Saved;
 }
 
@@ -43,7 +43,7 @@ function freeName(list: readonly Tab[]): string {
 
 const areTexts = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'string');
 
-/** What an earlier version or another hand left there may be anything. */
+/** Stored data of an earlier version, or modified data, can have any form. */
 function readKept(text: string | null): Tabs | undefined {
   if (text === null) return undefined;
   let kept: Partial<Tabs> | null;
@@ -60,7 +60,7 @@ function readKept(text: string | null): Tabs | undefined {
 }
 
 export class Keeper implements ReactiveController {
-  /** What was closed last, for those who did not mean it. */
+  /** The last closed tab, for undo. */
   closed: { readonly tab: Tab; readonly at: number } | undefined;
   private tabs: Tabs = restore();
 
@@ -76,7 +76,7 @@ export class Keeper implements ReactiveController {
     removeEventListener('storage', this.heard);
   }
 
-  /** Another window of this browser may change what is kept. */
+  /** Another window of this browser may change the stored queries. */
   private readonly heard = ({ key: changed, newValue }: StorageEvent): void => {
     const kept = changed === key ? readKept(newValue) : undefined;
     if (kept) this.adopt(kept.list);
@@ -94,7 +94,7 @@ export class Keeper implements ReactiveController {
     this.become({ list: this.list, active: id });
   }
 
-  /** Chooses the tab that has a query, or opens one with it. */
+  /** Selects the tab with a query, or opens one. */
   show(query: string, saved?: Saved): void {
     const known = this.list.find((tab) => tab.query === query && tab.saved?.iri === saved?.iri);
     if (known) this.choose(known);
@@ -106,13 +106,13 @@ export class Keeper implements ReactiveController {
     this.become({ list: [...this.list, tab], active: tab.id });
   }
 
-  /** Changes the tab that is open. */
+  /** Changes the current tab. */
   change(part: Partial<Tab>): void {
     const { id } = this.tab;
     this.become({ list: this.list.map((tab) => (tab.id === id ? { ...tab, ...part } : tab)), active: id });
   }
 
-  /** Closes the tab that is open; there is always another one. */
+  /** Closes the current tab. At least one tab remains. */
   close(): void {
     const { tab } = this;
     const at = this.list.indexOf(tab);
@@ -135,11 +135,11 @@ export class Keeper implements ReactiveController {
     try {
       localStorage.setItem(key, JSON.stringify(tabs));
     } catch (error) {
-      notify(`This browser cannot keep the queries: ${messageOf(error)}`, 'bad');
+      notify(`The queries cannot be stored in this browser: ${messageOf(error)}`, 'bad');
     }
   }
 
-  /** What another window left; the tab that is open here stays, whatever became of it there. */
+  /** Merges changes of another window. The current tab stays. */
   private adopt(list: readonly Tab[]): void {
     const own = this.tab;
     const at = list.findIndex(({ id }) => id === own.id);

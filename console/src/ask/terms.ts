@@ -1,12 +1,12 @@
-/** RDF terms as results give them, and what to show of them. Pure. */
+/** RDF terms of results, and how they are displayed. */
 import { decoded } from '../storage/names.js';
 
 export interface Term {
   readonly kind: 'iri' | 'blank' | 'literal';
   readonly value: string;
-  /** Of literals; empty for none. */
+  /** Language of a literal, or empty. */
   readonly language: string;
-  /** Of literals without language; empty for strings. */
+  /** Datatype of a literal without language. Empty for strings. */
   readonly datatype: string;
 }
 
@@ -29,14 +29,14 @@ export const literalTerm = (value: string, language = '', datatype = ''): Term =
   datatype: language !== '' || datatype === `${xsd}string` ? '' : datatype,
 });
 
-/** The number that a term says; `undefined` for no number, infinities included. */
+/** Numeric value of a term, or `undefined`; infinities are undefined too. */
 export function numberOf(term: Term | undefined): number | undefined {
   if (term?.kind !== 'literal' || !numeric.has(term.datatype)) return undefined;
   const value = Number(term.value);
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** The time that a term says, in milliseconds since the epoch. */
+/** Time value of a term in milliseconds since the epoch. */
 export function timeOf(term: Term | undefined): number | undefined {
   if (term?.kind !== 'literal' || !times.has(term.datatype)) return undefined;
   const value = Date.parse(term.value);
@@ -50,7 +50,7 @@ const known: readonly (readonly [string, string])[] = [
   ['owl:', 'http://www.w3.org/2002/07/owl#'],
 ];
 
-/** A short form of an IRI for labels: a well-known prefix, or what follows the last separator. */
+/** Short label of an IRI: with a well-known prefix, or the part after the last separator. */
 export function labelOf(iri: string): string {
   for (const [prefix, namespace] of known)
     if (iri.startsWith(namespace) && iri.length > namespace.length) return prefix + iri.slice(namespace.length);
@@ -58,11 +58,11 @@ export function labelOf(iri: string): string {
   return decoded(name);
 }
 
-/** What filtering and sorting look at. */
+/** Text for filtering and sorting. */
 export const plainText = (term: Term | undefined): string =>
   term === undefined ? '' : term.kind === 'blank' ? `_:${term.value}` : term.value;
 
-/** Numbers by size, times by order, everything else as text; unbound ones first. */
+/** Numbers by value, times by order, everything else as text; unbound values first. */
 export function compareTerms(a: Term | undefined, b: Term | undefined): number {
   const [x, y] = [numberOf(a) ?? timeOf(a), numberOf(b) ?? timeOf(b)];
   if (x !== undefined && y !== undefined) return x - y;

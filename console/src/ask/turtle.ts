@@ -1,8 +1,8 @@
-/** Turtle as rows of subject, predicate and object; loaded with the first answer that is a graph. */
+/** Turtle as rows of subject, predicate and object. Loaded with the first graph result. */
 import N3Parser, { type Term as RdfTerm } from 'n3/src/N3Parser.js';
 import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
 
-/** @throws Error with the parser's words for what is no Turtle */
+/** @throws Error of the parser for invalid Turtle */
 export function parseTurtle(text: string): Row[] {
   return new N3Parser({ format: 'text/turtle' })
     .parse(text)
@@ -12,6 +12,6 @@ export function parseTurtle(text: string): Row[] {
 function termOf({ termType, value, language, datatype }: RdfTerm): Term {
   if (termType === 'Literal') return literalTerm(value, language, datatype?.value);
   if (termType !== 'BlankNode') return iriTerm(value);
-  // The parser puts a number of its own before the label.
+  // The parser prefixes labels with a number.
   return { kind: 'blank', value: value.replace(/^b\d+_/, ''), language: '', datatype: '' };
 }

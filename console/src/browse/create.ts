@@ -1,4 +1,4 @@
-/** Making and removing members, as the server has it. */
+/** Creates and deletes members on the server. */
 import { type Refusal, refusalOf, request } from '../storage/api.js';
 import { readContainer } from '../storage/container.js';
 import { isContainer } from '../storage/names.js';
@@ -15,46 +15,40 @@ const contents: Readonly<
   text: ['text/plain', '', '.txt'],
 };
 
-/**
- * Makes an empty member of a container.
- * @returns its IRI
- * @throws Error for a name that is taken, Refusal for one that is reserved
- */
+/** Creates an empty member of a container. @returns its IRI @throws Error if the name is taken, Refusal if it is reserved */
 export async function createMember(container: string, kind: Kind, name: string): Promise<string> {
   const iri = container + encodeURIComponent(name.normalize('NFC')) + (kind === 'container' ? '/' : '');
   const [mediaType, body = null] = kind === 'container' ? [] : contents[kind];
   const type: Record<string, string> = mediaType ? { 'Content-Type': mediaType } : { Link: containerType };
   const response = await request('PUT', iri, { headers: { ...type, 'If-None-Match': '*' }, body });
-  if (response.status === 412) throw new Error(`There is “${name}” already. Choose another name.`);
+  if (response.status === 412) throw new Error(`“${name}” already exists. Choose another name.`);
   if (!response.ok) throw await refusalOf(response);
   return iri;
 }
 
-/**
- * A name that a new member may have: one without an ending gets the usual one.
- * @throws Error for what is no name
- */
+/** Returns a valid name for a new member, with the default extension if it has none. @throws Error for an invalid name */
 export function suggestedName(kind: Kind, name: string): string {
-  if (name.includes('/')) throw new Error('A name has no slash. Make a container first, then what is to lie in it.');
-  if (/^\.\.?$/.test(name)) throw new Error(`“${name}” is no name: in an address it leads elsewhere.`);
+  if (name.includes('/'))
+    throw new Error('Names cannot contain a slash. Create a container first, then the resource in it.');
+  if (/^\.\.?$/.test(name)) throw new Error(`“${name}” is not a valid name: in a URL it means another path.`);
   return kind === 'container' || /\.[^.]+$/.test(name) ? name : name + contents[kind][2];
 }
 
 export interface Deletion {
-  /** Ends it between two requests. */
+  /** Stops between two requests. */
   readonly signal: AbortSignal;
-  /** Called with the number of requests that succeeded since the last call. */
+  /** Called with the number of successful requests since the last call. */
   readonly told: (deleted: number) => void;
 }
 
-/** A container with more members, at any depth, is emptied in steps: one request for all would show no progress. */
+/** A larger container is emptied step by step: a single request would show no progress. */
 const maxInOne = 500;
 const atOnce = 6;
 
 /**
- * Deletes a member with its metadata; a container with all that is in it.
- * @returns the first refusal, if there was one
- * @throws DOMException `AbortError` when it was ended; what was deleted before stays deleted
+ * Deletes a member with its metadata; a container with its contents.
+ * @returns the first error, if any
+ * @throws DOMException `AbortError` after cancellation; deleted resources stay deleted
  */
 export async function deleteMember(iri: string, work: Deletion, etag?: string): Promise<Refusal | undefined> {
   if (isContainer(iri) && (await countOf(iri, work.signal)) > maxInOne) {
@@ -71,7 +65,7 @@ export async function deleteMember(iri: string, work: Deletion, etag?: string): 
   return undefined;
 }
 
-/** The number of members at any depth; counting ends above the maximum. */
+/** Counts members at any depth, up to the maximum. */
 async function countOf(container: string, signal: AbortSignal, known = 0): Promise<number> {
   let count = known;
   let rest = 1;
@@ -86,7 +80,7 @@ async function countOf(container: string, signal: AbortSignal, known = 0): Promi
   return count;
 }
 
-/** Deletes what is in a container, as far as it is shown. */
+/** Deletes the visible contents of a container. */
 async function empty(container: string, work: Deletion): Promise<Refusal | undefined> {
   for (;;) {
     const { members } = await readContainer(`${container}?page=1`, work.signal);
@@ -95,7 +89,7 @@ async function empty(container: string, work: Deletion): Promise<Refusal | undef
       const some = members.slice(start, start + atOnce);
       const refusals = await Promise.all(some.map(({ iri }) => deleteMember(iri, work, '*')));
       const refusal = refusals.find(Boolean);
-      // Somebody else may have deleted one meanwhile; where all are refused there is no progress.
+      // Another user may have deleted one meanwhile. If all are rejected there is no progress.
       const isGone = refusal?.status === 404 || refusal?.status === 412;
       if (refusal && (!isGone || refusals.every(Boolean))) return refusal;
     }

@@ -1,16 +1,16 @@
-/** A container's members, fetched page by page as they are looked at. */
+/** Members of a container, fetched page by page on demand. */
 import { type Member, readContainer } from '../storage/container.js';
 import { shortName } from '../storage/names.js';
 
 export class Listing extends EventTarget {
-  /** How many there are, as far as the server has said. */
+  /** Total number of members, as far as reported. */
   total = 0;
-  /** What kept it from being read. */
+  /** Error of reading. */
   failure: unknown;
   loaded = false;
-  /** Rows of those whose names have the text that is looked for; absent: all. */
+  /** Rows of members with matching names. Absent: all. */
   found: readonly Member[] | undefined;
-  /** How many were looked through, while a search continues. */
+  /** Number of searched members during a search. */
   searched: number | undefined;
   private size = 1;
   private readonly pages = new Map<number, readonly Member[] | Promise<void>>();
@@ -21,7 +21,7 @@ export class Listing extends EventTarget {
     void this.fetch(1);
   }
 
-  /** Ends what is under way: somebody went elsewhere. */
+  /** Cancels pending requests after navigation. */
   close(): void {
     this.controller.abort();
   }
@@ -30,7 +30,7 @@ export class Listing extends EventTarget {
     return this.found?.length ?? this.total;
   }
 
-  /** The member of a row, when it is there already; its page is fetched otherwise. */
+  /** Returns the member of a row if it is loaded; otherwise fetches its page. */
   row(index: number): Member | undefined {
     if (this.found) return this.found[index];
     const page = Math.floor(index / this.size) + 1;
@@ -39,7 +39,7 @@ export class Listing extends EventTarget {
     return Array.isArray(known) ? (known as Member[])[index % this.size] : undefined;
   }
 
-  /** Looks for a string in all names, which has every page fetched. An empty text ends that. */
+  /** Searches all names, which fetches every page. An empty text ends the search. */
   async search(text: string): Promise<void> {
     const wanted = text.trim().toLowerCase();
     this.wanted = wanted;
@@ -53,7 +53,7 @@ export class Listing extends EventTarget {
     const last = Math.max(1, Math.ceil(this.total / this.size));
     for (let page = 1; page <= last; page++) {
       await this.fetch(page);
-      // Something else is looked for by now.
+      // Another search was started.
       if (this.wanted !== wanted || this.controller.signal.aborted) return;
       const members = this.pages.get(page);
       if (Array.isArray(members))
@@ -79,7 +79,7 @@ export class Listing extends EventTarget {
       const { members, total } = await readContainer(`${this.at}?page=${page}`, this.controller.signal);
       this.pages.set(page, members);
       this.total = total ?? members.length;
-      // All pages but the last are full.
+      // All pages except the last are full.
       if (page === 1) this.size = Math.max(1, members.length);
       this.failure = undefined;
     } catch (error) {

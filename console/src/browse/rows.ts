@@ -1,4 +1,4 @@
-/** Members as a table of which only the rows in view exist, so that 100 000 scroll as ten do. */
+/** Table of members that renders visible rows only, so that 100 000 scroll as fast as ten. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
@@ -6,7 +6,7 @@ import type { Member } from '../storage/container.js';
 import { dateText, isContainer, shortName, sizeText } from '../storage/names.js';
 import type { Listing } from './listing.js';
 
-/** Pixels, as the style sheet has it. */
+/** Pixels, as in the style sheet. */
 const rowHeight = 40;
 const spare = 12;
 
@@ -90,7 +90,7 @@ export class Rows extends Page {
   }
 }
 
-/** What it is, in a word or two: its own types before its media type. */
+/** Kind of a member: its own types before its media type. */
 function typeText({ iri, types, mediaType }: Member): string {
   const own = types.filter((type) => !/^(?:Container|DataResource)$/.test(type)).map(shortName);
   const kind = isContainer(iri) ? 'Container' : (mediaType ?? '').replace(/;.*/, '');

@@ -1,4 +1,4 @@
-/** Errors of a string, found while it is typed. */
+/** Finds syntax errors while typing. */
 import { jsonParseLinter } from '@codemirror/lang-json';
 import { ensureSyntaxTree } from '@codemirror/language';
 import { type Diagnostic, linter } from '@codemirror/lint';
@@ -6,12 +6,12 @@ import type { Extension, Text } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import N3Parser from 'n3/src/N3Parser.js';
 
-/** Longer documents are checked by the server when they are saved: a check would hold up typing. */
+/** Longer documents are checked by the server when saved: checking would delay typing. */
 const longestChecked = 300_000;
 const pauseMs = 200;
 const maxErrors = 20;
 
-/** With columns from 0; that of the end is one of the last line. */
+/** Columns start at 0. The end column is on the last line. */
 interface Token {
   readonly line: number;
   readonly endLine?: number;
@@ -20,7 +20,7 @@ interface Token {
 }
 
 interface ParseError extends Error {
-  /** What the lexer cannot read is no token, and comes after the one before. */
+  /** Text that the lexer cannot read is not a token and follows the previous token. */
   readonly context?: {
     readonly line?: number;
     readonly token?: Token;
@@ -28,7 +28,7 @@ interface ParseError extends Error {
   };
 }
 
-/** Runs when the browser has nothing more urgent to do. */
+/** Runs when the browser is idle. */
 const idle = (): Promise<void> =>
   new Promise((resolve) => {
     if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 80 });
@@ -59,7 +59,7 @@ async function checkTurtle({ state }: EditorView): Promise<Diagnostic[]> {
   return turtleError(state.doc.toString(), state.doc);
 }
 
-/** What the grammar could not place. */
+/** Text that the grammar cannot parse. */
 function checkSparql({ state }: EditorView): Diagnostic[] {
   if (state.doc.length > longestChecked || state.doc.toString().trim() === '') return [];
   const found: Diagnostic[] = [];

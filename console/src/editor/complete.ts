@@ -1,11 +1,11 @@
-/** Completion of Turtle and SPARQL: prefixes, which are declared as they are used, and the classes and predicates of a storage. */
+/** Completion for Turtle and SPARQL: prefixes, which are declared when used, and classes and predicates of a storage. */
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { compact, declaredPrefixes, wellKnown } from './prefixes.js';
 
-/** Where the names of a storage come from. */
+/** Source of the names of a storage. */
 export interface Completions {
   classes(): Promise<readonly string[]>;
   predicates(): Promise<readonly string[]>;
@@ -13,9 +13,9 @@ export interface Completions {
 
 export type Dialect = 'turtle' | 'sparql';
 
-/** Declarations stand at the start of a document. */
+/** Declarations are at the start of a document. */
 const headLength = 50_000;
-/** What has not answered by then is missing from this list and there for the next. */
+/** A source without a response by then is missing from this list and included in the next. */
 const patienceMs = 150;
 
 const keywords =
@@ -23,17 +23,17 @@ const keywords =
     ' ',
   );
 
-/** The first of the two that is there: the list, or the end of patience. */
+/** Resolves with the list or at the timeout. */
 const soon = (list: Promise<readonly string[]> | undefined): Promise<readonly string[] | undefined> =>
   Promise.race([
-    // Whoever asks for completions is notified of failures where they matter: typing continues with prefixes alone.
+    // Errors are reported elsewhere; typing continues with prefixes only.
     list?.catch(() => []) ?? Promise.resolve([]),
     new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patienceMs)),
   ]);
 
 const head = (state: EditorState): string => state.sliceDoc(0, headLength);
 
-/** Inserts a name, and the declaration of its prefix when the document has none. */
+/** Inserts a name, and the declaration of its prefix if it is missing. */
 function applyName(name: string, prefix: string, dialect: Dialect) {
   return (view: EditorView, _completion: Completion, from: number, to: number): void => {
     const text = head(view.state);
@@ -53,7 +53,7 @@ function applyName(name: string, prefix: string, dialect: Dialect) {
   };
 }
 
-/** After the last declaration, at the start of a line and never after what is being typed. */
+/** After the last declaration, at the start of a line, never after the cursor. */
 function declarationPlace(text: string, before: number): number {
   const declarations = [...text.matchAll(/^[ \t]*(?:@prefix|@base|prefix|base)\b[^\n]*\n/gim)];
   return declarations.map((found) => found.index + found[0].length).findLast((end) => end <= before) ?? 0;
@@ -74,7 +74,7 @@ function nameOptions(
   known: Readonly<Record<string, string>>,
   { dialect, type }: { dialect: Dialect; type: string },
 ): Completion[] {
-  // A prefix that the document uses for something else must not be taken for the one that people know.
+  // A prefix that the document declares for another namespace must not be used.
   const prefixes = { ...wellKnown, ...known };
   return iris.map((iri) => {
     const name = compact(iri, prefixes);
@@ -84,7 +84,7 @@ function nameOptions(
   });
 }
 
-/** `@prefix fo|`: the whole declaration. */
+/** `@prefix fo|`: completes the declaration. */
 function declarationOptions(dialect: Dialect): Completion[] {
   return Object.entries(wellKnown).map(([name, namespace]) => ({
     label: `${name}:`,
@@ -126,7 +126,7 @@ async function complete(
   };
 }
 
-/** @param source asked anew at each completion, as it may be set later */
+/** @param source called at each completion, since it may be set later */
 export const completionSource =
   (dialect: Dialect, source: () => Completions | undefined): CompletionSource =>
   (context) =>

@@ -1,4 +1,4 @@
-/** Names for namespaces: those that people know, those that a document declares. Pure. */
+/** Prefixes for namespaces: well-known ones, and those declared in a document. */
 
 export const wellKnown: Readonly<Record<string, string>> = {
   acl: 'http://www.w3.org/ns/auth/acl#',
@@ -28,7 +28,7 @@ export const wellKnown: Readonly<Record<string, string>> = {
   xsd: 'http://www.w3.org/2001/XMLSchema#',
 };
 
-/** Prefixes that a Turtle document or a query declares. */
+/** Prefixes declared in a Turtle document or a query. */
 export function declaredPrefixes(text: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [, name = '', iri = ''] of text.matchAll(/(?:@prefix|\bprefix)\s+([\w.-]*):\s*<([^<>\s]*)>/gi))
@@ -36,7 +36,7 @@ export function declaredPrefixes(text: string): Record<string, string> {
   return found;
 }
 
-/** A name such as `foaf:name`; `undefined` when no prefix fits or the rest would need escapes. */
+/** A name such as `foaf:name`, or `undefined` if no prefix matches or the local part needs escapes. */
 export function compact(iri: string, prefixes: Readonly<Record<string, string>>): string | undefined {
   let best: string | undefined;
   let longest = 0;

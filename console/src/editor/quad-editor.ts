@@ -1,6 +1,7 @@
 /**
- * `<quad-editor>`: text with colours, errors in place and completion. Fires `change` with the text and `submit` on Ctrl or Cmd and Enter.
- * Tab moves on, as everywhere. It lives in a shadow root, as CodeMirror's style elements are refused in the document.
+ * `<quad-editor>`: text editor with highlighting, inline errors and completion. Fires `change` with the text, and `submit` on
+ * Ctrl or Cmd and Enter. Tab moves the focus, as everywhere. It uses a shadow root, since the document's policy rejects
+ * CodeMirror's style elements.
  */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -27,10 +28,10 @@ import { turtleLanguage } from './turtle.js';
 
 export type Language = 'turtle' | 'sparql' | 'json' | 'text';
 
-/** A string whose line ends are all CR LF keeps them; any other is split at LF alone, so that nothing in it changes unasked. */
+/** Text with CR LF line ends only keeps them. Any other text is split at LF, so that it stays unchanged. */
 const separatorOf = (text: string): string => (/\r\n/.test(text) && !/(?:^|[^\r])\n/.test(text) ? '\r\n' : '\n');
 
-/** A string that the page sets is no edit. */
+/** Text set by the page is not an edit. */
 const outside = Annotation.define<boolean>();
 
 @customElement('quad-editor')
@@ -38,7 +39,7 @@ export class QuadEditor extends LitElement {
   static override styles = hostStyle;
   @property() language: Language = 'text';
   @property({ type: Boolean }) readonly = false;
-  /** The accessible name. */
+  /** Accessible name. */
   @property() label = '';
   @property({ attribute: false }) completions: Completions | undefined;
 
@@ -62,7 +63,7 @@ export class QuadEditor extends LitElement {
     view.dispatch({
       changes: { from: 0, to: view.state.doc.length, insert: Text.of(text.split(separator)) },
       effects: this.separator.reconfigure(EditorState.lineSeparator.of(separator)),
-      // The first text is where undoing ends.
+      // Undo ends at the first text.
       annotations: [outside.of(true), Transaction.addToHistory.of(before !== '')],
     });
   }
@@ -72,7 +73,7 @@ export class QuadEditor extends LitElement {
     else void this.updateComplete.then(() => this.view?.focus());
   }
 
-  /** Puts text where the cursor is, in place of what is selected. */
+  /** Inserts text at the cursor, replacing the selection. */
   insert(text: string): void {
     const { view } = this;
     if (!view) return;
@@ -92,7 +93,7 @@ export class QuadEditor extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    // The element may come back with a page that is kept, and with it what can be undone: only the view goes.
+    // The element may return with a page that is kept, together with its undo history: only the view is destroyed.
     this.text = this.value;
     this.left = this.view?.state;
     this.view?.destroy();
@@ -143,7 +144,7 @@ export class QuadEditor extends LitElement {
         if (!update.docChanged || update.transactions.every((each) => each.annotation(outside))) return;
         this.dispatchEvent(new CustomEvent('change', { detail: this.value }));
       }),
-      // Names are asked for before they are needed.
+      // Names are fetched before they are needed.
       EditorView.domEventHandlers({ focus: () => this.warmUp() }),
       theme,
     ];
@@ -151,7 +152,7 @@ export class QuadEditor extends LitElement {
 
   private warmUp(): void {
     if (this.readonly || !this.completions) return;
-    // Failures are told where the names are asked for; without them prefixes are still offered.
+    // Errors are reported by the source. Prefixes are still offered.
     for (const list of [this.completions.classes(), this.completions.predicates()]) list.catch(() => {});
   }
 
@@ -160,7 +161,7 @@ export class QuadEditor extends LitElement {
       EditorState.readOnly.of(this.readonly),
       EditorView.contentAttributes.of({
         'aria-label': this.label || 'Text',
-        // It has the focus without this, but not everybody who asks knows of editable content.
+        // Redundant for focus, but assistive tools need it.
         tabindex: '0',
         ...(this.readonly ? { 'aria-readonly': 'true' } : {}),
       }),

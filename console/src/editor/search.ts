@@ -1,4 +1,4 @@
-/** Finding text: the browser's own search sees the lines that are drawn, not the document. */
+/** Text search: the browser's own search sees visible lines only. */
 import {
   closeSearchPanel,
   findNext,
@@ -15,7 +15,7 @@ import { html, render } from 'lit';
 
 const maxCounted = 10_000;
 
-/** As cursors of queries compare, which are ten times slower. */
+/** As query cursors compare, which is ten times slower. */
 const comparable = (text: string): string => text.normalize('NFKD').toLowerCase();
 
 function countText({ doc }: EditorState, { search: sought, valid }: SearchQuery): string {
@@ -73,7 +73,7 @@ const look = EditorView.theme({
   '.cm-searchMatch': { backgroundColor: 'var(--mark)', outline: '1px solid var(--soft)' },
 });
 
-/** Ctrl or Cmd and F finds, F3 continues, Escape ends it. */
+/** Ctrl or Cmd and F searches, F3 continues, Escape closes. */
 export const finding: Extension = [
   search({ createPanel: panel, literal: true }),
   look,

@@ -1,11 +1,11 @@
-/** How the editor looks: the console's colours, which its custom properties bring into the shadow root. */
+/** Theme of the editor, from the console's custom properties, which apply inside the shadow root. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { css } from 'lit';
 
-/** Colours that the rest of the console has no use for; both sets have a contrast of at least 4.5 on the ground. */
+/** Colours used only by the editor. Both sets have a contrast of at least 4.5. */
 export const hostStyle = css`
   :host {
     display: block;
@@ -48,7 +48,7 @@ const look = EditorView.theme({
     color: 'var(--text)',
     border: '1px solid var(--line)',
   },
-  // Few lines at a time in place of a region that only a mouse can scroll.
+  // Few lines, since a scrollable region would need a mouse.
   '.cm-tooltip.cm-tooltip-autocomplete > ul': {
     maxHeight: 'none',
     maxWidth: 'min(36rem, 90vw)',

@@ -1,8 +1,8 @@
-/** Turtle's colours: the mode that CodeMirror has, whose names for the parts of a name are no use to a style. */
+/** Turtle highlighting: CodeMirror's mode, with tags that suit the theme. */
 import { StreamLanguage, type StringStream } from '@codemirror/language';
 import { turtle } from '@codemirror/legacy-modes/mode/turtle';
 
-/** It calls a local name a keyword, or with a capital a comment, and a keyword meta. */
+/** CodeMirror tags local names as keywords, capitalized ones as comments, and keywords as meta. */
 function token(stream: StringStream, state: unknown): string | null {
   const style = turtle.token(stream, state);
   if (style === 'keyword' && /^[@\d+-]/.test(stream.current()))

@@ -1,4 +1,4 @@
-/** `<quad-refused>`: why something is not shown, and what whoever may not read it does next. */
+/** `<quad-refused>`: explains a missing permission and offers the next step. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { storageUri, who } from '../session/session.js';
@@ -8,8 +8,8 @@ import { parentOf } from '../storage/names.js';
 import { Page, placeHref, signInHref } from './page.js';
 
 /**
- * Whether access is what is missing. Strangers are told the same of what is absent and of what they may not read: either
- * may be asked for. Who controls the storage is told the truth.
+ * True if access is missing. Callers without read access get the same response for nonexistent resources, so access can be
+ * requested for either. Controllers are told the truth.
  */
 async function mayBeAsked(failure: unknown): Promise<boolean> {
   if (!(failure instanceof Refusal)) return false;
@@ -19,7 +19,7 @@ async function mayBeAsked(failure: unknown): Promise<boolean> {
 
 @customElement('quad-refused')
 export class Refused extends Page {
-  /** What was refused. */
+  /** The error. */
   @property() iri = '';
   @property({ attribute: false }) why: unknown;
   @state() private hasWayIn = false;
@@ -36,14 +36,14 @@ export class Refused extends Page {
     return html`<p class="problem" role="alert">${messageOf(this.why)}</p>${this.hasWayIn ? this.wayIn() : this.back()}`;
   }
 
-  /** Asks who controls the storage; nobody signs in first. */
+  /** Controllers are notified; no sign-in is needed first. */
   private wayIn(): TemplateResult {
     if (who().kind === 'anonymous')
-      return html`<p>Whoever sent you here may have let you in already: say who you are, and you come back to this address. You need no
+      return html`<p>The person who sent you here may have given you access already. Sign in, and you return to this page. You need no
           account; this browser can make an identity, with which you ask for access.</p>
         <p><a class="button primary" href=${signInHref()}>Sign in</a></p>`;
-    return html`<p>Perhaps it is not there; perhaps nobody has let you in yet. You can ask those who may.</p>
-      <div class="row"><a class="button primary" href=${placeHref('requests', { ask: this.iri })}>Ask for access</a></div>`;
+    return html`<p>It may not exist, or you may not have access yet. You can request access.</p>
+      <div class="row"><a class="button primary" href=${placeHref('requests', { ask: this.iri })}>Request access</a></div>`;
   }
 
   private back(): TemplateResult {

@@ -1,20 +1,20 @@
-/** A question that has to be answered before something that cannot be taken back. */
+/** Confirmation dialog before an action that cannot be undone. */
 import { html, nothing, render } from 'lit';
 
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** What the button that continues says. */
+  /** Label of the confirming button. */
   readonly proceed: string;
-  /** What has to be typed before. */
+  /** Text that must be typed to confirm. */
   readonly typed?: string;
-  /** Enter continues, where nothing is lost by it. */
+  /** Enter confirms if nothing is lost. */
   readonly isUsual?: boolean;
 }
 
 let count = 0;
 
-/** Asks in a dialog. @returns whether to continue; closing the dialog means no */
+/** Shows the dialog. @returns true if confirmed; closing the dialog returns false */
 export function confirmed({ title, text, proceed, typed, isUsual = false }: Question): Promise<boolean> {
   const dialog = document.createElement('dialog');
   const id = `confirm-${++count}`;

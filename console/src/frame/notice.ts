@@ -1,15 +1,15 @@
-/** Short messages at the edge of the page, or in the dialogue that is open, read out by screen readers. */
+/** Notices at the edge of the page or in the open dialog, announced by screen readers. */
 
 import { html, render } from 'lit';
 
 export type Tone = 'good' | 'bad';
 
-/** Shows a sentence for some seconds; a refusal stays until it is dismissed, another one takes its place, or the page is another one. */
+/** Shows a sentence for some seconds. An error stays until it is dismissed, replaced by another one, or the page changes. */
 export function notify(text: string, tone: Tone = 'good'): void {
   const region = regionNow();
   const notice = document.createElement('div');
   notice.className = `notice ${tone}`;
-  // Where it was said.
+  // Route on which the notice was shown.
   notice.dataset['place'] = location.hash;
   render(html`<span>${text}</span><button type="button" @click=${() => dismiss(notice)}>Close</button>`, notice);
   region.append(notice);
@@ -18,7 +18,7 @@ export function notify(text: string, tone: Tone = 'good'): void {
   if (tone === 'good') setTimeout(() => dismiss(notice), 6000);
 }
 
-/** All else is inert while a dialogue is open; what was said in it goes with it. */
+/** Everything outside an open dialog is inert. Notices in it close with it. */
 function regionNow(): HTMLElement {
   const dialog = document.querySelector('dialog[open]');
   const place = dialog ?? document.body;
@@ -32,13 +32,13 @@ function regionNow(): HTMLElement {
   return region;
 }
 
-/** Takes away the refusals of other places. */
+/** Removes errors of other routes. */
 export function clearNotices(): void {
   for (const notice of document.querySelectorAll<HTMLElement>('.notice.bad'))
     if (notice.dataset['place'] !== location.hash) dismiss(notice);
 }
 
-/** Takes a notice away; the focus goes to another one, or back to the page. */
+/** Removes a notice. The focus moves to another notice, or back to the page. */
 function dismiss(notice: HTMLElement): void {
   const had = notice.contains(document.activeElement);
   const other = notice.nextElementSibling ?? notice.previousElementSibling;

@@ -1,4 +1,4 @@
-/** What all pages share: they render into the document, so that one style sheet and one focus order hold. */
+/** Base class of pages: renders into the document, so that one style sheet and focus order apply. */
 import { html, LitElement, type TemplateResult } from 'lit';
 import { state } from 'lit/decorators.js';
 import { storageUri } from '../session/session.js';
@@ -8,7 +8,7 @@ import { confirmed, type Question } from './confirm.js';
 import { notify } from './notice.js';
 
 export class Page extends LitElement {
-  /** Why what it shows could not be read. */
+  /** Error of reading its content. */
   @state() protected failure = '';
   private followed: EventTarget | undefined;
   private readonly followedChanged = (): void => this.requestUpdate();
@@ -28,10 +28,10 @@ export class Page extends LitElement {
     this.follow(undefined);
   }
 
-  /** Reads what it shows, each time that it comes into the document. */
+  /** Loads the content whenever it is added to the document. */
   protected async load(): Promise<void> {}
 
-  /** What reading throws is `failure`, until it succeeds. @param advice a further sentence */
+  /** Reads; sets `failure` until it succeeds. @param advice additional sentence */
   protected async reading(work: () => Promise<unknown>, advice = ''): Promise<void> {
     try {
       await work();
@@ -42,11 +42,11 @@ export class Page extends LitElement {
   }
 
   /**
-   * Renders again at each event `change` of something, in the place of what was followed before, while this is in the document.
-   * @returns whether something else was followed before
+   * Renders again on each `change` event of a source, which replaces the previous one, while this is in the document.
+   * @returns true if the source changed
    */
   protected follow(target: EventTarget | undefined): boolean {
-    // An update may still come when the element is gone.
+    // An update may be pending after removal.
     const wanted = this.isConnected ? target : undefined;
     if (this.followed === wanted) return false;
     this.followed?.removeEventListener('change', this.followedChanged);
@@ -55,7 +55,7 @@ export class Page extends LitElement {
     return true;
   }
 
-  /** Runs what a button does; what it throws is said in words. @returns whether it succeeded */
+  /** Runs the action of a button and shows its error. @returns true on success */
   protected async attempt(work: () => Promise<unknown>, done?: string): Promise<boolean> {
     try {
       await work();
@@ -67,12 +67,12 @@ export class Page extends LitElement {
     }
   }
 
-  /** The same for what cannot be taken back: asks before. @returns whether it was done */
+  /** Same, after a confirmation. @returns true if it was done */
   protected async attemptAfter(question: Question, work: () => Promise<unknown>, done: string): Promise<boolean> {
     return (await confirmed(question)) && this.attempt(work, done);
   }
 
-  /** When what had the focus is gone, as a row that was deleted, the first heading here has it. */
+  /** If the focused element was removed, for example a deleted row, the first heading here gets the focus. */
   protected async keepFocus(): Promise<void> {
     await this.updateComplete;
     if (document.activeElement !== document.body) return;
@@ -82,7 +82,7 @@ export class Page extends LitElement {
   }
 }
 
-/** A form that is sent is the page's business, and not the browser's. `text` gives a field, without blanks around it. */
+/** Handles the submission of a form. `text` returns a trimmed field. */
 export function submitted(event: SubmitEvent) {
   event.preventDefault();
   const form = event.target as HTMLFormElement;
@@ -90,7 +90,7 @@ export function submitted(event: SubmitEvent) {
   return { form, data, text: (name: string): string => String(data.get(name) ?? '').trim() };
 }
 
-/** A table that scrolls by itself, also by the keyboard. */
+/** A table that scrolls on its own, also with the keyboard. */
 export const scrollTable = (label: string, heads: readonly unknown[], rows: unknown): TemplateResult => html`
   <div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table>
@@ -99,7 +99,7 @@ export const scrollTable = (label: string, heads: readonly unknown[], rows: unkn
     </table>
   </div>`;
 
-/** Where the console is: `#/<page>?<parameters>`. */
+/** Route: `#/<page>?<parameters>`. */
 export interface Place {
   readonly page: string;
   readonly parameters: URLSearchParams;
@@ -110,27 +110,27 @@ export function placeNow(hash: string = location.hash): Place {
   return { page: page || 'browse', parameters: new URLSearchParams(query) };
 }
 
-/** The address of a page within the console, for a link. */
+/** Link to a page of the console. */
 export const placeHref = (page: string, parameters: Readonly<Record<string, string>> = {}): string =>
   `#/${page}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;
 
-/** Where the console shows a resource or a container. */
+/** Route of a resource or a container. */
 export const openHref = (iri: string): string => placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri });
 
-/** The page for signing in, which leads back to where the reader is. */
+/** Link to the sign-in page, which returns to the current route. */
 export function signInHref(): string {
   const to = placeNow().page === 'signin' ? placeNow().parameters.get('to') : location.hash;
   return placeHref('signin', to ? { to } : {});
 }
 
-/** Where to go after signing in. Anybody can make a link: only a place of this console is followed. */
+/** Route after signing in. Anyone can create a link, so only routes of this console are followed. */
 export const placeAfter = (to: string | null): string =>
   to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');
 
-/** What to call a resource in a heading. */
+/** Title of a resource in a heading. */
 export const nameOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : shortName(iri));
 
-/** @param page what the links lead to */
+/** @param page target page of the links */
 export const crumbs = (at: string, page = 'browse'): TemplateResult => html`<nav aria-label="Where you are">
   <ol class="crumbs">
     ${ancestors(at, storageUri)

@@ -1,7 +1,7 @@
-/** Tabs as the ARIA practices have them: one stop in the focus order, arrow keys between them. */
+/** Tabs as in the ARIA practices: one stop in the focus order, arrow keys between them. */
 import { html, type TemplateResult } from 'lit';
 
-/** The tab that a key leads to; `undefined` for other keys. */
+/** Tab that a key moves to, or `undefined`. */
 function arrowTarget({ key }: KeyboardEvent, at: number, count: number): number | undefined {
   if (key === 'ArrowRight') return (at + 1) % count;
   if (key === 'ArrowLeft') return (at + count - 1) % count;
@@ -16,18 +16,18 @@ export interface Tab<Id extends string> {
 }
 
 export interface TabStrip<Id extends string> {
-  /** What the tabs are about, for screen readers. */
+  /** Subject of the tabs, for screen readers. */
   readonly label: string;
   readonly tabs: readonly Tab<Id>[];
   readonly current: Id;
   readonly choose: (id: Id) => void;
-  /** The id of the one panel of all tabs; absent: each has its own, `panel-<id>`. */
+  /** Id of a panel shared by all tabs. Default: each has its own, `panel-<id>`. */
   readonly panel?: string;
-  /** Takes the current tab away. */
+  /** Closes the current tab. */
   readonly remove?: () => void;
 }
 
-/** The row of tabs, whose ids are `tab-<id>`; the panels are the caller's. */
+/** Renders the row of tabs with ids `tab-<id>`. The caller renders the panels. */
 export function tabStrip<Id extends string>(strip: TabStrip<Id>): TemplateResult {
   const { label, tabs, current, choose, panel, remove } = strip;
   const keys = (event: KeyboardEvent): void => {
@@ -64,7 +64,7 @@ export interface Tabbed<Id extends string> {
   readonly content: TemplateResult;
 }
 
-/** Tabs of which only the chosen one's panel exists. */
+/** Tabs with only the selected panel in the document. */
 export function tabbed<Id extends string>({ label, titles, selected, select, content }: Tabbed<Id>): TemplateResult {
   const tabs = (Object.keys(titles) as Id[]).map((id) => ({ id, title: titles[id] }));
   return html`${tabStrip({ label, tabs, current: selected, choose: select })}

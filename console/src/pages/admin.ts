@@ -1,4 +1,4 @@
-/** Looking after the storage: subscriptions, what happens in it, why access is allowed or refused, and how full it is. */
+/** Administration of the storage: subscriptions, activity, access check, import and export, status. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import '../admin/activity.js';
@@ -31,7 +31,7 @@ export class AdminPage extends Page {
 
   protected override render(): TemplateResult {
     if (who().kind !== 'subject')
-      return html`<h1>Storage</h1><p class="empty">This is for those who are signed in. <a href=${signInHref()}>Sign in</a> first.</p>`;
+      return html`<h1>Storage</h1><p class="empty">This page requires sign-in. <a href=${signInHref()}>Sign in</a> first.</p>`;
     return html`<h1>Storage</h1>${tabbed<Tab>({
       label: 'Looking after the storage',
       titles,

@@ -1,4 +1,4 @@
-/** Asking in SPARQL: queries in tabs that this browser keeps, and what became of each. */
+/** SPARQL page: queries in tabs stored in this browser, with their results. */
 import '../ask/results.js';
 import '../ask/save-form.js';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -15,12 +15,12 @@ import { vocabulary } from '../search/vocabulary.js';
 import { storageUri } from '../session/session.js';
 import { shortName } from '../storage/names.js';
 
-const switchedOff = 'This storage answers no queries: lws.sparql.endpoint.enabled is off.';
+const switchedOff = 'This storage does not offer queries (lws.sparql.endpoint.enabled is off).';
 
 @customElement('page-ask')
 export class AskPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
-  /** The tab that is being given another name. */
+  /** Tab that is being renamed. */
   @state() private renamed: string | undefined;
   @state() private isSaving = false;
   @state() private isEditorThere = false;
@@ -44,7 +44,7 @@ export class AskPage extends Page {
       void this.attempt(() => readSaved(from).then((saved) => this.openQuery(saved.query, saved)));
   }
 
-  /** Put into a tab, and not run: a link must not make its reader ask anything. */
+  /** Opened in a tab but not run: a link must not run a query. */
   private openQuery(query: string, saved?: Saved): void {
     this.tabs.show(query, saved);
     history.replaceState(null, '', placeHref('ask'));
@@ -143,10 +143,10 @@ export class AskPage extends Page {
     }`;
   }
 
-  /** Read out when the query is over, and not while it runs. */
+  /** Announced when the query ends, not while it runs. */
   private summary(): string {
     const { state } = this.run;
-    if (state.is === 'idle') return 'Ctrl+Enter runs it, too.';
+    if (state.is === 'idle') return 'Ctrl+Enter also runs it.';
     if (state.is === 'running') return '';
     const time = secondsText(state.milliseconds);
     if (state.is === 'ended') return `Ended after ${time}.`;
@@ -159,7 +159,7 @@ export class AskPage extends Page {
     return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'} in ${time}.`;
   }
 
-  /** A refusal is of the text that was sent. */
+  /** An error belongs to the text that was sent. */
   private get isOld(): boolean {
     return 'query' in this.run.state && this.run.state.query !== this.tabs.tab.query;
   }
@@ -169,14 +169,14 @@ export class AskPage extends Page {
     if (state.is === 'refused' && !this.isOld)
       return html`<p class="problem" role="alert">${state.status === 404 ? switchedOff : state.message}</p>`;
     if (state.is !== 'answered') return nothing;
-    // What was chosen of an answer belongs to its tab.
+    // The selected view of a result belongs to its tab.
     return html`${keyed(this.tabs.tab.id, html`<ask-results .answer=${state.answer}></ask-results>`)}`;
   }
 
-  /** @param isExplained tells how the query is answered, instead of the answer */
+  /** @param isExplained returns the plan instead of the result */
   private start(isExplained = false): void {
     const { query } = this.tabs.tab;
-    if (query.trim() === '') notify('Write a query first, or open an example.', 'bad');
+    if (query.trim() === '') notify('Write a query, or open an example.', 'bad');
     else void this.run.start(query, isExplained);
   }
 
@@ -231,7 +231,7 @@ export class AskPage extends Page {
     const link = `${storageUri}app${placeHref('ask', linkOf(this.tabs.tab))}`;
     return this.attempt(
       () => navigator.clipboard.writeText(link),
-      'The link is copied. It opens the query, and runs nothing.',
+      'The link is copied. It opens the query without running it.',
     );
   }
 }

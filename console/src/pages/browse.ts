@@ -1,4 +1,4 @@
-/** Containers: what is in them, what is put in and taken out. */
+/** Containers: list, create, upload, delete. */
 import '../browse/rows.js';
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -23,7 +23,7 @@ export class BrowsePage extends Page {
   @state() private selected: ReadonlySet<string> = new Set();
   @state() private isTarget = false;
   @state() private rights: Rights = {};
-  /** Who is signed in, and does not control the storage, is at its root. */
+  /** The user is signed in, is not a controller, and is at the root. */
   @state() private isGuest = false;
   @state() private deleting: { readonly deleted: number; readonly ending: AbortController } | undefined;
   private searchTimer = 0;
@@ -56,7 +56,7 @@ export class BrowsePage extends Page {
 
   private async readRights(): Promise<void> {
     const { at } = this;
-    // What keeps it from being known keeps the members from being listed, which says why.
+    // If this fails, the listing fails too and shows the error.
     const rights = await rightsOn(at).catch(() => undefined);
     if (at !== this.at) return;
     this.rights = rights ?? {};
@@ -73,7 +73,7 @@ export class BrowsePage extends Page {
         listing?.failure
           ? html`<quad-refused .iri=${at} .why=${listing.failure}></quad-refused>`
           : html`${this.actions()}<quad-uploads .queue=${uploadsTo(at)}></quad-uploads>${uploadsElsewhere(at).map(
-              (iri) => html`<p class="soft">Files are on their way to <a href=${openHref(iri)}>${nameOf(iri)}</a>.</p>`,
+              (iri) => html`<p class="soft">Uploading files to <a href=${openHref(iri)}>${nameOf(iri)}</a>.</p>`,
             )}${this.content()}`
       }
       ${this.isGuest ? html`<shared-with-me></shared-with-me>` : nothing}
@@ -203,7 +203,7 @@ export class BrowsePage extends Page {
   private async downloadAll(iris: readonly string[]): Promise<void> {
     for (const iri of iris) {
       if (!(await this.attempt(() => download(iri)))) return;
-      // Browsers drop downloads that begin at once.
+      // Browsers drop simultaneous downloads.
       await new Promise((resolve) => setTimeout(resolve, 400));
     }
   }
@@ -216,7 +216,7 @@ export class BrowsePage extends Page {
         ? ' with everything in them, their metadata and their access rules'
         : ' with metadata and access rules';
     const what = chosen.length === 1 ? `“${shortName(chosen[0]!)}”` : `${chosen.length} members`;
-    const text = `${what} goes${goes}. This cannot be undone.`;
+    const text = `${what} will be deleted${goes}. This cannot be undone.`;
     if (!(await confirmed({ title: 'Delete', text, proceed: `Delete ${what}` }))) return;
     const refusals: string[] = [];
     const ending = new AbortController();
@@ -233,7 +233,7 @@ export class BrowsePage extends Page {
         refusals.push(`${shortName(iri)}: ${messageOf(error)}`);
       }
     this.deleting = undefined;
-    if (ending.signal.aborted) notify('Stopped. What was deleted stays deleted.');
+    if (ending.signal.aborted) notify('Stopped. Deleted resources stay deleted.');
     else if (refusals.length > 0) notify(refusals.slice(0, 5).join(' '), 'bad');
     else notify(`${what} deleted.`);
     this.reload();

@@ -1,4 +1,4 @@
-/** Further owners: this browser, or anybody by a URI; for owners. */
+/** Additional owners: this browser, or any URI. For owners only. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
@@ -32,15 +32,15 @@ export class OwnersPage extends Page {
       this.failure =
         error instanceof Refusal && error.status === 404
           ? (await controls())
-            ? 'Here access control lists say who controls what: give Control on the root under “Share”.'
-            : 'Only owners see who the others are, and add more.'
+            ? 'Access control lists decide about control here. Give Control on the root under “Share”.'
+            : 'Only owners can see and add owners.'
           : messageOf(error);
     }
   }
 
   protected override render(): TemplateResult {
     return html`<h1>Owners</h1>
-      <p>Owners may do everything. Those whom the settings name (<code>lws.owners</code>) are not listed here.</p>
+      <p>Owners have full access. Owners in the settings (<code>lws.owners</code>) are not listed here.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       ${this.owners ? this.content(this.owners) : nothing}`;
   }
@@ -49,7 +49,7 @@ export class OwnersPage extends Page {
     return html`
       ${
         owners.length === 0
-          ? html`<p class="empty">Nobody was added yet. A browser that is an owner needs no link at the next visit.</p>`
+          ? html`<p class="empty">No added owners. A browser that is an owner needs no link at the next visit.</p>`
           : scrollTable(
               'Owners',
               ['Name', 'Identity', 'Added', 'Remove'],
@@ -73,7 +73,7 @@ export class OwnersPage extends Page {
           </form>
         </section>
         <section class="card">
-          <h2>Somebody else</h2>
+          <h2>Another person</h2>
           <form @submit=${this.addOther}>
             <label>URI, such as a did:key <input name="id" required maxlength="2000" spellcheck="false" /></label>
             <label>Name <input name="name" required maxlength="200" /></label>
@@ -96,18 +96,18 @@ export class OwnersPage extends Page {
   private async add(form: HTMLFormElement, owner: { id: string; name: string }): Promise<void> {
     const added = await this.attempt(
       async () => succeed('POST', await systemUrl('owners'), jsonBody(owner)),
-      `${owner.name} is an owner now.`,
+      `${owner.name} is now an owner.`,
     );
     if (added) form.reset();
     await this.load();
   }
 
   private async removeOwner({ id, name }: Owner): Promise<void> {
-    const text = `${name} is no owner any more. What they created stays theirs.`;
+    const text = `${name} will no longer be an owner. Resources that they created stay theirs.`;
     const question = { title: 'Remove an owner', text, proceed: `Remove ${name}` };
     const url = async (): Promise<string> => `${await systemUrl('owners')}?id=${encodeURIComponent(id)}`;
     const remove = async (): Promise<unknown> => succeed('DELETE', await url());
-    await this.attemptAfter(question, remove, `${name} is no owner any more.`);
+    await this.attemptAfter(question, remove, `${name} is no longer an owner.`);
     await this.load();
   }
 }

@@ -1,4 +1,4 @@
-/** Requests for access: those to be answered, one's own with what came of them, and a new one. */
+/** Access requests: pending ones, the user's own with their results, and a new one. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
@@ -13,7 +13,7 @@ import { isForMe } from '../sharing/people.js';
 import { controls } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
-const titles = { inbox: 'To answer', mine: 'My access', ask: 'Ask for access' } as const;
+const titles = { inbox: 'To answer', mine: 'My access', ask: 'Request access' } as const;
 type Tab = keyof typeof titles;
 
 @customElement('page-requests')
@@ -51,7 +51,7 @@ export class RequestsPage extends Page {
 
   protected override render(): TemplateResult {
     if (who().kind !== 'subject')
-      return html`<h1>Requests for access</h1><p class="empty">Access is asked for under some identity. <a href=${signInHref()}>Sign in</a> first; this browser can make an identity for you.</p>`;
+      return html`<h1>Requests for access</h1><p class="empty">Access requests need an identity. <a href=${signInHref()}>Sign in</a> first; this browser can make an identity for you.</p>`;
     return html`<h1>Requests for access</h1>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       <div @answered=${this.answered}>${tabbed<Tab>({
@@ -73,16 +73,16 @@ export class RequestsPage extends Page {
 
   private renderInbox(): TemplateResult {
     if (!this.controller)
-      return html`<p class="empty">Requests are answered by who controls the storage. What you asked for is under My access.</p>`;
+      return html`<p class="empty">Controllers of the storage answer requests. Your own requests are under My access.</p>`;
     const others = (this.requests ?? []).filter((kept) => !this.isMine(kept));
     if (others.length === 0)
-      return html`<p class="empty">Nobody asks for anything. “Copy link to send” under Share is for people: who is refused there can ask.</p>`;
+      return html`<p class="empty">No access requests. People you send a link to can request access.</p>`;
     const [open, answered] = [others.filter((kept) => !this.isAccepted(kept)), others.filter(this.isAccepted)];
     return html`<div class="row"><span role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
         <button type="button" @click=${this.readBoth}>Read again</button></div>
       ${repeat(
         [...open, ...answered],
-        // What is typed for one person is not said of another.
+        // Input for one person is not reused for another.
         ({ document }) => document.id,
         (kept) => html`<request-card .asked=${kept} .accepted=${this.isAccepted(kept)}></request-card>`,
       )}`;
@@ -92,16 +92,16 @@ export class RequestsPage extends Page {
     const asked = (this.requests ?? []).filter((kept) => this.isMine(kept));
     const granted = this.grants.filter(({ document }) => document.access.some(isForMe));
     return html`
-      <h2>What I asked for</h2>
-      ${asked.length === 0 ? html`<p class="empty">Nothing waits for an answer. Open the tab Ask for access to begin.</p>` : this.renderAsked(asked)}
+      <h2>My requests</h2>
+      ${asked.length === 0 ? html`<p class="empty">No pending requests. To request access, open the Request access tab.</p>` : this.renderAsked(asked)}
       <h2>What I have been granted</h2>
-      ${granted.length === 0 ? html`<p class="empty">No grant is for you. What you created, or own, is yours without one.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe })}`;
+      ${granted.length === 0 ? html`<p class="empty">No grants for you. You need none for resources that you created or own.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe })}`;
   }
 
   private renderAsked(asked: readonly Kept[]): TemplateResult {
     return scrollTable(
-      'What I asked for',
-      ['When', 'What', 'To', 'Until', 'Answer', 'Take back'],
+      'My requests',
+      ['When', 'What', 'To', 'Until', 'Answer', 'Revoke'],
       asked.map(
         (kept) => html`<tr>
           <td>${dateText(kept.modified)}</td>
@@ -118,7 +118,7 @@ export class RequestsPage extends Page {
   private async takeBack({ document }: Kept): Promise<void> {
     const question = {
       title: 'Delete this request?',
-      text: 'Whoever controls the storage sees it no more. A grant that answered it stays.',
+      text: 'Controllers no longer see it. A grant that answered it stays.',
       proceed: 'Delete',
     };
     if (await this.attemptAfter(question, () => remove(document.id), 'The request is deleted.')) await this.answered();

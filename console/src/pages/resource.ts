@@ -1,4 +1,4 @@
-/** A resource: to read, to edit, to describe and to delete. */
+/** A resource: read, edit, describe, delete. */
 import '../resource/view.js';
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';

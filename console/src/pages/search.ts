@@ -1,4 +1,4 @@
-/** Search by type: which classes there are, and what has them. What is looked for is in the page's address. */
+/** Search by type: classes and their instances. The URL contains the filter. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
@@ -11,8 +11,8 @@ import { messageOf } from '../storage/api.js';
 import type { Member } from '../storage/container.js';
 import { dateText, decoded } from '../storage/names.js';
 
-const switchedOff = 'This storage has no search by type: lws.search-index.enabled is off.';
-/** From so many classes on they can be filtered. */
+const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';
+/** Number of classes from which they can be filtered. */
 const manyFacets = 8;
 
 @customElement('page-search')
@@ -45,7 +45,7 @@ export class SearchPage extends Page {
     if (changed.has('parameters')) void this.find();
   }
 
-  /** What was written meanwhile has its classes, too. */
+  /** Resources written meanwhile add their classes. */
   protected override async load(): Promise<void> {
     try {
       const facets = await readFacets();
@@ -111,7 +111,7 @@ export class SearchPage extends Page {
   private facetList(): TemplateResult {
     const { types, joined } = this.wanted;
     const wantedText = this.filter.trim().toLowerCase();
-    // A class of the address may be of nothing that this reader sees: it can still be taken away.
+    // A class in the URL may have no visible instances. It can still be removed.
     const facets = this.facets ?? [];
     const all = [...types.filter((type) => !facets.includes(type)), ...facets];
     const shown = all.filter((type) => types.includes(type) || type.toLowerCase().includes(wantedText));
@@ -135,7 +135,7 @@ export class SearchPage extends Page {
       ${this.facets === undefined && !this.failure ? html`<p>Loading …</p>` : nothing}
       ${
         isEmpty
-          ? html`<p class="soft">Nothing has a type yet: a resource gets one by a statement such as
+          ? html`<p class="soft">No types yet. A resource gets a type by a triple such as
               <code>&lt;&gt; a &lt;http://schema.org/Dataset&gt;</code> in its Turtle, or by a type in its metadata.</p>`
           : nothing
       }
@@ -177,12 +177,12 @@ export class SearchPage extends Page {
     const { found, page, wanted } = this;
     if (!found) return nothing;
     if (found.hits.length === 0 && wanted.types.length === 0)
-      return html`<p class="empty">There is nothing here that you may read.
-        ${who().kind === 'subject' ? nothing : html`<a href=${signInHref()}>Sign in</a> as somebody who may.`}</p>`;
+      return html`<p class="empty">Nothing here that you can read.
+        ${who().kind === 'subject' ? nothing : html`<a href=${signInHref()}>Sign in</a> with another identity.`}</p>`;
     if (found.hits.length === 0)
-      return html`<p class="empty">Nothing that you may read has ${
+      return html`<p class="empty">No readable resource has ${
         wanted.joined === 'all' && wanted.types.length > 1
-          ? 'all of these types. Take one away, or choose “Any of them”.'
+          ? 'all of these types. Remove one, or choose “Any of them”.'
           : 'such a type. Choose another one.'
       }</p>`;
     return html`
@@ -201,7 +201,7 @@ export class SearchPage extends Page {
     const path = iri === storageUri ? 'The storage itself' : decoded(iri.slice(storageUri.length));
     const about = [mediaType, modified && dateText(modified)].filter(Boolean).join(', ');
     const { wanted } = this;
-    // Those it was found by it surely has.
+    // Resources have at least the classes that they were found by.
     const sure = wanted.joined === 'all' || wanted.types.length === 1 ? wanted.types : [];
     const shown = [...new Set([...types, ...sure, ...(this.types.get(iri) ?? [])])].filter(
       (type) => type.includes(':') && !isStructural(type),

@@ -1,4 +1,4 @@
-/** Who may do what with a resource or a container, and why. */
+/** Permissions on a resource or container, and their reasons. */
 import { person } from '../sharing/people.js';
 import '../sharing/share-grants.js';
 import '../frame/access-denied.js';
@@ -14,9 +14,9 @@ import { shortName } from '../storage/names.js';
 export class SharingPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private mode: 'owner' | 'acls' | undefined;
-  /** Told to controllers alone. */
+  /** Shown to controllers only. */
   @state() private status: Status | undefined;
-  /** Why it cannot be read. */
+  /** Error of reading. */
   @state() private why: unknown;
 
   private get at(): string {
@@ -25,7 +25,7 @@ export class SharingPage extends Page {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    // A name that was given in one place is shown in all.
+    // A name given in one place is shown everywhere.
     this.addEventListener('renamed', () => {
       for (const part of this.querySelectorAll<Page>('share-acl, share-grants, people-list')) part.requestUpdate();
     });
@@ -53,7 +53,7 @@ export class SharingPage extends Page {
     const { at } = this;
     return html`
       ${crumbs(at, 'sharing')}
-      <h1>Who may do what with ${at === storageUri ? 'the storage' : shortName(at)}</h1>
+      <h1>Access to ${at === storageUri ? 'the storage' : shortName(at)}</h1>
       ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
   }
 
@@ -64,9 +64,9 @@ export class SharingPage extends Page {
     const isSubject = who().kind === 'subject';
     return html`
       <div class="row"><a class="button" href=${openHref(this.at)}>Open it</a> <button type="button" @click=${this.copy}>Copy link to send</button>
-        <span class="soft">The link lets nobody in by itself: whoever opens it says who they are, sees what they may see, and can ask you for access.</span></div>
+        <span class="soft">The link itself gives no access. People who open it sign in, see what they may read, and can request access.</span></div>
       <section class="card">${this.mode === 'acls' ? html`<share-acl .at=${this.at}></share-acl>` : this.renderOwners()}</section>
-      ${this.status ? html`<p><a href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Ask why somebody may do something with it, or may not</a></p>` : nothing}
+      ${this.status ? html`<p><a href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Check access</a></p>` : nothing}
       ${
         isSubject
           ? html`<section class="card"><share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants></section>
@@ -79,16 +79,16 @@ export class SharingPage extends Page {
     const session = who();
     const told = (name: string): unknown => this.status?.settings.find((setting) => setting.name === name)?.value;
     const named = (told('lws.owners') ?? []) as readonly string[];
-    // A storage without named owners belongs to the identity that it made at its first start.
+    // A storage without configured owners belongs to the identity generated at its first start.
     const owners = named.length === 0 && this.status && session.kind === 'subject' ? [session.subject] : named;
     return html`
       <h2>Rules</h2>
       <ul>
         <li>Owners of the storage may do everything.${owners.length > 0 ? html`<ul>${owners.map((iri) => html`<li>${person(iri)}</li>`)}</ul>` : nothing}</li>
-        <li>Who created a resource may do everything with it.</li>
-        ${told('lws.public-read') === true ? html`<li>Everybody may read everything (lws.public-read).</li>` : nothing}
+        <li>The creator of a resource has full control of it.</li>
+        ${told('lws.public-read') === true ? html`<li>All callers may read everything (lws.public-read).</li>` : nothing}
         <li>Others may do what a grant allows.</li>
       </ul>
-      ${this.status ? nothing : html`<p>Owners share. You can <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
+      ${this.status ? nothing : html`<p>Owners can share this. You can <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
   }
 }

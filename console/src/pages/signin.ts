@@ -1,4 +1,4 @@
-/** Signing in: a link of the owner, an identity of this browser, a pasted credential, an identity provider, or not at all. */
+/** Sign-in: owner's link, identity of this browser, pasted credential, identity provider, or anonymous. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
@@ -10,7 +10,7 @@ export class SignInPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private known: string | undefined;
   @state() private provider: string | undefined;
-  /** Nothing is shown before: buttons would move under the pointer. */
+  /** Nothing is shown before, since buttons would move under the pointer. */
   @state() private isReady = false;
 
   protected override async load(): Promise<void> {
@@ -59,7 +59,7 @@ export class SignInPage extends Page {
         </section>
         <section class="card">
           <h2>Not at all</h2>
-          <p>What is public can be read by everybody.</p>
+          <p>Public resources can be read without signing in.</p>
           <a class="button" href=${placeHref('browse')}>Look around</a>
         </section>
       </div>

@@ -1,4 +1,4 @@
-/** The storages of a deployment: those of whoever is signed in, and for its operators all of them; where one is made, and people are invited. */
+/** Storages of a deployment: the user's own, or all for operators, with creation and invitations. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { confirmed } from '../frame/confirm.js';
@@ -18,10 +18,10 @@ interface Stored {
 
 interface Listed {
   readonly totalItems: number;
-  /** The address that was asked for is one of a storage. */
+  /** True if the requested URL belongs to a storage. */
   readonly opens: boolean;
   readonly isOperator: boolean;
-  /** Issuers whose people make storages for themselves. */
+  /** Issuers whose users may create storages. */
   readonly signUp: readonly string[];
   readonly templates?: readonly string[];
   readonly storages: readonly Stored[];
@@ -34,7 +34,7 @@ const quota = 'lws.quota.max-bytes';
 export class StoragesPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private listed: Listed | undefined;
-  /** The link of the last invitation. */
+  /** Link of the last invitation. */
   @state() private link = '';
 
   constructor() {
@@ -53,14 +53,14 @@ export class StoragesPage extends Page {
   protected override load(): Promise<void> {
     if (who().kind === 'anonymous') return Promise.resolve();
     return this.reading(async () => {
-      // The shell says where one is after it has put the page there.
+      // The shell sets the route after it has added the page.
       const url = await systemUrl('storages');
       const [page, open] = [this.parameters.get('page') ?? '1', this.parameters.get('open') ?? ''];
       this.listed = await json<Listed>(`${url}?${new URLSearchParams({ page, open })}`);
-      // Anybody can make a link: only a storage that is there is told who is signed in, and only if they say so.
+      // Anyone can create a link, so only an existing storage learns the signed-in identity, and only with consent.
       const question = {
-        title: `Go on to ${open}?`,
-        text: 'You are signed in there as you are here.',
+        title: `Continue to ${open}?`,
+        text: 'You will be signed in there with the same identity.',
         proceed: 'Go on',
       };
       if (this.listed.opens && (await confirmed(question))) await this.open(open);
@@ -82,7 +82,7 @@ export class StoragesPage extends Page {
       ${this.invitation ? this.renderOwn('You are invited to a storage of your own.') : nothing}
       ${
         who().kind === 'anonymous' && !this.invitation
-          ? html`<p class="empty">Those who are signed in see their storages here. <a href=${signInHref()}>Sign in</a> first.</p>`
+          ? html`<p class="empty">Sign in to see your storages. <a href=${signInHref()}>Sign in</a></p>`
           : nothing
       }
       ${listed ? this.renderList(listed) : nothing}
@@ -91,7 +91,7 @@ export class StoragesPage extends Page {
   }
 
   private renderSignUp({ signUp }: Listed): TemplateResult {
-    if (idTokenInUse()) return this.renderOwn('You can have a storage of your own.');
+    if (idTokenInUse()) return this.renderOwn('You can create a storage of your own.');
     const hosts = signUp.map((issuer) => new URL(issuer).host).join(' or ');
     return html`<p>For a storage of your own, <a href=${signInHref()}>sign in</a> at ${hosts}.</p>`;
   }
@@ -161,8 +161,8 @@ export class StoragesPage extends Page {
         </form>
       </section>
       <section class="card">
-        <h2>Invite somebody</h2>
-        <p>Whoever has the link makes one storage, of a name of their choice.</p>
+        <h2>Invite people</h2>
+        <p>The link creates one storage, with a name chosen by the recipient.</p>
         <form @submit=${this.invite}>
           ${given}
           <label>Days that it is good for <input name="days" type="number" min="1" max="30" value="7" required /></label>
@@ -170,7 +170,7 @@ export class StoragesPage extends Page {
         </form>
         ${
           this.link
-            ? html`<label>The link, which is shown once <textarea readonly rows="4" @focus=${(event: Event) => (event.target as HTMLTextAreaElement).select()}>${this.link}</textarea></label>
+            ? html`<label>The link (shown once) <textarea readonly rows="4" @focus=${(event: Event) => (event.target as HTMLTextAreaElement).select()}>${this.link}</textarea></label>
               <button type="button" @click=${() => this.attempt(() => navigator.clipboard.writeText(this.link), 'Copied.')}>Copy the link</button>`
             : nothing
         }
@@ -194,7 +194,7 @@ export class StoragesPage extends Page {
     const [name, owner] = [text('name'), text('owner')];
     const body = { name, ...givenIn(text), ...(owner ? { owners: [owner] } : {}) };
     const make = async (): Promise<unknown> => succeed('POST', await systemUrl('storages'), jsonBody(body));
-    if (await this.attempt(make, `There is a storage ${name} now.`)) form.reset();
+    if (await this.attempt(make, `The storage ${name} was created.`)) form.reset();
     await this.load();
   }
 
@@ -219,7 +219,7 @@ export class StoragesPage extends Page {
   }
 
   private async discard({ name }: Stored): Promise<void> {
-    const text = `Nobody reaches what is in ${name} then. It can be restored for some days; after these all of it is gone.`;
+    const text = `${name} becomes unreachable. It can be restored for some days, then it is deleted permanently.`;
     const question = { title: `Remove ${name}?`, text, proceed: 'Remove', typed: name };
     await this.attemptAfter(question, () => this.change('DELETE', name), `${name} is removed.`);
     await this.load();
@@ -227,7 +227,7 @@ export class StoragesPage extends Page {
   }
 }
 
-/** What the fields that both forms have say. */
+/** Values of the fields that both forms have. */
 function givenIn(text: (name: string) => string): object {
   const [template, gibibytes] = [text('template'), text('quota')];
   return {

@@ -1,4 +1,4 @@
-/** `<resource-delete>`: asks before a resource is deleted, and says what goes along. */
+/** `<resource-delete>`: confirmation before a resource is deleted. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -8,11 +8,11 @@ import { shortName } from '../storage/names.js';
 @customElement('resource-delete')
 export class ResourceDelete extends Page {
   @property() iri = '';
-  /** Of the version that the caller saw. */
+  /** Version that the user saw. */
   @property() etag = '';
   @property({ type: Boolean }) hasAcl = false;
   @state() private isBusy = false;
-  /** Of a version that came in between, once the caller was told. */
+  /** A newer version, after the user was told. */
   @state() private newer: string | undefined;
 
   ask(): void {
@@ -28,7 +28,7 @@ export class ResourceDelete extends Page {
       <ul>
         <li>its content,</li>
         <li>its metadata: the links and types declared for it${this.hasAcl ? ',' : '.'}</li>
-        ${this.hasAcl ? html`<li>access rules made for it alone. Rules of its container stay.</li>` : nothing}
+        ${this.hasAcl ? html`<li>its own access rules. Rules of its container stay.</li>` : nothing}
       </ul>
       <p>Links to it in other resources stay and lead nowhere.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
@@ -61,7 +61,7 @@ export class ResourceDelete extends Page {
       const now = await succeed('HEAD', this.iri);
       this.newer = now.headers.get('ETag') ?? undefined;
       this.failure =
-        'Somebody changed it since you opened it. Keep it and look at the change, or delete it as it is now.';
+        'Another user changed this resource since you opened it. Keep it and review the change, or delete it as it is now.';
     } catch (again) {
       this.failure = messageOf(again);
     }

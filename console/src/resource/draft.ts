@@ -1,4 +1,4 @@
-/** A string that is edited and written back only over the version that was read. What was typed is kept whatever the server answers. */
+/** Text that is edited and saved only over the version that was read. Input is kept whatever the server responds. */
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { messageOf, Refusal, request, succeed } from '../storage/api.js';
@@ -8,20 +8,20 @@ export interface Version {
   readonly etag: string;
 }
 
-/** Somebody else's version, or that there is none any more. */
+/** Version of another user, or its deletion. */
 export type Theirs = Version | 'gone' | { readonly other: string };
 
 export interface DraftSource {
   readonly iri: string;
   readonly mediaType: string;
-  /** The version that the server has now. */
+  /** Current version on the server. */
   readonly reread: () => Promise<Theirs>;
 }
 
-/** Fires `change` whenever anything of it is another. */
+/** Fires `change` on every change. */
 export class Draft extends EventTarget {
   private typed: string;
-  /** The version that was read or written last. */
+  /** Version that was last read or saved. */
   private base: Version;
   theirs: Theirs | undefined;
   failure = '';
@@ -54,12 +54,12 @@ export class Draft extends EventTarget {
     return this.typed !== this.base.text || this.theirs !== undefined;
   }
 
-  /** Writes over the version that was read. @returns whether it is written */
+  /** Saves over the version that was read. @returns true if saved */
   save(): Promise<boolean> {
     return this.write({ 'If-Match': this.base.etag });
   }
 
-  /** Writes over the version that somebody else wrote. */
+  /** Saves over the version of another user. */
   overwrite(): Promise<boolean> {
     const { theirs } = this;
     if (theirs === undefined) return this.save();
@@ -67,7 +67,7 @@ export class Draft extends EventTarget {
     return 'etag' in theirs ? this.write({ 'If-Match': theirs.etag }) : Promise.resolve(false);
   }
 
-  /** Gives up what was typed for what somebody else wrote. */
+  /** Discards the input in favour of another user's version. */
   takeTheirs(): void {
     const { theirs } = this;
     if (theirs === undefined || theirs === 'gone' || !('etag' in theirs)) return;
@@ -78,7 +78,7 @@ export class Draft extends EventTarget {
     this.changed();
   }
 
-  /** Gives up what was typed for what was read. */
+  /** Discards the input in favour of the version that was read. */
   revert(): void {
     this.typed = this.base.text;
     this.failure = '';

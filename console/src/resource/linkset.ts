@@ -1,4 +1,4 @@
-/** Linksets (RFC 9264) as a form shows and changes them. Pure: every change makes a new document and keeps what it does not know. */
+/** Linksets (RFC 9264) for the form. Every change creates a new document and keeps unknown members. */
 
 export interface Target {
   readonly href: string;
@@ -9,15 +9,15 @@ type Context = Readonly<Record<string, unknown>>;
 
 export interface Relation {
   readonly name: string;
-  /** The place among the targets of the relation; `undefined` for a literal. */
+  /** Index among the targets of the relation, or `undefined` for a literal. */
   readonly index: number | undefined;
   readonly target: Target | undefined;
-  /** What a relation has in place of targets. */
+  /** Literal value of a relation. */
   readonly literal: unknown;
 }
 
 export interface LinksetView {
-  /** What the server says of the resource, which nobody sets. */
+  /** Relations managed by the server. */
   readonly given: readonly Relation[];
   readonly types: readonly string[];
   readonly relations: readonly Relation[];
@@ -30,18 +30,18 @@ const isTarget = (value: unknown): value is Target =>
   typeof value === 'object' && value !== null && typeof (value as Target).href === 'string';
 const isTargets = (value: unknown): value is readonly Target[] => Array.isArray(value) && value.every(isTarget);
 
-/** @throws SyntaxError for a string that is no linkset */
+/** @throws SyntaxError if the text is not a linkset */
 function contextOf(text: string): Context {
   const document = JSON.parse(text) as { linkset?: readonly unknown[] };
   const context = document?.linkset?.[0] ?? {};
   if (!Array.isArray(document?.linkset) || typeof context !== 'object' || context === null)
-    throw new SyntaxError('This is no linkset: it has no array “linkset” with an object in it.');
+    throw new SyntaxError('This is not a linkset: the array “linkset” with an object is missing.');
   return context as Context;
 }
 
 const withContext = (context: Context): string => JSON.stringify({ linkset: [context] }, null, 2);
 
-/** The text as people read it. */
+/** Formatted text. */
 export const readable = (text: string): string => withContext(contextOf(text));
 
 /** @throws SyntaxError */
@@ -63,15 +63,15 @@ export function linksetView(text: string): LinksetView {
 export const isServerType = (type: string): boolean => serverTypes.test(type);
 export const isServerRelation = (name: string): boolean => serverRelations.has(name) || name === 'anchor';
 
-/** With another target; a relation that has literals keeps them out of the way by refusing. @throws SyntaxError */
+/** Adds a target. @throws SyntaxError, also for a relation with literals */
 export function addTarget(text: string, name: string, target: Target): string {
   const context = contextOf(text);
   const before = context[name] ?? [];
-  if (!isTargets(before)) throw new SyntaxError(`“${name}” has a text for its value; change it as JSON.`);
+  if (!isTargets(before)) throw new SyntaxError(`“${name}” has a text value. Edit it as JSON.`);
   return withContext({ ...context, [name]: [...before, target] });
 }
 
-/** With a target changed. @throws SyntaxError */
+/** Changes a target. @throws SyntaxError */
 export function changeTarget(
   text: string,
   { name, index }: Pick<Relation, 'name' | 'index'>,
@@ -91,7 +91,7 @@ const cleaned = (target: Target): Target => {
   return title ? { ...rest, title } : rest;
 };
 
-/** Without a target, or without a literal. @throws SyntaxError */
+/** Removes a target or a literal. @throws SyntaxError */
 export function removeRelation(text: string, { name, index }: Pick<Relation, 'name' | 'index'>): string {
   const { [name]: value, ...rest } = contextOf(text);
   const left = isTargets(value) && index !== undefined ? value.filter((_, at) => at !== index) : [];

@@ -31,7 +31,7 @@ async function readVersion(iri: string): Promise<Version> {
 
 @customElement('resource-metadata')
 export class ResourceMetadata extends Page {
-  /** The linkset's address. */
+  /** URL of the linkset. */
   @property() iri = '';
   @property({ type: Boolean }) readonly = false;
   @state() private draft: Draft | undefined;
@@ -57,7 +57,7 @@ export class ResourceMetadata extends Page {
         this.dispatchEvent(new CustomEvent('draft', { bubbles: true }));
       });
     });
-    // Suggestions only: without them types are typed in full.
+    // Suggestions only. Types can be typed in full.
     this.classes = await vocabulary.classes().catch(() => []);
   }
 
@@ -68,7 +68,7 @@ export class ResourceMetadata extends Page {
         ? html`<p class="problem" role="alert">${this.failure}</p>`
         : html`<p class="soft" role="status">Reading …</p>`;
     const view = this.viewNow(draft);
-    // Two versions are compared as text, and so is one that is no linkset.
+    // Two versions are compared as text, and so is an invalid linkset.
     const asJson = this.asJson || draft.theirs !== undefined || typeof view === 'string';
     return html`
       <div class="row" role="group" aria-label="Show the metadata as">
@@ -91,7 +91,7 @@ export class ResourceMetadata extends Page {
   }
 
   private json(draft: Draft, view: LinksetView | string): TemplateResult {
-    return html`${typeof view === 'string' ? html`<p class="soft">There is a form once this can be read: ${view}</p>` : nothing}
+    return html`${typeof view === 'string' ? html`<p class="soft">The form is available once this can be parsed: ${view}</p>` : nothing}
       <resource-text .draft=${draft} language="json" label="Linkset" .readonly=${this.readonly}></resource-text>`;
   }
 
@@ -131,7 +131,7 @@ export class ResourceMetadata extends Page {
     return html`
       ${
         relations.length === 0
-          ? html`<p class="soft">None yet. Link to what describes this resource, its author or its licence.</p>`
+          ? html`<p class="soft">No links yet. Add links to a description of this resource, its author or its license.</p>`
           : scrollTable(
               'Links of this resource',
               ['Relation', 'Target', 'Title', html`<span class="visually-hidden">Remove</span>`],
@@ -175,7 +175,7 @@ export class ResourceMetadata extends Page {
   }
 
   private leaveOut(event: Event, work: (text: string) => string): void {
-    // The button goes with its line.
+    // The button is removed with its line.
     (event.currentTarget as HTMLElement).closest('section')?.querySelector<HTMLElement>('form input')?.focus();
     this.change(work);
   }
@@ -190,7 +190,7 @@ export class ResourceMetadata extends Page {
     const { form, text } = submitted(event);
     const [name, href, title] = [text('relation'), text('href'), text('title')];
     const isDone = this.change((before) => {
-      if (isServerRelation(name)) throw new SyntaxError(`“${name}” is given by the server.`);
+      if (isServerRelation(name)) throw new SyntaxError(`“${name}” is managed by the server.`);
       return addTarget(before, name, { href, ...(title ? { title } : {}) });
     });
     if (isDone) form.reset();

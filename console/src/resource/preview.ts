@@ -1,4 +1,4 @@
-/** `<resource-preview>`: pictures and PDF from bytes in memory; anything else is a file to take along. */
+/** `<resource-preview>`: images and PDF from memory. Anything else is a download. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -38,7 +38,7 @@ export class ResourcePreview extends Page {
     const name = shortName(iri);
     if (kind === 'image' && this.url && !this.isBroken)
       return html`<img class="picture" src=${this.url} alt=${name} @error=${this.broken} />`;
-    // The viewer's own bar would give it the name of the blob.
+    // The viewer's toolbar would use the name of the blob.
     if (kind === 'pdf' && this.url)
       return html`<iframe class="pdf" src=${`${this.url}#toolbar=0&navpanes=0`} title=${name}></iframe>
         <p class="soft">Nothing to see? Download it instead.</p>`;

@@ -1,4 +1,4 @@
-/** Reads a resource as far as a page can show it. */
+/** Loads a resource for display. */
 import { essenceOf, linkTarget, succeed } from '../storage/api.js';
 import { rightsOn } from '../storage/controller.js';
 
@@ -7,27 +7,27 @@ export type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
 export interface Opened {
   readonly iri: string;
   readonly kind: Kind;
-  /** As the server says it, parameters included. */
+  /** As sent by the server, with parameters. */
   readonly mediaType: string;
   readonly etag: string;
   readonly modified: string | undefined;
-  /** Bytes, when they are known. */
+  /** Bytes, if known. */
   readonly size: number | undefined;
-  /** Of kinds that are edited as text. */
+  /** Kinds that are edited as text. */
   readonly text?: string;
-  /** Of kinds that are shown. */
+  /** Kinds that are displayed. */
   readonly blob?: Blob;
-  /** Why it is not opened, for people. */
+  /** Reason why it is not opened. */
   readonly reason?: string;
   readonly linkset: string | undefined;
   readonly acl: string | undefined;
-  /** Whether the server takes a new version of it, from this reader. */
+  /** True if the user may save a new version. */
   readonly isWritable: boolean;
   readonly canShare: boolean;
 }
 
 export const turtle = 'text/turtle';
-/** Turtle of RDF, anything else as it is stored. */
+/** Turtle for RDF, other content as stored. */
 const accept = `${turtle}, */*;q=0.1`;
 
 function kindOf(type: string, isRdf: boolean): Kind {
@@ -42,12 +42,12 @@ function kindOf(type: string, isRdf: boolean): Kind {
 function textOf(bytes: Uint8Array, mediaType: string): { text: string } | { reason: string } {
   const charset = /;\s*charset="?([^";\s]+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? 'utf-8';
   if (!['utf-8', 'utf8', 'us-ascii'].includes(charset))
-    return { reason: `Its characters are written as ${charset}; only UTF-8 can be edited here.` };
+    return { reason: `The text is encoded as ${charset}. Only UTF-8 can be edited here.` };
   try {
-    // Bytes that are no UTF-8 would be others when they are saved.
+    // Invalid UTF-8 would be changed when it is saved.
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
-    return { reason: 'Its bytes are no UTF-8 text.' };
+    return { reason: 'The content is not UTF-8 text.' };
   }
 }
 
@@ -84,10 +84,10 @@ export async function readResource(iri: string): Promise<Opened> {
   return 'text' in read ? { ...known, text: read.text } : { ...known, kind: 'other', reason: read.reason };
 }
 
-/** Larger resources are not opened: they are offered as files. */
+/** Larger resources are offered as downloads. */
 export const downloadLimit = 5_000_000;
 
-/** A whole body, or `undefined` as soon as it is longer than `most`. */
+/** Reads a whole body, or returns `undefined` if it exceeds `most`. */
 export async function takeUpTo(response: Response, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (Number(response.headers.get('Content-Length') ?? 0) > most) {
     await response.body?.cancel();

@@ -1,4 +1,4 @@
-/** `<resource-serialisations>`: a graph in the other forms that the server writes, to read and to copy. */
+/** `<resource-serialisations>`: a graph in the other syntaxes that the server writes. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -15,7 +15,7 @@ export const serialisations = [
 export class ResourceSerialisation extends Page {
   @property() iri = '';
   @property({ attribute: false }) serialisation: (typeof serialisations)[number] = serialisations[0];
-  /** Of the state that is shown: another one is read anew. */
+  /** State that is shown; another one is loaded again. */
   @property() etag = '';
   @state() private text: string | undefined;
 
@@ -30,7 +30,7 @@ export class ResourceSerialisation extends Page {
       const response = await succeed('GET', iri, { headers: { Accept: serialisation.mediaType } });
       const bytes = await takeUpTo(response, 2 * downloadLimit);
       if (iri !== this.iri || serialisation !== this.serialisation) return;
-      if (!bytes) throw new Error(`As ${serialisation.title} it is too long to be shown.`);
+      if (!bytes) throw new Error(`The ${serialisation.title} form is too long to be shown.`);
       this.text = new TextDecoder().decode(bytes);
     });
   }
@@ -39,7 +39,7 @@ export class ResourceSerialisation extends Page {
     const { title, language } = this.serialisation;
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
     if (this.text === undefined) return html`<p class="soft" role="status">Reading …</p>`;
-    return html`<p class="soft">As it is stored, to read and to copy. It is edited as Turtle.</p>
+    return html`<p class="soft">Stored form, read-only. Edit it as Turtle.</p>
       <quad-editor .language=${language} .label=${title} readonly .value=${this.text}></quad-editor>`;
   }
 }

@@ -1,4 +1,4 @@
-/** `<resource-table>`: the triples of a document by subject. Links within the storage stay in the console. */
+/** `<resource-table>`: triples of a document by subject. Links inside the storage stay in the console. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page, placeHref } from '../frame/page.js';
@@ -12,9 +12,9 @@ const longestText = 600;
 @customElement('resource-table')
 export class ResourceTable extends Page {
   @property() text = '';
-  /** The document's IRI. */
+  /** IRI of the document. */
   @property() base = '';
-  /** A subject to go to. */
+  /** Subject to scroll to. */
   @property() target = '';
   @state() private groups: readonly Group[] = [];
   @state() private shown = rowsAtOnce;
@@ -98,7 +98,7 @@ export class ResourceTable extends Page {
     this.jump(subject);
   }
 
-  /** Shows a subject, however far down. */
+  /** Scrolls to a subject. */
   jump(subject: string): void {
     const at = this.groups.findIndex((group) => group.subject.value === subject);
     if (at < 0) return;

@@ -1,4 +1,4 @@
-/** `<resource-text>`: a draft in the editor, what the server said of it, and both sides when somebody else was faster. */
+/** `<resource-text>`: an edited text with the server's errors, and both versions after a conflict. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import type { Language } from '../editor/quad-editor.js';
@@ -10,10 +10,10 @@ import { type Draft, saveRow, type Theirs } from './draft.js';
 export class ResourceText extends Page {
   @property({ attribute: false }) draft!: Draft;
   @property() language: Language = 'text';
-  /** What is edited, for its accessible name. */
+  /** Subject of the text, for its accessible name. */
   @property() label = 'Text';
   @property({ type: Boolean }) readonly = false;
-  /** What to do with an empty text. */
+  /** Hint for an empty text. */
   @property() hint = '';
   @state() private isReady = false;
 
@@ -61,7 +61,7 @@ export class ResourceText extends Page {
   }
 
   private actions(): TemplateResult {
-    if (this.readonly) return html`<p class="soft">You can read this; it is not changed here.</p>`;
+    if (this.readonly) return html`<p class="soft">Read-only: it cannot be changed here.</p>`;
     return saveRow(this.draft, { save: this.save, revert: this.revert });
   }
 
@@ -69,18 +69,18 @@ export class ResourceText extends Page {
     const { draft } = this;
     const isGone = theirs === 'gone';
     const said = isGone
-      ? 'Somebody deleted this in the meantime. Your version is kept here until you decide.'
-      : 'Somebody else saved this in the meantime. Your version is kept here until you decide.';
+      ? 'Another user deleted this resource. Your version is kept here until you decide.'
+      : 'Another user saved this resource. Your version is kept here until you decide.';
     const canSave = isGone || 'etag' in theirs;
     return html`<div class="problem decide" role="alert" tabindex="-1">${said}</div>
       <div class="row">
         ${canSave ? html`<button type="button" class="primary" ?disabled=${draft.isSaving} @click=${this.overwrite}>${isGone ? 'Save mine again' : 'Save mine over it'}</button>` : nothing}
-        ${canSave && !isGone ? html`<button type="button" ?disabled=${draft.isSaving} @click=${this.takeTheirs}>Take theirs</button>` : nothing}
+        ${canSave && !isGone ? html`<button type="button" ?disabled=${draft.isSaving} @click=${this.takeTheirs}>Use theirs</button>` : nothing}
       </div>`;
   }
 
   private theirs(theirs: Theirs): TemplateResult {
-    if (theirs === 'gone') return html`<p class="empty">There is none any more.</p>`;
+    if (theirs === 'gone') return html`<p class="empty">No more results.</p>`;
     if (!('etag' in theirs))
       return html`<p class="empty">${theirs.other} Copy what you need of yours, then open the resource again.</p>`;
     if (!this.isReady) return html``;
@@ -94,11 +94,11 @@ export class ResourceText extends Page {
   };
 
   private readonly save = async (): Promise<void> => {
-    // Two sides are decided by their own buttons.
+    // A conflict is resolved with the buttons of the two versions.
     if (this.readonly || this.draft.theirs !== undefined || !this.draft.isDirty) return;
     const isSaved = await this.draft.save();
     await this.updateComplete;
-    // The button that was pressed made way for the two sides.
+    // The pressed button was replaced by the two versions.
     if (!isSaved && document.activeElement === document.body) this.querySelector<HTMLElement>('.decide')?.focus();
   };
 
@@ -116,7 +116,7 @@ export class ResourceText extends Page {
     this.refocus();
   };
 
-  /** The button that had the focus is gone. */
+  /** The focused button was removed. */
   private refocus(): void {
     void this.updateComplete.then(() => this.querySelector<HTMLElement>('quad-editor')?.focus());
   }

@@ -1,13 +1,13 @@
-/** The triples of a Turtle document by subject, with names by its own prefixes. Pure; loaded when a table is shown. */
+/** Triples of a Turtle document by subject, with its own prefixes. Loaded with the first table. */
 import N3Parser, { type Quad, type Term } from 'n3/src/N3Parser.js';
 import { compact } from '../editor/prefixes.js';
 
 export interface Node {
   readonly kind: 'iri' | 'blank' | 'literal';
   readonly value: string;
-  /** What is shown. */
+  /** Label. */
   readonly label: string;
-  /** A language or a datatype. */
+  /** Language or datatype. */
   readonly note: string;
 }
 export interface Group {
@@ -18,7 +18,7 @@ export interface Group {
 const xsdString = 'http://www.w3.org/2001/XMLSchema#string';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
-/** @throws Error that names the line */
+/** @throws Error with the line */
 export function groupsOf(text: string, base: string, storage: string): Group[] {
   const prefixes: Record<string, string> = {};
   const onPrefix = (prefix: string, namespace: Term): void => {
@@ -59,7 +59,7 @@ function grouped(quads: readonly Quad[], node: (term: Term) => Node): Group[] {
     const named = predicate.value === rdfType ? { ...node(predicate), label: 'a' } : node(predicate);
     group.statements.push({ predicate: named, object: node(object) });
   }
-  // What has a name comes first.
+  // Named resources come first.
   const all = [...found.values()];
   const isBlank = ({ subject }: Group): boolean => subject.kind === 'blank';
   return [...all.filter((group) => !isBlank(group)), ...all.filter(isBlank)];

@@ -1,4 +1,4 @@
-/** `<resource-view>`: one resource with its tabs, from reading it to deleting it. */
+/** `<resource-view>`: a resource with its tabs. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { notify } from '../frame/notice.js';
@@ -24,28 +24,28 @@ import { forgetView, type Keepable } from './views.js';
 type TabId = 'text' | 'table' | 'preview' | 'metadata';
 
 const emptyTurtle =
-  'There are no triples in it yet. Type “<#it> a ” to choose a class, then a prefix such as “dcterms:”, which is declared for you.';
+  'No triples yet. Type “<#it> a ” to choose a class, then a prefix such as “dcterms:”, which is declared for you.';
 
-/** What somebody else made of a resource, to be compared with a string. */
+/** Another user's version, for comparison. */
 async function theirVersion(iri: string): Promise<Theirs> {
   const { text, etag, mediaType, reason } = await readResource(iri);
   if (text !== undefined) return { text, etag };
-  return { other: `It was replaced by something that cannot be shown beside it (${mediaType}). ${reason ?? ''}` };
+  return { other: `It was replaced by content that cannot be compared here (${mediaType}). ${reason ?? ''}` };
 }
 
 @customElement('resource-view')
 export class ResourceView extends Page implements Keepable {
-  /** Without a fragment. */
+  /** Without fragment. */
   @property() iri = '';
-  /** A subject within the document to begin with. */
+  /** Subject inside the document to scroll to. */
   @property() subject = '';
   @state() private opened: Opened | undefined;
   @state() private draft: Draft | undefined;
-  /** Why it cannot be read. */
+  /** Error of reading. */
   @state() private why: unknown;
   @state() private tab: TabId = 'text';
   @state() private form = turtle;
-  /** Tabs that were shown once: they keep what is in them. */
+  /** Tabs that were shown once keep their state. */
   private readonly seen = new Set<TabId>();
 
   get hasChanges(): boolean {
@@ -128,7 +128,7 @@ export class ResourceView extends Page implements Keepable {
       return html`<resource-metadata .iri=${opened.linkset ?? ''} .readonly=${!opened.isWritable} @draft=${() => this.requestUpdate()}></resource-metadata>`;
     if (id === 'preview' || !draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
     if (id === 'table')
-      return html`${draft.isDirty ? html`<p class="soft">This is what was saved last, without your changes.</p>` : nothing}
+      return html`${draft.isDirty ? html`<p class="soft">Last saved version, without your changes.</p>` : nothing}
         <resource-table .text=${draft.saved} .base=${this.iri} .target=${this.subject}></resource-table>`;
     return this.text(opened, draft);
   }

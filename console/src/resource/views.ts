@@ -1,7 +1,4 @@
-/**
- * Views of resources that have something typed into them: kept while others are shown, until it is saved or given up, so that a way through
- * the console or a new sign-in loses nothing.
- */
+/** Views with unsaved input, kept until it is saved or discarded, so that navigation and a new sign-in lose nothing. */
 import { onSession, subjectNow } from '../session/session.js';
 
 export interface Keepable {
@@ -10,7 +7,7 @@ export interface Keepable {
 
 const kept = new Map<string, Keepable & HTMLElement>();
 
-/** The view of a resource: the one that was left with changes, or a new one. */
+/** View of a resource: one with unsaved input, or a new one. */
 export function viewOf<View extends Keepable & HTMLElement>(iri: string, make: () => View): View {
   dropClean(iri);
   const view = (kept.get(iri) as View | undefined) ?? make();
@@ -18,14 +15,14 @@ export function viewOf<View extends Keepable & HTMLElement>(iri: string, make: (
   return view;
 }
 
-/** Lets go of views that hold nothing: shown again, their resources are read again. */
+/** Drops views without unsaved input. Their resources are read again. */
 export function dropClean(except?: string): void {
   for (const [iri, view] of kept) if (iri !== except && !view.hasChanges) kept.delete(iri);
 }
 
 export const forgetView = (iri: string): void => void kept.delete(iri);
 
-/** Resources with something typed and not saved. */
+/** Resources with unsaved input. */
 export const changedResources = (): string[] => [...kept].filter(([, view]) => view.hasChanges).map(([iri]) => iri);
 
 addEventListener('beforeunload', (event) => {
@@ -34,7 +31,7 @@ addEventListener('beforeunload', (event) => {
 
 let subject = subjectNow();
 onSession(() => {
-  // The same person with a new credential continues; nobody else sees what was typed.
+  // The same user with a new credential continues. Other users must not see the input.
   if (subjectNow() === subject) return;
   subject = subjectNow();
   kept.clear();

@@ -1,10 +1,10 @@
-/** The type index and the type search, page by page. */
+/** Type index and type search, page by page. */
 import { json, linkTarget, select, serviceEndpoint, succeed } from '../storage/api.js';
 import { type Listed, type Member, memberOf } from '../storage/container.js';
 
 export type Joined = 'all' | 'any';
 
-/** What is looked for; no types: everything that the caller may read. */
+/** Filter. Without types: everything that the caller may read. */
 export interface Wanted {
   readonly types: readonly string[];
   readonly joined: Joined;
@@ -21,14 +21,14 @@ interface Found {
   readonly items: readonly Listed[];
 }
 
-/** Facets beyond this are reached by their IRI. */
+/** Further facets are reached by their IRI. */
 const maxFacets = 2000;
 
 const lws = 'https://www.w3.org/ns/lws#';
-/** What the server itself says a resource is; every resource has one of them. */
+/** Types assigned by the server. Every resource has one. */
 export const isStructural = (type: string): boolean => type.startsWith(lws);
 
-/** Classes of what the caller may read; `undefined` when this storage keeps no type index. */
+/** Classes of readable resources, or `undefined` if this storage has no type index. */
 export async function readFacets(
   most = maxFacets,
 ): Promise<{ readonly types: readonly string[]; readonly total: number } | undefined> {
@@ -45,19 +45,19 @@ export async function readFacets(
   return { types, total };
 }
 
-/** @throws Refusal in the server's words */
+/** @throws Refusal with the server's message */
 export async function search(wanted: Wanted, page: number, signal: AbortSignal): Promise<Hits | undefined> {
   const endpoint = await serviceEndpoint('TypeSearchService');
   if (!endpoint) return undefined;
   const { found, last } = await ask(`${endpoint}?page=${page}`, wanted, signal);
   const hits = found.items.map((each) => memberOf(each, endpoint));
-  // No last page is named for a filter that does not fit an address: the first one tells how long a page is.
+  // A filter that does not fit a URL has no link to the last page. The first page shows the page size.
   const size = (page === 1 || last ? found : (await ask(`${endpoint}?page=1`, wanted, signal)).found).items.length;
   return { hits, total: found.totalItems, pages: last ?? Math.ceil(found.totalItems / Math.max(1, size)) };
 }
 
 async function ask(url: string, { types, joined }: Wanted, signal: AbortSignal) {
-  // A body, since a type may have a comma in it, and many do not fit an address.
+  // In the body, since types may contain commas, and many do not fit a URL.
   const response = await succeed('QUERY', url, {
     headers: { 'Content-Type': 'application/lws-query+json', Accept: 'application/lws+json' },
     body: JSON.stringify(types.length === 0 ? {} : { type: joined === 'any' ? [types] : types }),
@@ -68,10 +68,10 @@ async function ask(url: string, { types, joined }: Wanted, signal: AbortSignal) 
   return { found: (await response.json()) as Found, last: lastPage };
 }
 
-/** Characters of IRIs in one query; the service takes 64 KiB. */
+/** Maximum characters of IRIs in a query; the endpoint accepts 64 KiB. */
 const maxCharacters = 40_000;
 
-/** The types of resources and of what their fragments name, by IRI of the resource. @throws Refusal in the server's words */
+/** Types of resources and of their fragments, by IRI of the resource. @throws Refusal with the server's message */
 export async function readTypes(
   iris: readonly string[],
   signal: AbortSignal,

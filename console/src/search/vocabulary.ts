@@ -1,10 +1,10 @@
-/** Classes and predicates that the storage uses, for completion: read once, and again when somebody else is signed in. */
+/** Classes and predicates of the storage for completion. Cached per signed-in user. */
 
 import { select } from '../storage/api.js';
 import { once } from '../storage/once.js';
 import { readFacets } from './search.js';
 
-/** More classes than this are not offered. */
+/** Maximum number of classes offered. */
 const maxClasses = 500;
 const keepMs = 300_000;
 

@@ -1,4 +1,4 @@
-/** An identity of this browser: a did:key with a private half that cannot be exported. It must not know who is signed in. */
+/** Identity of this browser: a did:key with a private key that cannot be exported. */
 
 export interface BrowserSource {
   readonly kind: 'browser';
@@ -24,10 +24,7 @@ function base58(bytes: Uint8Array): string {
   return text;
 }
 
-/**
- * A self-signed credential that lives long enough for one exchange.
- * @param audience the base URI of the storage
- */
+/** Self-signed credential, valid for one exchange. @param audience base URI of the storage */
 export async function signedBy(from: BrowserSource, audience: string): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const encode = (value: object): string => base64url(new TextEncoder().encode(JSON.stringify(value)));
@@ -49,7 +46,7 @@ export async function signedBy(from: BrowserSource, audience: string): Promise<s
   return `${signed}.${base64url(new Uint8Array(signature))}`;
 }
 
-/** Bytes as JWTs and OAuth write them (RFC 4648 section 5, without padding). */
+/** base64url without padding, as in JWTs (RFC 4648 section 5). */
 export const base64url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))
     .replace(/\+/g, '-')

@@ -1,15 +1,15 @@
 /**
- * Who this browser is: a credential, a DPoP key that cannot leave it, and tokens that are renewed while the credential lives. Everything is
- * kept in IndexedDB and forgotten on signing out.
+ * Session: a credential, a DPoP key that cannot be exported, and tokens that are renewed while the credential is valid. Stored in
+ * IndexedDB and deleted on sign-out.
  */
 import * as DPoP from 'dpop';
 import { type BrowserSource, makeIdentity, signedBy } from './browser-identity.js';
 import { forget, forgetAll, keptKey, recall, remember } from './vault.js';
 
-/** The storage's URI, with a slash: the console lies at `app` below it. */
+/** Storage URI with a trailing slash. The console is at `app` below it. */
 export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
 
-/** How a credential comes about again when it is used up. */
+/** How an expired credential is replaced. */
 type Source = { readonly kind: 'given'; readonly credential: string; readonly type: string } | BrowserSource;
 
 interface Token {
@@ -35,21 +35,21 @@ let renewal: Promise<Token> | undefined;
 let endpoint: string | undefined;
 const listeners = new Set<() => void>();
 
-/** Called whenever somebody else is signed in. */
+/** Called when another identity is signed in. */
 export const onSession = (listener: () => void): void => void listeners.add(listener);
 const changed = (): void => {
   for (const listener of listeners) listener();
 };
 
-/** What a JWT says, unverified: the server verifies. */
+/** Claims of a JWT, not verified: the server verifies. */
 export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
   const part = jwt.split('.')[1];
-  if (part === undefined) throw new SignInError('This is no credential: a JWT has three parts with dots between them.');
+  if (part === undefined) throw new SignInError('This is not a credential: a JWT has three parts separated by dots.');
   try {
     const bytes = Uint8Array.from(atob(part.replace(/-/g, '+').replace(/_/g, '/')), (char) => char.charCodeAt(0));
     return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
   } catch {
-    throw new SignInError('This is no credential: its second part cannot be read.');
+    throw new SignInError('This is not a credential: its second part cannot be read.');
   }
 }
 
@@ -59,44 +59,41 @@ export function who(): Who {
   return { kind: 'subject', subject: String(claimsOf(source.credential)['sub']), isBrowser: false };
 }
 
-/** Who is signed in, by their URI; empty for nobody. */
+/** URI of the signed-in user. Empty for anonymous. */
 export function subjectNow(): string {
   const session = who();
   return session.kind === 'subject' ? session.subject : '';
 }
 
-/** Takes up what an earlier visit kept. */
+/** Restores the session of an earlier visit. */
 export async function resume(): Promise<void> {
   [source, proofKey] = await Promise.all([recall<Source>('source'), recall<CryptoKeyPair>('proof')]);
   if (source?.kind !== 'given' || Number(claimsOf(source.credential)['exp']) * 1000 >= Date.now()) return;
-  // The identity of this browser stays: its key cannot be had again.
+  // The identity of this browser stays: its key cannot be restored.
   source = undefined;
   await forget('source');
 }
 
-/**
- * Signs in with a credential: self-signed, or an ID token.
- * @throws SignInError with what the server said
- */
+/** Signs in with a credential: self-signed, or an ID token. @throws SignInError with the server's message */
 export async function signIn(credential: string): Promise<void> {
   const { iss, sub } = claimsOf(credential);
   await become({ kind: 'given', credential, type: iss === sub ? selfSigned : idToken });
 }
 
-/** Signs in as the identity of this browser: a did:key whose private half cannot leave it. */
+/** Signs in with the identity of this browser: a did:key with a private key that cannot be exported. */
 export const signInAsBrowser = async (): Promise<void> => become(await ownSource());
 
-/** The root of the storage whose owners are the operators of many; empty where there is one storage. */
+/** Root of the operators' storage in a deployment. Empty for a single storage. */
 export const homeUri = document.documentElement.dataset['home'] ?? '';
 
-/** The ID token that says who is signed in; `undefined` where something else does. */
+/** ID token of the session, or `undefined` for other credentials. */
 export const idTokenInUse = (): string | undefined =>
   source?.kind === 'given' && source.type === idToken ? source.credential : undefined;
 
 /**
- * The address at which the console of another storage signs in whoever is signed in here; without a credential where there is none for it.
+ * URL that signs in the current user in the console of another storage, without a credential if there is none for it.
  * @param storage its root
- * @param given called for a credential for it, if the one in use is for this storage alone
+ * @param given called for a credential if the current one is for this storage only
  */
 export async function consoleOf(storage: string, given?: () => Promise<string | undefined>): Promise<string> {
   const isBrowser = source?.kind === 'browser';
@@ -110,7 +107,7 @@ export async function consoleOf(storage: string, given?: () => Promise<string | 
   return `${storage}app${token === undefined ? '' : `#${fragment}`}`;
 }
 
-/** The identity of this browser, which is made when there is none. */
+/** Identity of this browser, generated if there is none. */
 export const identityOfBrowser = async (): Promise<string> => (await ownSource()).did;
 
 async function ownSource(): Promise<BrowserSource> {
@@ -121,12 +118,12 @@ async function ownSource(): Promise<BrowserSource> {
   return made;
 }
 
-/** The identity of this browser, when it has one. */
+/** Identity of this browser, if there is one. */
 export async function browserIdentity(): Promise<string | undefined> {
   return (await recall<BrowserSource>('browser'))?.did;
 }
 
-/** Forgets everything, the identity of this browser included, in all tabs. */
+/** Deletes everything, including the identity of this browser, in all tabs. */
 export async function signOut(): Promise<void> {
   leave();
   tabs.postMessage('signed out');
@@ -141,7 +138,7 @@ function leave(): void {
   renewal = undefined;
 }
 
-/** The other tabs of this storage's console. */
+/** Other tabs of this storage's console. */
 const tabs = new BroadcastChannel(keptKey('session'));
 tabs.onmessage = () => {
   leave();
@@ -171,9 +168,9 @@ const credentialOf = async (from: Source): Promise<{ credential: string; type: s
 async function tokenEndpoint(): Promise<string> {
   if (endpoint) return endpoint;
   const response = await fetch(`${storageUri}.well-known/lws-configuration`);
-  if (!response.ok) throw new SignInError('This storage exchanges no credentials (lws.oauth.enabled is off).');
+  if (!response.ok) throw new SignInError('This storage does not exchange credentials (lws.oauth.enabled is off).');
   const { token_endpoint } = (await response.json()) as { token_endpoint: string };
-  // The page connects to its own origin alone.
+  // The page connects to its own origin only.
   endpoint = new URL(new URL(token_endpoint).pathname, storageUri).href;
   return endpoint;
 }
@@ -209,7 +206,7 @@ async function exchange(from: Source): Promise<Token> {
   const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
   if (!response.ok)
     throw new SignInError(
-      String(answer['error_description'] ?? answer['detail'] ?? `The server answered ${response.status}.`),
+      String(answer['error_description'] ?? answer['detail'] ?? `The server returned ${response.status}.`),
     );
   return { value: String(answer['access_token']), expires: Date.now() + Number(answer['expires_in']) * 1000 };
 }
@@ -226,7 +223,7 @@ async function currentToken(): Promise<Token | undefined> {
     if (source === asked) token = fresh;
     return fresh;
   } catch (error) {
-    // The credential ends before the token does: the token is good to its end.
+    // The credential expires before the token. The token is valid to its end.
     if (token && token.expires > Date.now()) return token;
     throw error;
   }
@@ -234,10 +231,7 @@ async function currentToken(): Promise<Token | undefined> {
 
 let resourceNonce: string | undefined;
 
-/**
- * The fields that a request as this browser's identity carries.
- * @param url of the request, without its fragment
- */
+/** Fields of a request with this session. @param url of the request, without fragment */
 export async function authorizationFor(method: string, url: string): Promise<Record<string, string>> {
   const current = await currentToken();
   if (!current) return {};
@@ -246,7 +240,7 @@ export async function authorizationFor(method: string, url: string): Promise<Rec
   return { Authorization: `DPoP ${current.value}`, DPoP: proof };
 }
 
-/** What an answer says of the nonce of the next proof. @returns whether the request is worth another attempt */
+/** Stores the nonce of a response. @returns true if the request should be retried */
 export function takeNonce(status: number, nonce: string | null): boolean {
   if (!nonce) return false;
   const isNew = nonce !== resourceNonce;

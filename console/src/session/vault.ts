@@ -1,4 +1,4 @@
-/** What this browser keeps of the signed-in identity, in IndexedDB: keys stay keys there, and cannot be exported. */
+/** Storage of the session in IndexedDB: keys stay CryptoKeys and cannot be exported. */
 
 const [database, store] = ['quadpod-console', 'session'];
 
@@ -26,7 +26,7 @@ async function within<T>(mode: IDBTransactionMode, work: (objects: IDBObjectStor
   }
 }
 
-/** Storages of one origin are apart by their paths. */
+/** Storages of one origin are separated by path. */
 const place = new URL('./', location.href).pathname;
 const own = (name: string): string => `${place} ${name}`;
 
@@ -41,5 +41,5 @@ export async function forgetAll(): Promise<void> {
   for (const key of Object.keys(localStorage)) if (key.startsWith(keptKey(''))) localStorage.removeItem(key);
 }
 
-/** The key of something in localStorage that goes with the session: queries, names of people. */
+/** localStorage key of data that belongs to the session: queries, names of people. */
 export const keptKey = (name: string): string => `quadpod ${own(name)}`;

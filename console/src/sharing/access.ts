@@ -1,4 +1,4 @@
-/** Access requests and grants: read, written and put into words. */
+/** Access requests and grants: read, write, describe. */
 
 import { storageUri } from '../session/session.js';
 import { jsonBody, linkTarget, refusalOf, request, serviceEndpoint, succeed } from '../storage/api.js';
@@ -29,7 +29,7 @@ export interface Policy {
   readonly constraint?: OneOrMore<Constraint>;
 }
 
-/** A request or a grant; what people say of it is beside what the server looks at. */
+/** A request or a grant. Notes for people are separate from what the server evaluates. */
 export interface AccessDocument {
   readonly id: string;
   readonly access: readonly Policy[];
@@ -52,14 +52,14 @@ export const assigneesOf = ({ access }: AccessDocument): readonly string[] => [
 ];
 const targetsOf = ({ target }: Policy): readonly string[] => list(target.value);
 
-/** Whether a policy is about a resource: names it, or a container above it. */
+/** True if a policy applies to a resource: names it, or a container above it. */
 export const covers = (policy: Policy, iri: string): boolean =>
   targetsOf(policy).some((target) => target === iri || (isContainer(target) && iri.startsWith(target)));
 
 async function endpointOf(kind: Kind): Promise<string> {
   const endpoint = await serviceEndpoint(`${kind}Service`);
   if (endpoint === undefined)
-    throw new Error('This storage takes no access requests and no grants (lws.access-requests.enabled is off).');
+    throw new Error('This storage does not offer access requests and grants (lws.access-requests.enabled is off).');
   return endpoint;
 }
 
@@ -67,12 +67,12 @@ interface Listing {
   readonly items: readonly { readonly id: string; readonly modified: string }[];
 }
 
-/** Documents never change, so that each is read once. */
+/** Documents never change, so each is read once. */
 const known = new Map<string, AccessDocument>();
-/** Documents that are asked for at once. */
+/** Maximum concurrent requests for documents. */
 const atOnce = 6;
 
-/** Those that the signed-in subject may see, the newest first. @param since leaves out what is older */
+/** Documents visible to the user, newest first. @param since excludes older ones */
 export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> {
   const items: Listing['items'][number][] = [];
   for (let url: string | undefined = await endpointOf(kind); url !== undefined; ) {
@@ -86,17 +86,17 @@ export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> 
     const some = await Promise.all(
       items.slice(start, start + atOnce).map(async ({ id, modified }) => ({ document: await readOne(id), modified })),
     );
-    // One that was deleted meanwhile is no fault.
+    // A document that was deleted meanwhile is not an error.
     found.push(...some.filter((each): each is Kept => each.document !== undefined));
   }
   return found;
 }
 
-/** The number of requests of others that no grant answers. */
+/** Number of unanswered requests of other users. */
 export async function countOpen(subject: string): Promise<number> {
   if ((await serviceEndpoint('AccessRequestService')) === undefined) return 0;
   const requests = await readAll('AccessRequest');
-  // A grant is later than the request that it answers; a storage may have many that are older.
+  // A grant is newer than the request that it answers; a storage may have many older ones.
   const grants = requests.length > 0 ? await readAll('AccessGrant', requests.at(-1)!.modified) : [];
   const answered = new Set(grants.map(({ document }) => document.request));
   return requests.filter(({ document }) => !answered.has(document.id) && !assigneesOf(document).includes(subject))
@@ -122,12 +122,12 @@ export async function post(kind: Kind, access: readonly Policy[], more: Readonly
 
 export const remove = (id: string): Promise<Response> => succeed('DELETE', id);
 
-/** Takes a grant back, and with it the request that it answered: else that would wait for an answer again. */
+/** Revokes a grant and deletes the request that it answered, which would otherwise be pending again. */
 export async function revoke({ id, request: answered }: AccessDocument): Promise<void> {
   await remove(id);
   if (answered === undefined || !answered.startsWith(`${await endpointOf('AccessRequest')}/`)) return;
   const response = await request('DELETE', answered);
-  // Whoever asked may have deleted it.
+  // The author may have deleted it.
   if (!response.ok && response.status !== 404) throw await refusalOf(response);
 }
 
@@ -135,13 +135,13 @@ export interface Wish {
   readonly person: string;
   readonly iri: string;
   readonly actions: readonly Action[];
-  /** As a field of type `datetime-local` has it; empty: without an end. */
+  /** Value of a `datetime-local` field. Empty: no end. */
   readonly until?: string;
 }
 
-/** A policy for one resource, or for a container with everything in it. */
+/** Policy for one resource, or a container with its contents. */
 export function policyFor({ person, iri, actions, until }: Wish): Policy {
-  if (actions.length === 0) throw new Error('Tick at least one thing that may be done.');
+  if (actions.length === 0) throw new Error('Select at least one action.');
   return {
     type: ['AccessPolicy'],
     action: actions,
@@ -151,10 +151,10 @@ export function policyFor({ person, iri, actions, until }: Wish): Policy {
   };
 }
 
-/** @throws Error for a time that is none, or has passed */
+/** @throws Error for an invalid or past time */
 export function endsAt(until: string): Constraint {
   const end = new Date(until);
-  if (!(end.getTime() > Date.now())) throw new Error('The end has to lie in the future.');
+  if (!(end.getTime() > Date.now())) throw new Error('The end must be in the future.');
   return { leftOperand: 'dateTime', operator: 'lt', rightOperand: end.toISOString() };
 }
 
@@ -167,11 +167,11 @@ const operators: Readonly<Record<string, string>> = {
   eq: 'is',
   neq: 'is not',
   isAnyOf: 'is one of',
-  isNoneOf: 'is none of',
+  isNoneOf: 'is not one of',
   isAllOf: 'has all of',
 };
 
-/** The conditions of a policy in words, its end left out. */
+/** Conditions of a policy in words, without its end. */
 export const conditionsOf = ({ constraint }: Policy): readonly string[] =>
   list(constraint)
     .filter((each) => !isEnd(each))
@@ -183,7 +183,7 @@ const asText = (value: unknown): string => (typeof value === 'string' ? value : 
 const isEnd = ({ leftOperand, operator }: Constraint): boolean =>
   leftOperand === 'dateTime' && /^lt(?:eq)?$/.test(operator);
 
-/** The earliest end of a policy, as milliseconds since the epoch; `undefined` for none. */
+/** Earliest end of a policy in milliseconds since the epoch, or `undefined`. */
 export function endOf({ constraint }: Policy): number | undefined {
   const ends = list(constraint)
     .filter(isEnd)

@@ -1,16 +1,16 @@
 /**
- * Access control lists as a table of people and modes, and back. Authorizations that the table cannot show are kept, triple by triple.
- * Pure, and heavy: imported when it is needed.
+ * Access control lists as a table of people and modes, and back. Authorizations that the table cannot show are kept triple by
+ * triple. Loaded on demand.
  */
 import { DataFactory, Parser, type Quad, Writer } from 'n3';
 
 export const modes = ['Read', 'Append', 'Write', 'Control'] as const;
 export type AclMode = (typeof modes)[number];
-/** Of the resource itself, of what lies in a container, or of both. */
+/** Scope: the resource itself, the contents of a container, or both. */
 export type Scope = 'here' | 'below' | 'both';
 
 export interface Row {
-  /** `agent`: one identity; `agentClass`: everybody, or anybody who is signed in; `agentGroup`: members of a group. */
+  /** `agent`: one identity. `agentClass`: all callers, or all signed-in callers. `agentGroup`: members of a group. */
   readonly kind: 'agent' | 'agentClass' | 'agentGroup';
   readonly iri: string;
   readonly scope: Scope;
@@ -28,7 +28,7 @@ const shown: ReadonlySet<string> = new Set([
 const modeIris: ReadonlySet<string> = new Set(modes.map((mode) => acl + mode));
 const { namedNode, blankNode, quad } = DataFactory;
 
-/** @param of the resource that the ACL belongs to, against which references are resolved */
+/** @param of resource of the ACL, against which references are resolved */
 export const parseAcl = (turtle: string, of: string): Quad[] => new Parser({ baseIRI: of }).parse(turtle);
 
 export function writeAcl(quads: readonly Quad[]): Promise<string> {
@@ -48,14 +48,14 @@ function bySubject(quads: readonly Quad[]): Map<string, Quad[]> {
 const objects = (quads: readonly Quad[], name: string): string[] =>
   quads.filter(({ predicate }) => predicate.value === acl + name).map(({ object }) => object.value);
 
-/** Where an authorization holds; `undefined` when it does not speak of the resource. */
+/** Scope of an authorization, or `undefined` if it is about other resources. */
 function scopeOf(quads: readonly Quad[], of: string): Scope | undefined {
   const [here, below] = [objects(quads, 'accessTo').includes(of), objects(quads, 'default').includes(of)];
   if (here && below) return 'both';
   return here ? 'here' : below ? 'below' : undefined;
 }
 
-/** Whether the table says all that the authorization says. */
+/** True if the table shows everything that the authorization says. */
 function isPlain(quads: readonly Quad[], of: string): boolean {
   return (
     quads.every(({ predicate, object }) => shown.has(predicate.value) && object.termType === 'NamedNode') &&
@@ -68,11 +68,11 @@ function isPlain(quads: readonly Quad[], of: string): boolean {
 
 export interface Table {
   readonly rows: readonly Row[];
-  /** How many subjects say something that the table does not show. */
+  /** Number of subjects with statements that the table does not show. */
   readonly others: number;
 }
 
-/** The people of an ACL, each with the modes of all authorizations that name them. */
+/** People in an ACL, each with the modes of all their authorizations. */
 export function tableOf(quads: readonly Quad[], of: string): Table {
   const rows = new Map<string, Row>();
   let others = 0;
@@ -93,7 +93,7 @@ export function tableOf(quads: readonly Quad[], of: string): Table {
   return { rows: [...rows.values()], others };
 }
 
-/** The ACL with one row as it is now: without modes, nobody is left in it. */
+/** Returns the ACL with one changed row. Without modes the person is removed. */
 export function withRow(quads: readonly Quad[], of: string, row: Row): Quad[] {
   const kept: Quad[] = [];
   for (const own of bySubject(quads).values()) {
@@ -104,7 +104,7 @@ export function withRow(quads: readonly Quad[], of: string, row: Row): Quad[] {
       continue;
     }
     const rest = own.filter((each) => !names(each));
-    // An authorization of nobody says nothing.
+    // An authorization without agents is dropped.
     if (kinds.some((kind) => objects(rest, kind).length > 0)) kept.push(...rest);
   }
   return row.modes.length > 0 ? [...kept, ...authorization(row, of)] : kept;
@@ -122,7 +122,7 @@ function authorization({ kind, iri, scope, modes: granted }: Row, of: string): Q
   ];
 }
 
-/** The rules that a resource inherits, as an ACL of its own that says the same. */
+/** Returns the inherited rules as an equivalent ACL of the resource. */
 export function ownFrom(quads: readonly Quad[], from: string, of: string): Quad[] {
   const made: Quad[] = [];
   for (const own of bySubject(quads).values()) {
@@ -139,8 +139,8 @@ export function ownFrom(quads: readonly Quad[], from: string, of: string): Quad[
 }
 
 /**
- * Whether an identity has control by the rules that can be judged here: groups and origins are not.
- * @param inherited by the rules for what lies below
+ * True if an identity has control by the rules that can be evaluated here, without groups and origins.
+ * @param inherited use the inherited rules
  */
 export function hasControl(quads: readonly Quad[], of: string, who: { subject: string; inherited: boolean }): boolean {
   return [...bySubject(quads).values()].some((own) => {

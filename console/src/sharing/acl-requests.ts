@@ -1,11 +1,11 @@
-/** Access control lists over HTTP: the one that counts for a resource, and writing its own. */
+/** Access control lists over HTTP: the effective one of a resource, and writing its own. */
 
 import { storageUri } from '../session/session.js';
 import { Refusal, refusalOf, request, succeed } from '../storage/api.js';
 import { parentOf } from '../storage/names.js';
 
 export interface EffectiveAcl {
-  /** The resource that the ACL belongs to: the one that was asked for, or a container above it. */
+  /** Resource of the ACL: the requested one, or a container above it. */
   readonly of: string;
   readonly turtle: string;
   readonly etag: string;
@@ -13,7 +13,7 @@ export interface EffectiveAcl {
 
 const aclOf = (iri: string): string => `${iri}.acl`;
 
-/** Whether the storage decides by ACLs, as the links of a resource tell. @throws Refusal when it may not be read */
+/** True if the storage uses ACLs, by the links of a resource. @throws Refusal if it may not be read */
 export async function hasAcls(iri: string): Promise<boolean> {
   const response = await request('HEAD', iri);
   if (!response.ok) throw await refusalOf(await request('GET', iri));
@@ -28,14 +28,14 @@ async function own(iri: string): Promise<EffectiveAcl | undefined> {
 }
 
 /**
- * The ACL that counts for a resource; `undefined` when it is inherited from a container whose ACL is hidden.
+ * Effective ACL of a resource, or `undefined` if it is inherited from a container with an unreadable ACL.
  * @throws Refusal without control of the resource
  */
 export async function effectiveAcl(iri: string): Promise<EffectiveAcl | undefined> {
   return (await own(iri)) ?? inheritedAcl(iri);
 }
 
-/** The ACL that would count without one of the resource's own. */
+/** ACL that would apply without an own one. */
 export async function inheritedAcl(iri: string): Promise<EffectiveAcl | undefined> {
   for (let at = iri; at !== storageUri && at.startsWith(storageUri); ) {
     at = parentOf(at);
@@ -50,7 +50,7 @@ export async function inheritedAcl(iri: string): Promise<EffectiveAcl | undefine
   return undefined;
 }
 
-/** @param etag of the state that is replaced; `undefined` to make one where there is none */
+/** @param etag of the replaced state, or `undefined` to create one */
 export async function putAcl(iri: string, turtle: string, etag?: string): Promise<void> {
   const condition: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag };
   await succeed('PUT', aclOf(iri), { headers: { 'Content-Type': 'text/turtle', ...condition }, body: turtle });

@@ -1,4 +1,4 @@
-/** Asking for access: a request that whoever controls the storage sees. */
+/** Form for an access request. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { Page, submitted } from '../frame/page.js';
@@ -8,18 +8,18 @@ import { actionFields, actionsFrom, untilField } from './people.js';
 
 @customElement('ask-form')
 export class AskForm extends Page {
-  /** What is asked for at first. */
+  /** Default actions. */
   @property() iri = '';
 
   protected override render(): TemplateResult {
     return html`<form class="card" @submit=${this.send}>
-      <h2>Ask for access</h2>
+      <h2>Request access</h2>
       <label>Address <input name="iri" type="url" required .value=${this.iri} placeholder=${`${storageUri}…`} spellcheck="false"></label>
       <p class="soft">The address of a container ends in a slash, and means everything in it. Ask for no more than you need.</p>
       ${actionFields(['read'])}
       ${untilField}
       <label>What for <input name="purpose" autocomplete="off"></label>
-      <label>Message to the owner (optional): say who you are <textarea name="message" rows="3"></textarea></label>
+      <label>Message to the owner (optional): introduce yourself <textarea name="message" rows="3"></textarea></label>
       <button class="primary">Ask</button>
     </form>`;
   }
@@ -36,7 +36,7 @@ export class AskForm extends Page {
         ...(purpose === '' ? {} : { purpose }),
         ...(message === '' ? {} : { message }),
       });
-    }, 'You asked. The answer appears under What I asked for.');
+    }, 'The request was sent. The answer appears under My requests.');
     if (!asked) return;
     form.reset();
     this.dispatchEvent(new Event('answered', { bubbles: true }));

@@ -1,4 +1,4 @@
-/** Grants as a table. It must not know which, nor who may revoke them. */
+/** Table of grants. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { openHref, scrollTable } from '../frame/page.js';
 import { actionsText, conditionsOf, endText, type Kept, list, type Policy } from './access.js';
@@ -7,16 +7,16 @@ import { nameOfPerson, person } from './people.js';
 export interface GrantsTable {
   readonly label: string;
   readonly grants: readonly Kept[];
-  /** Which policies of a grant to show; absent: all. */
+  /** Filter for the policies of a grant. Default: all. */
   readonly shows?: (policy: Policy) => boolean;
-  /** Absent: there is no button. */
+  /** Absent: no button. */
   readonly revoke?: (grant: Kept) => void;
 }
 
 export const grantsTable = ({ label, grants, shows = () => true, revoke }: GrantsTable): TemplateResult =>
   scrollTable(
     label,
-    ['Who', 'May', 'What', 'Until', ...(revoke ? ['Take back'] : [])],
+    ['Who', 'May', 'What', 'Until', ...(revoke ? ['Revoke'] : [])],
     grants.map((grant) => {
       const { access, purpose } = grant.document;
       return access.filter(shows).map(
@@ -31,5 +31,5 @@ export const grantsTable = ({ label, grants, shows = () => true, revoke }: Grant
     }),
   );
 
-/** A resource of a document, for a link to it. */
+/** Resource of a document, for a link. */
 export const targetLink = (iri: string): TemplateResult => html`<a class="iri" href=${openHref(iri)}>${iri}</a> `;

@@ -1,4 +1,4 @@
-/** People by name: what this browser calls an identity. Kept in this browser alone, one book for each storage. */
+/** Names of people: what this browser calls an identity. Stored in this browser only, per storage. */
 
 import { html, type TemplateResult } from 'lit';
 import { customElement } from 'lit/decorators.js';
@@ -11,7 +11,7 @@ import { type Action, actionNames, allActions, list, type Policy } from './acces
 export const everybody = 'http://xmlns.com/foaf/0.1/Agent';
 export const signedIn = 'http://www.w3.org/ns/auth/acl#AuthenticatedAgent';
 
-/** Whether a policy is for the signed-in subject, or for everybody. */
+/** True if a policy is for the signed-in user, or for all callers. */
 export const isForMe = ({ assignee }: Policy): boolean =>
   list(assignee).some((iri) => iri === everybody || iri === subjectNow());
 
@@ -22,33 +22,33 @@ function book(): Readonly<Record<string, string>> {
   return kept === null ? {} : (JSON.parse(kept) as Record<string, string>);
 }
 
-/** The people that were given a name here, in the order of their names. */
+/** Named people in alphabetical order. */
 export const people = (): readonly (readonly [iri: string, name: string])[] =>
   Object.entries(book()).sort(([, a], [, b]) => a.localeCompare(b));
 
-/** An empty name forgets the identity. */
+/** An empty name removes the entry. */
 export function rememberName(iri: string, name: string): void {
   const { [iri]: _before, ...others } = book();
   const wanted = name.trim();
   localStorage.setItem(place, JSON.stringify(wanted === '' ? others : { ...others, [iri]: wanted }));
 }
 
-/** What to call an identity. */
+/** Display name of an identity. */
 export function nameOfPerson(iri: string): string {
   if (iri === everybody) return 'Everybody';
-  if (iri === signedIn) return 'Anybody who is signed in';
+  if (iri === signedIn) return 'All signed-in users';
   const kept = book();
   const name = Object.hasOwn(kept, iri) ? kept[iri]! : shortName(iri);
   return iri !== '' && subjectNow() === iri ? `${name} (you)` : name;
 }
 
-/** The identity that was typed: a name of the book, or an IRI. @throws Error for neither */
+/** Identity from input: a known name, or an IRI. @throws Error otherwise */
 export function personOf(typed: string): string {
   const text = typed.trim();
   const known = people().find(([, name]) => name.toLowerCase() === text.toLowerCase());
   if (known) return known[0];
   if (/^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(text)) return text;
-  throw new Error(`${text || 'Nothing'} is nobody that this browser knows by name, and no IRI such as did:key:z6Mk….`);
+  throw new Error(`${text || 'Nothing'} is neither a known name nor an IRI such as did:key:z6Mk….`);
 }
 
 @customElement('people-list')
@@ -60,7 +60,7 @@ export class PeopleList extends Page {
       <p class="soft">These names are kept in this browser alone.</p>
       ${
         known.length === 0
-          ? html`<p class="empty">Nobody has a name here yet. Give one when you share something.</p>`
+          ? html`<p class="empty">No names yet. Enter a name when you share something.</p>`
           : html`<ul class="plain">${known.map(
               ([iri, name]) => html`<li class="row">
                 <input class="grow" aria-label=${`Name of ${iri}`} .value=${name} @change=${(event: Event) => this.rename(iri, (event.target as HTMLInputElement).value)}>
@@ -79,7 +79,7 @@ export class PeopleList extends Page {
   }
 }
 
-/** Whom: an IRI, or a name that this browser knows; and what to call them. @param id unique in the document */
+/** Fields for a person: IRI or known name, and a display name. @param id unique in the document */
 export const personFields = (id: string): TemplateResult => html`
   <label>Person, by name or IRI
     <input name="person" list=${`${id}-people`} required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…">
@@ -87,7 +87,7 @@ export const personFields = (id: string): TemplateResult => html`
   <datalist id=${`${id}-people`}>${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
   <label>What to call them here (optional) <input name="called" autocomplete="off"></label>`;
 
-/** The person of a form, whose name is remembered. @throws Error for nobody */
+/** Person of a form; the name is stored. @throws Error without input */
 export function personFrom(data: FormData): string {
   const iri = personOf(String(data.get('person')));
   const called = String(data.get('called') ?? '').trim();
@@ -110,6 +110,6 @@ export const actionsFrom = (data: FormData): readonly Action[] => data.getAll('a
 
 export const untilField = html`<label>Until (optional) <input type="datetime-local" name="until"></label>`;
 
-/** Somebody's name, with the IRI to be read in full. */
+/** Display name with the full IRI as title. */
 export const person = (iri: string): TemplateResult =>
   html`<span class="person">${nameOfPerson(iri)}</span><br><span class="iri soft">${iri}</span>`;

@@ -1,4 +1,4 @@
-/** A request for access, as who controls the storage sees it: to be accepted, narrower if wished, or refused. */
+/** An access request as controllers see it: accept, with fewer permissions if wanted, or refuse. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { Page, placeHref, submitted } from '../frame/page.js';
@@ -25,15 +25,15 @@ import { actionFields, everybody, person, rememberName, untilField } from './peo
 @customElement('request-card')
 export class RequestCard extends Page {
   @property({ attribute: false }) asked!: Kept;
-  /** Whether a grant names it. */
+  /** True if a grant names it. */
   @property({ type: Boolean }) accepted = false;
 
   protected override render(): TemplateResult {
     const { document, modified } = this.asked;
     return html`<article class="card">
       ${assigneesOf(document).map((iri) => html`<h2>Access for ${person(iri)}</h2>`)}
-      ${!this.accepted && document.access.some((policy) => list(policy.target.value).includes(storageUri)) ? html`<p class="problem">This asks for everything in the storage, also for what you put there later. Narrow it below, if less will do.</p>` : nothing}
-      ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This asks for everybody, not for one person. Accepting it makes public what is ticked.</p>` : nothing}
+      ${!this.accepted && document.access.some((policy) => list(policy.target.value).includes(storageUri)) ? html`<p class="problem">This request covers the whole storage, including resources added later. Limit it below if less is enough.</p>` : nothing}
+      ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This request is for all callers, not for one person. Accepting it makes the selected resources public.</p>` : nothing}
       <p class="soft">asked on ${dateText(modified)}</p>
       ${saying('What for', document.purpose)}${saying('Message', document.message)}
       ${this.accepted ? this.renderAnswered() : this.renderOpen()}
@@ -53,7 +53,7 @@ export class RequestCard extends Page {
         (policy, index) => html`<fieldset name=${`policy-${index}`}>
           <legend>Wants</legend>
           <p>${list(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}</p>
-          ${list(policy.target.value).some(isContainer) ? html`<label>Narrow it to (optional): an address in it <input name="only" type="url" spellcheck="false" placeholder=${`${list(policy.target.value).find(isContainer)}…`}></label>` : nothing}
+          ${list(policy.target.value).some(isContainer) ? html`<label>Limit to (optional): a URL inside it <input name="only" type="url" spellcheck="false" placeholder=${`${list(policy.target.value).find(isContainer)}…`}></label>` : nothing}
           ${actionFields(list(policy.action), list(policy.action))}
           <p class="soft">Until: ${endText(policy)}${conditionsOf(policy).map((text) => html`; only when ${text}`)}</p>
         </fieldset>`,
@@ -64,7 +64,7 @@ export class RequestCard extends Page {
     </form>`;
   }
 
-  /** The one person that it is for, who may be given a name. */
+  /** Its only assignee, who can be given a name. */
   private theOne(): string | undefined {
     const [one, ...more] = assigneesOf(this.asked.document);
     return more.length === 0 && one !== everybody ? one : undefined;
@@ -81,7 +81,7 @@ export class RequestCard extends Page {
         const only = form.querySelector<HTMLInputElement>(`${fields}[name="only"]`)?.value.trim() ?? '';
         return actions.length > 0 ? [narrowed(only ? within(policy, only) : policy, actions, text('until'))] : [];
       });
-      if (access.length === 0) throw new Error('Tick at least one thing that may be done, or refuse.');
+      if (access.length === 0) throw new Error('Select at least one action, or refuse the request.');
       const { id, purpose } = document;
       await post('AccessGrant', access, { request: id, ...(typeof purpose === 'string' ? { purpose } : {}) });
       const one = this.theOne();
@@ -91,14 +91,14 @@ export class RequestCard extends Page {
   }
 
   private async refuse(): Promise<void> {
-    const text = 'It is deleted; who asked sees that it is gone, and may ask again.';
+    const text = 'The request is deleted. Its author sees that it is gone and can ask again.';
     const question = { title: 'Refuse this request?', text, proceed: 'Refuse' };
     const refuse = (): Promise<unknown> => remove(this.asked.document.id);
     if (await this.attemptAfter(question, refuse, 'The request is refused.')) this.changed();
   }
 
   private async putAway(): Promise<void> {
-    if (await this.attempt(() => remove(this.asked.document.id), 'The request is put away; the grant stays.'))
+    if (await this.attempt(() => remove(this.asked.document.id), 'The request is dismissed. The grant stays.'))
       this.changed();
   }
 
@@ -107,7 +107,7 @@ export class RequestCard extends Page {
   }
 }
 
-/** How much of a container a policy means (its target may leave containers out). */
+/** Scope of a container in a policy (its target may exclude containers). */
 const extentOf = ({ target }: Policy): string =>
   list(target.type).every((type) => type === 'DataResource')
     ? ' – the resources in it, without its containers'
@@ -116,13 +116,13 @@ const extentOf = ({ target }: Policy): string =>
 const saying = (label: string, text: unknown): TemplateResult | typeof nothing =>
   typeof text === 'string' && text !== '' ? html`<p><span class="soft">${label}:</span> ${text}</p>` : nothing;
 
-/** A policy for one thing alone. @throws Error for what it does not cover */
+/** Policy for a single resource. @throws Error if the request does not cover it */
 function within(policy: Policy, iri: string): Policy {
-  if (!covers(policy, iri)) throw new Error(`${iri} does not lie in what is asked for.`);
+  if (!covers(policy, iri)) throw new Error(`${iri} is not part of the request.`);
   return { ...policy, target: { type: isContainer(iri) ? policy.target.type : 'DataResource', value: [iri] } };
 }
 
-/** What was asked for, with fewer actions and an end that is no later; its conditions stay, and nothing else that was sent. */
+/** Requested policy with fewer actions and an earlier end. Keeps its conditions and drops everything else. */
 function narrowed(policy: Policy, actions: readonly Action[], until: string): Policy {
   const end = until === '' ? undefined : endsAt(until);
   const asked = endOf(policy);

@@ -1,4 +1,4 @@
-/** The access control list that counts for a resource: shown as people and modes, changed, made and removed. */
+/** Effective access control list of a resource: people and modes, change, create and remove. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
@@ -15,8 +15,8 @@ import { everybody, nameOfPerson, person, personFields, personFrom, signedIn } f
 
 const scopeNames: Readonly<Record<model.Scope, string>> = {
   both: 'This container and what is in it',
-  here: 'This container alone',
-  below: 'What is in it alone',
+  here: 'This container only',
+  below: 'Its contents only',
 };
 
 @customElement('share-acl')
@@ -55,16 +55,16 @@ export class ShareAcl extends Page {
 
   private renderRules(): TemplateResult {
     if (this.state === 'loading') return html`<p>Loading …</p>`;
-    if (!this.effective) return html`<p>The rules are those of a container above this, which you may not see.</p>`;
+    if (!this.effective) return html`<p>The rules are inherited from a container that you cannot see.</p>`;
     const { of } = this.effective;
     return html`
       ${
         this.isOwn
-          ? html`<p>This has rules of its own. What its containers say does not count here.</p>`
-          : html`<p>This has no rules of its own. It follows those of <a class="iri" href=${placeHref('sharing', { at: of })}>${of}</a> for what is in it.</p>`
+          ? html`<p>This resource has its own rules. Inherited rules do not apply.</p>`
+          : html`<p>No own rules. Rules are inherited from <a class="iri" href=${placeHref('sharing', { at: of })}>${of}</a> for what is in it.</p>`
       }
       ${this.renderTable(of)}
-      ${this.isOwn ? this.renderOwn() : html`<button type="button" class="primary" @click=${this.make}>Make rules of its own</button> <span class="soft">They begin as a copy of these.</span>`}`;
+      ${this.isOwn ? this.renderOwn() : html`<button type="button" class="primary" @click=${this.make}>Create own rules</button> <span class="soft">They begin as a copy of these.</span>`}`;
   }
 
   private renderTable(of: string): TemplateResult {
@@ -75,7 +75,7 @@ export class ShareAcl extends Page {
     return html`
       ${scrollTable(
         'People and what they may do',
-        ['Who', ...(isContainer(of) && this.isOwn ? ['Holds for'] : []), ...model.modes],
+        ['Who', ...(isContainer(of) && this.isOwn ? ['Applies to'] : []), ...model.modes],
         repeat(
           relevant,
           ({ kind, iri, scope }) => `${kind} ${scope} ${iri}`,
@@ -108,13 +108,13 @@ export class ShareAcl extends Page {
           <select name="for" @change=${(event: Event) => {
             this.isAgent = (event.target as HTMLSelectElement).value === 'agent';
           }}>
-            <option value="agent">A person</option><option value=${everybody}>Everybody</option><option value=${signedIn}>Anybody who is signed in</option>
+            <option value="agent">A person</option><option value=${everybody}>Everybody</option><option value=${signedIn}>All signed-in users</option>
           </select>
         </label>
         ${others}
         ${
           isContainer(this.at)
-            ? html`<label>Holds for <select name="scope">${Object.entries(scopeNames).map(([scope, name]) => html`<option value=${scope}>${name}</option>`)}</select></label>`
+            ? html`<label>Applies to <select name="scope">${Object.entries(scopeNames).map(([scope, name]) => html`<option value=${scope}>${name}</option>`)}</select></label>`
             : nothing
         }
         <fieldset><legend>May</legend>${model.modes.map((mode) => html`<label class="inline"><input type="checkbox" name="mode" value=${mode} ?checked=${mode === 'Read'}> ${mode}</label>`)}</fieldset>
@@ -136,7 +136,7 @@ export class ShareAcl extends Page {
         chosen === 'agent' ? (['agent', personFrom(data)] as const) : (['agentClass', chosen] as const);
       const scope = (data.get('scope') ?? 'here') as model.Scope;
       const ticked = data.getAll('mode') as model.AclMode[];
-      if (ticked.length === 0) throw new Error('Tick at least one thing that may be done.');
+      if (ticked.length === 0) throw new Error('Select at least one action.');
       const before = model.tableOf(this.quads, this.at).rows.find((row) => row.iri === iri && row.scope === scope);
       const modes = model.modes.filter((mode) => ticked.includes(mode) || before?.modes.includes(mode));
       await this.save(model.withRow(this.quads, this.at, { kind, iri, scope, modes }));
@@ -146,12 +146,12 @@ export class ShareAcl extends Page {
     });
   }
 
-  /** Whether the signed-in subject has control by these rules, as far as can be judged here. */
+  /** True if the signed-in user has control by these rules, as far as can be evaluated here. */
   private controls(quads: readonly Quad[], of: string): boolean {
     return model.hasControl(quads, of, { subject: subjectNow(), inherited: of !== this.at });
   }
 
-  /** Replaces the rules, after a warning when the signed-in subject would have no control by them. */
+  /** Replaces the rules, with a warning if the signed-in user would lose control. */
   private async save(quads: Quad[]): Promise<void> {
     const { effective } = this;
     if (this.busy || !effective) return this.requestUpdate();
@@ -160,7 +160,7 @@ export class ShareAcl extends Page {
     this.busy = true;
     await this.attempt(() => this.replace(quads, effective.etag), 'The rules are saved.');
     this.busy = false;
-    // After a refusal too: somebody else may have changed them.
+    // After an error too: another user may have changed them.
     await this.readRules();
     await this.keepFocus();
   }
@@ -170,9 +170,7 @@ export class ShareAcl extends Page {
       await putAcl(this.at, await model.writeAcl(quads), etag);
     } catch (error) {
       if (!(error instanceof Refusal && error.status === 412)) throw error;
-      throw new Error(
-        'Somebody changed these rules meanwhile. They are shown as they are now: make your change again.',
-      );
+      throw new Error('Another user changed these rules. The current rules are shown. Make your change again.');
     }
   }
 
@@ -180,7 +178,7 @@ export class ShareAcl extends Page {
     const { effective, at } = this;
     if (!effective) return;
     const quads = model.ownFrom(this.quads, effective.of, at);
-    await this.attempt(async () => putAcl(at, await model.writeAcl(quads)), 'This has rules of its own now.');
+    await this.attempt(async () => putAcl(at, await model.writeAcl(quads)), 'This resource now has its own rules.');
     await this.readRules();
     await this.keepFocus();
   }
@@ -197,12 +195,12 @@ export class ShareAcl extends Page {
     const sure = keeps
       ? await confirmed({
           title: 'Remove these rules?',
-          text: 'The rules of the container above count again. What these rules allowed ends.',
+          text: 'The rules of the container above apply again. Access given by these rules ends.',
           proceed: 'Remove',
         })
       : await mayLockOut();
     if (!sure) return;
-    await this.attempt(() => deleteAcl(at, effective.etag), 'The rules of the container above count again.');
+    await this.attempt(() => deleteAcl(at, effective.etag), 'The rules of the container above apply again.');
     await this.readRules();
     await this.keepFocus();
   }
@@ -211,6 +209,6 @@ export class ShareAcl extends Page {
 const mayLockOut = (): Promise<boolean> =>
   confirmed({
     title: 'Lock yourself out?',
-    text: 'By these rules you have no Control here any more. Only somebody who has it, or who controls the whole storage, could change them back.',
+    text: 'With these rules you no longer have Control here. Only other people with Control, or controllers of the whole storage, could change them back.',
     proceed: 'Lock myself out',
   });

@@ -1,4 +1,4 @@
-/** The grants that cover a resource: those of the signed-in subject, or, for who controls the storage, all, to give and to take back. */
+/** Grants that cover a resource: the user's own, or for controllers all, with creation and revocation. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, submitted } from '../frame/page.js';
@@ -11,7 +11,7 @@ import { actionFields, actionsFrom, everybody, nameOfPerson, personFields, perso
 @customElement('share-grants')
 export class ShareGrants extends Page {
   @property() at = storageUri;
-  /** Whether the signed-in subject controls the storage. */
+  /** True if the signed-in user controls the storage. */
   @property({ type: Boolean }) controller = false;
   @state() private grants: readonly Kept[] | undefined;
   @state() private isPerson = true;
@@ -87,7 +87,7 @@ export class ShareGrants extends Page {
 
   private async revoke({ document }: Kept): Promise<void> {
     const names = document.access.flatMap(({ assignee }) => [assignee].flat()).map(nameOfPerson);
-    const text = `${[...new Set(names)].join(', ')} cannot use it from then on. ${document.access.length > 1 ? 'The grant has several parts, and all of them end.' : ''}`;
+    const text = `${[...new Set(names)].join(', ')} will lose this access immediately. ${document.access.length > 1 ? 'The grant has several parts, and all of them end.' : ''}`;
     const question = { title: 'Revoke this grant?', text, proceed: 'Revoke' };
     if (!(await this.attemptAfter(question, () => revoke(document), 'The grant is revoked.'))) return;
     await this.readGrants();

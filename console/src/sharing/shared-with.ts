@@ -1,4 +1,4 @@
-/** `<shared-with-me>`: on the start page of a guest, what grants let them reach. */
+/** `<shared-with-me>`: resources shared by grants, on the start page of a guest. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -15,7 +15,7 @@ export class SharedWithMe extends Page {
 
   protected override load(): Promise<void> {
     return this.reading(async () => {
-      // Under access control lists there are no grants.
+      // With access control lists there are no grants.
       if ((await serviceEndpoint('AccessGrantService')) === undefined) return;
       this.grants = (await readAll('AccessGrant')).filter(({ document }) => document.access.some(shows));
     });

@@ -1,4 +1,4 @@
-/** OpenID Connect with PKCE: away to the provider, and back through `/callback`. */
+/** OpenID Connect with PKCE: redirect to the provider and return through `/callback`. */
 
 import { base64url } from '../session/browser-identity.js';
 import { homeUri, SignInError, signIn, storageUri } from '../session/session.js';
@@ -11,14 +11,14 @@ interface Provider {
   readonly clientId: string;
 }
 
-// Both endpoints are for everybody: a session that is over must not keep anybody from the next one.
+// Both endpoints are public: an expired session must not prevent a new one.
 const ask = once(async (): Promise<Provider | undefined> => {
   const response = await fetch(`${storageUri}app/provider`, { cache: 'no-store' });
   if (!response.ok) throw await refusalOf(response);
   return ((await response.json()) as Provider | null) ?? undefined;
 });
 
-/** What to call the identity provider that this storage names; `undefined` for none. */
+/** Name of the identity provider of this storage, or `undefined`. */
 export const openIdProvider = async (): Promise<string | undefined> => (await ask())?.name;
 
 const kept = ['quadpod state', 'quadpod verifier', 'quadpod nonce', 'quadpod next'] as const;
@@ -26,13 +26,13 @@ const redirectUri = `${storageUri}callback`;
 
 const random = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
-/** Leaves for the provider. @param next the place in the console to come back to */
+/** Redirects to the identity provider. @param next route to return to */
 export async function beginOpenId(next: string): Promise<void> {
   const found = await ask();
-  // The provider sends people back to the one address that it knows.
+  // The provider knows a single redirect URI.
   if (homeUri && homeUri !== storageUri)
     return location.assign(`${homeUri}app#/storages?${new URLSearchParams({ open: storageUri })}`);
-  if (!found) throw new SignInError('This storage names no identity provider (lws.oidc.discovery-uri).');
+  if (!found) throw new SignInError('This storage has no identity provider (lws.oidc.discovery-uri).');
   const [state, verifier, nonce] = [random(), random(), random()];
   for (const [index, value] of [state, verifier, nonce, next].entries()) sessionStorage.setItem(kept[index]!, value);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)));
@@ -53,16 +53,17 @@ export async function beginOpenId(next: string): Promise<void> {
 }
 
 /**
- * Takes what the provider sent back, and signs in with the ID token that the server had for it.
- * @returns the place that `beginOpenId` was told
+ * Handles the redirect from the provider and signs in with the ID token that the server got for the code.
+ * @returns the route given to `beginOpenId`
  */
 export async function endOpenId(answer: URLSearchParams): Promise<string | null> {
   const [state, verifier, nonce, next = null] = kept.map((key) => sessionStorage.getItem(key));
   for (const key of kept) sessionStorage.removeItem(key);
   if (!state || answer.get('state') !== state)
-    throw new SignInError('This is no answer to a sign-in that was begun in this tab. Begin again.');
+    throw new SignInError('This does not belong to a sign-in started in this tab. Sign in again.');
   const error = answer.get('error');
-  if (error) throw new SignInError(answer.get('error_description') ?? `The identity provider refused: ${error}.`);
+  if (error)
+    throw new SignInError(answer.get('error_description') ?? `The identity provider returned an error: ${error}.`);
   const sent = { code: answer.get('code'), verifier, nonce, issuer: answer.get('iss') };
   const response = await fetch(redirectUri, { method: 'POST', ...jsonBody(sent) });
   if (!response.ok) throw await refusalOf(response);

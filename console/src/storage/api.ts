@@ -1,12 +1,12 @@
-/** Requests to the storage as whoever is signed in. */
+/** Requests to the storage with the current session. */
 import { authorizationFor, storageUri, takeNonce } from '../session/session.js';
 import { once } from './once.js';
 
-/** A refusal, in the server's own words. */
+/** An error with the server's message. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
-    /** The stable code of the problem type, such as `precondition-failed`; empty for none. */
+    /** Stable code of the problem type, such as `precondition-failed`. Empty if there is none. */
     readonly code: string,
     detail: string,
   ) {
@@ -20,20 +20,20 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a request has that sends JSON. */
+/** Options of a request with a JSON body. */
 export const jsonBody = (body: object, type = 'application/json') => ({
   headers: { 'Content-Type': type },
   body: JSON.stringify(body),
 });
 
 /**
- * Any request, signed in or not, whatever its answer. Without any, the window has an event `unreachable`.
- * @param url absolute, of this storage
- * @throws TypeError when the server cannot be reached
- * @throws Error for an address elsewhere, which anybody can put into a link to the console: no token is made for it
+ * Sends a request, signed in or not, and returns any response. Without a response, the window fires `unreachable`.
+ * @param url absolute, inside this storage
+ * @throws TypeError if the server cannot be reached
+ * @throws Error for other URLs, which any link could contain: no token is created for them
  */
 export async function request(method: string, url: string, options: RequestOptions = {}): Promise<Response> {
-  if (!url.startsWith(storageUri)) throw new Error('This is no address in this storage.');
+  if (!url.startsWith(storageUri)) throw new Error('This URL is not in this storage.');
   const once = async (): Promise<Response> =>
     fetch(url, {
       method,
@@ -49,14 +49,14 @@ export async function request(method: string, url: string, options: RequestOptio
   return takeNonce(response.status, response.headers.get('DPoP-Nonce')) ? once() : response;
 }
 
-/** The answer to a request that succeeded. @throws Refusal for any that did not */
+/** Returns a successful response. @throws Refusal for all others */
 export async function succeed(method: string, url: string, options?: RequestOptions): Promise<Response> {
   const response = await request(method, url, options);
   if (!response.ok) throw await refusalOf(response);
   return response;
 }
 
-/** What a problem document says (RFC 9457). */
+/** Reads a problem document (RFC 9457). */
 export async function refusalOf(response: Pick<Response, 'status' | 'text'>): Promise<Refusal> {
   const text = await response.text().catch(() => '');
   return refusalFrom(response.status, text);
@@ -66,17 +66,17 @@ export function refusalFrom(status: number, text: string): Refusal {
   try {
     const { detail, title, type } = JSON.parse(text) as Record<string, string | undefined>;
     const code = type?.replace(/^.*[/#:]/, '') ?? '';
-    // The server speaks of header fields here, which no reader of a page can send.
+    // The server's message is about header fields, which users of a page cannot send.
     const said = code === 'unauthenticated' ? 'You are not signed in, and this is not public.' : (detail ?? title);
-    return new Refusal(status, code, said ?? `The server answered ${status}.`);
+    return new Refusal(status, code, said ?? `The server returned ${status}.`);
   } catch {
-    return new Refusal(status, '', `The server answered ${status}.`);
+    return new Refusal(status, '', `The server returned ${status}.`);
   }
 }
 
 const isUnreachable = (error: unknown): boolean => error instanceof TypeError && /fetch|network/i.test(error.message);
 
-/** What went wrong, in a sentence for people. */
+/** Message of an error for users. */
 export function messageOf(error: unknown): string {
   if (isUnreachable(error)) return 'The server cannot be reached. Is it running?';
   return error instanceof Error ? error.message : String(error);
@@ -87,11 +87,11 @@ export const json = async <T>(url: string, options: RequestOptions = {}): Promis
     await succeed('GET', url, { ...options, headers: { Accept: 'application/json', ...options.headers } })
   ).json() as Promise<T>;
 
-/** The media type of an answer, without parameters. */
+/** Media type of a response without parameters. */
 export const essenceOf = ({ headers }: Pick<Response, 'headers'>): string =>
   (headers.get('Content-Type') ?? '').replace(/;.*/, '').trim().toLowerCase();
 
-/** The target of the first link of a relation. @param base what it is relative to */
+/** Target of the first link with a relation. @param base for relative targets */
 export function linkTarget({ headers }: Pick<Response, 'headers'>, relation: string, base: string): string | undefined {
   for (const [, target = '', parameters = ''] of (headers.get('Link') ?? '').matchAll(
     /<([^>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g,
@@ -101,24 +101,24 @@ export function linkTarget({ headers }: Pick<Response, 'headers'>, relation: str
   return undefined;
 }
 
-/** A service of the storage, by its type in the storage description; its address is on this origin. */
+/** A service of the storage, by its type in the storage description. Its URL has this origin. */
 export interface Service {
   readonly type: string;
   readonly serviceEndpoint: string;
 }
 
 export const services = once(async (): Promise<readonly Service[]> => {
-  // The root's answer names it, also a refusal.
+  // The response of the root names it, also an error.
   const root = await request('HEAD', storageUri);
   const link = linkTarget(root, 'https://www.w3.org/ns/lws#storageDescription', storageUri);
   return (await json<{ service?: readonly Service[] }>(link ?? `${storageUri}.lws/storage-description`)).service ?? [];
 });
 
-/** Where a service is; `undefined` when this storage does not have it. */
+/** URL of a service, or `undefined` if this storage does not offer it. */
 export const serviceEndpoint = async (type: string): Promise<string | undefined> =>
   (await services()).find((each) => [each.type].flat().includes(type))?.serviceEndpoint;
 
-/** The rows of a SELECT; `undefined` where this storage answers no queries. @throws Refusal in the server's words */
+/** Rows of a SELECT, or `undefined` if this storage has no endpoint. @throws Refusal with the server's message */
 export async function select(
   query: string,
   signal?: AbortSignal,
@@ -135,9 +135,9 @@ export async function select(
 
 const known = ['TypeIndexService', 'AccessGrantService', 'NotificationService', 'SparqlQueryService'];
 
-/** @param name such as `owners` */
+/** @param name for example `owners` */
 export async function systemUrl(name: string): Promise<string> {
   const own = (await services()).find(({ type }) => [type].flat().some((each) => known.includes(each)));
-  // The default of `lws.system-prefix`, where every service is switched off.
+  // Default of `lws.system-prefix`, used if every service is off.
   return new URL(name, own?.serviceEndpoint ?? `${storageUri}.lws/`).href;
 }

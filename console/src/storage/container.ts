@@ -1,16 +1,16 @@
-/** Containers as the server lists them, page by page. */
+/** Container listings, page by page. */
 import { json } from './api.js';
 
 export interface Member {
   readonly iri: string;
   readonly types: readonly string[];
   readonly mediaType: string | undefined;
-  /** Bytes; containers have none. */
+  /** Bytes. Absent for containers. */
   readonly size: number | undefined;
   readonly modified: string | undefined;
 }
 
-/** A member as documents of the server list it. */
+/** A member of a listing document. */
 export interface Listed {
   readonly id: string;
   readonly type?: string | readonly string[];
@@ -20,7 +20,7 @@ export interface Listed {
   readonly modified?: string;
 }
 
-/** @param base of the document that lists it */
+/** @param base of the listing document */
 export const memberOf = ({ id, type = [], mediaType, format, size, modified }: Listed, base: string): Member => ({
   iri: new URL(id, base).href,
   types: [type].flat(),
@@ -29,10 +29,7 @@ export const memberOf = ({ id, type = [], mediaType, format, size, modified }: L
   modified,
 });
 
-/**
- * A page of a container, and how many members there are in all, of those that the caller may see.
- * @param url the address of the page
- */
+/** A page of a container, and the number of readable members. @param url URL of the page */
 export async function readContainer(url: string, signal: AbortSignal) {
   const options = { headers: { Accept: 'application/lws+json' }, signal };
   const { items = [], totalItems } = await json<{ items?: readonly Listed[]; totalItems?: number }>(url, options);

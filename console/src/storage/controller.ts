@@ -1,4 +1,4 @@
-/** How the storage is, for those who control it; and what the signed-in subject may do with it. */
+/** Status of the storage for controllers, and permissions of the signed-in user. */
 import { storageUri } from '../session/session.js';
 import { refusalOf, request, systemUrl } from './api.js';
 import { once } from './once.js';
@@ -13,13 +13,13 @@ export interface Status {
   readonly settings: readonly {
     readonly name: string;
     readonly doc: string;
-    /** Left out of a secret. */
+    /** Absent for a secret. */
     readonly value?: unknown;
     readonly source: string;
   }[];
 }
 
-/** @returns `undefined` where the signed-in subject is refused */
+/** @returns `undefined` if the user has no access */
 async function ask<T>(url: string): Promise<T | undefined> {
   const response = await request('GET', url);
   if ([401, 403, 404].includes(response.status)) return undefined;
@@ -27,15 +27,15 @@ async function ask<T>(url: string): Promise<T | undefined> {
   return (await response.json()) as T;
 }
 
-/** @returns `undefined` for who does not control the storage */
+/** @returns `undefined` for users without control of the storage */
 export const readStatus = async (): Promise<Status | undefined> => ask(await systemUrl('status'));
 
-/** Beyond reading. */
+/** In addition to reading. */
 export type Rights = Readonly<Partial<Record<'append' | 'write' | 'share', boolean>>>;
 
-/** What the signed-in subject may do with something; nothing with what it may not read. */
+/** Permissions of the signed-in user on a resource; none if it is not readable. */
 export const rightsOn = async (iri: string): Promise<Rights> =>
   (await ask<Rights>(`${storageUri}app/rights?${new URLSearchParams({ iri })}`)) ?? {};
 
-/** Whether the signed-in subject controls the storage; asked once for each of them. */
+/** True if the signed-in user controls the storage. Cached per user. */
 export const controls = once(async () => (await rightsOn(storageUri)).share ?? false);

@@ -1,23 +1,20 @@
-/** Downloads: a link cannot carry a token, so the server gives a ticket for one resource and a minute. */
+/** Downloads: a link cannot carry a token, so the server issues a ticket for one resource and a minute. */
 
 import { storageUri } from '../session/session.js';
 import { jsonBody, succeed } from './api.js';
 
-/**
- * Has the browser save a resource, of any size.
- * @throws Refusal when it may not be read
- */
+/** Downloads a resource of any size. @throws Refusal if it may not be read */
 export async function download(iri: string): Promise<void> {
   const response = await succeed('POST', `${storageUri}app/tickets`, jsonBody({ iri }));
   const { url } = (await response.json()) as { url: string };
   follow(url);
 }
 
-/** Has the browser save what the page has made. */
+/** Downloads data created by the page. */
 export function saveAs(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   follow(url, name);
-  // The browser has begun to read it by then.
+  // The browser has started to read it by then.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 

@@ -1,13 +1,13 @@
-/** Names, sizes and dates for people. Pure. */
+/** Names, sizes and dates for display. */
 
-/** The end of an IRI, for a label. */
+/** Last part of an IRI, as a label. */
 export function shortName(iri: string): string {
   if (/^did:key:/.test(iri)) return `${iri.slice(0, 14)}…${iri.slice(-6)}`;
   const name = /([^/#?]+)[/#]?$/.exec(iri.replace(/#(?:me|it|i|this)$/i, ''))?.[1] ?? iri;
   return decoded(name);
 }
 
-/** A percent-encoded name as text; one that is no UTF-8 stays as it is. */
+/** Decodes a percent-encoded name. Invalid UTF-8 stays encoded. */
 export function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
@@ -29,12 +29,12 @@ export const dateText = (date: string | number): string => {
   return Number.isNaN(at.getTime()) ? '' : dates.format(at);
 };
 
-/** Parent containers of an IRI of the storage, the root first. */
+/** Containers above an IRI of the storage, root first. */
 export function ancestors(iri: string, storage: string): string[] {
   const segments = iri.slice(storage.length).split('/').slice(0, -1);
   return [storage, ...segments.map((_, at) => `${storage}${segments.slice(0, at + 1).join('/')}/`)];
 }
 
 export const isContainer = (iri: string): boolean => iri.endsWith('/');
-/** The container that an IRI lies in; the root's is itself. */
+/** Container of an IRI. The root's is itself. */
 export const parentOf = (iri: string): string => iri.replace(/[^/]+\/?$/, '');

@@ -1,7 +1,7 @@
-/** Answers that are asked for once by many. */
+/** Cached responses shared by several callers. */
 import { onSession } from '../session/session.js';
 
-/** Keeps the answer for so many milliseconds, until somebody else is signed in at the longest; a failure is not kept. */
+/** Caches a response for a time, at most until another user signs in. Errors are not cached. */
 export function once<T>(ask: () => Promise<T>, keepMs = Number.POSITIVE_INFINITY): () => Promise<T> {
   let answer: Promise<T> | undefined;
   let until = 0;

@@ -1,20 +1,20 @@
-/** The uploads under way, as people see them: all together, those that need a look one by one. */
+/** Upload panel: total progress, and single uploads that need attention. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
 import { sizeText } from '../storage/names.js';
 import type { Upload, UploadQueue } from './queue.js';
 
-/** Rows that are shown: of a thousand that wait, nobody reads more. */
+/** Maximum rows shown: nobody reads a thousand waiting ones. */
 const maxShown = 50;
-/** States that are called otherwise. */
-const words: Partial<Record<Upload['state'], string>> = { conflict: 'exists already', kept: 'left as it was' };
+/** States with other labels. */
+const words: Partial<Record<Upload['state'], string>> = { conflict: 'exists already', kept: 'not replaced' };
 
 @customElement('quad-uploads')
 export class UploadPanel extends Page {
   @property({ attribute: false }) queue!: UploadQueue;
 
-  // The queue is there before this element is defined, and so not when it is connected.
+  // The queue exists before this element is defined, but may be missing when it is connected.
   protected override willUpdate(): void {
     this.follow(this.queue);
   }
@@ -25,7 +25,7 @@ export class UploadPanel extends Page {
     const count = (state: Upload['state']): number => uploads.filter((upload) => upload.state === state).length;
     const [done, failed, conflicts] = [count('done') + count('kept'), count('failed'), count('conflict')];
     const [left, cancelled] = [count('waiting') + count('sending'), count('cancelled')];
-    // What went well needs no look.
+    // Successful uploads need no attention.
     if (left + failed + conflicts + cancelled === 0)
       return html`<div class="uploads row" aria-label="Uploads">
         <span role="status">${done} of ${uploads.length} files done.</span>

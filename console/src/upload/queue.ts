@@ -1,7 +1,4 @@
-/**
- * Uploads, four at a time: containers first, then files, with progress for each, a pause, attempts anew, and one question for all
- * conflicts.
- */
+/** Uploads, four at a time: containers first, then files, with progress, pause, retry and one question for all conflicts. */
 import { notify } from '../frame/notice.js';
 import { authorizationFor, takeNonce } from '../session/session.js';
 import { json, messageOf, refusalFrom, refusalOf, request, succeed, systemUrl } from '../storage/api.js';
@@ -11,12 +8,12 @@ type UploadState = 'waiting' | 'sending' | 'done' | 'conflict' | 'kept' | 'faile
 
 export interface Upload {
   readonly iri: string;
-  /** The path from where it was dropped. */
+  /** Path from the dropped root. */
   readonly path: string;
   readonly file: File;
   state: UploadState;
   sent: number;
-  /** Why it failed. */
+  /** Reason of the failure. */
   failure: string;
   replace: boolean;
 }
@@ -29,11 +26,11 @@ export class UploadQueue extends EventTarget {
   paused = false;
   private readonly containers = new Map<string, Promise<void>>();
   private readonly running = new Map<Upload, AbortController>();
-  /** Where the next waiting one is looked for: those before it are under way or over. */
+  /** Start index of the search for the next waiting upload: earlier ones are active or done. */
   private next = 0;
   private announced = false;
 
-  /** Takes files up below a container, which has to exist. */
+  /** Uploads files into an existing container. */
   add(container: string, { files, folders }: Dropped): void {
     this.containers.set(container, Promise.resolve());
     for (const { file, path } of files) {
@@ -42,7 +39,7 @@ export class UploadQueue extends EventTarget {
     }
     for (const folder of folders) {
       const made = this.ensure(`${container}${encodePath(folder)}/`);
-      // What goes into it says so too; an empty one has nobody else.
+      // Members imply their container. An empty one must be created itself.
       made.catch((error: unknown) => notify(messageOf(error), 'bad'));
     }
     this.advance();
@@ -53,7 +50,7 @@ export class UploadQueue extends EventTarget {
     this.advance();
   }
 
-  /** Has everything that failed sent again. */
+  /** Retries all failed uploads. */
   retry(): void {
     for (const upload of this.uploads)
       if (upload.state === 'failed' || upload.state === 'cancelled')
@@ -63,7 +60,7 @@ export class UploadQueue extends EventTarget {
     this.advance();
   }
 
-  /** The answer for all that are there already: replace them, or keep what is there. */
+  /** Answer for all existing resources: replace or keep them. */
   settle(replace: boolean): void {
     for (const upload of this.uploads)
       if (upload.state === 'conflict')
@@ -78,12 +75,12 @@ export class UploadQueue extends EventTarget {
     this.changed();
   }
 
-  /** Whether nothing waits and nothing is under way. */
+  /** True if nothing is waiting or active. */
   get isSettled(): boolean {
     return this.running.size === 0 && !this.uploads.some(({ state }) => state === 'waiting');
   }
 
-  /** Forgets what is over. */
+  /** Removes finished uploads. */
   clear(): void {
     const left = this.uploads.filter(({ state }) => state === 'waiting' || state === 'sending');
     this.uploads.splice(0, this.uploads.length, ...left);
@@ -120,7 +117,7 @@ export class UploadQueue extends EventTarget {
     this.advance();
   }
 
-  /** Makes a container and those above it, once; one that is there is as good. */
+  /** Creates a container and its ancestors once. Existing ones are fine. */
   private ensure(iri: string): Promise<void> {
     const known = this.containers.get(iri);
     if (known) return known;
@@ -136,7 +133,7 @@ export class UploadQueue extends EventTarget {
     throw await refusalOf(response);
   }
 
-  /** Told at most once a frame: a thousand small files end faster than that. */
+  /** At most one event per frame: a thousand small files finish faster than that. */
   private changed(): void {
     if (this.announced) return;
     this.announced = true;
@@ -154,13 +151,13 @@ const encodePath = (path: string): string =>
     .map((segment) => encodeURIComponent(segment).replace(/%(?:40|3A|24|2C|2B|3D)/g, decodeURIComponent))
     .join('/');
 
-/** @returns `conflict` when there is a resource of that name. @throws Refusal for any other refusal */
+/** @returns `conflict` if the resource exists @throws Refusal for other errors */
 async function putFile(
   { iri, file, replace }: Upload,
   signal: AbortSignal,
   onProgress: (sent: number) => void,
 ): Promise<'done' | 'conflict'> {
-  // What is replaced is what was there when its replacement was asked for.
+  // Replaces only the state that existed when the user agreed.
   const etag = replace ? (await request('HEAD', iri)).headers.get('ETag') : null;
   const own = {
     'Content-Type': mediaTypeOf(file.name, file.type),
@@ -175,7 +172,7 @@ async function putFile(
       xhr.upload.onprogress = ({ loaded }) => onProgress(loaded);
       xhr.onload = () => resolve(xhr);
       xhr.onerror = () =>
-        reject(new Error('The connection broke off. Is the server running, and the file still there?'));
+        reject(new Error('The connection was lost. Is the server running, and does the file still exist?'));
       xhr.onabort = () => reject(new DOMException('Cancelled', 'AbortError'));
       if (signal.aborted) return reject(new DOMException('Cancelled', 'AbortError'));
       signal.addEventListener('abort', () => xhr.abort());
@@ -188,7 +185,7 @@ async function putFile(
   if (answer.status === 412 && !replace) return 'conflict';
   const refusal = refusalFrom(answer.status, answer.responseText);
   if (refusal.code !== 'named-graph' || !datasets.has(own['Content-Type'])) throw refusal;
-  // The server has one import at a time.
+  // The server runs one import at a time.
   lastImport = lastImport.catch(() => {}).then(() => importFile({ iri, file, replace }, signal));
   await lastImport;
   return 'done';
@@ -198,7 +195,7 @@ const datasets: ReadonlySet<string> = new Set(['application/n-quads', 'applicati
 const pollMs = 300;
 let lastImport: Promise<void> = Promise.resolve();
 
-/** Imports a file with named graphs, as a folder is imported that has it: a resource is a single graph. @throws Error with the reason */
+/** Imports a file with named graphs like a folder that contains it, since a resource is a single graph. @throws Error with the reason */
 async function importFile(
   { iri, file, replace }: Pick<Upload, 'iri' | 'file' | 'replace'>,
   signal: AbortSignal,
@@ -222,14 +219,14 @@ async function importFile(
   await succeed('DELETE', own);
 }
 
-/** What the server tells of an import. */
+/** State of an import. */
 interface Outcome {
   readonly status: 'running' | 'done' | 'failed' | 'interrupted';
   readonly failure?: string;
   readonly report?: readonly { readonly why: string }[];
 }
 
-/** Media types by the ends of names: browsers know none of RDF, and it would become an opaque binary. Pure. */
+/** Media types by file extension: browsers do not know RDF types and would upload opaque bytes. */
 const known: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gif: 'image/gif',
@@ -257,7 +254,7 @@ const known: Readonly<Record<string, string>> = {
   xml: 'application/xml',
 };
 
-/** @param given what the browser says; an empty text for nothing */
+/** @param given type from the browser, possibly empty */
 function mediaTypeOf(name: string, given: string): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(known, extension) ? known[extension] : undefined) ?? (given || 'application/octet-stream');
@@ -265,7 +262,7 @@ function mediaTypeOf(name: string, given: string): string {
 
 const queues = new Map<string, UploadQueue>();
 
-/** When its files have all come to an end, the window has an event `uploaded`. */
+/** After all its files are done, the window fires `uploaded`. */
 export function uploadsTo(container: string): UploadQueue {
   const known = queues.get(container);
   if (known) return known;
@@ -277,7 +274,7 @@ export function uploadsTo(container: string): UploadQueue {
   return made;
 }
 
-/** The other containers that something is still sent to. */
+/** Other containers with pending uploads. */
 export const uploadsElsewhere = (container: string): readonly string[] =>
   [...queues].filter(([iri, { isSettled }]) => iri !== container && !isSettled).map(([iri]) => iri);
 
@@ -285,7 +282,7 @@ addEventListener('beforeunload', (event) => {
   if ([...queues.values()].some(({ isSettled }) => !isSettled)) event.preventDefault();
 });
 
-/** A file with its path from where it was dropped, such as `photos/2026/a.jpg`. */
+/** A file with its path from the dropped root, such as `photos/2026/a.jpg`. */
 interface Picked {
   readonly file: File;
   readonly path: string;
@@ -293,14 +290,14 @@ interface Picked {
 
 export interface Dropped {
   readonly files: readonly Picked[];
-  /** Folders that hold nothing, so that they come along too. */
+  /** Empty folders, so that they are created too. */
   readonly folders: readonly string[];
 }
 
-/** Reads what was dropped. To be called within the event: the list of items is empty afterwards. */
+/** Reads dropped items. Must be called inside the event: the list is empty afterwards. */
 export async function readDrop(transfer: DataTransfer): Promise<Dropped> {
   const roots = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
-  // Some sources give files without entries.
+  // Some sources provide files without entries.
   const files: Picked[] = roots.length > 0 ? [] : [...transfer.files].map((file) => ({ file, path: file.name }));
   const folders: string[] = [];
   const visit = async (entry: FileSystemEntry): Promise<void> => {
@@ -322,14 +319,14 @@ async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemE
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];
   for (;;) {
-    // At most a hundred come at once.
+    // At most a hundred are returned at a time.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) return children;
     children.push(...some);
   }
 }
 
-/** What a file input holds; with folders, when it was asked for them. */
+/** Files of an input, with folders if it was set up for them. */
 export const readPicked = (list: FileList): Dropped => ({
   files: [...list].map((file) => ({ file, path: file.webkitRelativePath || file.name })),
   folders: [],

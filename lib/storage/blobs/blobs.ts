@@ -1,97 +1,89 @@
-/**
- * Where the bytes of JSON and binary resources are, one immutable blob each: in a folder (file-blobs.ts), or in a place that a
- * component gives. It must not know resources; the store says which blobs are referred to.
- */
+/** Bytes of JSON and binary resources, one immutable blob each: in a directory (file-blobs.ts), or in a blob store of a component. */
 import type { Readable } from 'node:stream';
 import type { BlobFacts } from '../keys/blob-integrity.js';
 import type { DiskSpace } from '../level/disk-space.js';
 
-/** A place of blobs that a component gives. Plain data, for threads too. */
+/** A blob store contributed by a component. Plain data, also for threads. */
 export interface BlobPlace {
-  /** The URL of a module that exports `blobsIn(location: BlobLocation): Blobs`. */
+  /** URL of a module that exports `blobsIn(location: BlobLocation): Blobs`. */
   readonly module: string;
-  /** An id that no other place has; the same on all servers of a storage. */
+  /** Unique id of the blob store, the same on all servers of a storage. */
   readonly id: string;
-  /** What the module needs to reach the place. It may have secrets, and is never printed or logged. */
+  /** Data that the module needs to connect. It may contain secrets and is never printed or logged. */
   readonly address: unknown;
 }
 
-/** Plain data, from which a thread opens the same blobs (`blobsAt`). */
+/** Plain data from which a thread opens the same blobs (`blobsAt`). */
 export interface BlobLocation {
   readonly dataDir: string;
-  /** Absent: the folder `blobs/` of the data directory. */
+  /** Default: the directory `blobs/` of the data directory. */
   readonly place?: BlobPlace | undefined;
 }
 
-/** Takes the bytes of one upload. Exactly one of `finish` and `abort` must be called. */
+/** Receives the bytes of one upload. Exactly one of `finish` and `abort` must be called. */
 export interface BlobWriter {
   readonly blob: string;
   write(chunk: Uint8Array): Promise<void>;
-  /** Returns when the blob is in its place and survives a loss of power. It is unreferenced until a transaction commits. */
+  /** Resolves when the blob is stored and survives a power cut. It is unreferenced until a transaction commits. */
   finish(): Promise<void>;
-  /** Removes what was written; harmless after `finish` when the transaction did not commit. */
+  /** Removes what was written. Harmless after `finish` if the transaction did not commit. */
   abort(): Promise<void>;
 }
 
 export interface Blobs {
   readonly location: BlobLocation;
-  /** The name of the place in messages to the operator. */
+  /** Name of the location in messages to the operator. */
   readonly name: string;
-  /** Other servers may put blobs there too. Uploads that a crash broke off are removed while the server runs, when they are old enough. */
+  /** True if other servers store blobs there too. Interrupted uploads are then removed at run time when they are old enough. */
   readonly isShared: boolean;
-  /** How many concurrent calls are worth it. */
+  /** Useful number of concurrent calls. */
   readonly atOnce: number;
-  /** The place was made when it was opened. */
+  /** True if the location was created when it was opened. */
   readonly isNew: boolean;
-  /** The free space of the disk that LevelDB is on. */
+  /** Free space of LevelDB's disk. */
   readonly space: DiskSpace;
-  /** Whether the place is there, before `open` makes it. */
+  /** True if the location exists, before `open` creates it. */
   exists(): Promise<boolean>;
   /**
-   * Makes the place when it is missing.
+   * Creates the location if it is missing.
    * @param storage the storage's IRI
-   * @throws the file system's error; StoreUnavailableError when the place refuses, or has the blobs of another storage
+   * @throws the file system's error; StoreUnavailableError if the store refuses access, or has the blobs of another storage
    */
   open(storage: string): Promise<void>;
-  /**
-   * Begins an upload.
-   * @param blob its name, of a blob that is restored; absent: a new one
-   * @throws LwsError `storage-full`
-   */
+  /** Starts an upload. @param blob name of a restored blob; default: a new one @throws LwsError `storage-full` */
   create(blob?: string): Promise<BlobWriter>;
-  /** Whether uploads are taken now; cheap. @throws LwsError `storage-full`, `too-busy` */
+  /** Checks quickly that uploads are accepted. @throws LwsError `storage-full`, `too-busy` */
   assertReady(): Promise<void>;
-  /** Tries the steps of an upload, to find out whether uploads work. @throws the error of the disk or the place */
+  /** Performs the steps of an upload to test that uploads work. @throws the error of the disk or the blob store */
   probe(): Promise<void>;
-  /** Notes that the blob's commit is durable: the blob is not in doubt any more. */
+  /** Records that the blob's commit is durable, so it is no longer in doubt. */
   confirm(blob: string): Promise<void>;
   /**
-   * Keeps every blob that is there, also when nothing refers to it any more, so that those of one state can be copied. Other servers
-   * do not hear of it: what they delete meanwhile is gone.
+   * Delays deletions, also of unreferenced blobs, so that a consistent set can be copied. Other servers are not affected.
    * @returns a function that ends this
    */
   hold(): () => void;
-  /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
+  /** Removes an unreferenced blob. Readers that have it open can finish. */
   remove(blob: string): Promise<void>;
   /**
-   * A stream of the bytes from `start` to `end` (inclusive). The blob is open when this returns. A stream of all bytes fails at its
-   * end when they do not have their digest.
-   * @throws DamagedBlobError when its length is another; an error with the code `ENOENT` when the blob is gone; LwsError `too-busy`
+   * Returns a stream of the bytes from `start` to `end` (inclusive). The blob is open when this resolves. A stream of all bytes
+   * fails at its end if the digest differs.
+   * @throws DamagedBlobError if its size differs; an error with code `ENOENT` if the blob is missing; LwsError `too-busy`
    */
   read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable>;
-  /** All bytes of a blob. @throws DamagedBlobError when they are not those that were stored; other errors as `read` */
+  /** Returns all bytes of a blob. @throws DamagedBlobError if they differ from what was stored; other errors as `read` */
   bytes(expected: BlobFacts): Promise<Buffer>;
-  /** Blobs that may never have been committed, and whose upload began `minMs` ago or earlier. */
+  /** Returns blobs that may never have been committed, with uploads started at least `minMs` ago. */
   inDoubt(minMs: number): Promise<string[]>;
-  /** Every blob in its place but those in doubt; for `check`. */
+  /** Yields every blob except those in doubt, for `check`. */
   all(): AsyncIterable<string>;
-  /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
+  /** Returns the size of a blob in bytes, `undefined` if it is missing, for `check`. */
   size(blob: string): Promise<number | undefined>;
   /** Closes connections. */
   close(): void | Promise<void>;
 }
 
-/** Lets removal wait until nothing copies blobs. */
+/** Base class that delays deletions while blobs are copied. */
 export abstract class HeldBlobs {
   /** Resolves when every `hold` has been released. */
   protected held: Promise<unknown> | undefined;

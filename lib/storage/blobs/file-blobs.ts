@@ -1,9 +1,9 @@
 /**
- * The blob directory: the bytes of JSON and binary resources, one immutable file each. The store says which blobs are referred to.
+ * Blob directory: the bytes of JSON and binary resources, one immutable file each.
  *
- * A blob is written to `tmp/`, synced, and linked to its place, where it is synced again, before the batch that refers to it is written;
- * the `tmp/` name is removed after the commit. So the names in `tmp/` are exactly those of the blobs whose commit is in doubt, and start-up
- * looks at those alone. A crash may leave a file without a reference, never a reference without a file.
+ * A blob is written to `tmp/`, synced, and linked to its final name, whose directory is synced, before the batch that refers to
+ * it is written. The `tmp/` name is removed after the commit. So the names in `tmp/` are exactly the blobs with a commit in
+ * doubt, and startup reads only those. A crash may leave a file without a reference, never a reference without a file.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, createReadStream, existsSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { syncPath } from '../level/synced-files.js';
 import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs } from './blobs.js';
 
 const coalescedBytes = 256 << 10;
-/** Of the first two digits of a blob's name, which lies in it. */
+/** Subdirectory of a blob: the first two digits of its name. */
 const isSubfolder = (name: string): boolean => /^[0-9a-f]{2}$/.test(name);
 
 export class FileBlobs extends HeldBlobs implements Blobs {
@@ -26,9 +26,9 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   isNew = false;
   readonly space: DiskSpace;
   private readonly folder: string;
-  /** The folders that are there, each with what resolves when its name is on the disk. */
+  /** Existing subdirectories, each with a promise that resolves when its name is on disk. */
   private readonly made = new Map<string, Promise<void>>();
-  /** Folders that blobs were removed from: `close` syncs them. */
+  /** Subdirectories with removed blobs, synced by `close`. */
   private readonly thinned = new Set<string>();
 
   constructor(readonly location: BlobLocation) {
@@ -41,17 +41,17 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return existsSync(this.folder);
   }
 
-  /** Makes the directories, but those that a first blob makes. @throws the file system's error when it cannot be written */
+  /** Creates the directories, except those created for a first blob. @throws the file system's error */
   async open(): Promise<void> {
     await mkdir(join(this.folder, 'tmp'), { recursive: true, mode: 0o700 });
     const there = (await readdir(this.folder)).filter(isSubfolder);
-    // Those that are there, too: an earlier process may have made them and ended before the sync.
+    // Existing ones too: an earlier process may have created them and ended before the sync.
     for (const folder of [this.folder, this.location.dataDir]) await syncPath(folder);
     for (const name of there) this.made.set(name, Promise.resolve());
     this.isNew = there.length === 0;
   }
 
-  /** Returns when the folder of a blob is there, and its name on the disk. */
+  /** Resolves when the subdirectory of a blob exists and its name is on disk. */
   private makeFolderOf(blob: string): Promise<void> {
     const name = blob.slice(0, 2);
     let making = this.made.get(name);
@@ -71,7 +71,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return join(this.folder, 'tmp', blob);
   }
 
-  /** @throws LwsError `storage-full` when the disk has hardly any space left */
+  /** @throws LwsError `storage-full` if the disk is almost full */
   async create(blob: string = randomUUID()): Promise<BlobWriter> {
     await this.space.assertSome();
     try {
@@ -87,7 +87,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return this.space.assertSome();
   }
 
-  /** Writes and syncs a file as an upload does. @throws the file system's error */
+  /** Writes and syncs a file like an upload. @throws the file system's error */
   async probe(): Promise<void> {
     const file = await open(this.mark('probe'), 'w', 0o600);
     try {
@@ -99,12 +99,12 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     }
   }
 
-  /** Notes that the blob's commit is durable: the blob is not in doubt any more. */
+  /** Records that the blob's commit is durable, so it is no longer in doubt. */
   async confirm(blob: string): Promise<void> {
     await unlinkIfThere(this.mark(blob));
   }
 
-  /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
+  /** Removes an unreferenced blob. Readers that have it open can finish. */
   async remove(blob: string): Promise<void> {
     await this.held;
     if (this.made.has(blob.slice(0, 2))) this.thinned.add(join(this.place(blob), '..'));
@@ -113,9 +113,9 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   }
 
   /**
-   * A stream of the bytes from `start` to `end` (inclusive). The file is open when this returns, so that a blob that is
-   * replaced meanwhile is still read whole. A stream of all bytes fails at its end when they do not have their digest.
-   * @throws DamagedBlobError when its length is another; the file system's error (`ENOENT` when the blob is gone)
+   * Returns a stream of the bytes from `start` to `end` (inclusive). The file is open when this resolves, so a blob replaced
+   * meanwhile is still read completely. A stream of all bytes fails at its end if the digest differs.
+   * @throws DamagedBlobError if its size differs; the file system's error (`ENOENT` if the blob is missing)
    */
   async read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable> {
     const file = await this.openWhole(expected);
@@ -123,10 +123,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return range ? stream : verified(stream, expected);
   }
 
-  /**
-   * All bytes of a blob.
-   * @throws DamagedBlobError when they are not those that were stored; the file system's error, as above
-   */
+  /** Returns all bytes of a blob. @throws DamagedBlobError if they differ from what was stored; the file system's error, as above */
   async bytes(expected: BlobFacts): Promise<Buffer> {
     const file = await this.openWhole(expected);
     try {
@@ -146,7 +143,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     throw new DamagedBlobError(blob, `has ${size} bytes instead of ${expected}`);
   }
 
-  /** The blobs whose commit was in doubt when the last process ended. */
+  /** Blobs with a commit in doubt when the last process ended. */
   async inDoubt(minMs: number): Promise<string[]> {
     const marks = await readdir(join(this.folder, 'tmp'));
     if (minMs === 0) return marks;
@@ -154,12 +151,12 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return marks.filter((_, index) => old[index]);
   }
 
-  /** Every blob file in its place; for `check`. */
+  /** Yields every blob file, for `check`. */
   async *all(): AsyncGenerator<string> {
     for (const name of await readdir(this.folder)) if (isSubfolder(name)) yield* await readdir(join(this.folder, name));
   }
 
-  /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
+  /** Returns the size of a blob in bytes, `undefined` if it is missing, for `check`. */
   async size(blob: string): Promise<number | undefined> {
     try {
       const file = await open(this.place(blob), constants.O_RDONLY);
@@ -172,7 +169,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     }
   }
 
-  /** Syncs the removals: after that, no removed blob can come back in a power cut. No file is open between calls. */
+  /** Syncs removals: after that, a power cut cannot bring a removed blob back. No file is open between calls. */
   async close(): Promise<void> {
     for (const folder of this.thinned) await syncPath(folder);
   }
@@ -204,7 +201,7 @@ class OpenBlob implements BlobWriter {
     try {
       const { bytesWritten } = await this.file.writev(chunks);
       left -= bytesWritten;
-      // `writev` may write less than all; the rest is written here.
+      // `writev` may write less than all. The rest is written here.
       if (left > 0) await this.file.writeFile(Buffer.concat(chunks).subarray(-left));
     } catch (error) {
       throw outOfSpace(error);
@@ -243,7 +240,7 @@ const outOfSpace = (error: unknown): unknown => {
     : error;
 };
 
-/** A recursive `mkdir` would tell another error where there is no space. */
+/** A recursive `mkdir` would report another error on a full disk. */
 async function makeIfMissing(folder: string): Promise<void> {
   await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

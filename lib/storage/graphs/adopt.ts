@@ -1,4 +1,4 @@
-/** Checks that a store and its blobs belong to this storage: the format, and the storage IRI that they were made for. */
+/** Checks that a store and its blobs belong to this storage: format and storage IRI. */
 import type { BlobLocation, Blobs } from '../blobs/blobs.js';
 import { blobsAt } from '../blobs/blobs-at.js';
 import { IndexSet } from '../keys/index-set.js';
@@ -7,8 +7,9 @@ import { type BatchWriter, type Level, StoreUnavailableError, writeBatch } from 
 import { assertKnown, newFacts } from './format.js';
 
 /**
- * Opens the blobs of a store, and checks that the blobs and the store belong to this storage.
- * @throws Error as `adopt`; when the store refers to blobs and their place is missing, because making an empty one would hide the loss
+ * Opens the blob store and checks that blobs and store belong to this storage.
+ * @throws Error as `adopt`; also if the store refers to blobs and their location is missing, because creating an empty one would
+ * hide the loss
  */
 export async function adoptBlobs(level: Level, location: BlobLocation, storage: string): Promise<Blobs> {
   const blobs = await blobsAt(location);
@@ -28,28 +29,29 @@ async function assertNoneNeeded(level: Level, blobs: Blobs): Promise<void> {
   for await (const _key of level.keys({ ...allBlobs(), limit: 1 }))
     throw new Error(
       blobs.isShared
-        ? `The database (level/) refers to contents of JSON and binary resources, and ${blobs.name}, which lws.blobs names, has none. ` +
-            'Set lws.blobs back to where they are; "quadpod backup" and "quadpod restore" move them.'
-        : 'The database (level/) refers to contents of JSON and binary resources, and the folder blobs/ beside it is missing. Restore ' +
-            'blobs/ from a backup, or set lws.blobs to where they are. To go on without these contents make an empty folder blobs/: ' +
-            '"quadpod check" then names what has lost its.',
+        ? `The database (level/) refers to contents of JSON and binary resources, but ${blobs.name} (lws.blobs) has none. ` +
+            'Set lws.blobs back to their location. "quadpod backup" and "quadpod restore" move them.'
+        : 'The database (level/) refers to contents of JSON and binary resources, but the directory blobs/ beside it is missing. Restore ' +
+            'blobs/ from a backup, or set lws.blobs to their location. To continue without these contents, create an empty directory blobs/: ' +
+            '"quadpod check" then lists the affected resources.',
     );
 }
 
 /**
- * Marks a new store with its format and storage IRI, and checks those of an old one.
- * @throws Error when the store is of another storage or a later version, or when there are blobs and no store that refers to them
+ * Marks a new store with format and storage IRI, and checks those of an old one.
+ * @throws Error if the store belongs to another storage or a later version, or if there are blobs without a store that refers to
+ * them
  */
 async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void> {
   const version = await level.get(metaKey('version'));
   await assertRestored(level);
   if (version === undefined) {
-    // A new store would make orphans of all blobs, and hide the loss.
+    // A new store would make all blobs orphans and hide the loss.
     for await (const _blob of blobs.isNew ? [] : blobs.all())
       throw new Error(
         blobs.isShared
-          ? `There are blobs in ${blobs.name}, and the database (level/) is missing or empty. Restore level/ from a backup, or choose another lws.blobs.`
-          : 'The data directory has a blobs/ folder with content, and its database (level/) is missing or empty. Restore level/ from ' +
+          ? `${blobs.name} has blobs, but the database (level/) is missing or empty. Restore level/ from a backup, or choose another lws.blobs.`
+          : 'The data directory has a blobs/ directory with content, but its database (level/) is missing or empty. Restore level/ from ' +
               'a backup, or choose another lws.data-dir.',
       );
     const fill = (batch: BatchWriter): void => {
@@ -62,16 +64,16 @@ async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void>
   const owner = await level.get(metaKey('storage'));
   if (owner !== storage)
     throw new Error(
-      `The storage was made for ${owner}, and lws.base-uri says ${storage}. The IRIs of all resources begin with it, ` +
-        'so it does not change by itself: set lws.base-uri back, choose another lws.data-dir, or move the storage: with the old address ' +
+      `The storage was created for ${owner}, but lws.base-uri is ${storage}. The IRIs of all resources begin with it. ` +
+        'Set lws.base-uri back, choose another lws.data-dir, or move the storage: with the old address ' +
         `"quadpod backup DIR", then into an empty lws.data-dir "quadpod restore DIR --rewrite ${owner}=${storage}".`,
     );
 }
 
-/** @throws StoreUnavailableError amid the restore of a back-up */
+/** @throws StoreUnavailableError during the restore of a backup */
 export async function assertRestored(level: Level): Promise<void> {
   if ((await level.get(metaKey('restoring'))) !== undefined)
     throw new StoreUnavailableError(
-      'A back-up is being restored into this folder, or that was broken off. Run the same restore again.',
+      'A backup is being restored into this directory, or the restore was interrupted. Run the same restore again.',
     );
 }

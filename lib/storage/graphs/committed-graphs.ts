@@ -1,4 +1,4 @@
-/** Reads graphs from the disk, with a cache of small ones: of those that were read, and of those that were written last. */
+/** Reads graphs from disk, with a cache of small ones: recently read and recently written. */
 import { LRUCache } from 'lru-cache';
 import { charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { decodeKeys } from '../keys/quad-decoding.js';
@@ -6,18 +6,18 @@ import { encodeGraph, graphPrefix, separator } from '../keys/quad-keys.js';
 import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
-/** To prefetch larger graphs is not worth the memory. */
+/** Larger graphs are not worth prefetching. */
 const prefetchedTriples = 2_000;
-/** Bytes of keys that are kept in all, whoever wrote them: those of some two thousand graphs of 20 triples. */
+/** Cache size in bytes of keys: some two thousand graphs of 20 triples. */
 const keptBytes = 8 << 20;
-/** What a key in memory takes beside its characters, in bytes. */
+/** Overhead of a key in memory, in bytes. */
 const keyOverhead = 32;
 
-/** The keys of a graph whose subjects begin with a string. */
+/** Range of the keys of a graph with subjects that begin with a string. */
 export function subjectRange(graph: string, beginning: string): KeyRange {
   if (beginning === '') return rangeOf(graphPrefix(graph));
   const gte = graphPrefix(graph) + beginning;
-  // The last character of Unicode: all keys with this beginning come before it.
+  // Last character of Unicode: all keys with this prefix sort before it.
   return { gte, lt: `${gte}\u{10ffff}` };
 }
 
@@ -31,7 +31,7 @@ export class CommittedGraphs {
 
   constructor(private readonly level: Level) {}
 
-  /** An RDF resource and the GSPO keys of its graph, of one committed state. */
+  /** Returns an RDF resource and the GSPO keys of its graph, from one committed state. */
   async withRecord(
     iri: string,
     known: ResourceRecord | undefined,
@@ -51,23 +51,23 @@ export class CommittedGraphs {
     }
   }
 
-  /** Whether reading the graph now spares a later transaction the disk. */
+  /** True if reading the graph now saves a later transaction a disk read. */
   isWorthPrefetching({ kind, triples = 0 }: ResourceRecord): boolean {
     return kind === 'rdf' && triples < prefetchedTriples;
   }
 
-  /** The keys of the graph that a record describes. */
+  /** Returns the keys of the graph of a record. */
   async keysOf({ iri, revision }: ResourceRecord): Promise<readonly string[]> {
     const cached = this.cache.get(iri);
     return cached?.revision === revision ? cached.keys : this.read(iri);
   }
 
-  /** The keys whose subjects begin with a string, in blocks. */
+  /** Yields the keys with subjects that begin with a string, in blocks. */
   blocks(graph: string, beginning: string): AsyncGenerator<readonly string[]> {
     return keyBlocks(this.level, subjectRange(graph, beginning));
   }
 
-  /** The GSPO keys of triples with an object that is an IRI, in blocks. */
+  /** Yields the GSPO keys of triples with an IRI as object, in blocks. */
   async *withObject(graph: string, object: string): AsyncGenerator<readonly string[]> {
     const range = rangeOf(`OGSP${separator}${object}${separator}${graph}${separator}`);
     for await (const keys of keyBlocks(this.level, range)) yield encodeGraph(graph, decodeKeys('OGSP', keys));
@@ -78,9 +78,8 @@ export class CommittedGraphs {
   }
 
   /**
-   * Updates the cache when a transaction that made or replaced a graph is on the disk: what was written last is likely to be read,
-   * changed or deleted next.
-   * @param keys absent: the graph is gone, or only a part of it is known
+   * Updates the cache after a commit: recently written graphs are likely to be read, changed or deleted next.
+   * @param keys absent: the graph is deleted, or only a part of it is known
    */
   replaced(iri: string, revision: string | undefined, keys: GraphKeys | undefined): void {
     if (revision !== undefined && Array.isArray(keys)) this.cache.set(iri, { revision, keys });

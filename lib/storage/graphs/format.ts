@@ -1,6 +1,6 @@
 /**
- * The format of a store, and the migrations from earlier formats. A migration may be killed at any time: what it did stays done, and the next
- * start continues it.
+ * Format of a store, and migrations from earlier formats. A migration may be killed at any time: its progress is kept, and the
+ * next start continues it.
  */
 
 import { IndexSet } from '../keys/index-set.js';
@@ -21,16 +21,16 @@ import { type BatchWriter, entryBlocks, keyBlocks, type Level, writeBatch } from
 import { countEarlierEntries } from '../level/quota.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
 
-/** The format of a new store. A server refuses to open a store whose format it does not know. */
+/** Format of a new store. A server rejects unknown formats. */
 export const storeFormat = '3';
 
 /**
- * What this format may have, by name. A store names what it has (`M features`), separated by spaces, and a server refuses one with a name
- * that it does not know. What changes the layout of a store from here on adds a name, and no format.
+ * Features of this format. A store lists its features (`M features`), separated by spaces, and a server rejects unknown ones.
+ * Future changes of the layout add a feature instead of a format.
  */
 const knownFeatures: readonly string[] = ['orders'];
 
-/** What every new store begins with. @param orders in which its quads are put */
+/** Initial entries of a store. @param orders indexes for its quads */
 export const newFacts = (orders: IndexSet): readonly (readonly [key: string, value: string])[] => [
   [metaKey('version'), storeFormat],
   [metaKey('features'), knownFeatures.join(' ')],
@@ -40,16 +40,16 @@ export const newFacts = (orders: IndexSet): readonly (readonly [key: string, val
 
 interface Migration {
   readonly to: string;
-  /** What the migration does, for the message to the operator. */
+  /** Description of the migration for the operator. */
   readonly what: string;
   run(level: Level, options: Required<Pick<MigrationOptions, 'onProgress' | 'deriveGraphs'>>): Promise<void>;
 }
 
-/** Migrations by the format that they start from. */
+/** Migrations by source format. */
 const migrations: Readonly<Record<string, Migration>> = {
   1: {
     to: '2',
-    what: 'keys of the first servers are written anew, and sizes, linksets and what counts against the quota are completed',
+    what: 'keys of the first servers are rewritten, and sizes, linksets and quota counters are completed',
     async run(level, { onProgress, deriveGraphs }) {
       await widenKeys(level, onProgress);
       await deriveGraphs(level);
@@ -59,9 +59,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   },
   2: {
     to: '3',
-    what: 'its quads are counted, and it is noted which orders they are kept in',
+    what: 'its quads are counted, and its indexes are recorded',
     async run(level, { onProgress }) {
-      // A store that was restored, or copied from a checkpoint, says it of itself; what is older has all orders.
+      // Restored stores, and copies from a checkpoint, record their indexes. Older ones have all.
       const orders = (await level.get(metaKey('orders'))) ?? IndexSet.all.text;
       const facts = newFacts(IndexSet.read(orders));
       const fill = (batch: BatchWriter): void => {
@@ -73,7 +73,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   },
 };
 
-/** How many quads there are, for a store whose counter does not say it. */
+/** Counts the quads of a store without a counter. */
 export async function countQuads(level: Level, told: (done: number) => void = () => {}): Promise<number> {
   let quads = 0;
   for await (const keys of keyBlocks(level, allQuads)) {
@@ -83,31 +83,31 @@ export async function countQuads(level: Level, told: (done: number) => void = ()
   return quads;
 }
 
-/** @throws Error for a format of a later version, or a feature of one */
+/** @throws Error for a later format, or an unknown feature */
 export async function assertKnown(level: Level, format: string): Promise<void> {
   if (format !== storeFormat && !Object.hasOwn(migrations, format))
     throw new Error(
-      `The storage was written by a later version (format ${format}); this one reads ${storeFormat} and before.`,
+      `The storage was written by a later version (format ${format}). This version reads formats up to ${storeFormat}.`,
     );
   const features = (await level.get(metaKey('features')))?.split(' ') ?? [];
   const unknown = features.filter((name) => name !== '' && !knownFeatures.includes(name));
   if (unknown.length > 0)
     throw new Error(
-      `The storage was written by a later version, and has what this one does not know: ${unknown.join(', ')}. ` +
-        'Start the version that wrote it last, or a later one.',
+      `The storage was written by a later version with features unknown to this one: ${unknown.join(', ')}. ` +
+        'Start the version that last wrote it, or a later one.',
     );
 }
 
 export interface MigrationOptions {
-  /** Called before a migration begins. */
+  /** Called before a migration starts. */
   readonly onMigration?: (message: string) => void;
-  /** Called with how many keys or records of a step are done. */
+  /** Called with the number of processed keys or records. */
   readonly onProgress?: (done: number) => void;
-  /** Writes the graphs that modules above lib/storage derive from entries, and that a store of format 1 lacks. */
+  /** Writes the graphs that modules above lib/storage derive from entries, which a format 1 store lacks. */
   readonly deriveGraphs?: (level: Level) => Promise<void>;
 }
 
-/** Brings a store to the format of today, step by step. */
+/** Migrates a store to the current format, step by step. */
 export async function migrate(
   level: Level,
   { onMigration, onProgress = () => {}, deriveGraphs = async () => {} }: MigrationOptions,
@@ -117,8 +117,8 @@ export async function migrate(
     if (!migration) return;
     const { to, what, run } = migration;
     onMigration?.(
-      `The storage has an earlier format and is brought to format ${to}: ${what}. ` +
-        'Earlier versions of the server cannot open it from here on. This may be interrupted: the next start goes on.',
+      `The storage has an earlier format and is migrated to format ${to}: ${what}. ` +
+        'Earlier versions of the server cannot open it afterwards. The migration may be interrupted; the next start continues it.',
     );
     await run(level, { onProgress, deriveGraphs });
     const fill = (batch: BatchWriter): void => {
@@ -130,7 +130,7 @@ export async function migrate(
 
 /** Writes the size of their lines into the records of large graphs. @param told called with the number of records so far */
 async function countLines(level: Level, told: (done: number) => void): Promise<void> {
-  // Servers from before the formats had numbers left this mark when they had done it.
+  // Servers before numbered formats left this mark when done.
   if ((await level.get(metaKey('lines'))) !== undefined) return;
   let done = 0;
   for await (const entries of entryBlocks(level, allRecords())) {
@@ -150,20 +150,20 @@ async function countOf(level: Level, record: ResourceRecord): Promise<void> {
     for (const key of keys) size += count(key);
   if (size === record.size) return;
   const bytes = Number((await level.get(metaKey('bytes'))) ?? 0) + size - record.size;
-  // The text of the resource is another one, so it needs another entity tag.
+  // The text of the resource changed, so it needs another entity tag.
   const counted = { ...record, size, revision: newRevision() };
   const fill = (batch: BatchWriter): unknown => batch.put(recordKey(record.iri), writeRecord(counted));
   await writeBatch(level, fill, () => [metaKey('bytes'), String(bytes)]);
 }
 
 /*
- * Migration of quad keys: the first servers wrote one U+0000 between the parts, later ones two, since with one a term that ends in U+0000
- * could not be told from its neighbour. Types and lengths at the end are the same in both.
+ * Migration of quad keys: the first servers wrote one U+0000 between the parts. Later ones write two, since a term that ends in
+ * U+0000 was ambiguous with one. Types and lengths at the end are the same.
  */
 
 const narrow = '\u0000';
 
-/** The key with the separator of today. */
+/** Returns the key with the current separator. */
 function widened(key: string): string {
   const suffix = suffixOfKey(key);
   let at = key.indexOf(narrow);
@@ -177,7 +177,10 @@ function widened(key: string): string {
   return [...parts, suffix].join(separator) + key.slice(-endDigits);
 }
 
-/** Rewrites the keys of all quads; each block in one batch, so that it may be interrupted. @param told called with how many are done */
+/**
+ * Rewrites the keys of all quads, each block in one batch, so that it may be interrupted.
+ * @param told called with the number of processed keys
+ */
 async function widenKeys(level: Level, told: (done: number) => void): Promise<void> {
   let done = 0;
   for (const index of indexNames)

@@ -1,6 +1,6 @@
 /**
- * Reads graphs one after the other through one iterator, without a seek where the next graph follows the last one: to open an iterator
- * takes as long as to read a small graph.
+ * Reads several graphs through one iterator, without a seek if the next graph follows the previous one: opening an iterator takes
+ * as long as reading a small graph.
  */
 
 import { lowerBound } from '../keys/graph-keys.js';
@@ -8,25 +8,25 @@ import { compareKeys } from '../keys/key-order.js';
 import { allQuads, graphPrefix } from '../keys/quad-keys.js';
 import { block as blockOptions, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
-/** Keys that are read at a time: fewest after a leap, then twice as many with each block, up to most. */
+/** Keys read at a time: fewest after a seek, then doubled with each block up to most. */
 const [fewest, most] = [32, 1000];
 
 export class GraphCursor {
   private readonly iterator;
   private block: readonly string[] = [];
-  /** The index of the next key in the block; those before it were given out or skipped. */
+  /** Index of the next key in the block. Earlier ones were returned or skipped. */
   private at = 0;
-  /** The last key before the block. */
+  /** Last key before the block. */
   private before: string | undefined;
   private size = fewest;
-  /** The block after this one. */
+  /** Block after this one. */
   private ahead: Promise<string[]> | undefined;
 
   constructor(level: Level, snapshot: LevelSnapshot) {
     this.iterator = level.keys({ ...allQuads, snapshot, ...blockOptions });
   }
 
-  /** The GSPO keys of a graph in blocks, in order; one graph at a time, to its end. */
+  /** Yields the sorted GSPO keys of a graph in blocks. One graph at a time, to its end. */
   async *keys(graph: string): AsyncGenerator<readonly string[]> {
     const prefix = graphPrefix(graph);
     await this.moveTo(prefix);
@@ -38,17 +38,17 @@ export class GraphCursor {
     }
   }
 
-  /** Moves to the first key that is not before this one. */
+  /** Moves to the first key not below this one. */
   private async moveTo(key: string): Promise<void> {
     const passed = this.at > 0 ? this.block[this.at - 1] : this.before;
     if (passed === undefined || compareKeys(passed, key) >= 0) return this.leapTo(key);
     if (this.isInBlock(key)) return;
-    // Reads the next block first, which mostly has the key.
+    // Reads the next block first, which usually contains the key.
     await this.read();
     if (this.block.length > 0 && !this.isInBlock(key)) await this.leapTo(key);
   }
 
-  /** Whether the first key that is not before this one is in the block; the cursor is there then. */
+  /** True if the first key not below this one is in the block. Moves there. */
   private isInBlock(key: string): boolean {
     const { block } = this;
     if (block.length === 0 || compareKeys(block[block.length - 1]!, key) < 0) return false;
@@ -72,7 +72,7 @@ export class GraphCursor {
     this.block = await (this.ahead ?? this.iterator.nextv(this.size));
     this.at = 0;
     this.ahead = this.block.length > 0 && this.size === most ? this.iterator.nextv(most) : undefined;
-    // An error is thrown where the promise is awaited; without a further read it must not count as unhandled.
+    // Errors are thrown when the promise is awaited. Without a further read they must not count as unhandled.
     this.ahead?.catch(() => {});
   }
 

@@ -1,6 +1,6 @@
 /**
- * Large graphs as text: one triple per line, in the order of the GSPO keys, as N-Triples, which are Turtle, TriG and N-Quads as well. A line
- * depends on its own key alone, so a change of some triples can adjust the length of the text without reading the others.
+ * Large graphs as text: one triple per line in GSPO key order, as N-Triples, which is also valid Turtle, TriG and N-Quads. A line
+ * depends only on its key, so a change of some triples can adjust the length of the text without reading the others.
  */
 import type { Quad } from '@rdfjs/types';
 import { bracketed, shortString } from '../../rdf/turtle-terms.js';
@@ -8,18 +8,21 @@ import { writeTurtle } from '../../rdf/turtle-writer.js';
 import type { TermSpan } from '../keys/key-layout.js';
 import { decodeGraph, spansOfKey } from '../keys/quad-decoding.js';
 
-/** A graph of more triples is large: its default Turtle has a line per triple, and code avoids to hold the whole graph in memory. */
+/**
+ * Number of triples above which a graph is large: its default Turtle has one line per triple, and code avoids holding the whole
+ * graph in memory.
+ */
 export const largeGraph = 20_000;
 
-/** Whether a graph of so many triples is large. */
+/** True if a graph with this number of triples is large. */
 export const isLargeGraph = (triples: number): boolean => triples > largeGraph;
 
 /**
- * Makes the line of a GSPO key; blank nodes have the labels that are stored.
- * @param end the end of each line: a full stop, or for N-Quads the name of the graph before it
+ * Returns a function that converts a GSPO key to a line. Blank nodes keep their stored labels.
+ * @param end end of each line: a full stop, or for N-Quads the graph name before it
  */
 export function lineWriter(end = ' .\n'): (key: string) => string {
-  // The last subject and predicate with their texts: successive keys share them mostly.
+  // Last subject and predicate with their text: successive keys usually share them.
   let [subject, subjectText, predicate, predicateText] = ['', '', '', ''];
   return (key) => {
     const [, s, p, o] = spansOfKey(key) as unknown as readonly [TermSpan, TermSpan, TermSpan, TermSpan];
@@ -46,7 +49,7 @@ function termText(key: string, { type, textAt, end, qualifierAt, qualifierEnd }:
   return type === '4' ? `${shortString(value)}@${qualifier}` : `${shortString(value)}^^${bracketed(qualifier)}`;
 }
 
-/** Makes a node object (expanded JSON-LD) of one GSPO key. A subject appears in one such object for each of its triples. */
+/** Returns a function that converts a GSPO key to a node object (expanded JSON-LD). A subject gets one object per triple. */
 export function jsonWriter(): (key: string) => string {
   return (key) => {
     const [, s, p, o] = spansOfKey(key) as unknown as readonly [TermSpan, TermSpan, TermSpan, TermSpan];
@@ -67,7 +70,7 @@ function objectJson(key: string, span: TermSpan): string {
   return `{${value},${type === '4' ? '"@language"' : '"@type"'}:${qualifier}}`;
 }
 
-/** Bytes of the lines of GSPO keys. */
+/** Total length of the lines of GSPO keys, in bytes. */
 export function sizeOfLines(keys: Iterable<string>): number {
   const count = lineCounter();
   let size = 0;
@@ -75,23 +78,23 @@ export function sizeOfLines(keys: Iterable<string>): number {
   return size;
 }
 
-/** Counts the bytes of the line of a GSPO key. */
+/** Length of the line of a GSPO key, in bytes. */
 export function lineCounter(): (key: string) => number {
   const line = lineWriter();
   return (key) => Buffer.byteLength(line(key));
 }
 
-/** The default Turtle of a graph: its size, for the record of the resource, and its bytes unless the graph is large. */
+/** Default Turtle of a graph: its size for the record, and its bytes unless the graph is large. */
 export interface DefaultTurtle {
   readonly size: number;
-  /** Absent: the graph is large. */
+  /** Absent for a large graph. */
   readonly turtle?: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * The default Turtle of a graph that is in memory as a whole.
- * @param given its GSPO keys in order, and its triples if the caller has them
- * @param graph the IRI of the resource
+ * Returns the default Turtle of a graph in memory.
+ * @param given its sorted GSPO keys, and its triples if available
+ * @param graph IRI of the resource
  */
 export function defaultTurtle(
   { keys, quads }: { readonly keys: readonly string[]; readonly quads?: readonly Quad[] },

@@ -1,6 +1,7 @@
 /**
- * The LevelDB of one of several servers as a replica: it follows a journal that all servers of the storage share, and can be built again from a
- * full state and the rows after it. Rows are written without a sync. Each leaves its number, so that a gap shows if a power cut has taken one.
+ * LevelDB of one of several servers as a replica: it follows a journal shared by all servers of the storage, and can be rebuilt
+ * from a full state and the rows after it. Rows are written without sync. Each leaves its number, so that a power cut that lost
+ * one leaves a gap.
  */
 
 import { IndexSet } from '../keys/index-set.js';
@@ -17,10 +18,10 @@ import { lastEnd, noteOpened } from '../level/last-end.js';
 import { newFacts, storeFormat } from './format.js';
 import { entryOf, putEntry, stateLines } from './state-blocks.js';
 
-/** Position in a journal: the number of a row, and its id, since a database that was set back gives the same number to another row. */
+/** Position in a journal: the number of a row and its id, since a database that was set back assigns the same number to another row. */
 export interface JournalPlace {
   readonly seq: number;
-  /** Absent: not known. */
+  /** Absent: unknown. */
   readonly id?: string | undefined;
 }
 
@@ -31,11 +32,11 @@ function readPlace(value = '0'): JournalPlace {
   return { seq: Number(seq), id };
 }
 
-/** LevelDB is synced after so many rows. */
+/** Number of rows after which LevelDB is synced. */
 const rowsAtATime = 1000;
 const rowKey = (seq: number): string => `${metaKey('row')}\u0000${String(seq).padStart(16, '0')}`;
 const allRows = rangeOf(`${metaKey('row')}\u0000`);
-/** Before the name of the journal in `M journal`: the replica is still being built. */
+/** Prefix of the journal name in `M journal` while the replica is being built. */
 const unfinished = 'unfinished ';
 
 export class Replica {
@@ -49,12 +50,12 @@ export class Replica {
     private readonly onTrouble?: (message: string, error: unknown) => void,
   ) {}
 
-  /** The last row that was applied. */
+  /** Last applied row. */
   get place(): JournalPlace {
     return readPlace(this.level.getSync(metaKey('position')));
   }
 
-  /** Journal of the replica. Undefined if the LevelDB is no replica. */
+  /** Journal of the replica. Undefined if the LevelDB is not a replica. */
   get journal(): { readonly name: string; readonly isFinished: boolean } | undefined {
     const value = this.level.getSync(metaKey('journal'));
     const isFinished = value?.startsWith(unfinished) === false;
@@ -68,22 +69,22 @@ export class Replica {
     return version === storeFormat && this.level.getSync(metaKey('storage')) === storage ? 'storage' : 'other';
   }
 
-  /** Returns true if it certainly has every row up to its place: not if the machine ended while it was open, or a number is missing. */
+  /** Returns true if it certainly has every row up to its position: false if the machine ended while it was open, or a number is missing. */
   async isWhole(): Promise<boolean> {
     if ((await lastEnd(this.level)) === 'cut') return false;
     const rows = (await this.level.keys(allRows).all()).map((key) => Number(key.slice(rowKey(0).length - 16)));
     const { seq } = this.place;
-    // Replicas of earlier versions have no numbers of rows.
+    // Replicas of earlier versions have no row numbers.
     return rows.length === 0 || (rows.at(-1) === seq && rows.length === seq - rows[0]! + 1);
   }
 
-  /** Makes a whole storage a replica that has no row of a journal yet. */
+  /** Makes a whole storage a replica without any row of a journal. */
   follow(journal: string): Promise<void> {
     const fill = (batch: BatchWriter): unknown => batch.put(metaKey('journal'), journal);
     return writeBatch(this.level, fill, () => [metaKey('position'), '0']);
   }
 
-  /** Deletes everything and builds the replica from the lines of a full state (see `read`). @param seq the last row in it */
+  /** Deletes everything and builds the replica from the lines of a full state (see `read`). @param seq last row in it */
   async rebuild(
     { journal, storage, seq }: { readonly journal: string; readonly storage: string; readonly seq: number },
     state: AsyncIterable<readonly string[]>,
@@ -99,9 +100,9 @@ export class Replica {
       };
       await writeUnsynced(level, fill, () => entries.at(-1)!);
     }
-    // A synced batch is on the disk with what is before it in the same log, and there may be several.
+    // A synced batch covers earlier data in the same log only, and there may be several logs.
     await syncLevel(level);
-    // A state of an earlier format is migrated as such a store is.
+    // A state of an earlier format is migrated like a store.
     const isEmpty = (await level.get(metaKey('version'))) === undefined;
     const fill = (batch: BatchWriter): void => {
       for (const fact of isEmpty ? newFacts(IndexSet.one) : []) batch.put(...fact);
@@ -112,7 +113,7 @@ export class Replica {
     await writeBatch(level, fill, () => [metaKey('journal'), journal]);
   }
 
-  /** Reads a full state of one moment. @param work gets the last row in it, and its lines in blocks */
+  /** Reads a consistent full state. @param work gets its last row and its lines in blocks */
   async read<T>(work: (seq: number, lines: AsyncIterable<readonly string[]>) => Promise<T>): Promise<T> {
     const snapshot = this.level.snapshot();
     try {
@@ -123,7 +124,7 @@ export class Replica {
     }
   }
 
-  /** Syncs LevelDB and begins to note rows: a loss of rows from here on is noticed at the next start. */
+  /** Syncs LevelDB and starts to record rows: later losses of rows are noticed at the next start. */
   async begin(): Promise<void> {
     const { level } = this;
     await syncLevel(level);
@@ -137,23 +138,23 @@ export class Replica {
     await noteOpened(level);
   }
 
-  /** Puts the place of a row into its batch. All rows before it are written already. */
+  /** Adds the position of a row to its batch. All earlier rows are written already. */
   fill(batch: BatchWriter, place: JournalPlace): void {
     batch.put(metaKey('position'), writePlace(place));
     batch.put(rowKey(place.seq), '1');
-    // The number of the last synced row stays, so that a loss of the row after it shows as well.
+    // The number of the last synced row is kept, so that a loss of the following row is noticed too.
     for (; this.noted < this.synced; this.noted++) batch.del(rowKey(this.noted));
     if (place.seq - this.synced <= rowsAtATime) return;
     const synced = place.seq - 1;
-    // After a failure no other sync is tried: it may succeed although data was lost, and the numbers that stay show the loss.
+    // After a failure no other sync is tried: it may succeed although data was lost. The remaining numbers show the loss.
     this.syncing ??= syncLevel(this.level).then(
       () => void Object.assign(this, { synced, syncing: undefined }),
-      (error: unknown) => this.onTrouble?.('The disk did not take a part of the copy.', error),
+      (error: unknown) => this.onTrouble?.('The disk did not store a part of the copy.', error),
     );
   }
 }
 
-/** Returns the condition of a replica. A `whole` one has one state of the storage, maybe an early one, without losses. */
+/** Returns the condition of a replica. A `whole` one is one state of the storage, possibly an early one, without losses. */
 export async function copyIn(level: Level): Promise<'none' | 'whole' | 'unfinished'> {
   const replica = new Replica(level);
   if (!replica.journal) return 'none';

@@ -1,7 +1,4 @@
-/**
- * One committed state of the store, for several reads that must agree: records, entries, and cursors over entries in
- * the order of their keys. It must not know what the entries mean or who asks.
- */
+/** One committed state of the store, for reads that must be consistent: records, entries, and cursors over entries in key order. */
 
 import { entryRange, type KeyRange, type ResourceRecord, readRecord, recordKey } from '../keys/records.js';
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
@@ -9,7 +6,7 @@ import { EntryCursor } from '../level/entry-cursor.js';
 
 const open = new WeakMap<Level, number>();
 
-/** How many snapshots are open: each keeps LevelDB from removing old values from the disk. */
+/** Number of open snapshots. Each keeps LevelDB from removing old values from disk. */
 export const openSnapshots = (level: Level): number => open.get(level) ?? 0;
 
 export class StoreSnapshot {
@@ -22,35 +19,35 @@ export class StoreSnapshot {
     open.set(level, openSnapshots(level) + 1);
   }
 
-  /** The records of resources, in the order given; `undefined` for those that are not there. */
+  /** Returns the records of resources in the given order; `undefined` for missing ones. */
   async records(iris: readonly string[]): Promise<(ResourceRecord | undefined)[]> {
     const values = await this.values(iris.map(recordKey));
     return values.map((value, index) => (value === undefined ? undefined : readRecord(iris[index]!, value)));
   }
 
-  /** The values of keys, in the order given; `undefined` for those that are not there. */
+  /** Returns the values of keys in the given order; `undefined` for missing ones. */
   values(keys: readonly string[]): Promise<(string | undefined)[]> {
     return this.level.getMany([...keys], { snapshot: this.snapshot });
   }
 
-  /** The entries of a range in blocks. */
+  /** Yields the entries of a range in blocks. */
   entries(range: KeyRange): AsyncGenerator<[key: string, value: string][]> {
     return entryBlocks(this.level, range, { snapshot: this.snapshot });
   }
 
-  /** The keys of a range in blocks. */
+  /** Yields the keys of a range in blocks. */
   keys(range: KeyRange): AsyncGenerator<string[]> {
     return keyBlocks(this.level, range, { snapshot: this.snapshot });
   }
 
-  /** A cursor over the last parts of the keys of entries that begin with some parts. */
+  /** Cursor over the last parts of entry keys that begin with some parts. */
   cursor(space: string, ...parts: readonly string[]): EntryCursor {
     const cursor = new EntryCursor(this.level, entryRange(space, ...parts), this.snapshot);
     this.cursors.push(cursor);
     return cursor;
   }
 
-  /** The distinct next parts of the keys of entries that begin with some parts, one seek each. */
+  /** Yields the distinct next parts of entry keys that begin with some parts, one seek each. */
   async *distinct(space: string, ...parts: readonly string[]): AsyncGenerator<string> {
     const range = entryRange(space, ...parts);
     const iterator = this.level.keys({ ...range, snapshot: this.snapshot });
@@ -60,7 +57,7 @@ export class StoreSnapshot {
         if (key === undefined) return;
         const part = key.slice(range.gte.length).split('\u0000', 1)[0]!;
         yield part;
-        // Behind all keys that have U+0000 after this part; no part contains U+0000.
+        // After all keys that have U+0000 behind this part. Parts contain no U+0000.
         iterator.seek(`${range.gte}${part}\u0001`);
       }
     } finally {

@@ -1,30 +1,30 @@
-/** The entries that mark hidden graphs (see `hidden-graphs`). */
+/** Entries that mark staged graphs (see `staged-graphs`). */
 import { randomUUID } from 'node:crypto';
 import type { GraphKeys } from '../keys/graph-keys.js';
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
 const space = 'hidden-graphs';
-/** The entry that hides a graph. Its value is `dropped`, or a name of the upload that writes the graph (`loadingName`). */
+/** Key of the entry that marks a graph. The value is `dropped`, or a name of the upload that writes the graph (`loadingName`). */
 export const stagedKey = (graph: string): string => entryKey(space, graph);
 export const hiddenRange = entryRange(space);
-/** The value while the quads of the graph are being removed. */
+/** Value while the quads of the graph are being removed. */
 export const dropped = 'dropped';
 const names = new WeakMap<object, string>();
-/** The value while these keys are being written: unique, with the time of the beginning. */
+/** Unique value while the keys are being written, with the start time. */
 export function loadingName(keys: GraphKeys): string {
   const name = names.get(keys) ?? `loading ${randomUUID()} ${Date.now()}`;
   names.set(keys, name);
   return name;
 }
 
-/** An upload that began longer ago than this is abandoned. */
+/** Age at which an upload is considered abandoned. */
 const abandonedMs = 3_600_000;
-/** Whether the value is of an upload that another server may still be writing. */
+/** True for the value of an upload that another server may still be writing. */
 export const mayBeLoading = (value: string): boolean =>
   value !== dropped && Date.now() - Number(value.split(' ')[2] ?? 0) < abandonedMs;
 
-/** A transaction writes a graph whose name a hidden graph has: it has to wait until that is removed. */
+/** A transaction writes a graph with the name of a staged graph: it must wait until that is removed. */
 export class GraphInTheWay extends Error {
   constructor(readonly graph: string) {
     super(`The graph ${graph} is being written or removed.`);
@@ -32,7 +32,7 @@ export class GraphInTheWay extends Error {
   }
 }
 
-/** The hidden graphs of a snapshot. */
+/** Returns the staged graphs of a snapshot. */
 export async function stagedGraphs(level: Level, snapshot: LevelSnapshot): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for await (const keys of keyBlocks(level, hiddenRange, { snapshot }))

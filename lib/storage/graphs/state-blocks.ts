@@ -1,6 +1,6 @@
 /**
- * Reads all entries of one state of LevelDB, and turns each into a line of JSON and back. Of the four keys of a quad only that of GSPO is
- * read, since the others follow from it.
+ * Reads all entries of one LevelDB state as lines of JSON, and back. Of the four keys of a quad only GSPO is read, since the
+ * others follow from it.
  */
 
 import type { IndexSet } from '../keys/index-set.js';
@@ -12,20 +12,20 @@ import { allChanges } from '../log/change-entry.js';
 
 export type Entry = readonly [key: string, value: string];
 
-/** `GSPO`, without the name of a graph: the other orders of a quad follow from it. */
+/** `GSPO` without a graph name: the other index keys of a quad follow from it. */
 const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
-/** `G` is not among them: the blobs that nothing refers to any more are no part of the state. */
+/** `G` is excluded: unreferenced blobs are not part of the state. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
-/** Facts about this data directory alone (`M` entries), which are left out. */
+/** Facts about this data directory only (`M` entries), which are excluded. */
 const own = new Set(['journal', 'orders', 'position', 'row', 'batch', 'opened']);
 
 export interface StateParts {
   readonly hasQuads: boolean;
-  /** With the log of changes: for a copy that continues the storage. */
+  /** Includes the log of changes: for a copy that continues the storage. */
   readonly hasLog?: boolean;
 }
 
-/** The entries in blocks, in the order of their keys. */
+/** Yields the entries in blocks, in key order. */
 export async function* stateBlocks(
   level: Level,
   snapshot: LevelSnapshot,
@@ -37,33 +37,33 @@ export async function* stateBlocks(
       yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key.split('\u0000')[1]!)) : block;
 }
 
-/** The entries as lines. */
+/** Yields the entries as lines. */
 export async function* stateLines(...of: Parameters<typeof stateBlocks>): AsyncGenerator<string[]> {
   for await (const block of stateBlocks(...of)) yield block.map(lineOf);
 }
 
-/** Puts an entry of a state into a store. @param orders in which quads are put */
+/** Adds an entry of a state to a store. @param orders indexes for quads */
 export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry, orders: IndexSet): void {
   if (isQuad(key)) orders.put(batch, key);
   else batch.put(key, value);
 }
 
-/** The line of an entry, without the line break. For a quad it is the key alone, as the value is empty. */
+/** Line of an entry, without line break. For a quad only the key, since the value is empty. */
 export const lineOf = ([key, value]: Entry): string => JSON.stringify(isQuad(key) ? key : [key, value]);
 
-/** A line that is no entry but begins a section: a name, which has no U+0000, and its parameters. */
+/** Line that begins a section: a name without U+0000 and its parameters. */
 export const sectionLine = (name: string, ...parts: readonly unknown[]): string => JSON.stringify([name, ...parts]);
 
-/** Whether a line begins a section: the key of an entry has U+0000 as its second character. */
+/** True if a line begins a section: the second character of an entry's key is U+0000. */
 export const isSection = (line: string): boolean => line.startsWith('[') && !line.startsWith('\\u0000', 3);
 
-/** @throws SyntaxError when the line is no entry; for a section it names that */
+/** @throws SyntaxError if the line is not an entry; for a section it contains its name */
 export function entryOf(line: string): Entry {
   if (isSection(line))
-    throw new SyntaxError(`there is a section that this version does not know, ${line.slice(1, 100).split(',', 1)}`);
+    throw new SyntaxError(`it contains a section unknown to this version, ${line.slice(1, 100).split(',', 1)}`);
   const found: unknown = JSON.parse(line);
   if (typeof found === 'string' && isQuad(found)) return [found, ''];
   if (Array.isArray(found) && found.length === 2 && found.every((part) => typeof part === 'string'))
     return found as unknown as Entry;
-  throw new SyntaxError('a line is no entry');
+  throw new SyntaxError('a line is not an entry');
 }

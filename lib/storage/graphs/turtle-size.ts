@@ -1,4 +1,4 @@
-/** The size of the default Turtle of a small graph after a change of some triples, without writing it out. */
+/** Size of the default Turtle of a small graph after a change of some triples, without writing it. */
 import type { Term } from '@rdfjs/types';
 import { turtleSizes } from '../../rdf/turtle-writer.js';
 import type { WriterOptions } from '../../rdf/writer-options.js';
@@ -8,14 +8,14 @@ import { separator, type TermSpan } from '../keys/key-layout.js';
 import { spansOfKey, termOfKey } from '../keys/quad-decoding.js';
 import { isLargeGraph } from './graph-lines.js';
 
-/** A larger part of a graph that changes is not worth the look-ups. */
+/** A change of a larger part of a graph is not worth the lookups. */
 const smallestShare = 1 / 4;
 
 /**
- * Bytes of the default Turtle after a change: what is written of a subject and a predicate depends on nothing else, unless blank nodes
- * have part in it. `undefined` where the whole has to be written out.
+ * Returns the size of the default Turtle after a change: the text of a subject and predicate is independent of the rest, unless
+ * blank nodes are involved. `undefined` if the whole must be written.
  * @param before keys and size before the change
- * @param options of both states: with other prefixes, all is written otherwise
+ * @param options of both states: other prefixes change everything
  */
 export function changedSize(
   before: { readonly keys: readonly string[]; readonly size: number },
@@ -26,7 +26,7 @@ export function changedSize(
   if (added.length + removed.length > Math.min(before.keys.length, keys.length) * smallestShare) return undefined;
   const sizes = turtleSizes(options);
   let { size } = before;
-  /** Beginnings of keys. */
+  /** Key prefixes. */
   const met = new Set<string>();
   for (const key of [...added, ...removed]) {
     const [, subject, predicate] = spansOfKey(key) as readonly [TermSpan, TermSpan, TermSpan];
@@ -38,21 +38,21 @@ export function changedSize(
     const iri = key.slice(predicate.from, predicate.end);
     size += sizes.property(iri, has) - sizes.property(iri, had);
     const ofSubject = key.slice(0, subject.end + separator.length);
-    // With an object before and one after, the subject was there and is.
+    // With an object before and one after, the subject existed and still does.
     if ((had.length > 0 && has.length > 0) || met.has(ofSubject)) continue;
     met.add(ofSubject);
     const more = Number(begins(keys, ofSubject)) - Number(begins(before.keys, ofSubject));
     if (more !== 0) size += more * sizes.subject(key.slice(subject.from, subject.end));
   }
-  // Not a number where a blank node was met.
+  // NaN if a blank node was found.
   return Number.isNaN(size) ? undefined : size;
 }
 
-/** Whether some of the keys have a beginning. */
+/** True if some of the keys have a prefix. */
 const begins = (keys: readonly string[], beginning: string): boolean =>
   keys[lowerBound(keys, beginning)]?.startsWith(beginning) === true;
 
-/** The objects of the keys that begin with the same subject and predicate. */
+/** Objects of the keys with the same subject and predicate. */
 function objectsOf(keys: readonly string[], beginning: string): readonly Term[] {
   const objects: Term[] = [];
   for (let at = lowerBound(keys, beginning); keys[at]?.startsWith(beginning); at++)

@@ -1,19 +1,19 @@
-/** Whether the bytes of a blob are those that were stored. */
+/** Integrity of blobs. */
 import { createHash, hash } from 'node:crypto';
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 
-/** What the record of a resource says of its blob: bytes, and the SHA-256 of them (base64). */
+/** Facts about a blob in a resource's record: size in bytes and SHA-256 (base64). */
 export interface BlobFacts {
   readonly blob: string;
   readonly size: number;
   readonly sha256: string;
 }
 
-/** A blob is not what was stored: the disk lost or changed it. Nothing of it may be taken for the content. */
+/** A blob differs from what was stored: the disk lost or changed it. Nothing of it may be served. */
 export class DamagedBlobError extends Error {
   constructor(blob: string, what: string) {
     super(
-      `The blob ${blob} ${what}. Stop the server, run "quadpod check --content", and restore what it names from a backup.`,
+      `The blob ${blob} ${what}. Stop the server, run "quadpod check --content", and restore the damaged resources from a backup.`,
     );
   }
 }
@@ -23,13 +23,13 @@ export function assertDigest(bytes: Uint8Array, expected: BlobFacts): void {
   if (hash('sha256', bytes, 'base64') !== expected.sha256) throw otherDigest(expected);
 }
 
-/** The bytes of a stream, which fails before its last ones when they do not have their digest. */
+/** Returns the stream, which fails before its last bytes if the digest differs. */
 export function verified(stream: Readable, expected: BlobFacts): Readable {
-  // A failure is an error event of the returned stream; the pipeline only closes the file.
+  // Errors are emitted by the returned stream. The pipeline only closes the file.
   return pipeline(stream, new Verifier(expected), () => {});
 }
 
-/** Holds back the last chunk until the digest is known: otherwise a client that counts bytes would take damaged content for complete. */
+/** Holds back the last chunk until the digest is known: a client that counts bytes would otherwise take damaged content for complete. */
 class Verifier extends Transform {
   private readonly digest = createHash('sha256');
   private held: Buffer | undefined;

@@ -1,10 +1,10 @@
 /**
- * The GSPO keys of a graph, in order: as an array of strings, or packed as bytes for a large graph. Bytes are transferred between threads
- * without a copy and take a fraction of the memory.
+ * The sorted GSPO keys of a graph: as an array of strings, or packed as bytes for a large graph. Bytes are transferred between
+ * threads without a copy and need a fraction of the memory.
  */
 import { comesBefore, compareKeys } from './key-order.js';
 
-/** Keys in prefix compression. `lengths`: for each key, the characters shared with the one before, and those of its own in `text`. */
+/** Keys with prefix compression. `lengths`: for each key, the characters shared with the previous one, and its own in `text`. */
 export interface KeyChunk {
   readonly lengths: Uint32Array<ArrayBuffer>;
   readonly text: Uint8Array<ArrayBuffer>;
@@ -15,18 +15,18 @@ export type GraphKeys = readonly string[] | PackedKeys;
 const keysAtATime = 1000;
 
 export class PackedKeys {
-  /** @param length how many keys there are */
+  /** @param length number of keys */
   constructor(
     readonly length: number,
     readonly chunks: readonly KeyChunk[],
   ) {}
 
-  /** All keys in blocks, each unpacked when it is asked for. */
+  /** Yields all keys in blocks, unpacked on demand. */
   *blocks(): Generator<string[]> {
     for (const chunk of this.chunks) yield unpacked(chunk);
   }
 
-  /** Characters of all keys together. */
+  /** Total length of all keys, in characters. */
   get characters(): number {
     let sum = 0;
     for (const { lengths } of this.chunks) for (const length of lengths) sum += length;
@@ -45,14 +45,14 @@ export class PackedKeys {
   }
 }
 
-/** Packs keys that are in order. @param atATime keys of a chunk, which are unpacked together */
+/** Packs sorted keys. @param atATime keys of a chunk, which are unpacked together */
 export function packKeys(keys: readonly string[], atATime = keysAtATime): PackedKeys {
   const chunks: KeyChunk[] = [];
   for (let at = 0; at < keys.length; at += atATime) chunks.push(packChunk(keys.slice(at, at + atATime)));
   return new PackedKeys(keys.length, chunks);
 }
 
-/** Packs keys that are in order into one chunk, which can be unpacked by itself. */
+/** Packs sorted keys into one chunk that can be unpacked on its own. */
 export function packChunk(keys: readonly string[]): KeyChunk {
   const lengths = new Uint32Array(keys.length * 2);
   let text = '';
@@ -61,7 +61,7 @@ export function packChunk(keys: readonly string[]): KeyChunk {
     const most = Math.min(before.length, key.length);
     let shared = 0;
     while (shared < most && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
-    // Half of a surrogate pair has no UTF-8 bytes: the pair stays together.
+    // Half a surrogate pair has no UTF-8 encoding: pairs are not split.
     if (shared > 0 && isHighSurrogate(key.charCodeAt(shared - 1))) shared--;
     lengths[index * 2] = shared;
     lengths[index * 2 + 1] = key.length - shared;
@@ -91,7 +91,7 @@ const firstOf = ({ lengths, text }: KeyChunk): string => textOf(text).slice(0, l
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
-/** The index of the first of sorted keys that is not before `key`; their number when there is none (binary search). */
+/** Index of the first sorted key not below `key`, or the number of keys (binary search). */
 export function lowerBound(keys: readonly string[], key: string, from = 0): number {
   const isBefore = comesBefore(key);
   let [low, high] = [from, keys.length];
@@ -103,10 +103,10 @@ export function lowerBound(keys: readonly string[], key: string, from = 0): numb
   return low;
 }
 
-/** Whether sorted keys contain one. */
+/** True if sorted keys contain a key. */
 export const hasKey = (keys: readonly string[], key: string): boolean => keys[lowerBound(keys, key)] === key;
 
-/** Merges two sorted arrays of keys; a key in both appears once. */
+/** Merges two sorted arrays of keys without duplicates. */
 export function mergedKeys(a: readonly string[], b: readonly string[]): readonly string[] {
   if (b.length === 0) return a;
   const keys: string[] = [];
@@ -119,17 +119,17 @@ export function mergedKeys(a: readonly string[], b: readonly string[]): readonly
   return keys;
 }
 
-/** Characters of all keys together. */
+/** Total length of all keys, in characters. */
 export const charactersOf = (keys: GraphKeys): number =>
   keys instanceof PackedKeys ? keys.characters : keys.reduce((sum, { length }) => sum + length, 0);
 
-/** All keys in blocks. */
+/** Yields all keys in blocks. */
 export function* blocksOf(keys: GraphKeys): Generator<readonly string[]> {
   if (keys instanceof PackedKeys) yield* keys.blocks();
   else for (let at = 0; at < keys.length; at += keysAtATime) yield keys.slice(at, at + keysAtATime);
 }
 
-/** All keys as an array; of a large graph they take much memory. */
+/** Returns all keys as an array, which takes much memory for a large graph. */
 export function allOf(keys: GraphKeys): readonly string[] {
   if (!(keys instanceof PackedKeys)) return keys;
   const all: string[] = [];
@@ -137,7 +137,7 @@ export function allOf(keys: GraphKeys): readonly string[] {
   return all;
 }
 
-/** All keys as an array, made in slices that leave the event loop to others. */
+/** Returns all keys as an array, built in slices that yield to the event loop. */
 export async function unpackedSoon(keys: PackedKeys): Promise<string[]> {
   const all: string[] = [];
   for (const block of keys.blocks()) {

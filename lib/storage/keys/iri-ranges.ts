@@ -1,22 +1,22 @@
-/** Ranges of IRIs in the order of strings: a container and all resources below it are one range. Pure. */
+/** Ranges of IRIs in string order: a container and everything below it is one range. */
 
-/** The IRIs from `from` (included) to `to` (excluded). */
+/** IRIs from `from` (inclusive) to `to` (exclusive). */
 export interface IriRange {
   readonly from: string;
   readonly to: string;
 }
 
-/** The range of one IRI. */
+/** Range of one IRI. */
 export const only = (iri: string): IriRange => ({ from: iri, to: `${iri}\u0000` });
-/** What lies below a container, without itself; IRIs are ASCII, and `0` follows the slash. */
+/** Range of everything below a container, without itself. IRIs are ASCII, and `0` follows the slash. */
 export const below = (container: string): IriRange => ({
   from: `${container}\u0000`,
   to: `${container.slice(0, -1)}0`,
 });
-/** A container and what lies below it. */
+/** Range of a container and everything below it. */
 export const subtree = (container: string): IriRange => ({ from: container, to: `${container.slice(0, -1)}0` });
 
-/** The same IRIs as disjoint ranges in order. */
+/** Returns the same IRIs as sorted, disjoint ranges. */
 export function unionOfRanges(ranges: readonly IriRange[]): IriRange[] {
   const sorted = [...ranges].sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
   const found: { from: string; to: string }[] = [];
@@ -32,10 +32,7 @@ export function unionOfRanges(ranges: readonly IriRange[]): IriRange[] {
 export const isWholeStorage = (ranges: readonly IriRange[], storage: string): boolean =>
   ranges.length === 1 && ranges[0]!.from <= storage && ranges[0]!.to >= subtree(storage).to;
 
-/**
- * The ranges as a sorted stream, which has every text within them. Only of use in an intersection with a stream of texts
- * that exist.
- */
+/** Ranges as a sorted stream that contains every string inside them. Useful only in an intersection with a stream of existing strings. */
 export class RangeStream {
   private at = 0;
 

@@ -1,4 +1,4 @@
-/** Replaces the beginning of IRIs in terms, quads, keys of graphs, JSON and entries; the only code that does. Pure. */
+/** Replaces the prefix of IRIs in terms, quads, graph keys, JSON and entries. The only code that does. */
 import type { NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { decodeGraph } from './quad-decoding.js';
@@ -9,31 +9,31 @@ const factory = new DataFactory<Quad>();
 /** `GSPO` and U+0000. */
 const quads = graphPrefix('').slice(0, 5);
 
-/** Whether a key, or a string, is the key of a quad. */
+/** True if a key or a string is a quad key. */
 export const isQuad = (key: string): boolean => key.startsWith(quads);
 
-/** IRIs that begin with `from` begin with `to` instead. */
+/** IRIs that begin with `from` get the prefix `to`. */
 export interface Rewrite {
   readonly from: string;
   readonly to: string;
 }
 
-/** Terms that are remembered, and the characters of the longest of them. */
+/** Maximum number of cached terms, and maximum length of each. */
 const [maxTerms, longestTerm] = [50_000, 1_000];
 
 export class IriRewriting {
-  /** Gives the new text of an IRI. It is also called with texts that are no IRIs. */
+  /** Returns the new form of an IRI. Also called with strings that are not IRIs. */
   readonly iri: (iri: string) => string;
   private readonly nodes = new Map<string, NamedNode>();
   private readonly isEmpty: boolean;
 
-  /** @param rewrites of which the first that fits is taken, or a function in their place */
+  /** @param rewrites rules, of which the first match applies, or a function */
   constructor(rewrites: readonly Rewrite[] | ((iri: string) => string)) {
     this.isEmpty = rewrites.length === 0;
     this.iri = typeof rewrites === 'function' ? rewrites : (iri) => rewritten(iri, rewrites);
   }
 
-  /** Rewrites an IRI, or the datatype of a literal; other terms stay. */
+  /** Rewrites an IRI, or the datatype of a literal. Other terms stay. */
   term<T extends Term>(term: T): T {
     if (term.termType === 'NamedNode') return this.node(term.value) as Term as T;
     if (term.termType !== 'Literal' || term.language) return term;
@@ -45,7 +45,7 @@ export class IriRewriting {
     if (iri.length > longestTerm) return factory.namedNode(this.iri(iri));
     const known = this.nodes.get(iri);
     if (known) return known;
-    // A copy: a slice would keep the large text that it was cut from in memory.
+    // A copy: a slice would keep the large source text in memory.
     const copy = Buffer.from(iri).toString();
     const node = factory.namedNode(this.iri(copy));
     if (this.nodes.size >= maxTerms) this.nodes.clear();
@@ -60,14 +60,14 @@ export class IriRewriting {
     );
   }
 
-  /** The keys of a rewritten graph, sorted. */
+  /** Returns the sorted keys of a rewritten graph. */
   graph(keys: readonly string[]): string[] {
     const decoded = decodeGraph(keys);
     const name = decoded[0]?.graph.value;
     return name === undefined ? [] : encodeGraph(this.iri(name), this.quads(decoded));
   }
 
-  /** An entry of a feature. @throws SyntaxError for a value that begins as JSON does and is none */
+  /** Rewrites an entry of a feature. @throws SyntaxError for a value that begins like JSON but is not valid */
   entry(key: string, value: string): [key: string, value: string] {
     const [space = '', ...parts] = partsOfEntry(key);
     const isJson = /^[[{"]/.test(value);
@@ -77,7 +77,7 @@ export class IriRewriting {
     ];
   }
 
-  /** Rewrites the strings in a JSON value, names of members included. */
+  /** Rewrites the strings in a JSON value, including member names. */
   value<T>(value: T): T;
   value(value: unknown): unknown {
     if (this.isEmpty) return value;

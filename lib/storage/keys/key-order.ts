@@ -1,12 +1,12 @@
-/** The order of LevelDB's keys, which is that of their UTF-8 bytes. Pure. */
+/** Order of LevelDB's keys, which is that of their UTF-8 bytes. */
 
 const isBeyondBmp = /[\ud800-\udfff]/;
-/** JavaScript's own order, by UTF-16 units. */
+/** JavaScript's order, by UTF-16 units. */
 const compareUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const isFromSurrogatesOn = /[\ud800-\uffff]/;
 
-/** Makes what says of keys whether they come before this one. Text that ends below the surrogates has the same place in both orders, whatever it is compared with. */
+/** Returns a function that tests if a key is before this one. A key that ends below the surrogates has the same position in both orders. */
 export const comesBefore = (key: string): ((other: string) => boolean) =>
   isFromSurrogatesOn.test(key) ? (other) => compareKeys(other, key) < 0 : (other) => other < key;
 
@@ -16,15 +16,15 @@ export function compareKeys(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
   const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
-  // Where only one is a surrogate, its character lies beyond the BMP and comes after every other.
+  // If only one is a surrogate, its character is beyond the BMP and sorts last.
   if (isSurrogate(left) !== isSurrogate(right)) return isSurrogate(left) ? 1 : -1;
   return Number.isNaN(left) || left < right ? -1 : 1;
 }
 const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
-/** The order of keys as LevelDB has it; the quick one where it is the same. */
+/** Comparison in LevelDB's order: the fast one if both orders agree. */
 export const orderOf = (keys: readonly string[]): ((a: string, b: string) => number) =>
   keys.some((key) => isBeyondBmp.test(key)) ? compareKeys : compareUnits;
 
-/** Sorts as LevelDB does, by UTF-8 bytes; JavaScript's own order by UTF-16 units differs beyond the BMP. */
+/** Sorts like LevelDB, by UTF-8 bytes. JavaScript's order by UTF-16 units differs beyond the BMP. */
 export const sortKeys = (keys: string[]): string[] => (keys.length < 2 ? keys : keys.sort(orderOf(keys)));

@@ -1,12 +1,9 @@
-/**
- * Sorts the keys of a large graph, which come in any order, without holding all of them as strings: an external merge sort in memory, with
- * sorted runs that are packed.
- */
+/** Sorts the keys of a large graph without holding all of them as strings: an external merge sort in memory with packed sorted runs. */
 import { type KeyChunk, PackedKeys, packChunk, packKeys } from './graph-keys.js';
 import { compareKeys, orderOf, sortKeys } from './key-order.js';
 
 const keysOfRun = 40_000;
-/** Keys that are unpacked at a time from each run while all runs are merged. */
+/** Number of keys unpacked at a time from each run during the merge. */
 const keysOfBlock = 200;
 const keysOfChunk = 1_000;
 
@@ -19,10 +16,7 @@ export class KeyRuns {
     if (this.run.push(key) === keysOfRun) this.endRun();
   }
 
-  /**
-   * All keys in order, each once. No keys can be added afterwards.
-   * @param take called with each of them
-   */
+  /** Yields all keys in order without duplicates. No keys can be added afterwards. @param take called with each key */
   merged(take: (key: string) => void): PackedKeys {
     this.endRun();
     const heads = this.runs.splice(0).map((run) => new Head(run));
@@ -45,14 +39,14 @@ export class KeyRuns {
   }
 
   private endRun(): void {
-    // When one run needs the slow order, all runs have to be merged by it.
+    // If one run needs the slow comparison, all runs must be merged by it.
     if (this.order !== compareKeys) this.order = orderOf(this.run);
     if (this.run.length > 0) this.runs.push(packKeys(sortKeys(this.run), keysOfBlock));
     this.run = [];
   }
 }
 
-/** The next key of a run that is being merged. */
+/** Next key of a run during the merge. */
 class Head {
   key: string | undefined;
   private readonly blocks: Iterator<string[]>;

@@ -1,4 +1,4 @@
-/** Decodes quads from the ordered keys that `quad-keys` writes. */
+/** Decodes quads from the sorted keys that `quad-keys` writes. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { spansOf, suffixOfKey, type TermSpan } from './key-layout.js';
@@ -6,12 +6,12 @@ import type { IndexName } from './quad-keys.js';
 
 const factory = new DataFactory<Quad>();
 
-/** Layouts of keys that are cached, for all graphs; there are a few for each length of a term. */
+/** Maximum number of cached key layouts, for all graphs. There are a few for each term length. */
 const maxLayouts = 5_000;
 const layouts = new Map<string, readonly TermSpan[]>();
 type NodeOf = (iri: string) => NamedNode;
 
-/** Where the terms of a key are; it is remembered for keys of the same types and lengths. */
+/** Positions of the terms of a key, cached by types and lengths. */
 export function spansOfKey(key: string): readonly TermSpan[] {
   const suffix = suffixOfKey(key);
   let spans = layouts.get(suffix);
@@ -23,7 +23,7 @@ export function spansOfKey(key: string): readonly TermSpan[] {
   return spans;
 }
 
-/** Decodes keys of one index. Terms that repeat are one object, so that 17 000 triples stay small. */
+/** Decodes keys of one index. Repeated terms share one object, so that 17 000 triples stay small. */
 export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator<Quad> {
   const nodes = new Map<string, NamedNode>();
   const node: NodeOf = (iri) => {
@@ -34,7 +34,7 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
     }
     return found;
   };
-  // The last term of each place: successive keys share their first terms, which then need no look-up.
+  // Last term at each position: successive keys share their first terms, which then need no lookup.
   const last: (NamedNode | undefined)[] = [];
   const termAt = (key: string, spans: readonly TermSpan[], at: number): Term => {
     const span = spans[at]!;
@@ -58,7 +58,7 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
   }
 }
 
-/** One term of a key. */
+/** Decodes one term of a key. */
 export const termOfKey = (key: string, span: TermSpan): Term =>
   span.type === '0' ? namedNode(key.slice(span.from, span.end)) : readTerm(key, span, namedNode);
 
@@ -72,5 +72,5 @@ function readTerm(key: string, { type, textAt, end, qualifierAt, qualifierEnd }:
   return type === '4' ? factory.literal(value, qualifier) : factory.literal(value, node(qualifier));
 }
 
-/** The triples of a graph from its GSPO keys, in the order of the keys. */
+/** Returns the triples of a graph from its GSPO keys, in key order. */
 export const decodeGraph = (keys: Iterable<string>): Quad[] => [...decodeKeys('GSPO', keys)];

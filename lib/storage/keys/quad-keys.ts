@@ -1,9 +1,9 @@
 /**
- * Encodes quads as the ordered keys of quadstore; `quad-decoding` decodes them. The server passes a graph around as the array of its GSPO
- * keys, which can be compared and written without being decoded.
+ * Encodes quads as the sorted keys of quadstore; `quad-decoding` decodes them. The server passes a graph around as the array of
+ * its GSPO keys, which can be compared and written without decoding.
  *
- * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be opened by
- * quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
+ * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so quadstore
+ * itself can open a store. `quad-keys.spec.ts` compares the two (see the README of this layer).
  */
 import type { Literal, Quad, Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
@@ -14,7 +14,7 @@ import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout
 import { orderOf } from './key-order.js';
 import { rangeOf } from './records.js';
 
-/** The first digit of an encoded number: negative infinity, below -1, below 0, 0, below 1, above, infinity, not a number. */
+/** First digit of an encoded number: negative infinity, below -1, below 0, 0, below 1, above, infinity, not a number. */
 const cases = {
   negativeInfinity: 0,
   large: 1,
@@ -29,7 +29,7 @@ const cases = {
 const write = (kind: number, exponent: number, mantissa: number): string =>
   `${kind}${exponent < 100 ? String(exponent).padStart(3, '0') : exponent}${mantissa.toFixed(17)}`;
 
-/** A text that sorts as the number does. @param value a lexical form, parsed by `Number.parseFloat` */
+/** Returns a string that sorts like the number. @param value a lexical form, parsed by `Number.parseFloat` */
 export function encodeNumber(value: string | number): string {
   const number = typeof value === 'number' ? value : Number.parseFloat(value);
   if (Number.isNaN(number)) return write(cases.nan, 0, 0);
@@ -38,7 +38,7 @@ export function encodeNumber(value: string | number): string {
   if (number === 0) return write(cases.zero, 0, 0);
   let mantissa = Math.abs(number);
   let exponent = 0;
-  // A power of ten keeps the mantissa 10: the one place where the order is wrong.
+  // A power of ten keeps the mantissa 10: the only case with a wrong order.
   for (; mantissa > 10; exponent++) mantissa /= 10;
   for (; mantissa < 1; exponent--) mantissa *= 10;
   if (number < 0)
@@ -52,7 +52,7 @@ export function encodeNumber(value: string | number): string {
 
 export { separator };
 
-/** The orders that every quad is kept in. GSPO answers a resource, the others patterns across resources. */
+/** Indexes of quads. GSPO answers a resource, the others patterns across resources. */
 export const indexNames = ['GSPO', 'SPOG', 'POGS', 'OGSP'] as const;
 export type IndexName = (typeof indexNames)[number];
 
@@ -64,7 +64,7 @@ const numericTypes: ReadonlySet<string> = new Set(
 );
 const dateTime = `${xsd.namespace}dateTime`;
 
-/** A term as it is in a key: its characters, and its type letter with lengths for the key's end. */
+/** A term in a key: its characters, and its type letter with lengths for the end of the key. */
 export interface EncodedTerm {
   readonly value: string;
   readonly suffix: string;
@@ -72,28 +72,26 @@ export interface EncodedTerm {
 
 const maximumLength = 1_679_616; // 36^4: what four base-36 digits can say.
 const digitsOf = (length: number): string => length.toString(36).padStart(4, '0');
-/** The digits of the lengths that nearly all terms have. */
+/** Cached digits of common lengths. */
 const usualDigits = Array.from({ length: 500 }, (_, length) => digitsOf(length));
 const digits = (length: number): string => {
   const usual = usualDigits[length];
   if (usual !== undefined) return usual;
   if (length >= maximumLength)
-    throw new LwsError(
-      'unsupported-rdf',
-      `A term is ${length} characters long; at most ${maximumLength - 1} are possible.`,
-    );
+    throw new LwsError('unsupported-rdf', `A term has ${length} characters. The limit is ${maximumLength - 1}.`);
   return digitsOf(length);
 };
 
 /**
  * Encodes one term.
- * @throws LwsError `unsupported-rdf` for a triple term, a literal with a base direction, text that is not Unicode
- *   (a lone surrogate would come back as U+FFFD) and a term that is too long; `malformed-body` for parts that are no strings
+ * @throws LwsError `unsupported-rdf` for a triple term, a literal with a base direction, text that is not Unicode (a lone
+ * surrogate would be read back as U+FFFD) and a term that is too long; `malformed-body` for parts that are not strings
  */
 export function encodeTerm(term: Term): EncodedTerm {
   const { value } = term;
   assertText(value);
-  if (!isWellFormed(value)) throw new LwsError('unsupported-rdf', 'A term holds a lone surrogate; it is not Unicode.');
+  if (!isWellFormed(value))
+    throw new LwsError('unsupported-rdf', 'A term contains a lone surrogate, which is not valid Unicode.');
   switch (term.termType) {
     case 'NamedNode':
       return encodeIri(value);
@@ -112,12 +110,12 @@ export function encodeTerm(term: Term): EncodedTerm {
 }
 
 /**
- * Lengths in keys are those of strings: a list in place of one, which a library may let through, would make a key that is read as other
- * terms, in another graph even.
+ * Lengths in keys are those of strings: a list instead, which a library may accept, would make a key that decodes to other terms,
+ * even in another graph.
  */
 function assertText(value: unknown): asserts value is string {
   if (typeof value !== 'string')
-    throw new LwsError('malformed-body', 'invalid typed value: a part of a term is no string.');
+    throw new LwsError('malformed-body', 'invalid typed value: a part of a term is not a string.');
 }
 
 function encodeIri(value: string): EncodedTerm {
@@ -125,7 +123,7 @@ function encodeIri(value: string): EncodedTerm {
   return { value, suffix: `0${digits(value.length)}` };
 }
 
-/** Refuses an IRI that no serialisation could write; one with U+0000 would also break the layout of keys. */
+/** Rejects an IRI that no syntax could write. One with U+0000 would also break the key layout. */
 function assertIri(value: string): void {
   assertIriLength(value);
   if (!isAbsoluteIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
@@ -137,7 +135,7 @@ function encodeLiteral(literal: Literal): EncodedTerm {
   if ((literal as { direction?: string | null }).direction)
     throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
   if (language && !/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(language))
-    throw new LwsError('malformed-body', `"${language.slice(0, 50)}" is no language tag.`);
+    throw new LwsError('malformed-body', `"${language.slice(0, 50)}" is not a language tag.`);
   if (language)
     return { value: `${language}${separator}${value}`, suffix: `4${digits(value.length)}${digits(language.length)}` };
   const datatype = literal.datatype.value;
@@ -149,7 +147,7 @@ function encodeLiteral(literal: Literal): EncodedTerm {
   return { value: `${datatype}${separator}${value}`, suffix: `2${digits(value.length)}${digits(datatype.length)}` };
 }
 
-/** A dateTime without a zone is read as UTC: quadstore reads it in the server's zone, and keys must not move with that. */
+/** A dateTime without a zone is read as UTC. quadstore uses the server's zone, but keys must not depend on it. */
 const instantOf = (value: string): number => Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
 
 const ordered = (type: string, number: string, datatype: string, value: string): EncodedTerm => ({
@@ -158,15 +156,15 @@ const ordered = (type: string, number: string, datatype: string, value: string):
 });
 const quadLength = (length: number): string => `0${digits(length)}`;
 
-/** The beginning that all GSPO keys of a graph share, and nothing else has (names of graphs never contain U+0000). */
+/** Common prefix of all GSPO keys of a graph, and of no others (graph names never contain U+0000). */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
 
-/** The GSPO keys of all quads. */
+/** Returns the GSPO keys of all quads. */
 export const allQuads = rangeOf(`GSPO${separator}`);
 
 /**
- * The triples as a graph of that name, in the order in which LevelDB sorts their GSPO keys, each once. The graph
- * component of the quads is not looked at.
+ * Returns the triples as a graph of that name, in LevelDB's order of their GSPO keys, without duplicates. Ignores the graph of
+ * the quads.
  * @returns each with its GSPO key
  * @throws LwsError `unsupported-rdf`, `malformed-body`, see `encodeTerm`
  */
@@ -175,34 +173,31 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): { readonly ke
   const found: { readonly key: string; readonly quad: Quad }[] = [];
   for (const quad of quads) found.push({ key: keyOf(quad), quad });
   const order = orderOf(found.map(({ key }) => key));
-  // Fast path: dumps have the triples in order already.
+  // Fast path: dumps are sorted already.
   const isOrdered = found.every(({ key }, index) => index === 0 || order(found[index - 1]!.key, key) < 0);
   if (isOrdered) return found;
   found.sort((a, b) => order(a.key, b.key));
   return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
 }
 
-/** Datatypes of literals that have a language tag. */
+/** Datatypes of literals with a language tag. */
 export const needLanguages: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
 
-/** Whether a literal lacks the language tag that its datatype needs: RDF does not allow it, and no syntax could read it back. */
+/** True if a literal lacks the language tag that its datatype requires: not valid in RDF, and no syntax could read it back. */
 export const lacksLanguage = (term: Term): boolean =>
   term.termType === 'Literal' && term.language === '' && needLanguages.has(term.datatype.value);
 
-/** IRIs whose encoding is cached. */
+/** Maximum number of IRIs with cached encoding. */
 const maxKnown = 50_000;
 
-/** Makes the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
+/** Creates the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
 export function keyEncoder(graph: string): (quad: Quad) => string {
   const prefix = graphPrefix(graph);
   const graphSuffix = `0${digits(graph.length)}`;
   const iris = new Map<string, EncodedTerm>();
   const encode = (term: Term): EncodedTerm => {
     if (lacksLanguage(term))
-      throw new LwsError(
-        'unsupported-rdf',
-        'A literal of rdf:langString has a language tag, or it is none (RDF 1.1 3.3).',
-      );
+      throw new LwsError('unsupported-rdf', 'A literal of type rdf:langString requires a language tag (RDF 1.1 3.3).');
     if (term.termType !== 'NamedNode') return encodeTerm(term);
     let encoded = iris.get(term.value);
     if (!encoded) {
@@ -221,11 +216,11 @@ export function keyEncoder(graph: string): (quad: Quad) => string {
   };
 }
 
-/** The keys alone; see `encodeQuads`. */
+/** Keys only; see `encodeQuads`. */
 export const encodeGraph = (graph: string, quads: Iterable<Quad>): string[] =>
   encodeQuads(graph, quads).map(({ key }) => key);
 
-/** Where the four values of a key of named-node graphs end; the last value reaches to the suffix. */
+/** Ends of the four values of a key; the last value extends to the suffix. */
 export function layoutOf(key: string): { readonly suffixAt: number; readonly ends: readonly [number, number, number] } {
   const suffixAt = suffixStart(key);
   const first = start + lengthAt(key, suffixAt + 1);
@@ -234,13 +229,13 @@ export function layoutOf(key: string): { readonly suffixAt: number; readonly end
   return { suffixAt, ends: [first, second, third] };
 }
 
-/** The GSPO key of the same triple in another graph. */
+/** Returns the GSPO key of the same triple in another graph. */
 export function keyInGraph(gspo: string, graph: string): string {
   const { suffixAt, ends } = layoutOf(gspo);
   return `${graphPrefix(graph)}${gspo.slice(ends[0] + 2, suffixAt)}0${digits(graph.length)}${gspo.slice(suffixAt + 5)}`;
 }
 
-/** The other index keys of the quad that a GSPO key stands for, in the order of `indexNames` after GSPO. */
+/** Returns the other index keys of the quad of a GSPO key, in the order of `indexNames` after GSPO. */
 export function otherKeys(gspo: string): [string, string, string] {
   const { suffixAt, ends } = layoutOf(gspo);
   const g = gspo.slice(start, ends[0] + 2);

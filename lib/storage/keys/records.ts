@@ -1,7 +1,6 @@
 /**
- * The records: what the storage knows of each resource beside its content, and the keys under which they lie.
- * A record's key is its parent and its name, so that a container's members are one ordered range: a listing is one
- * scan, and membership cannot disagree with the records. It must not know HTTP or who asks.
+ * Records: metadata of each resource besides its content, and their keys. A record's key is its parent and its name, so the
+ * members of a container are one sorted range: a listing is one scan, and membership cannot disagree with the records.
  */
 import { randomBytes } from 'node:crypto';
 import type { BlobFacts } from './blob-integrity.js';
@@ -9,24 +8,24 @@ import type { IriRange } from './iri-ranges.js';
 
 export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 
-/** An immutable description of one state of one resource. */
+/** Immutable description of one state of one resource. */
 export interface ResourceRecord {
   readonly iri: string;
   readonly kind: ResourceKind;
-  /** Another one after every change of state, and never the same again; the opaque part of the entity tags (rule 8.1). */
+  /** Changes with every state and is never reused. The opaque part of entity tags (rule 8.1). */
   readonly revision: string;
-  /** The stored media type; for containers the listing's. */
+  /** Stored media type. For containers that of the listing. */
   readonly mediaType: string;
-  /** Bytes: of the content, for RDF of the default Turtle (rule 9.1); 0 for containers. */
+  /** Size in bytes: of the content, or for RDF of the default Turtle (rule 9.1). 0 for containers. */
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly modified: number;
-  /** The state before this one was modified within the same second, so that Last-Modified does not tell the two apart. */
+  /** True if the previous state was modified within the same second, so that Last-Modified does not distinguish them. */
   readonly sharesSecond?: true | undefined;
-  /** The identity that has every mode on it in owner mode (rule 2.8); absent in open mode. */
+  /** Identity that has every mode on it in owner mode (rule 2.8). Absent in open mode. */
   readonly owner?: string;
-  /** Containers: the number of members. */
+  /** Number of members of a container. */
   readonly members?: number;
   /** RDF: the number of triples, and the prefixes that its Turtle is written with. */
   readonly triples?: number;
@@ -102,7 +101,7 @@ export interface KeyRange {
   readonly lt: string;
 }
 
-/** Applies the staged entries of a range to the entries that were found, and returns these. */
+/** Applies the staged entries of a range to the entries found, and returns these. */
 export function layEntries(
   found: Map<string, string>,
   { gte, lt }: KeyRange,
@@ -116,7 +115,7 @@ export function layEntries(
   return found;
 }
 
-/** Every key that begins with the prefix, which must end with U+0000. */
+/** Range of every key with a prefix, which must end with U+0000. */
 export const rangeOf = (prefix: string): KeyRange => ({ gte: prefix, lt: `${prefix.slice(0, -1)}\u0001` });
 
 export function iriOfRecordKey(key: string): string {
@@ -132,23 +131,24 @@ export function writeRecord(record: ResourceRecord): string {
 export const readRecord = (iri: string, value: string): ResourceRecord => ({ iri, ...JSON.parse(value) });
 
 /**
- * The key of an entry: a small value that belongs to a feature, written in the same batch as what it tells of.
- * @param space the feature; @param parts free of U+0000
+ * Key of an entry: a small value of a feature, written in the same batch as the change it belongs to.
+ * @param space the feature
+ * @param parts without U+0000
  */
 export const entryKey = (space: string, ...parts: readonly string[]): string =>
   `E${separator}${[space, ...parts].join(separator)}`;
-/** The range of the entries below some parts. */
+/** Range of the entries below some parts. */
 export const entryRange = (space: string, ...parts: readonly string[]): KeyRange =>
   rangeOf(`${entryKey(space, ...parts)}${separator}`);
-/** The parts of an entry's key, the space first. */
+/** Parts of an entry's key, space first. */
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
 type FactOfStorage = 'version' | 'features' | 'storage' | 'bytes' | 'quads' | 'counted' | 'lines' | 'restoring';
-/** Facts about this data directory alone: another copy of the storage has its own. */
+/** Facts about this data directory only. Other copies of the storage have their own. */
 type FactOfFolder = 'batch' | 'journal' | 'orders' | 'position' | 'row' | 'opened';
-/** Facts of the whole store, and the fate of blobs (see blobs.ts). */
+/** Facts about the whole store, and states of blobs (see blobs.ts). */
 export const metaKey = (name: FactOfStorage | FactOfFolder): string => `M${separator}${name}`;
-/** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */
+/** `B`: the blob belongs to that resource. `G`: nothing refers to the blob any more, and its file must be removed. */
 export const blobKey = (blob: string): string => `B${separator}${blob}`;
 export const garbageKey = (blob: string): string => `G${separator}${blob}`;
 export const allBlobs = (): KeyRange => rangeOf(`B${separator}`);

@@ -1,8 +1,8 @@
-/** The statements of a graph about its own resource, read from the keys without decoding them. */
+/** Statements of a graph about its own resource, read from the keys without decoding them. */
 import { separator, suffixStart } from './key-layout.js';
 import { graphPrefix, layoutOf } from './quad-keys.js';
 
-/** A predicate and an object that is an IRI. */
+/** Predicate and object IRI. */
 export type IriStatement = readonly [predicate: string, object: string];
 
 const keysAtATime = 5_000;
@@ -11,8 +11,8 @@ const keysAtATime = 5_000;
 export type KeySource = readonly string[] | AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
 /**
- * The statements about a resource or a fragment of it that have an IRI as their object, from the GSPO keys of its graph; in
- * blocks, between which the event loop does other work.
+ * Returns the statements about a resource or its fragments with an IRI as object, from the GSPO keys of its graph. Reads in
+ * blocks and yields to the event loop.
  */
 export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerator<IriStatement[]> {
   const read = statementReader(iri);
@@ -27,7 +27,7 @@ export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerat
   }
 }
 
-/** The same synchronously for a short graph, as most are; `undefined` for any other. */
+/** Same, synchronously, for a short graph, the common case; `undefined` for any other. */
 export const ofShortGraph = (iri: string, keys: KeySource): IriStatement[] | undefined =>
   isList(keys) && keys.length <= keysAtATime ? statementsOf(keys, statementReader(iri)) : undefined;
 
@@ -47,14 +47,14 @@ function* slices(keys: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < keys.length; at += keysAtATime) yield keys.slice(at, at + keysAtATime);
 }
 
-/** Reads single keys: gives the statement, or `undefined` when it is not about the resource or a fragment, or its object is no IRI. */
+/** Reads single keys: returns the statement, or `undefined` if it is not about the resource or a fragment, or its object is not an IRI. */
 export function statementReader(iri: string): (key: string) => IriStatement | undefined {
   const about = graphPrefix(iri) + iri;
   const itself = about + separator;
   const fragment = `${about}#`;
   return (key) => {
     if (!key.startsWith(itself) && !key.startsWith(fragment)) return undefined;
-    // The type letters of subject and object: `0` is an IRI.
+    // Type letters of subject and object: `0` is an IRI.
     const suffixAt = suffixStart(key);
     if (key[suffixAt + 5] !== '0' || key[suffixAt + 15] !== '0') return undefined;
     const { ends } = layoutOf(key);

@@ -3,13 +3,13 @@
 import { allRecords, iriOfRecordKey, type ResourceRecord, readRecord } from '../keys/records.js';
 import { entryBlocks, keyBlocks, type Level } from './durable-level.js';
 
-/** All records in blocks, in the order of their keys, of one committed state. */
+/** Yields all records in blocks in key order, of one committed state. */
 export async function* recordBlocks({ level }: { readonly level: Level }): AsyncGenerator<ResourceRecord[]> {
   for await (const entries of entryBlocks(level, allRecords()))
     yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
 }
 
-/** How many resources there are; reads all their keys. */
+/** Counts resources by reading all their keys. */
 export async function countRecords({ level }: { readonly level: Level }): Promise<number> {
   let count = 0;
   for await (const keys of keyBlocks(level, allRecords())) count += keys.length;

@@ -1,6 +1,6 @@
-/** Works on many items, some of them concurrently. */
+/** Processes many items with limited concurrency. */
 
-/** @throws the first error, after the work under way has ended; after an error, no further work begins */
+/** @throws the first error, after the running work has ended; no further work starts after an error */
 export async function forEachConcurrently<T>(
   items: Iterable<T>,
   count: number,

@@ -1,10 +1,10 @@
-/** Whether the disk has room: asked before anything is written, since LevelDB cannot continue after half a batch. */
+/** Free disk space, checked before every write, since LevelDB cannot continue after half a batch. */
 import { statfs } from 'node:fs/promises';
 import { LwsError } from '../../errors.js';
 
-/** With less free space writes are refused: the rest is kept for LevelDB's own files (logs, compactions). */
+/** Writes are rejected below this free space, which is reserved for LevelDB's own files (logs, compactions). */
 const reservedBytes = 32 << 20;
-/** Deletions continue until there is less than this. */
+/** Deletions are rejected below this free space. */
 const leastBytes = 1 << 20;
 
 export class DiskSpace {
@@ -14,8 +14,8 @@ export class DiskSpace {
   constructor(private readonly folder: string) {}
 
   /**
-   * Refuses writes on a nearly full disk. Asks the file system at most once a second.
-   * @param frees a deletion, which may take what is reserved
+   * Rejects writes on an almost full disk. Asks the file system at most once a second.
+   * @param frees a deletion, which may use reserved space
    */
   async assertSome(frees = false): Promise<void> {
     const now = Date.now();
@@ -25,7 +25,7 @@ export class DiskSpace {
       this.free.catch(() => {});
     }
     const least = frees ? leastBytes : reservedBytes;
-    if ((await this.free) < least) throw storageFull(`less than ${least >> 20} MiB are left on the disk`);
+    if ((await this.free) < least) throw storageFull(`less than ${least >> 20} MiB of disk space are left`);
   }
 
   private async freeBytes(): Promise<number> {
@@ -34,19 +34,18 @@ export class DiskSpace {
   }
 
   /**
-   * Refuses a batch that the disk might not take whole: LevelDB writes it into its log, and again into a table.
-   * @param frees the batch only deletes: it needs space in the log alone
+   * Rejects a batch if the disk may not hold it: LevelDB writes it to its log and again to a table.
+   * @param frees the batch only deletes and needs space in the log only
    * @throws LwsError `storage-full`
    */
   async assertFor(bytes: number, frees: boolean): Promise<void> {
     const needed = frees ? bytes + leastBytes : 2 * bytes + reservedBytes;
     if ((await this.freeBytes()) < needed)
-      throw storageFull(`a batch of about ${bytes} bytes needs more space than the disk has`);
+      throw storageFull(`a batch of about ${bytes} bytes needs more disk space than is free`);
   }
 }
 
-const noSpace =
-  'The server has no space left for this write. Nothing was stored; tell the operator, or try again later.';
+const noSpace = 'The server has no disk space for this write. Nothing was stored. Tell the operator, or retry later.';
 
 export const storageFull = (reason: string, cause?: unknown): LwsError =>
   new LwsError('storage-full', noSpace, { reason, cause });

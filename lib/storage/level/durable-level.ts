@@ -1,4 +1,4 @@
-/** LevelDB as the server uses it: opened with clear messages, written in synced batches, read through iterators that are always closed. */
+/** LevelDB with clear error messages, synced batches, and iterators that are always closed. */
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
@@ -9,13 +9,13 @@ import type { KeyRange } from '../keys/records.js';
 import { maxFiles } from './open-files.js';
 import { makeFolders, NewestLog, syncLogs, syncPath } from './synced-files.js';
 
-/** A file that is in the folder of a new LevelDB from before its first file until all files are synced. */
+/** Marker file in the directory of a new LevelDB from before its first file until all files are synced. */
 const mark = 'NEW';
 
 /**
- * Marks an empty folder as that of a new LevelDB.
- * @returns `new` also where an earlier process was interrupted; `maimed` where CURRENT is lost, so that LevelDB would make a new database
- *   and remove the tables of the old one
+ * Marks an empty directory as that of a new LevelDB.
+ * @returns `new` also after an interrupted start; `maimed` if CURRENT is lost, since LevelDB would then create a new database and
+ * remove the tables of the old one
  * @throws the file system's error
  */
 export async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
@@ -29,11 +29,11 @@ export async function beginNew(folder: string): Promise<'new' | 'there' | 'maime
   return 'new';
 }
 
-/** Whether LevelDB cannot be opened because another process has it open. */
+/** True if LevelDB cannot be opened because another process has it open. */
 export const isLocked = (error: unknown): boolean =>
   (error as { cause?: { code?: string } } | undefined)?.cause?.code === 'LEVEL_LOCKED';
 
-/** Opens a new LevelDB; one that an interrupted process left half made is removed and made again. @throws the error of LevelDB */
+/** Opens a new LevelDB. One left incomplete by an interrupted process is removed and created again. @throws the error of LevelDB */
 export async function openNew(level: { open(): Promise<void> }, folder: string): Promise<void> {
   try {
     await level.open();
@@ -44,7 +44,7 @@ export async function openNew(level: { open(): Promise<void> }, folder: string):
   }
 }
 
-/** Removes the mark, after the names of all files are synced: from here on writes may be acknowledged. */
+/** Removes the marker after all file names are synced: from here on writes may be acknowledged. */
 export async function endNew(folder: string): Promise<void> {
   await syncPath(dirname(folder));
   await rm(join(folder, mark), { force: true });
@@ -54,43 +54,43 @@ export async function endNew(folder: string): Promise<void> {
 export type Level = AbstractLevel<string | Buffer | Uint8Array, string, string>;
 export type LevelSnapshot = AbstractSnapshot;
 
-/** The store cannot be opened; the message is for the operator and says what to do. */
+/** The store cannot be opened. The message tells the operator what to do. */
 export class StoreUnavailableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'StoreUnavailableError';
   }
 
-  /** Another process has it open. */
+  /** True if another process has it open. */
   get isLocked(): boolean {
     return isLocked(this.cause);
   }
 }
 
-/** The newest log of each LevelDB that this thread has open. */
+/** Newest log of each LevelDB open in this thread. */
 const newestLogs = new WeakMap<object, NewestLog>();
 
 /**
- * Opens (or creates) the LevelDB in a folder. Its files have their names on the disk when this returns.
- * @param isOneOfMany while it is small, it takes little memory, and its log is soon read
- * @throws StoreUnavailableError when another process holds it, it cannot be written, or it is damaged
+ * Opens or creates the LevelDB in a directory. Its file names are durable when this returns.
+ * @param isOneOfMany uses little memory while it is small, and a short log
+ * @throws StoreUnavailableError if another process has it open, it cannot be written, or it is damaged
  */
 export async function openLevel(folder: string, isOneOfMany = false): Promise<Level> {
   const isSmall = isOneOfMany && (await sizeOf(folder)) < smallBytes;
-  // A larger write buffer than LevelDB's 4 MiB makes compactions rarer (a sixth less work per write at 32 than at 16);
-  // up to twice this may be in memory.
+  // A larger write buffer than LevelDB's 4 MiB makes compactions rarer (a sixth less work per write at 32 than at 16). Up to
+  // twice this may be in memory.
   const level = new ClassicLevel<string, string>(folder, {
     keyEncoding: 'utf8',
     valueEncoding: 'utf8',
     cacheSize: isSmall ? 2 << 20 : affordable(16 << 20),
     writeBufferSize: isSmall ? 4 << 20 : affordable(32 << 20),
-    // LevelDB's default of 1000 may be all the files that the process may open.
+    // LevelDB's default of 1000 may be the limit of open files of the process.
     maxOpenFiles: isSmall ? 64 : Math.min(1000, maxFiles() >> 2),
     multithreading: true,
   });
   try {
     const state = await beginNew(folder);
-    if (state === 'maimed') throw new Error('it has lost its file CURRENT');
+    if (state === 'maimed') throw new Error('its file CURRENT is missing');
     await (state === 'new' ? openNew(level, folder) : level.open());
     const log = new NewestLog(folder);
     newestLogs.set(level, log);
@@ -104,11 +104,11 @@ export async function openLevel(folder: string, isOneOfMany = false): Promise<Le
 }
 
 /**
- * Closes a LevelDB, with all that reads through it, and opens it again, which repairs its log.
- * @throws the error of LevelDB, and then it is closed; Error when another thread kept it open
+ * Closes and reopens the database, which replays its log.
+ * @throws the LevelDB error, the database is then closed; Error if another thread kept it open
  */
 export async function reopenLevel(level: Level): Promise<void> {
-  // LevelDB writes the name of a new MANIFEST into CURRENT whenever it opens, so an unchanged file shows that it did not.
+  // LevelDB writes the name of a new MANIFEST to CURRENT on every open, so an unchanged file shows that it was not reopened.
   const readCurrent = async (): Promise<string | undefined> =>
     level instanceof ClassicLevel ? readFile(join(level.location, 'CURRENT'), 'utf8') : undefined;
   const before = await readCurrent();
@@ -116,24 +116,24 @@ export async function reopenLevel(level: Level): Promise<void> {
   await level.open();
   await newestLogs.get(level)?.settle();
   if (before !== undefined && (await readCurrent()) === before)
-    throw new Error('The database was not opened again, because a thread has not let go of it.');
+    throw new Error('The database was not reopened, because a thread still uses it.');
 }
 
-/** Returns when everything is on the disk that was written before, synced or not. @throws the file system's error */
+/** Resolves when all earlier writes are on disk, synced or not. @throws the file system's error */
 export async function syncLevel(level: Level): Promise<void> {
   if (level instanceof ClassicLevel) await syncLogs(level.location);
 }
 
 const smallBytes = 64 << 20;
 
-/** Bytes of the files in a folder; 0: it is not there. */
+/** Total size of the files in a directory; 0 if it does not exist. */
 async function sizeOf(folder: string, isWanted: (name: string) => boolean = () => true): Promise<number> {
   const files = (await readdir(folder).catch(() => [])).filter(isWanted);
   const sizes = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Bytes of LevelDB's log, which LevelDB copies into tables when it opens. */
+/** Size of LevelDB's log, which LevelDB copies to tables when it opens. */
 export async function sizeOfLog(level: Level): Promise<number> {
   if (!(level instanceof ClassicLevel)) return 0;
   return sizeOf(level.location, (name) => name.endsWith('.log'));
@@ -143,12 +143,12 @@ const isNotOpen = (error: unknown): boolean =>
   /^LEVEL_\w+_NOT_OPEN$/.test(String((error as { code?: unknown } | undefined)?.code));
 
 export const beingOpened = (cause?: unknown): LwsError =>
-  tooBusy('The storage is being opened again. Try again in a moment.', 2, { cause });
+  tooBusy('The storage is being reopened. Retry in a few seconds.', 2, { cause });
 
-/** The error for a read that the closing of LevelDB interrupted: `too-busy`. Any other error as it is. */
+/** Returns the error for a read interrupted by closing LevelDB: `too-busy`. Other errors stay unchanged. */
 export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);
 
-/** Whether an error, or what caused it, is that LevelDB found its files damaged or missing. */
+/** True if LevelDB found its files damaged or missing. */
 export function isDamage(error: unknown): boolean {
   const { code, message, cause } = (error ?? {}) as NodeJS.ErrnoException & { cause?: unknown };
   return code === 'LEVEL_CORRUPTION' || /^Corruption: /.test(message ?? '') || (cause !== undefined && isDamage(cause));
@@ -165,7 +165,7 @@ function explain(folder: string, error: unknown): string {
   if (isLocked(error))
     return `The storage in ${folder} is in use by another process. Stop that server first, or choose another lws.data-dir.`;
   if (/no space/i.test(text)) return `The disk that holds ${folder} is full. Free some space and start again.`;
-  return `The storage in ${folder} cannot be opened: ${text}. Nothing was changed; restore it from a backup if it is damaged.`;
+  return `The storage in ${folder} cannot be opened: ${text}. Nothing was changed. If it is damaged, restore it from a backup.`;
 }
 
 /** Receives the operations of a batch. */
@@ -174,28 +174,28 @@ export interface BatchWriter {
   del(key: string): unknown;
 }
 
-/** Stands for an empty value: classic-level 3.0.0 never frees one, 32 bytes with each key of a quad. */
+/** Stands for an empty value: classic-level 3.0.0 leaks empty values, 32 bytes for each key of a quad. */
 const noValue = '\u0000';
-/** A value read from LevelDB, as it was given to the batch: `noValue` becomes the empty string again. */
+/** Converts a stored value back: `noValue` becomes the empty string. */
 export const givenValue = <T extends string | undefined>(value: T): T => (value === noValue ? '' : value) as T;
 
-/** The checked `put` of abstract-level costs four times what LevelDB's own takes, and our keys are strings by type. */
+/** abstract-level's checked `put` costs four times as much as LevelDB's own, and our keys are strings by type. */
 function uncheckedWriter(batch: unknown): BatchWriter {
   const raw = batch as { _put(key: string, value: string): void; _del(key: string): void };
   return { put: (key, value) => raw._put(key, value || noValue), del: (key) => raw._del(key) };
 }
 
 /**
- * Writes one atomic batch and returns when it is on the disk (`sync`: quadstore's own writes are not synced).
- * `fill` may be asynchronous, so that a large batch is built in slices.
- * @param last an entry that every batch writes, through the checked interface: abstract-level takes a batch without
- *   such an operation for empty and would not write it
+ * Writes one atomic batch and returns when it is on disk (`sync`: quadstore's own writes are not synced). `fill` may be
+ * asynchronous, so that a large batch is built in slices.
+ * @param last an entry that every batch writes through the checked interface: abstract-level would treat a batch without one as
+ * empty and not write it
  */
 export function writeBatch(level: Level, fill: Fill, last: Last): Promise<void> {
   return write(level, { fill, last, sync: true });
 }
 
-/** The same without a sync, for data that can be restored from elsewhere: a power cut may take any of these batches. */
+/** Same without sync, for data that can be restored from elsewhere: a power cut may lose any of these batches. */
 export function writeUnsynced(level: Level, fill: Fill, last: Last): Promise<void> {
   return write(level, { fill, last, sync: false });
 }
@@ -222,7 +222,7 @@ async function write(level: Level, { fill, last, sync }: { fill: Fill; last: Las
   await batch.write(last(), { sync });
 }
 
-/** A batch that can be filled before it is known whether it is going to be written; `write` or `close` ends it. */
+/** A batch that can be filled before it is known if it will be written. `write` or `close` ends it. */
 export class PreparedBatch {
   private readonly batch;
   readonly writer: BatchWriter;
@@ -256,13 +256,13 @@ const entriesAtATime = 1000;
 export interface PageOptions {
   readonly snapshot?: LevelSnapshot;
   readonly limit?: number;
-  /** From the last key to the first. */
+  /** Reverse order. */
   readonly reverse?: boolean;
 }
 
 /**
- * The keys of a range in blocks. The iterator is closed however the loop ends, and a read error is thrown, never taken
- * for the end. A block may be short: LevelDB ends one after a number of bytes; only an empty block is the end.
+ * Yields the keys of a range in blocks. The iterator is always closed, and a read error is thrown, never treated as the end. A
+ * block may be short, since LevelDB ends it after a number of bytes. Only an empty block is the end.
  */
 export async function* keyBlocks(level: Level, range: KeyRange, options: PageOptions = {}): AsyncGenerator<string[]> {
   const iterator = level.keys({ ...range, ...options, ...block });
@@ -277,7 +277,7 @@ export async function* keyBlocks(level: Level, range: KeyRange, options: PageOpt
   }
 }
 
-/** Like `keyBlocks`, with the values. */
+/** Like `keyBlocks`, with values. */
 export async function* entryBlocks(
   level: Level,
   range: KeyRange,

@@ -1,17 +1,17 @@
 /**
- * A cursor over entries in the order of their keys, which can leap ahead. It reads in blocks, and answers from a block without waiting, so
- * that a merge of many thousand entries is not as many promises.
+ * Cursor over entries in key order that can skip ahead. It reads in blocks and answers from a block synchronously, so that a
+ * merge of many thousand entries creates few promises.
  */
 
 import type { KeyRange } from '../keys/records.js';
 import { block, type Level, type LevelSnapshot } from './durable-level.js';
 
-/** A sorted stream of texts. `seek` gives the first text that is not below `target`; a promise when it has to be read. */
+/** A sorted stream of strings. `seek` returns the first string not below `target`, or a promise if it must be read. */
 export interface SortedStream {
   seek(target: string): string | undefined | Promise<string | undefined>;
 }
 
-/** Entries are read in blocks: small at first and after a leap, larger with each block that is read without one. */
+/** Block sizes: small at first and after a skip, larger with each block read in sequence. */
 const smallestBlock = 32;
 const largestBlock = 1000;
 
@@ -28,7 +28,7 @@ export class EntryCursor implements SortedStream {
     this.iterator = level.keys({ ...range, snapshot, ...block });
   }
 
-  /** The text at the cursor; only defined when the last `seek` was answered at once or waited for. */
+  /** String at the cursor; defined only after `seek` returned or resolved. */
   get head(): string | undefined {
     return this.block[this.at];
   }
@@ -48,7 +48,7 @@ export class EntryCursor implements SortedStream {
 
   private async read(target: string): Promise<string | undefined> {
     for (let missed = false; ; missed = true) {
-      // Reads the next block first, which mostly has the target; when all of it lies below the target, leaps.
+      // Reads the next block, which usually contains the target. If all of it is below the target, skips ahead.
       if (missed) this.iterator.seek(this.prefix + target);
       this.size = missed ? smallestBlock : Math.min(largestBlock, this.size * 2);
       const keys = await this.iterator.nextv(this.size);
@@ -64,7 +64,7 @@ export class EntryCursor implements SortedStream {
   }
 }
 
-/** A stream over texts in memory, which are in order. */
+/** A stream over sorted strings in memory. */
 export class ListStream implements SortedStream {
   private at = 0;
 
@@ -75,13 +75,13 @@ export class ListStream implements SortedStream {
     return this.texts[this.at];
   }
 
-  /** Where a string is, or would be. */
+  /** Index of a string, or of its insertion point. */
   indexOf(text: string): number {
     return lowerBound(this.texts, text, 0);
   }
 }
 
-/** The index of the first text that is not below `target`, at or after `from`, where the answer mostly lies near. */
+/** Index of the first string not below `target`, from `from` on; usually near it. */
 function lowerBound(texts: readonly string[], target: string, from: number): number {
   let step = 1;
   let low = from;

@@ -1,17 +1,17 @@
-/** How many files and sockets the process may have open: LevelDB and the server share this number. */
+/** Limit of open files and sockets, shared by LevelDB and the server. */
 import { readFileSync } from 'node:fs';
 
-/** The limit of open files where the system does not say it. */
+/** Limit if the system does not report one. */
 const usualFiles = 1024;
 
-/** The most files and sockets that this process may have open. */
+/** Maximum number of open files and sockets of this process. */
 export function maxFiles(): number {
   try {
-    // Node has raised the soft limit to the hard one.
+    // Node has raised the soft limit to the hard limit.
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return soft === undefined ? usualFiles : Number(soft);
   } catch {
-    // Another system than Linux.
+    // Not Linux.
     return usualFiles;
   }
 }

@@ -1,13 +1,13 @@
 /**
- * A file beside the database that says with which indexes quadstore opens it, for other programs: the package asks for them, and does not
- * find quads in one that is not kept. Nothing here reads it.
+ * File beside the database with the indexes for quadstore, for other programs: the package must be told, and finds no quads in an
+ * index that is not maintained. Nothing here reads it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type IndexSet, quadstoreIndexes } from '../keys/index-set.js';
 import { writeWhole } from './synced-files.js';
 
-/** Writes the file where it says something else. */
+/** Writes the file if its content differs. */
 export function noteIndexes(
   folder: string,
   orders: IndexSet,
@@ -18,6 +18,6 @@ export function noteIndexes(
   try {
     if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeWhole(file, text);
   } catch (error) {
-    onTrouble('quadstore.json, which tells other programs of the indexes, could not be written.', error);
+    onTrouble('quadstore.json, which lists the indexes for other programs, could not be written.', error);
   }
 }

@@ -1,4 +1,4 @@
-/** What counts against the quota (rule 10.3): the content of resources, and entries with data that clients send (`countedSpaces`). */
+/** Data counted against the quota (rule 10.3): the content of resources, and entries with data sent by clients (`countedSpaces`). */
 import { LwsError } from '../../errors.js';
 import { entryKey, entryRange, metaKey } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
@@ -6,12 +6,12 @@ import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBat
 const countedSpaces = ['links', 'acl', 'access-requests', 'access-grants', 'subscriptions'];
 const prefixes = countedSpaces.map((space) => entryKey(space, ''));
 
-/** Whether the value of an entry counts against the quota. */
+/** True if the value of an entry counts against the quota. */
 export const isCounted = (key: string): boolean => prefixes.some((prefix) => key.startsWith(prefix));
 
 export const sizeOfEntry = (value: string | undefined): number => (value === undefined ? 0 : Buffer.byteLength(value));
 
-/** Bytes of all entries that count. */
+/** Total size of all counted entries in bytes. */
 export async function countEntries(level: Level, snapshot?: LevelSnapshot): Promise<number> {
   let bytes = 0;
   for (const space of countedSpaces)
@@ -20,10 +20,10 @@ export async function countEntries(level: Level, snapshot?: LevelSnapshot): Prom
   return bytes;
 }
 
-/** The counter of a store: bytes of contents and of the entries that count. */
+/** Counter of a store: bytes of content and of counted entries. */
 export const readCounter = async (level: Level): Promise<number> => Number((await level.get(metaKey('bytes'))) ?? 0);
 
-/** The counter of a store of format 1 may lack the entries: adds them, once. */
+/** The counter of a format 1 store may lack the entries. Adds them once. */
 export async function countEarlierEntries(level: Level): Promise<void> {
   if ((await level.get(metaKey('counted'))) !== undefined) return;
   const all = (await readCounter(level)) + (await countEntries(level));
@@ -34,5 +34,5 @@ export async function countEarlierEntries(level: Level): Promise<void> {
 export const quotaExceeded = (): LwsError =>
   new LwsError(
     'quota-exceeded',
-    'The storage has no room for this (lws.quota.max-bytes). Delete something first; nothing was stored.',
+    'The quota of the storage is exhausted (lws.quota.max-bytes). Delete something first. Nothing was stored.',
   );

@@ -2,7 +2,7 @@
 import { ClassicLevel } from 'classic-level';
 import type { Level } from './durable-level.js';
 
-/** Opens it, which takes a tenth of a millisecond. @throws the error of LevelDB */
+/** Opens it in about a tenth of a millisecond. @throws the error of LevelDB */
 export async function openShared(folder: string): Promise<Level> {
   const encodings = { keyEncoding: 'utf8', valueEncoding: 'utf8' } as const;
   const level = new ClassicLevel<string, string>(folder, {
@@ -14,5 +14,5 @@ export async function openShared(folder: string): Promise<Level> {
   return level as unknown as Level;
 }
 
-/** Directory of a LevelDB on the disk. */
+/** Directory of the LevelDB. */
 export const folderOf = (level: Level): string => (level as unknown as ClassicLevel).location;

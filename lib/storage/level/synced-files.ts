@@ -1,4 +1,4 @@
-/** Makes names of files durable: the sync of a file does not write its name, only the sync of its folder does. */
+/** Makes file names durable: syncing a file does not write its name, only syncing its directory does. */
 import {
   closeSync,
   existsSync,
@@ -14,7 +14,7 @@ import {
 import { open, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Returns when a file, or the names in a folder, are on the disk. @throws the file system's error */
+/** Resolves when a file, or the names in a directory, are on disk. @throws the file system's error */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -25,8 +25,9 @@ export async function syncPath(path: string): Promise<void> {
 }
 
 /**
- * Creates a folder of mode 0700 and its missing parents. Node's recursive mkdir never returns below /proc, where the kernel answers ENOENT.
- * @returns the topmost folder that was created
+ * Creates a directory of mode 0700 and its missing parents. Node's recursive mkdir never returns below /proc, where the kernel
+ * returns ENOENT.
+ * @returns the topmost created directory
  * @throws the file system's error
  */
 export function makeFolders(folder: string): string | undefined {
@@ -42,14 +43,14 @@ export function makeFolders(folder: string): string | undefined {
   return first ?? made;
 }
 
-/** Makes a folder of mode 0700, and those above it. Returns when their names are on the disk. @throws the file system's error */
+/** Creates a directory of mode 0700 and its parents. Resolves when their names are on disk. @throws the file system's error */
 export async function makeFolder(folder: string): Promise<void> {
   const first = makeFolders(folder);
   for (let at = folder; first !== undefined && at.startsWith(first); at = dirname(at)) await syncPath(dirname(at));
 }
 
 /**
- * Writes a file of mode 0600 atomically: a reader finds either the old or all of the new text, after a power cut too.
+ * Writes a file of mode 0600 atomically: readers find either the old or the new content, also after a power cut.
  * @throws the file system's error
  */
 export function writeWhole(file: string, content: string | readonly Uint8Array[]): void {
@@ -73,16 +74,16 @@ export function writeWhole(file: string, content: string | readonly Uint8Array[]
 const descriptors = '/proc/self/fd';
 const isLog = (name: string): boolean => name.endsWith('.log');
 
-/** The log that LevelDB writes to in a folder. LevelDB begins a new one when it is long, and does not sync the name of the new file. */
+/** The log that LevelDB writes to. LevelDB starts a new one when it is long, without syncing the name of the new file. */
 export class NewestLog {
-  /** The newest log when the folder was last synced, and the link in /proc that shows whether it is still the open one. */
+  /** Newest log at the last directory sync, and its link in /proc that shows if it is still open. */
   private synced: { readonly name: string | undefined; readonly link?: string } | undefined;
 
   constructor(private readonly folder: string) {}
 
   /**
-   * Returns when the name of the newest log, at the time of the call, is on the disk. While LevelDB still has the synced log open, nothing is
-   * to be done, which the link shows in a few microseconds.
+   * Resolves when the name of the newest log at the time of the call is on disk. If LevelDB still has the synced log open,
+   * nothing is needed, which the link shows in a few microseconds.
    */
   async settle(): Promise<void> {
     if (this.synced?.link !== undefined && targetOf(this.synced.link) === this.synced.name) return;
@@ -104,7 +105,7 @@ export class NewestLog {
   }
 }
 
-/** The path of the file that a descriptor is of; `undefined` when it is closed. */
+/** Path of a descriptor's file; `undefined` if it is closed. */
 function targetOf(link: string): string | undefined {
   try {
     return readlinkSync(link);
@@ -114,11 +115,11 @@ function targetOf(link: string): string | undefined {
   }
 }
 
-/** Returns when everything that was written to LevelDB before is on the disk, in whichever of its logs it is. */
+/** Resolves when all earlier writes to LevelDB are on disk, in any of its logs. */
 export async function syncLogs(folder: string): Promise<void> {
   for (const name of (await readdir(folder)).filter(isLog))
     await syncPath(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-      // LevelDB removes a log when its content is in a table, which is synced.
+      // LevelDB removes a log after its content is in a synced table.
       if (error.code !== 'ENOENT') throw error;
     });
   await syncPath(folder);

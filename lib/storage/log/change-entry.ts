@@ -1,18 +1,18 @@
-/** The events of a batch as the log of changes keeps them: JSON of arrays, which is short, since each write adds an entry. Pure. */
+/** Events of a batch in the log of changes: compact JSON arrays, since each write adds an entry. */
 
 import { type ResourceKind, rangeOf } from '../keys/records.js';
 import type { Announcement, EventStamp, StagedChange } from './changes.js';
 
 const space = 'L\u0000';
-/** Positions are padded to so many digits, so that keys have the order of the numbers. */
+/** Positions are padded to this number of digits, so that keys sort like numbers. */
 const digits = 16;
 
-/** The key of an entry. @param position the position of its last event */
+/** Key of an entry. @param position position of its last event */
 export const changeKey = (position: number): string => space + String(position).padStart(digits, '0');
 export const positionOfKey = (key: string): number => Number(key.slice(space.length));
 export const allChanges = () => rangeOf(space);
 
-/** What is kept of a resource that changed. */
+/** Stored facts about a changed resource. */
 export interface ChangedResource {
   readonly iri: string;
   readonly kind: ResourceKind;
@@ -20,33 +20,33 @@ export interface ChangedResource {
   readonly owner?: string;
 }
 
-/** One event that was committed. */
+/** A committed event. */
 export interface LoggedEvent {
   readonly position: number;
-  /** The subject whose request it was. */
+  /** Subject of the request. */
   readonly actor: string | undefined;
   readonly what: LoggedChange | (Omit<Announcement, 'inboxes'> & EventStamp);
 }
 
-/** What happened to a resource: a `ResourceChange` with less of each record. */
+/** Change of a resource: a `ResourceChange` with less of each record. */
 export interface LoggedChange extends EventStamp {
   readonly before?: ChangedResource;
   readonly after?: ChangedResource;
   readonly readers?: string | undefined;
 }
 
-/** Positions follow the clock: so many are available in each millisecond. */
+/** Positions follow the clock. This many are available per millisecond. */
 export const positionsPerMs = 64;
 
 const verbs = ['create', 'update', 'delete', 'announce'] as const;
 const kinds: readonly ResourceKind[] = ['container', 'rdf', 'json', 'binary'];
-/** Values that are absent at the end of a row are left out; before others, 0 stands for an absent one. */
+/** Absent values at the end of a row are omitted; before others they are 0. */
 type Row = readonly [
-  /** The position of the entry minus that of the event. */
+  /** Position of the entry minus that of the event. */
   offset: number,
   /** Four times the index in `verbs`, plus the index in `kinds`. */
   code: number,
-  /** Relative to the storage's IRI; another IRI comes after a space. */
+  /** Relative to the storage's IRI. Another IRI follows a space. */
   iri: string,
   event: string,
   /** Its position minus the first one of its millisecond. */
@@ -57,7 +57,7 @@ type Row = readonly [
   readers?: string | 0,
 ];
 
-/** An event that is to be kept. */
+/** An event to be stored. */
 export interface NewEvent {
   readonly position: number;
   readonly actor: string | undefined;
@@ -67,15 +67,15 @@ export interface NewEvent {
 export interface EntryOptions {
   /** The storage's IRI. */
   readonly storage: string;
-  /** The last position of the entry before it: no other events lie between. */
+  /** Last position of the previous entry: no other events are in between. */
   readonly previous: number;
-  /** Characters of all earlier entries, also removed ones. */
+  /** Total length of all earlier entries, including removed ones, in characters. */
   readonly written: number;
 }
 
 const stampPrefix = 'urn:uuid:';
 
-/** The text of a row, put together by hand: each write makes one. */
+/** Row as text, assembled by hand since each write creates one. */
 function rowOf({ position, actor, what }: NewEvent, end: number, storage: string): string {
   const isAnnouncement = 'inboxes' in what;
   const { iri, kind, types, owner }: ChangedResource = isAnnouncement
@@ -92,13 +92,13 @@ function rowOf({ position, actor, what }: NewEvent, end: number, storage: string
   return `${row}]`;
 }
 
-/** An entry of some events in their order, whose key is that of the last one's position. */
+/** Creates an entry of events in order. Its key has the position of the last one. */
 export function writeEntry(events: readonly NewEvent[], { written, previous, storage }: EntryOptions): string {
   const end = events.at(-1)!.position;
   return `[${written},${previous},[${events.map((event) => rowOf(event, end, storage)).join()}]]`;
 }
 
-/** The `written` of an entry, without parsing the rest. */
+/** Reads `written` of an entry without parsing the rest. */
 export const writtenBefore = (value: string): number => Number.parseInt(value.slice(1), 10);
 
 export interface LogEntry {
@@ -106,7 +106,7 @@ export interface LogEntry {
   readonly events: readonly LoggedEvent[];
 }
 
-/** @param storage its IRI @throws Error for what is no entry */
+/** @param storage its IRI @throws Error for an invalid entry */
 export function readEntry([key, value]: readonly [key: string, value: string], storage: string): LogEntry {
   const [, previous, rows] = JSON.parse(value) as [number, number, Row[]];
   const end = positionOfKey(key);
@@ -114,7 +114,7 @@ export function readEntry([key, value]: readonly [key: string, value: string], s
     const position = end - row[0];
     return { position, actor: row[6] || undefined, what: whatOf(row, position, storage) };
   });
-  if (!(previous < events[0]!.position)) throw new Error('The entry begins before it does.');
+  if (!(previous < events[0]!.position)) throw new Error('The entry begins before its predecessor ends.');
   return { previous, events };
 }
 
@@ -135,6 +135,6 @@ function whatOf(row: Row, position: number, storage: string): LoggedEvent['what'
     case 'announce':
       return { id: iri, types: types === 0 ? [] : types, ...stamp };
     default:
-      throw new Error('The entry has an event that nobody knows.');
+      throw new Error('The entry contains an unknown event.');
   }
 }

@@ -1,26 +1,24 @@
-/** What a transaction tells the listeners of the store. */
+/** Reports of a transaction to the listeners of the store. */
 import { randomUUID } from 'node:crypto';
 import type { ResourceRecord } from '../keys/records.js';
 
-/** An event that the storage itself sends to named inboxes, besides the subscribers. */
+/** An event that the storage sends to named inboxes in addition to subscribers. */
 export interface Announcement {
-  /** The IRI of the document that was created. */
+  /** IRI of the created document. */
   readonly id: string;
   readonly types: readonly string[];
   readonly inboxes: readonly string[];
 }
 
-/**
- * What happened to one resource. When a container's membership changes, only the member has a change.
- */
+/** Change of one resource. If a container's membership changes, only the member has a change. */
 export interface ResourceChange {
-  /** Absent: it was created. */
+  /** Absent if it was created. */
   readonly before?: ResourceRecord;
-  /** Absent: it was deleted. */
+  /** Absent if it was deleted. */
   readonly after?: ResourceRecord;
 }
 
-/** Id and time of an event: the same for every receiver, whichever server sends it. */
+/** Id and time of an event: the same for every receiver and on every server. */
 export interface EventStamp {
   /** Its id, a `urn:uuid:`. */
   readonly event: string;
@@ -28,9 +26,9 @@ export interface EventStamp {
   readonly at: number;
 }
 
-/** A change with its stamp, as listeners get it. */
+/** A change with its stamp, as passed to listeners. */
 export interface StagedChange extends ResourceChange, EventStamp {
-  /** Who may read the resource, as authorization wrote it down: it is asked again when the resource is gone (`Question.gone`). */
+  /** Readers of the resource as recorded by authorization, used after its deletion (`Question.gone`). */
   readers?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Turns the changes of a transaction into the operations of a batch. */
+/** Converts the changes of a transaction to batch operations. */
 
 import type { IndexSet } from '../keys/index-set.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from '../keys/records.js';
@@ -6,10 +6,10 @@ import type { BatchWriter } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
 
 const quadsAtATime = 250;
-/** Gives the event loop to other work once. */
+/** Yields to the event loop once. */
 export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Writes a transaction's changes into a batch, in slices that leave the event loop to others. @param orders as the batch leaves them */
+/** Writes a transaction's changes into a batch, in slices that yield to the event loop. @param orders indexes after the batch */
 export async function fillBatch(batch: BatchWriter, transaction: Transaction, orders: IndexSet): Promise<void> {
   for (const [iri, record] of transaction.records) {
     if (record) batch.put(recordKey(iri), writeRecord(record));
@@ -40,20 +40,20 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction, or
   }
 }
 
-/** How many quads more a store has after a transaction. */
+/** Change of the number of quads by a transaction. */
 export function quadsOf({ graphs, hidden }: Transaction): number {
   let quads = 0;
   for (const { added, removed } of hidden.values()) quads += added.length - removed.length;
-  // Graphs that are hidden from here on, or were, are counted where their quads are written.
+  // Staged graphs are counted when their quads are written.
   for (const { added, removed, triples, isPartners } of graphs.values())
     quads += isPartners ? triples.after - triples.before : added.length - removed.length;
   return quads;
 }
 
-/** Bytes of a record, about. */
+/** Approximate size of a record in bytes. */
 const recordBytes = 500;
 
-/** About how many bytes a transaction's batch has. */
+/** Approximate size of a transaction's batch in bytes. */
 export function sizeOfBatch(
   { records, entries, graphs, hidden, batchWriter }: Transaction,
   { width }: IndexSet,

@@ -1,21 +1,21 @@
-/** Another thread that writes a batch in the place of the commit queue. */
+/** Another thread that writes a batch instead of the commit queue. */
 
 import type { IndexSet } from '../keys/index-set.js';
 import type { BatchWriter } from '../level/durable-level.js';
 
-/** A thread that fills and writes the batch of a transaction, since it holds most of the content. */
+/** Thread that fills and writes the batch of a transaction, since it holds most of the content. */
 export interface BatchPartner {
-  /** Bytes of the GSPO keys of its own part. */
+  /** Size of the GSPO keys of its own part, in bytes. */
   readonly bytes: number;
   /**
    * Writes one atomic, synced batch of its own part and these operations.
-   * @param operations keys with their values; `null`: the key is removed
-   * @param orders in which its quads are put
+   * @param operations keys with values; `null` removes the key
+   * @param orders indexes for its quads
    */
   write(operations: readonly (readonly [key: string, value: string | null])[], orders: IndexSet): Promise<void>;
 }
 
-/** Has a partner write its own part, the operations of `fill`, and a last operation, in one batch. */
+/** Makes the writer write its own part, the operations of `fill` and a last operation in one batch. */
 export async function writeWithPartner(
   { partner, orders }: { readonly partner: BatchPartner; readonly orders: IndexSet },
   fill: (batch: BatchWriter) => Promise<void>,

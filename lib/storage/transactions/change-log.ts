@@ -1,7 +1,7 @@
 /**
- * The log of changes: the events of the last day in commit order, for clients that were not connected. An entry is written in the batch
- * of the changes that it tells of. Positions grow with every event, also over restarts and back-ups, since they follow the clock; all servers
- * of a storage give an event the same position. It must not know who may read it.
+ * Log of changes: the events of the last day in commit order, for clients that reconnect. Entries are written in the batch of
+ * their changes. Positions follow the clock, so they grow also over restarts and backups. All servers of a storage give an event
+ * the same position.
  */
 
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -22,41 +22,41 @@ import {
 import type { Transaction } from './transaction.js';
 
 const keptMs = 24 * 3600_000;
-/** Characters that all kept entries may have together. */
+/** Maximum total length of retained entries, in characters. */
 const keptLength = 64 << 20;
-/** Outdated entries are removed each time that so many milliseconds have passed or so many characters were written. */
+/** Outdated entries are removed after this time in milliseconds, or after this many characters were written. */
 const [sweepMs, sweepLength] = [10 * 60_000, 4 << 20];
 const eventsOfEntry = 500;
-/** How much the clocks of servers may differ; with a larger difference a client may miss an event. */
+/** Allowed difference of server clocks. With a larger difference a client may miss an event. */
 const clocksDifferMs = 60_000;
 
-/** The beginning of a batch's name that shows that a server with a change log wrote the batch. */
+/** Prefix of a batch name that marks a server version with a change log. */
 export const loggedBatch = 'log ';
 
-/** A position that is less than that of every event at or after a time (milliseconds since the epoch). */
+/** Returns a position before every event at or after a time (milliseconds since the epoch). */
 export const positionBefore = (ms: number): number => Math.max(0, ms * positionsPerMs - 1);
 
 const newestOf = async (level: Level): Promise<readonly [key: string, value: string] | undefined> =>
   (await level.iterator({ ...allChanges(), reverse: true, limit: 1 }).all())[0];
 
 export interface ChangeLogOptions {
-  /** Other servers write the storage as well. */
+  /** True if other servers write the storage too. */
   readonly hasOthers?: boolean;
   readonly clock?: () => number;
   readonly onTrouble?: (message: string, error: unknown) => void;
 }
 
 export class ChangeLog {
-  /** The last position that was given out. */
+  /** Last assigned position. */
   private last: number;
-  /** The position of the last event that is on the disk. */
+  /** Position of the last event on disk. */
   committed: number;
-  /** The last position of the newest entry, and how many characters all entries so far have had. */
+  /** Last position of the newest entry, and total length of all entries so far. */
   previous: number;
   written = 0;
   private swept = { at: 0, written: 0 };
   private sweeping: Promise<void> | undefined;
-  /** Entries up to this key are removed: LevelDB would scan over their tombstones. */
+  /** Entries up to this key were removed. Scans start after it to avoid their tombstones. */
   private from = allChanges().gte;
   private readonly clock: () => number;
 
@@ -72,12 +72,12 @@ export class ChangeLog {
     this.previous = begins;
   }
 
-  /** Continues the log of an earlier process. @param storage the storage's IRI; one without a root resource has had no events */
+  /** Continues the log of an earlier process. @param storage the storage's IRI; without a root resource there were no events */
   static async open(level: Level, storage: string, options: ChangeLogOptions): Promise<ChangeLog> {
     const newest = await newestOf(level);
     const end = newest ? positionOfKey(newest[0]) : 0;
     const isNew = (await level.get(recordKey(storage))) === undefined;
-    // An earlier version of the server, without a log, may have written since: then the log has a gap.
+    // An earlier server version without a log may have written since. The log then has a gap.
     const isWhole = newest && (await level.get(metaKey('batch')))?.startsWith(loggedBatch) !== false;
     const now = (options.clock ?? Date.now)() * positionsPerMs;
     const begins = isNew || isWhole ? end : Math.max(end + 1, now);
@@ -86,7 +86,7 @@ export class ChangeLog {
     return log;
   }
 
-  /** Gives the events of a transaction their positions, or notes those that another server gave them. */
+  /** Assigns positions to the events of a transaction, or records those assigned by another server. */
   number(tx: Transaction): void {
     const count = tx.changes.length + tx.announcements.length;
     if (count === 0) return;
@@ -94,7 +94,7 @@ export class ChangeLog {
     this.last = Math.max(this.last, tx.position);
   }
 
-  /** Puts entries with the events of transactions into the batch of these. */
+  /** Adds entries for the events of transactions to their batch. */
   async write(batch: BatchWriter, group: Iterable<{ readonly transaction: Transaction }>): Promise<void> {
     let events: NewEvent[] = [];
     const flush = (): void => {
@@ -119,7 +119,7 @@ export class ChangeLog {
     flush();
   }
 
-  /** Notes that a transaction is on the disk. */
+  /** Records that a transaction is on disk. */
   settled({ position }: Transaction): void {
     if (position === 0) return;
     this.committed = Math.max(this.committed, position);
@@ -131,7 +131,7 @@ export class ChangeLog {
     });
   }
 
-  /** Reads the state of the log from the disk, after a batch that may or may not have been stored. */
+  /** Reads the log state from disk after a batch in doubt. */
   async recover(): Promise<void> {
     const newest = await newestOf(this.level);
     this.committed = Math.max(this.committed, newest ? positionOfKey(newest[0]) : 0);
@@ -140,8 +140,8 @@ export class ChangeLog {
   }
 
   /**
-   * A position between the events staged so far and all later ones. It follows the clock, so that it does not show a client when the last
-   * event was; with several servers, it lies a minute back, or at the last event when that is later.
+   * Returns a position between the events staged so far and all later ones. It follows the clock, so that it does not reveal the
+   * time of the last event. With several servers it is a minute in the past, but not before the last event.
    */
   mark(): number {
     const now = this.clock() - (this.options.hasOthers ? clocksDifferMs : 0);
@@ -150,18 +150,18 @@ export class ChangeLog {
   }
 
   /**
-   * The first block of events after a position; empty: nothing has happened since.
-   * @throws LwsError `gone` unless all events after the position are there
+   * Returns the first block of events after a position, empty if there are none.
+   * @throws LwsError `gone` unless all events after the position are available
    */
   async next(position: number): Promise<readonly LoggedEvent[]> {
-    if (position > Math.max(this.last, this.clock() * positionsPerMs)) throw this.gone('lies ahead of it');
+    if (position > Math.max(this.last, this.clock() * positionsPerMs)) throw this.gone('is in the future');
     const { committed } = this;
     const after = changeKey(position + 1);
     const range = { ...allChanges(), gte: after > this.from ? after : this.from };
-    // Only one block: a slow client must not keep a snapshot of the storage open.
+    // One block only: a slow client must not keep a snapshot open.
     for await (const entries of entryBlocks(this.level, range)) return this.eventsOf(entries, position);
-    // No entry, although events after the position were committed: they were lost when the storage was restored.
-    if (position < committed) throw this.gone('lies before it');
+    // No entry although events after the position were committed: they were lost in a restore.
+    if (position < committed) throw this.gone('is older than the log');
     return [];
   }
 
@@ -170,7 +170,7 @@ export class ChangeLog {
     const events: LoggedEvent[] = [];
     for (const [key, value] of entries) {
       const entry = readEntry([key, value], this.storage);
-      if (entry.previous > at) throw this.gone('lies before it');
+      if (entry.previous > at) throw this.gone('is older than the log');
       at = positionOfKey(key);
       events.push(...entry.events);
     }
@@ -180,12 +180,12 @@ export class ChangeLog {
   private gone(how: string): LwsError {
     return new LwsError(
       'gone',
-      `The log of changes does not have what came after this position, which ${how}. Read the storage anew, and go on ` +
+      `The log of changes does not have the events after this position, which ${how}. Read the storage again, and continue ` +
         `after ${this.committed}.`,
     );
   }
 
-  /** Removes entries that are too old or exceed `keptLength`; never the newest one. */
+  /** Removes entries that are too old or exceed `keptLength`, but never the newest one. */
   private async sweep(): Promise<void> {
     const { level } = this;
     const oldest = changeKey(positionBefore(this.clock() - keptMs));
@@ -202,9 +202,9 @@ export class ChangeLog {
       await level.clear({ gte: this.from, lte: cut });
       this.from = cut;
     } catch (error) {
-      // While LevelDB is opened again, the recovery reports it.
+      // While LevelDB is being reopened, the recovery reports it.
       if (level.status === 'open')
-        this.options.onTrouble?.('The log of changes could not be shortened; that is tried again.', error);
+        this.options.onTrouble?.('The log of changes could not be shortened. It is retried.', error);
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * The check: are records, graphs, indexes, blobs and counters consistent? It reads one snapshot and the blob directory, changes
- * nothing, and names what is wrong. For a storage that no server has open.
+ * Consistency check of records, graphs, indexes, blobs and counters, for a storage that no server has open. Reads one snapshot
+ * and the blob directory and changes nothing.
  */
 import { finished } from 'node:stream/promises';
 import type { Quad } from '@rdfjs/types';
@@ -31,7 +31,7 @@ import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import type { Store } from './store.js';
 
 export interface CheckReport {
-  /** One sentence for each thing that is wrong. */
+  /** Called with one sentence per problem. */
   readonly faults: readonly string[];
   readonly resources: number;
   readonly triples: number;
@@ -40,13 +40,13 @@ export interface CheckReport {
 }
 
 export interface CheckOptions {
-  /** Also read every blob and compare its digest. */
+  /** Also reads every blob and compares its digest. */
   readonly content?: boolean;
-  /** Called after each block of keys with how many records, triples or blobs are checked. */
+  /** Called after each block of keys with the number of checked records, triples or blobs. */
   readonly onProgress?: (what: string, done: number) => void;
 }
 
-/** Verifies records, graphs, membership, blobs and the byte counter against each other. */
+/** Checks records, graphs, membership, blobs and the byte counter against each other. */
 export async function checkStore(store: Store, options: CheckOptions = {}): Promise<CheckReport> {
   const snapshot = store.level.snapshot();
   const check = new Check(store, snapshot, options);
@@ -61,7 +61,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
   }
 }
 
-/** Whether a key is the one of the quad that is read from it: the lengths at its end are those of its terms. */
+/** True if a key is the key of the quad decoded from it: the lengths at its end are those of its terms. */
 function isReadAsWritten(key: string, quad: Quad, keyOf: (quad: Quad) => string): boolean {
   try {
     return keyOf(quad) === key;
@@ -76,7 +76,7 @@ class Check {
   private readonly members = new Map<string, number>();
   private readonly containers = new Map<string, number>();
   private readonly triples = new Map<string, number>();
-  /** Sizes of large graphs, as their records say and as they are. */
+  /** Sizes of large graphs, as recorded and as counted. */
   private readonly largeSizes = new Map<string, { readonly recorded: number; counted: number }>();
   private readonly described = new Set<string>();
   private readonly blobOwners = new Map<string, ResourceRecord>();
@@ -88,7 +88,7 @@ class Check {
     private readonly options: CheckOptions,
   ) {}
 
-  /** Every record can be read and is complete; every parent is a container that counts it. */
+  /** Every record can be decoded and is complete. Every parent is a container that counts it. */
   async records(): Promise<void> {
     for await (const entries of entryBlocks(this.store.level, allRecords(), { snapshot: this.snapshot })) {
       for (const [key, value] of entries) this.record(iriOfRecordKey(key), value);
@@ -96,14 +96,15 @@ class Check {
     }
     for (const [container, count] of this.members) {
       const counted = this.containers.get(container);
-      // The root's own "parent" is no resource.
+      // The root's own "parent" is not a resource.
       if (counted === undefined) {
-        if (count > 1 || !this.containers.has(this.root)) this.fault(`${container} has members and is no container.`);
-      } else if (counted !== count) this.fault(`${container} counts ${counted} members and has ${count}.`);
+        if (count > 1 || !this.containers.has(this.root))
+          this.fault(`${container} has members but is not a container.`);
+      } else if (counted !== count) this.fault(`${container} counts ${counted} members but has ${count}.`);
     }
     for (const [container, counted] of this.containers)
       if (counted > 0 && !this.members.has(container))
-        this.fault(`${container} counts ${counted} members and has none.`);
+        this.fault(`${container} counts ${counted} members but has none.`);
   }
 
   private root = '';
@@ -126,9 +127,9 @@ class Check {
       if (this.root === '') this.root = iri;
     } else if (record.kind === 'rdf') this.rdf(record);
     else if (record.blob && record.sha256) this.blobOwners.set(record.blob, record);
-    else this.fault(`The record of ${iri} names no content.`);
+    else this.fault(`The record of ${iri} has no content.`);
     if (!record.revision || (record.kind === 'container') !== iri.endsWith('/'))
-      this.fault(`The record of ${iri} is incomplete or of the wrong kind.`);
+      this.fault(`The record of ${iri} is incomplete or has the wrong kind.`);
   }
 
   private rdf({ iri, size, triples = 0 }: ResourceRecord): void {
@@ -136,7 +137,7 @@ class Check {
     if (isLargeGraph(triples)) this.largeSizes.set(iri, { recorded: size, counted: 0 });
   }
 
-  /** Every graph belongs to an RDF resource with that many triples, and every index has exactly the same quads. */
+  /** Every graph belongs to an RDF resource with that number of triples, and all indexes have the same quads. */
   async graphs(): Promise<void> {
     const found = new Map<string, number>();
     const illegal = new Map<string, number>();
@@ -158,7 +159,7 @@ class Check {
         if (writer?.graph !== graph.value) writer = { graph: graph.value, keyOf: keyEncoder(graph.value) };
         if (!isReadAsWritten(key, quad, writer.keyOf)) misread.set(graph.value, (misread.get(graph.value) ?? 0) + 1);
         found.set(graph.value, (found.get(graph.value) ?? 0) + 1);
-        // A damaged store may have any term there, whatever the TypeScript type says.
+        // A damaged store may have any term here, whatever the type says.
         const terms: readonly string[] = [subject.termType, predicate.termType];
         if (terms[0] === 'Literal' || terms[1] !== 'NamedNode')
           illegal.set(graph.value, (illegal.get(graph.value) ?? 0) + 1);
@@ -181,55 +182,54 @@ class Check {
     }
     const counted = Number(await fact('quads'));
     if (counted !== this.counts.triples)
-      this.fault(`The counter of quads says ${counted}, and there are ${this.counts.triples}.`);
+      this.fault(`The quad counter is ${counted}, but there are ${this.counts.triples} quads.`);
     for (const [graph, count] of found) {
       const recorded = this.triples.get(graph);
       // The graph of a linkset belongs to its resource.
       if (hidden.has(graph) || (recorded === undefined && this.described.has(graph))) continue;
       if (recorded === undefined) this.fault(`The graph ${graph} belongs to no RDF resource.`);
-      else if (recorded !== count) this.fault(`${graph} should have ${recorded} triples and has ${count}.`);
+      else if (recorded !== count) this.fault(`${graph} should have ${recorded} triples but has ${count}.`);
     }
     for (const [iri, { recorded, counted }] of this.largeSizes)
-      if (recorded !== counted) this.fault(`${iri} should have ${recorded} bytes as lines and has ${counted}.`);
+      if (recorded !== counted) this.fault(`${iri} should have ${recorded} bytes as lines but has ${counted}.`);
     for (const [iri, recorded] of this.triples)
-      if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples and has none.`);
+      if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples but has none.`);
   }
 
-  /** Graphs with terms that cannot be there, by the number of their triples. */
+  /** Graphs with invalid terms, by number of triples. */
   private terms(illegal: ReadonlyMap<string, number>, misread: ReadonlyMap<string, number>): void {
     for (const [graph, count] of illegal)
       this.fault(
-        `${graph} holds ${count} triples with a literal as subject or a predicate that is no IRI, which no client can read. Start the server and PATCH it (application/sparql-update) with: DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isLiteral(?s) || !isIRI(?p)) }`,
+        `${graph} has ${count} triples with a literal as subject or a predicate that is not an IRI, which clients cannot read. Start the server and PATCH it (application/sparql-update) with: DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isLiteral(?s) || !isIRI(?p)) }`,
       );
     for (const [graph, count] of misread)
       this.fault(
-        `${graph} holds ${count} triples whose keys are read as other terms than they were written with; queries may show them in other graphs. Earlier versions stored such keys from literals with several datatypes. Start the server and replace or delete the resource.`,
+        `${graph} has ${count} triples with keys that are decoded to other terms than were stored. Queries may show them in other graphs. Earlier versions stored such keys for literals with several datatypes. Start the server and replace or delete the resource.`,
       );
   }
 
-  /** Every blob that is referred to is there and whole; nothing else lies in the directory; the counter is right. */
+  /** Every referenced blob exists and is complete, there are no other files, and the counter is correct. */
   async blobs(): Promise<void> {
     const { level, blobs } = this.store;
     for await (const entries of entryBlocks(level, allBlobs(), { snapshot: this.snapshot }))
       for (const [key, iri] of entries) {
         const blob = key.slice(blobKey('').length);
         if (this.blobOwners.get(blob)?.iri !== iri)
-          this.fault(`The blob ${blob} is kept for ${iri}, which does not refer to it.`);
+          this.fault(`The blob ${blob} is registered for ${iri}, which does not refer to it.`);
       }
     await forEachConcurrently(this.blobOwners, blobs.atOnce, ([blob, record]) => this.blob(blob, record));
     const garbage = new Set<string>();
     for await (const keys of keyBlocks(level, allGarbage(), { snapshot: this.snapshot }))
       for (const key of keys) garbage.add(key.slice(2));
-    // Other servers of the storage may be about to commit blobs, or to remove some.
+    // Other servers of the storage may be committing or removing blobs.
     for await (const file of this.store.coordination.hasOthers ? [] : blobs.all())
       if (!this.blobOwners.has(file) && !garbage.has(file)) this.fault(`The blob file ${file} belongs to no resource.`);
     const counted = Number((await level.get(metaKey('bytes'), { snapshot: this.snapshot })) ?? 0);
     const all = this.counts.bytes + (await countEntries(level, this.snapshot));
-    if (counted !== all)
-      this.fault(`The byte counter says ${counted}, the resources and their descriptions have ${all}.`);
+    if (counted !== all) this.fault(`The byte counter is ${counted}, but resources and linksets have ${all} bytes.`);
   }
 
-  /** Every entry of the log of changes can be read, and names as its predecessor the entry before it or a later position. */
+  /** Every entry of the log of changes can be decoded, and its predecessor is the entry before it or a later position. */
   async changes(): Promise<void> {
     let last = -1;
     for await (const entries of entryBlocks(this.store.level, allChanges(), { snapshot: this.snapshot }))
@@ -237,7 +237,7 @@ class Check {
         const end = positionOfKey(key);
         try {
           const { previous } = readEntry([key, value], this.root);
-          if (previous < last) this.fault(`The entry ${end} of the log of changes does not go on after ${last}.`);
+          if (previous < last) this.fault(`The entry ${end} of the log of changes does not continue after ${last}.`);
         } catch {
           this.fault(`The entry ${end} of the log of changes cannot be read.`);
         }
@@ -259,12 +259,12 @@ class Check {
       await finished((await this.store.blobs.read(blobFacts(record))).resume());
     } catch (error) {
       if (!(error instanceof DamagedBlobError)) throw error;
-      this.fault(`The content of ${record.iri} does not have its digest.`);
+      this.fault(`The content of ${record.iri} has another digest.`);
     }
   }
 
   private fault(sentence: string): void {
-    // A damaged storage may have millions; the first ones tell enough.
+    // A damaged storage may have millions. The first ones suffice.
     if (this.faults.length < 1000) this.faults.push(sentence);
   }
 

@@ -1,7 +1,7 @@
 /**
- * The commit queue: one transaction runs at a time, on the state that all earlier ones leave, also those whose batch is still being
- * written. The transactions that have run while one batch was being written go into the next (group commit). One that throws leaves
- * the others as they are, and none is acknowledged before its batch is synced.
+ * Commit queue: one transaction runs at a time, on the state left by all earlier ones, including those with a batch still being
+ * written. Transactions that ran during one batch are written in the next (group commit). A transaction that throws does not
+ * affect others. None is acknowledged before its batch is synced.
  */
 import { randomUUID } from 'node:crypto';
 import type { WrittenBatch } from '../../metrics.js';
@@ -18,54 +18,54 @@ import { IndexBackfill, type KeptQuads } from './index-backfill.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { Transaction } from './transaction.js';
 
-/** The work of a transaction: reads, checks, and stages changes. */
+/** Work of a transaction: reads, checks, and stages changes. */
 export type Work<T> = (transaction: Transaction) => Promise<T> | T;
 
 export interface TransactOptions {
-  /** The work only deletes, which the quota never refuses, and which is let through when the disk is nearly full. */
+  /** The work only deletes: exempt from the quota, and allowed on an almost full disk. */
   readonly frees?: boolean;
-  /** Called when the transaction is staged: later ones see its changes, and only the disk can still refuse it. */
+  /** Called when the transaction is staged: later ones see its changes, and only the disk can still reject it. */
   readonly onStaged?: () => void;
 }
 
 export interface CommitQueueOptions {
   readonly level: Level;
   readonly committed: CommittedState;
-  /** Bytes that count against the quota, as the last batch left them. */
+  /** Bytes counted against the quota after the last batch. */
   readonly bytes: number;
-  /** The quota for these bytes; 0: none. */
+  /** Quota in bytes; 0 for none. */
   readonly quotaBytes: number;
-  /** Refuses a batch that the disk might not take. */
+  /** Rejects a batch if the disk may not have enough space. */
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
-  /** Called in every transaction that changed something, after its work: what they stage is part of it. */
+  /** Called after the work of every transaction with changes. Their staged changes are part of it. */
   readonly listeners: readonly TransactionListener[];
-  /** Called for each transaction of another server, before readers here can see its changes. */
+  /** Called for each transaction of another server before readers see its changes. */
   readonly foreignListeners: readonly TransactionListener[];
-  /** Called when a transaction is going to be written, before any reader can see its changes. */
+  /** Called before a transaction is written and visible to readers. */
   readonly onStage: (transaction: Transaction) => void;
-  /** Called when a transaction is on the disk, before it is acknowledged. */
+  /** Called when a transaction is on disk, before it is acknowledged. */
   readonly onCommit: (transaction: Transaction) => void;
-  /** Called for a staged transaction when it is certain that it is not on the disk, or, with `mayBeStored`, when that stays unknown. */
+  /** Called for a staged transaction that is certainly not on disk, or, with `mayBeStored`, if that is unknown. */
   readonly onDrop: (transaction: Transaction, mayBeStored?: boolean) => void;
   readonly changes: ChangeLog;
-  /** Further keys that the next batch removes: the notes (`garbageKey`) of blobs that have been removed. */
+  /** More keys for the next batch to remove: garbage entries (`garbageKey`) of removed blobs. */
   readonly forgotten: Set<string>;
   readonly onFailure: (error: unknown) => void;
-  /** Called when a batch is on the disk. */
+  /** Called when a batch is on disk. */
   readonly onBatch: (batch: WrittenBatch) => void;
-  /** Called when quads have keys in other orders from here on. */
+  /** Called when the set of indexes has changed. */
   readonly onOrders: (kept: KeptQuads) => void;
 }
 
 export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
 
-/** A transaction that was staged and is not on the disk yet. */
+/** A staged transaction that is not on disk yet. */
 interface Measured {
   readonly transaction: Transaction;
   readonly sequence: number;
-  /** Bytes of its batch, about. */
+  /** Approximate size of its batch in bytes. */
   readonly bytes: number;
-  /** Bytes that count against the quota after this transaction; later ones may be staged already. */
+  /** Bytes counted against the quota after this transaction. Later ones may be staged already. */
   readonly total: number;
 }
 
@@ -74,16 +74,16 @@ export interface PendingCommit extends Measured {
   readonly reject: (error: unknown) => void;
 }
 
-/** A batch that may or may not be on the disk, its transactions (`group`), and those that waited for the next batch (`behind`). */
+/** A batch in doubt, its transactions (`group`), and those waiting for the next batch (`behind`). */
 export interface Doubt {
   readonly batch: string;
   readonly group: readonly PendingCommit[];
   readonly behind: readonly PendingCommit[];
 }
 
-/** Smaller batches fit into the space that `DiskSpace` keeps free, and need no check of their own. */
+/** Smaller batches fit into the space reserved by `DiskSpace` and need no check. */
 const largeBatch = 4 << 20;
-/** Steps of growth after a batch of a partner: an import must not bring quads faster than the growth overtakes them. */
+/** Index build steps after a batch of a bulk writer thread: an import must not add quads faster than the build progresses. */
 const stepsBehindPartner = 24;
 
 export class CommitQueue {
@@ -93,9 +93,9 @@ export class CommitQueue {
   protected flushing: Promise<void> | undefined;
   protected lastCommit: Promise<void> = Promise.resolve();
   protected sequence = 0;
-  /** How many transactions wait, run or are not written yet. */
+  /** Number of transactions that wait, run or are not written yet. */
   waiting = 0;
-  /** Bytes of the batch that is being written, about. */
+  /** Approximate size of the batch being written, in bytes. */
   private writing = 0;
   protected failure: unknown;
   private doubt: Doubt | undefined;
@@ -107,36 +107,35 @@ export class CommitQueue {
     this.state = new OverlaidState(options.committed, options.bytes);
   }
 
-  /** A batch could not be written; no other one is written until LevelDB has been opened again. */
+  /** A batch could not be written. No other is written until LevelDB has been reopened. */
   get hasFailed(): boolean {
     return this.failure !== undefined;
   }
 
-  /** Bytes that count against the quota, those of commits under way included. */
+  /** Bytes counted against the quota, including commits in progress. */
   get bytes(): number {
     return this.state.bytes;
   }
 
-  /** What the last batch left. */
+  /** State after the last batch. */
   get kept(): KeptQuads {
     return this.growth;
   }
 
-  /** Gives the quads all orders, or one, between other batches and in them. Resolves when they have them, or when it is broken off. */
+  /** Builds all indexes, or reduces them to one, between and within other batches. Resolves when done or interrupted. */
   reorder(wanted: IndexSet): Promise<void> {
     this.growth.wanted = wanted;
     this.reordering ??= this.growOn().finally(() => {
       this.reordering = undefined;
-      // After a failure it goes on when LevelDB was opened again.
+      // After a failure it continues when LevelDB has been reopened.
       if (!this.hasFailed) this.growth.wanted = undefined;
     });
     return this.reordering;
   }
 
   /**
-   * Runs `work` while no other transaction runs, then commits what it staged, and returns its result when that is on the disk.
-   * @throws what `work` throws, and then nothing is written; LwsError `quota-exceeded`, `storage-full` when the disk refuses
-   *   the batch
+   * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk.
+   * @throws errors of `work`, with nothing written; LwsError `quota-exceeded`, `storage-full` if the disk rejects the batch
    */
   async transact<T>(work: Work<T>, { frees = false, onStaged }: TransactOptions = {}): Promise<T> {
     this.waiting++;
@@ -149,11 +148,11 @@ export class CommitQueue {
         if (!frees) this.assertQuota(transaction);
         if (transaction.changes.length > 0 || transaction.announcements.length > 0)
           for (const listener of this.options.listeners) await listener(transaction);
-        // After a batch that the disk did not take, the store is read-only.
+        // After a batch that the disk rejected, the store is read-only.
         const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;
         const needed = underWay + sizeOfBatch(transaction, this.growth.orders);
         if (needed > largeBatch) await this.options.assertSpace(needed, frees);
-        // An earlier batch may have failed meanwhile: then the state that `work` saw was never stored.
+        // An earlier batch may have failed meanwhile: the state that `work` saw was then never stored.
         if (this.failure !== undefined) throw this.refusal();
         return { result, committed: this.stage(transaction, onStaged) };
       });
@@ -175,9 +174,9 @@ export class CommitQueue {
     return run;
   }
 
-  /** Lays a finished transaction over the state and queues it. Returns when it is durable. */
+  /** Adds a finished transaction to the overlay and queues it. Resolves when it is durable. */
   private stage(transaction: Transaction, onStaged?: () => void): Promise<void> {
-    // A transaction without changes is acknowledged after those whose changes it may have seen.
+    // A transaction without changes is acknowledged after those whose changes it may have read.
     if (transaction.isEmpty) return this.lastCommit;
     this.options.changes.number(transaction);
     this.options.onStage(transaction);
@@ -187,7 +186,7 @@ export class CommitQueue {
     });
     this.state.lay(transaction, commit.sequence, committed);
     this.lastCommit = committed;
-    // The caller of `transact` gets the rejection. Without one waiting, it must not count as unhandled.
+    // The caller of `transact` gets the rejection. Without a waiting caller it must not count as unhandled.
     committed.catch(() => {});
     this.flushSoon();
     onStaged?.();
@@ -200,21 +199,21 @@ export class CommitQueue {
     return { transaction, sequence: ++this.sequence, bytes, total: transaction.bytes };
   }
 
-  /** Resolves when a transaction may begin; `undefined`: at once. */
+  /** Resolves when a transaction may start; `undefined` for immediately. */
   protected admitted(): Promise<void> | undefined {
     return undefined;
   }
 
-  /** Something was staged. */
+  /** Called after staging. */
   protected flushSoon(): void {
     this.flushing ??= this.flush().finally(() => {
       this.flushing = undefined;
-      // Something may have come after the last look.
+      // More may have been staged since the last check.
       if (this.hasWork) this.flushSoon();
     });
   }
 
-  /** Takes all steps of the growth. */
+  /** Runs all steps of the index build. */
   protected async growOn(): Promise<void> {
     this.flushSoon();
     await this.flushing;
@@ -225,7 +224,7 @@ export class CommitQueue {
   }
 
   private async flush(): Promise<void> {
-    // One turn of the event loop, so that the transactions that wait for their turn right now join the first batch.
+    // One turn of the event loop, so that transactions waiting right now join the first batch.
     await yieldToEventLoop();
     while (this.hasWork) {
       const group = this.takeGroup();
@@ -236,7 +235,7 @@ export class CommitQueue {
     }
   }
 
-  /** Takes the growth a step further. @returns false when the batch failed */
+  /** Runs one step of the index build. @returns false if the batch failed */
   protected async step(): Promise<boolean> {
     const { level } = this.options;
     let { orders } = this.growth;
@@ -253,7 +252,7 @@ export class CommitQueue {
     return true;
   }
 
-  /** Notes what a batch has left. */
+  /** Records the state after a batch. */
   private keep(orders: IndexSet, quads: number): void {
     const isOther = orders.isComplete !== this.growth.orders.isComplete;
     Object.assign(this.growth, { orders, quads });
@@ -262,8 +261,8 @@ export class CommitQueue {
 
   /**
    * Writes transactions in one batch and settles them.
-   * @param fillPlace notes their row in the journal that servers share; absent: there is none, and the batch is synced
-   * @returns false when the batch failed; its transactions are rejected then
+   * @param fillPlace records their row in the shared journal; absent: there is none, and the batch is synced
+   * @returns false if the batch failed; its transactions are then rejected
    */
   protected async writeGroup(
     group: readonly PendingCommit[],
@@ -276,19 +275,19 @@ export class CommitQueue {
     let { orders, quads } = this.growth;
     for (const { transaction } of group) quads += quadsOf(transaction);
     const fill = async (batch: BatchWriter): Promise<void> => {
-      // A partner has filled its part with the orders of before.
+      // The bulk writer filled its part with the indexes of before.
       if (!batchWriter) orders = await this.growth.fill(batch, quads - this.growth.quads);
       for (const { transaction } of group) await fillBatch(batch, transaction, orders);
       await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
-      // `settleDoubt` reads this name to find out whether this batch is on the disk.
+      // `settleDoubt` reads this name to find out if this batch is on disk.
       batch.put(metaKey('batch'), name);
       batch.put(metaKey('quads'), String(quads));
       fillPlace?.(batch);
     };
     try {
       const last = [metaKey('bytes'), bytes] as const;
-      // Several servers: LevelDB is a copy here, and what a crash takes from it is in the journal.
+      // With several servers LevelDB is a replica, and the journal has what a crash loses.
       const write = fillPlace === undefined ? writeBatch : writeUnsynced;
       await (batchWriter
         ? writeWithPartner({ partner: batchWriter, orders }, fill, last)
@@ -305,13 +304,13 @@ export class CommitQueue {
     return true;
   }
 
-  /** The transactions of the next batch: all that wait, up to and with the first that has a partner. */
+  /** Returns the transactions of the next batch: all that wait, up to the first with a bulk writer. */
   private takeGroup(): PendingCommit[] {
     const at = this.pending.findIndex(({ transaction }) => transaction.batchWriter);
     return this.pending.splice(0, at < 0 ? this.pending.length : at + 1);
   }
 
-  /** The batch is on the disk: its changes leave the overlay, because readers see them now. */
+  /** The batch is on disk: readers see its changes, so they leave the overlay. */
   protected settle({ transaction, sequence, resolve }: PendingCommit): void {
     this.options.changes.settled(transaction);
     this.options.onCommit(transaction);
@@ -320,8 +319,8 @@ export class CommitQueue {
   }
 
   /**
-   * A batch could not be written. LevelDB's log may end in half a record, after which nothing must be written: the
-   * store takes no further write until LevelDB is opened again. Everything acknowledged is on the disk, and readable.
+   * A batch failed. LevelDB's log may end in half a record, after which nothing must be written: the store rejects writes until
+   * LevelDB has been reopened. Everything acknowledged is on disk and readable.
    */
   protected fail(error: unknown, doubt: Doubt): void {
     this.failure = error;
@@ -337,10 +336,10 @@ export class CommitQueue {
   }
 
   /**
-   * Makes the store writable after a failed batch, while no transaction runs. LevelDB shows whether the batch in doubt was stored.
-   * @param reopen opens LevelDB again
-   * @returns whether the batch is on the disk
-   * @throws what `reopen` throws, and the error of LevelDB; then the store stays as it is
+   * Makes the store writable after a failed batch, while no transaction runs. LevelDB shows if the batch in doubt was stored.
+   * @param reopen reopens LevelDB
+   * @returns true if the batch is on disk
+   * @throws errors of `reopen` and LevelDB; the store is then unchanged
    */
   recover(reopen: () => Promise<void>): Promise<boolean> {
     return this.alone(async () => {
@@ -364,7 +363,7 @@ export class CommitQueue {
     return this.flushing;
   }
 
-  /** Tells the listeners, after LevelDB was opened again, which transactions in doubt are stored. @returns whether the batch is */
+  /** Notifies the listeners of the transactions in doubt after LevelDB was reopened. @returns true if the batch is on disk */
   protected settleDoubt({ batch, group, behind }: Doubt): boolean {
     const { level, onCommit, onDrop } = this.options;
     const wasStored = level.getSync(metaKey('batch')) === batch;
@@ -374,7 +373,7 @@ export class CommitQueue {
     return wasStored;
   }
 
-  /** Waits for the transactions and batches under way; the growth is broken off. */
+  /** Waits for running transactions and batches. Interrupts the index build. */
   async idle(): Promise<void> {
     this.growth.wanted = undefined;
     await Promise.all([this.writer, this.reordering]);

@@ -12,12 +12,14 @@ export interface Coordination {
   /** Calls back each time this server begins to lead after another one. */
   onLeading(listener: () => void): void;
   /**
-   * Applies commits of other servers. Resolves when this server has every change that was acknowledged before the call. Returns undefined if it
-   * has them already. @throws LwsError `too-busy` if the servers cannot agree
+   * Applies commits of other servers. Resolves when this server has every change acknowledged before the call. Returns undefined
+   * if it has them already.
+   * @throws LwsError `too-busy` if the servers cannot agree
    */
   freshen(): Promise<void> | undefined;
   /**
-   * Registers an identifier for `validMs`. Resolves to false if another server has registered it (a replay). Returns undefined if none can have.
+   * Registers an identifier for `validMs`. Resolves to false if another server has registered it (a replay). Returns undefined
+   * for a single server.
    * @throws LwsError `too-busy`
    */
   isFirst(id: string, validMs: number): Promise<boolean> | undefined;
@@ -25,9 +27,9 @@ export interface Coordination {
   refreshSecrets(): Promise<void> | undefined;
   /** Orders the commits of this server among those of all servers. Called once, by the store. Absent: there are no others. */
   order?(queue: SharedCommitQueue): CommitOrder;
-  /** Ends the start: all that a start creates is there, and other servers may start. */
+  /** Ends the startup: everything that it creates exists, and other servers may start. */
   opened(): Promise<void> | undefined;
-  /** Ends the start of a server, as opposed to a command: the server takes part in the coordination from here on. */
+  /** Ends the startup of a server, as opposed to a command. The server takes part in the coordination from here on. */
   serve(): Promise<void> | undefined;
   close(): Promise<void> | undefined;
 }

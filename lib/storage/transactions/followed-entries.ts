@@ -1,21 +1,21 @@
-/** The entries of one space in memory, each by its name: read once, and kept as they are committed. */
+/** Entries of one space in memory by name, loaded once and updated on commit. */
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 
 export interface FollowedOptions<T> {
-  /** The name of the space, whose keys have one further part. */
+  /** Name of the space. Its keys have one further part. */
   readonly space: string;
   readonly read: (value: string) => T;
-  /** Told of each that is read or committed; of one that is gone, `after` is `undefined`. */
+  /** Called for each entry loaded or committed. For a deleted one `after` is `undefined`. */
   readonly changed?: (name: string, before: T | undefined, after: T | undefined) => void;
-  /** Also knows what is on its way to the disk, see `current`. */
+  /** Also tracks uncommitted entries, see `current`. */
   readonly followsStaged?: boolean;
 }
 
 export class FollowedEntries<T> {
   private readonly known = new Map<string, T>();
-  /** What is on its way to the disk; `undefined`: its deletion. */
+  /** Value being committed; `undefined` for a deletion. */
   private readonly staged = new Map<string, T | undefined>();
 
   private readonly prefix: string;
@@ -24,7 +24,7 @@ export class FollowedEntries<T> {
     this.prefix = entryKey(options.space, '');
   }
 
-  /** Reads which there are, and follows what is committed. */
+  /** Loads existing entries and follows commits. */
   static async open<T>(store: Store, options: FollowedOptions<T>): Promise<FollowedEntries<T>> {
     const all = new FollowedEntries(options);
     for await (const entries of store.entries(entryRange(options.space)))
@@ -58,7 +58,7 @@ export class FollowedEntries<T> {
     return this.known.values();
   }
 
-  /** As the transactions under way will leave them. */
+  /** State after the pending transactions. */
   *current(): Iterable<T> {
     for (const [name, value] of this.known) if (!this.staged.has(name)) yield value;
     for (const value of this.staged.values()) if (value !== undefined) yield value;

@@ -1,6 +1,6 @@
 /**
- * The growth of a store from one order of its quads to all four, and back: step by step, each in one batch with the note of how far it came.
- * Two batches would not do: of the records of LevelDB's log a power cut may take an earlier one and leave a later one.
+ * Builds the four quad indexes from one, and back: step by step, each in one batch that also records the progress. Two batches
+ * would be wrong: a power cut may lose an earlier record of LevelDB's log and keep a later one.
  */
 import { IndexSet } from '../keys/index-set.js';
 import { allQuads, otherKeys } from '../keys/quad-keys.js';
@@ -8,21 +8,21 @@ import { metaKey } from '../keys/records.js';
 import type { BatchWriter, Level, LevelSnapshot } from '../level/durable-level.js';
 import { yieldToEventLoop } from './batch-filling.js';
 
-/** Quads of a step, those of one that transactions wait for, at least, and bytes of their GSPO keys, about. */
+/** Quads per step, minimum per step while transactions wait, and approximate bytes of their GSPO keys. */
 const [quadsOfStep, leastQuads, bytesOfStep] = [500, 80, { highWaterMarkBytes: 128 << 10 }];
 const quadsAtATime = 250;
 
-/** The orders that the quads of a state have keys in. @param snapshot absent: the newest */
+/** Returns the indexes of a state. @param snapshot default: the newest state */
 export const storedIndexes = (level: Level, snapshot?: LevelSnapshot): IndexSet =>
   IndexSet.read(level.getSync(metaKey('orders'), snapshot ? { snapshot } : {}));
 
-/** The orders that quads have on the disk, and how many quads there are. */
+/** Indexes on disk and number of quads. */
 export interface KeptQuads {
   readonly orders: IndexSet;
   readonly quads: number;
-  /** How many quads have got keys in other orders, or lost them, since the store was opened. */
+  /** Number of quads added to or removed from indexes since the store was opened. */
   readonly moved: number;
-  /** What the quads are getting. */
+  /** Target set of indexes. */
   readonly wanted: IndexSet | undefined;
 }
 
@@ -36,7 +36,7 @@ export class IndexBackfill implements KeptQuads {
     this.read();
   }
 
-  /** Reads what the disk says. */
+  /** Loads the state from disk. */
   read(): void {
     this.orders = storedIndexes(this.level);
     this.quads = Number(this.level.getSync(metaKey('quads')) ?? 0);
@@ -47,10 +47,11 @@ export class IndexBackfill implements KeptQuads {
   }
 
   /**
-   * Puts the keys that the next quads lack into a batch, or removes those of the last quads, ahead of all else that the batch changes: that
-   * may be one of these quads.
-   * @param more quads that transactions bring with the batch and wait for: twice as many are done, so that it ends; absent: nobody waits
-   * @returns the orders that the store has with this batch
+   * Adds the missing index keys of the next quads to a batch, or removes those of the last quads, before all other changes of the
+   * batch, which may affect these quads.
+   * @param more quads that waiting transactions bring with the batch: twice as many are processed, so that the build ends;
+   * absent: none wait
+   * @returns the indexes after this batch
    */
   async fill(batch: BatchWriter, more = quadsOfStep): Promise<IndexSet> {
     if (!this.isUnderWay) return this.orders;
@@ -69,14 +70,14 @@ export class IndexBackfill implements KeptQuads {
     return orders;
   }
 
-  /** The keys behind the last one that is in all orders, or from it backwards, and the one that follows on them. */
+  /** Returns the keys after the last indexed one, or backwards from it, and the key that follows them. */
   private async nextKeys(
     isGrowing: boolean,
     most: number,
   ): Promise<{ readonly keys: readonly string[]; readonly next?: string | undefined }> {
     const { last } = this.orders;
     const { gte, lt } = allQuads;
-    // LevelDB takes one bound of each side.
+    // LevelDB accepts one bound per side.
     const range = last === undefined ? allQuads : isGrowing ? { gt: last, lt } : { gte, lte: last };
     const iterator = this.level.keys({ ...range, ...bytesOfStep, reverse: !isGrowing });
     try {

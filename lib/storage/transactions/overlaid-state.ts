@@ -1,7 +1,4 @@
-/**
- * The state as the staged transactions leave it: the committed state, and over it the changes that are not yet on the disk. It must not
- * know when these are written.
- */
+/** State with staged transactions: the committed state overlaid by changes that are not on disk yet. */
 import { type GraphChange, hasAfter, lastWhole, overlay } from '../keys/graph-changes.js';
 import { blocksOf } from '../keys/graph-keys.js';
 import { graphPrefix } from '../keys/quad-keys.js';
@@ -29,7 +26,7 @@ type Staged = Pick<Transaction, 'records' | 'graphs' | 'entries' | 'bytes'>;
 export class OverlaidState implements TransactionBase {
   readonly isTransaction = true;
   private readonly records = new Map<string, Overlaid<ResourceRecord | null>>();
-  /** The changes of each graph in their order. */
+  /** Changes of each graph in order. */
   private readonly graphs = new Map<string, readonly Overlaid<GraphChange>[]>();
   private readonly entries = new Map<string, Overlaid<string | null>>();
 
@@ -56,12 +53,12 @@ export class OverlaidState implements TransactionBase {
     yield* this.overlaidBlocks(record, beginning);
   }
 
-  /** Waits until a graph that another thread writes is on the disk: until then it cannot be read here. */
+  /** Waits until a graph written by another thread is on disk, since it cannot be read here before. */
   private async settled({ iri }: ResourceRecord): Promise<void> {
     for (const { settled } of this.graphs.get(iri) ?? []) await settled;
   }
 
-  /** The graph with its staged changes. It stays right when these come to the disk meanwhile: to apply a change twice has no effect. */
+  /** Returns a graph with its staged changes. Correct also if these are committed meanwhile: applying a change twice has no effect. */
   private overlaidBlocks({ iri }: ResourceRecord, beginning: string): AsyncIterable<readonly string[]> {
     const changes = this.changesOf(iri);
     const from = lastWhole(changes);
@@ -113,7 +110,7 @@ export class OverlaidState implements TransactionBase {
   }
 
   async members(container: string): Promise<ResourceRecord[]> {
-    // Taken before the scan: a commit that ends during it takes its changes out of the overlay.
+    // Taken before the scan: a commit during the scan removes its changes from the overlay.
     const overlaid = [...this.records].filter(([iri]) => parentOf(iri) === container && iri !== container);
     const members = new Map<string, ResourceRecord>();
     for await (const records of this.committed.members(container))
@@ -124,7 +121,7 @@ export class OverlaidState implements TransactionBase {
     return [...members.values()];
   }
 
-  /** Lays a staged transaction over the state. @param settled resolves when it is on the disk */
+  /** Adds a staged transaction to the overlay. @param settled resolves when it is on disk */
   lay({ records, graphs, entries, bytes }: Staged, sequence: number, settled: Promise<void>): void {
     for (const [iri, value] of records) this.records.set(iri, { value, sequence });
     for (const [iri, value] of graphs) {
@@ -135,7 +132,7 @@ export class OverlaidState implements TransactionBase {
     this.bytes = bytes;
   }
 
-  /** Removes a transaction that is on the disk from the overlay; changes of later ones to the same keys stay. */
+  /** Removes a committed transaction from the overlay, except keys that later ones changed. */
   lift(staged: Staged, sequence: number): void {
     for (const iri of staged.graphs.keys()) {
       const left = (this.graphs.get(iri) ?? []).filter((change) => change.sequence !== sequence);

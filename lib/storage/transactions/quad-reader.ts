@@ -1,7 +1,6 @@
 /**
- * All quads of the store as an RDF/JS Source, read by quadstore's own class, with the faults of its reading closed: iterators that
- * stay open, errors that are swallowed, terms of another kind with the same characters, patterns without an order. It must not know
- * who may read what.
+ * All quads of the store as an RDF/JS Source, read by quadstore's own class, with corrections: iterators that stay open,
+ * swallowed errors, terms of another type with the same characters, patterns without an index.
  */
 import { Readable } from 'node:stream';
 import type { Quad, Source, Term } from '@rdfjs/types';
@@ -15,11 +14,11 @@ import { storedIndexes } from './index-backfill.js';
 
 const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
 
-/** The indexes that the quads of a state can be found in. */
+/** Available indexes. */
 const indexesOf = (level: Level, snapshot: LevelSnapshot | undefined): TermName[][] =>
   quadstoreIndexes(storedIndexes(level, snapshot));
 
-/** Quads of one snapshot each time; written only by the storage's transactions. */
+/** Reads quads from a new snapshot each time. Only transactions write quads. */
 export class QuadReader extends Quadstore implements Source<Quad> {
   constructor(
     private readonly level: Level,
@@ -32,7 +31,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     });
   }
 
-  /** @returns a stream that gives an error for what cannot be read, and closes what it opened when it is destroyed */
+  /** @returns a stream that emits read errors, and closes its resources when destroyed */
   override match(
     ...[subject, predicate, object, graph]: Parameters<Quadstore['match']>
   ): ReturnType<Quadstore['match']> {
@@ -62,7 +61,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     }
   }
 
-  /** Counts the quads: quadstore's own method returns their size in LevelDB, in bytes. */
+  /** Counts quads: quadstore's own method returns their size in LevelDB in bytes. */
   override async countQuads(...pattern: Parameters<Quadstore['countQuads']>): Promise<number> {
     let count = 0;
     for await (const _quad of this.match(...pattern)) count++;
@@ -70,7 +69,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
   }
 }
 
-/** The part of a pattern to give to quadstore: the bound terms that are first in one of the indexes. `match` compares the others. */
+/** Returns the part of a pattern for quadstore: the bound terms that are a prefix of an index. `match` compares the others. */
 function patternFor(wanted: readonly (Term | undefined)[], indexes: readonly TermName[][]): Pattern {
   const isBound = (name: TermName): boolean => {
     const term = wanted[names.indexOf(name)];
@@ -80,7 +79,7 @@ function patternFor(wanted: readonly (Term | undefined)[], indexes: readonly Ter
   const prefixes = indexes.map((index) => {
     const end = index.findIndex((name) => !isBound(name));
     const bound = index.slice(0, end < 0 ? index.length : end);
-    // Terms after a literal are left out, since a literal can only be the last one.
+    // Terms after a literal are omitted, since only the last one can be a literal.
     const literal = bound.findIndex((name) => wanted[names.indexOf(name)]?.termType === 'Literal');
     return literal < 0 ? bound : bound.slice(0, literal + 1);
   });
@@ -94,7 +93,7 @@ const hasOrder = (datatype: string): boolean =>
     datatype,
   );
 
-/** The level with some methods replaced, and without those that write. */
+/** The database without write methods and with some replaced. */
 function viewOf(level: Level, own: Readonly<Record<string, unknown>>): Level {
   const methods = { ...own, batch: refuse, put: refuse, del: refuse, clear: refuse } as Readonly<
     Record<string, unknown>
@@ -109,10 +108,10 @@ function viewOf(level: Level, own: Readonly<Record<string, unknown>>): Level {
 }
 
 const refuse = (): never => {
-  throw new Error('Quads are written by transactions of the storage alone.');
+  throw new Error('Only transactions of the storage write quads.');
 };
 
-/** The level on a snapshot, for one reading: it keeps its open iterators, to close them, and their first error. */
+/** The database on a snapshot for one read. Tracks open iterators, to close them, and their first error. */
 function watched(level: Level, snapshot: LevelSnapshot) {
   const iterators: { close(): Promise<void> }[] = [];
   const state = {

@@ -1,9 +1,9 @@
-/** All quads of the store for components, as an RDF/JS Source that loads quadstore when it is first read. */
+/** All quads of the store for components, as an RDF/JS Source that loads quadstore on first use. */
 import { Readable } from 'node:stream';
 import type { Quad, Source, Stream } from '@rdfjs/types';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
 
-/** Each `match` reads one snapshot: a new one where none is given. Nothing is authorized here. */
+/** Each `match` reads one snapshot, a new one by default. Without access control. */
 export function quadsOf(level: Level, snapshot?: LevelSnapshot): Source {
   async function* matches(pattern: Parameters<Source['match']>): AsyncGenerator<Quad> {
     const { QuadReader } = await import('./quad-reader.js');

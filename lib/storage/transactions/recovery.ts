@@ -1,12 +1,12 @@
 /**
- * Makes a store writable again after a batch that the disk did not take: as soon as the cause is gone, LevelDB is opened again,
- * since nothing can be written after half a record of its log. It must not know what is stored, nor who reads.
+ * Recovery after a batch that the disk rejected: LevelDB is reopened when the cause is gone, since nothing can be written after
+ * half a record of its log.
  */
 import type { Blobs } from '../blobs/blobs.js';
 import { type Level, reopenLevel, sizeOfLog } from '../level/durable-level.js';
 import type { CommitQueue } from './commit-queue.js';
 
-/** Closes LevelDB in another thread, and returns a function that lets the thread open it again. */
+/** Closes LevelDB in another thread. Returns a function that lets the thread open it again. */
 export type Pause = () => Promise<() => void>;
 
 export interface RecoveryOptions {
@@ -17,15 +17,15 @@ export interface RecoveryOptions {
   readonly onRecovery: (message: string) => void;
 }
 
-/** The time between two attempts: each closes LevelDB, which interrupts all readers. */
+/** Time between two attempts. Each closes LevelDB, which interrupts all readers. */
 const [shortestMs, longestMs] = [1_000, 10_000];
-/** A failure so long after the last one is a new one. */
+/** A failure after this time is a new one. */
 const forgottenMs = 60_000;
-/** The disk space that LevelDB needs to open, besides a copy of its log. */
+/** Disk space that LevelDB needs to open, besides a copy of its log. */
 const spareBytes = 4 << 20;
 
 export class Recovery {
-  /** One for each other part of the server that has LevelDB open. */
+  /** One for each other user of LevelDB in the server. */
   readonly pauses: Pause[] = [];
   private resumes: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -37,15 +37,18 @@ export class Recovery {
 
   constructor(private readonly options: RecoveryOptions) {}
 
-  /** A batch could not be written. */
+  /** Called after a failed batch. */
   begin(error: unknown): void {
-    this.options.onTrouble('The disk did not take a write; the storage is read-only until it does again.', error);
+    this.options.onTrouble(
+      'The disk rejected a write. The storage is read-only until the disk accepts writes again.',
+      error,
+    );
     if (Date.now() - this.failedAt > forgottenMs) this.delayMs = shortestMs;
     this.failedAt = Date.now();
     this.plan();
   }
 
-  /** Ends an attempt under way, and makes no other one. */
+  /** Cancels a running attempt and makes no other. */
   async stop(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
@@ -67,9 +70,7 @@ export class Recovery {
       await blobs.probe();
       const wasStored = await queue.recover(() => this.reopen());
       this.reason = '';
-      onRecovery(
-        `The storage takes writes again. What was in doubt ${wasStored ? 'had been stored' : 'was not stored'}.`,
-      );
+      onRecovery(`The storage accepts writes again. The write in doubt was ${wasStored ? '' : 'not '}stored.`);
     } catch (error) {
       // Reports a reason once, not at every attempt.
       const reason = String((error as { reason?: string }).reason ?? error);
@@ -85,7 +86,7 @@ export class Recovery {
     try {
       await reopenLevel(this.options.level);
     } finally {
-      // LevelDB may be open and still refuse writes; reads at least are possible then.
+      // LevelDB may be open and still reject writes, but reads are possible.
       if (this.options.level.status === 'open') for (const resume of this.resumes.splice(0)) resume();
     }
   }

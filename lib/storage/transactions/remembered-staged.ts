@@ -1,4 +1,4 @@
-/** Which graphs are hidden in a snapshot, without a look at the disk where none has come or gone. It is for the thread that the store is in. */
+/** Cached set of staged graphs per snapshot, for the thread that owns the store. Avoids reading the disk if none has changed. */
 
 import { stagedGraphs, stagedKey } from '../graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
@@ -8,11 +8,11 @@ import type { Transaction } from './transaction.js';
 const prefix = stagedKey('');
 
 export class RememberedStaged {
-  /** Transactions that hide or show a graph and are on their way to the disk. */
+  /** Transactions in progress that stage or publish a graph. */
   private readonly underWay = new Set<Transaction>();
-  /** Counts when such a transaction begins and ends. */
+  /** Incremented when such a transaction starts and ends. */
   private changes = 0;
-  /** Those that had begun before anybody noted them have ended. */
+  /** Transactions that had started before the first listener have ended. */
   private isComplete = false;
   private last: { readonly changes: number; readonly names: ReadonlySet<string> } | undefined;
 
@@ -27,7 +27,7 @@ export class RememberedStaged {
     store.onStage((transaction) => noted(transaction, true));
     store.onCommit((transaction) => noted(transaction, false));
     store.onDrop((transaction) => noted(transaction, false));
-    // One without changes ends after those before it. Where it fails, the disk is looked at for every snapshot.
+    // A transaction without changes ends after all earlier ones. If it fails, the disk is read for every snapshot.
     store
       .transact(() => {})
       .then(() => {
@@ -36,7 +36,7 @@ export class RememberedStaged {
       .catch(() => {});
   }
 
-  /** What gives the hidden graphs of a snapshot. To be called as soon as that has been taken. */
+  /** Returns a function for the staged graphs of a snapshot. Call it right after the snapshot was taken. */
   of(level: Level, snapshot: LevelSnapshot): () => Promise<ReadonlySet<string>> {
     const { changes } = this;
     const isSure = this.isComplete && this.underWay.size === 0;

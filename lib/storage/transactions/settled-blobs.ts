@@ -1,4 +1,4 @@
-/** Keeps or removes blobs when it is known whether their transaction was stored. */
+/** Keeps or removes blobs after their transaction was committed or dropped. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Blobs } from '../blobs/blobs.js';
@@ -8,23 +8,24 @@ import { keyBlocks, type Level } from '../level/durable-level.js';
 import type { Coordination } from './coordination.js';
 import type { Transaction } from './transaction.js';
 
-/** The time between two sweeps for blobs that a crash left. */
+/** Time between two sweeps for blobs left by a crash. */
 const sweepMs = 3_600_000;
-/** No upload takes longer: after this, a blob without a commit is of an upload that was broken off. */
+/** Maximum duration of an upload. An older uncommitted blob belongs to an interrupted upload. */
 const dayMs = 24 * sweepMs;
 
 export interface SweeperOptions {
   readonly level: Level;
   readonly blobs: Blobs;
-  /** Keys of removed blobs, which the next batch removes. */
+  /** Keys of removed blobs, which the next batch deletes. */
   readonly forgotten: Set<string>;
   readonly coordination: Pick<Coordination, 'hasOthers' | 'freshen'>;
   readonly onTrouble: ((message: string, error: unknown) => void) | undefined;
 }
 
 /**
- * Settles the blobs in doubt at the start, before any transaction. Where other servers put blobs too, an upload counts as broken off only
- * after a day, and the place of the blobs may be unreachable: there the sweep runs beside requests, at the start and once an hour.
+ * Settles blobs in doubt at startup, before any transaction. If other servers share the blob store, an upload counts as
+ * interrupted only after a day, and the blob store may be unreachable: the sweep then runs in the background, at startup and
+ * every hour.
  */
 export class BlobSweeper {
   private readonly ending = new AbortController();
@@ -32,7 +33,7 @@ export class BlobSweeper {
 
   constructor(private readonly options: SweeperOptions) {}
 
-  /** @param everywhere blobs without a mark may be of uploads that never committed, or removed ones that are back */
+  /** @param everywhere also checks blobs without a mark: uncommitted uploads, or removed blobs that reappeared */
   async begin(everywhere: boolean): Promise<void> {
     const { level, blobs, coordination, forgotten } = this.options;
     if (blobs.isShared || coordination.hasOthers) this.running = this.goOn();
@@ -49,18 +50,18 @@ export class BlobSweeper {
     const { signal } = this.ending;
     while (!signal.aborted) {
       await this.sweep().catch((error) =>
-        this.options.onTrouble?.('Blobs could not be swept; that is tried again in an hour.', error),
+        this.options.onTrouble?.('Blobs could not be swept. The sweep is retried in an hour.', error),
       );
       await sleep(sweepMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
-  /** One sweep; returns early after `stop`. */
+  /** Runs one sweep. Returns early after `stop`. */
   async sweep(): Promise<void> {
     const { level, blobs, forgotten, coordination } = this.options;
     const { signal } = this.ending;
     const doubtful = await blobs.inDoubt(coordination.hasOthers ? dayMs : 0);
-    // After the list was read: so each blob of it that other servers have committed meanwhile is known as committed.
+    // After the list was read, so that blobs in it committed by other servers are known.
     await coordination.freshen();
     await forEachConcurrently(doubtful, blobs.atOnce, async (blob) =>
       signal.aborted ? undefined : settle(level, blobs, blob),
@@ -73,7 +74,7 @@ export class BlobSweeper {
       });
   }
 
-  /** Ends a sweep under way. Removals that wait for `hold` to end are waited for. */
+  /** Ends a running sweep. Waits for removals that are delayed by `hold`. */
   async stop(): Promise<void> {
     this.ending.abort();
     await this.running;
@@ -87,13 +88,13 @@ async function settle(level: Level, blobs: Blobs, blob: string): Promise<void> {
   else await blobs.confirm(blob);
 }
 
-/** Another server may have begun to read a blob before it knew that nothing refers to it any more. */
+/** Another server may have started to read a blob before it knew that nothing refers to it. */
 const keptMs = 30_000;
 
 export class SettledBlobs {
   /**
-   * Garbage keys of blobs that have been removed. The next batch removes them: an unsynced write of their own could fail in the middle
-   * of LevelDB's log, and then all later writes would be lost.
+   * Garbage keys of removed blobs. The next batch deletes them: a separate unsynced write could fail in the middle of LevelDB's
+   * log and lose all later writes.
    */
   readonly forgotten = new Set<string>();
 
@@ -104,29 +105,29 @@ export class SettledBlobs {
     this.sweeper = new BlobSweeper({ ...options, forgotten: this.forgotten });
   }
 
-  /** Settles what earlier processes left; `everywhere` when the power may have been cut. @throws the error of the disk */
+  /** Settles what earlier processes left; `everywhere` after a possible power cut. @throws the error of the disk */
   begin(everywhere: boolean): Promise<void> {
     return this.sweeper.begin(everywhere);
   }
 
-  /** Waits for the work under way and closes the blobs. */
+  /** Waits for pending work and closes the blob store. */
   async close(): Promise<void> {
     await this.sweeper.stop();
     await Promise.all(this.working);
     await this.options.blobs.close();
   }
 
-  /** Settles the blobs of a transaction that is on the disk. */
+  /** Settles the blobs of a committed transaction. */
   async committed({ addedBlobs, removedBlobs, isForeign }: Transaction): Promise<void> {
     if (isForeign) {
-      // The server that committed it removes the blobs themselves.
+      // The server that committed it removes the blobs.
       for (const blob of removedBlobs) this.forgotten.add(garbageKey(blob));
       return;
     }
     await this.settle(async (blobs) => {
       await forEachConcurrently(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
       if (!this.options.coordination.hasOthers) await this.remove(blobs, removedBlobs);
-      // When the process ends first, the next start removes them.
+      // If the process ends first, the next start removes them.
       else setTimeout(() => void this.settle(() => this.remove(blobs, removedBlobs)), keptMs).unref();
     });
   }
@@ -138,7 +139,7 @@ export class SettledBlobs {
     });
   }
 
-  /** Removes the new blobs of a transaction that is not on the disk. */
+  /** Removes the new blobs of a transaction that is not on disk. */
   dropped({ addedBlobs }: Transaction): Promise<void> {
     return this.settle(async (blobs) => {
       await forEachConcurrently(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.remove(blob));
@@ -147,7 +148,9 @@ export class SettledBlobs {
 
   private async settle(work: (blobs: Blobs) => Promise<void>): Promise<void> {
     const { blobs, onTrouble } = this.options;
-    const done = work(blobs).catch((error) => onTrouble?.('A blob could not be settled; a later sweep will.', error));
+    const done = work(blobs).catch((error) =>
+      onTrouble?.('A blob could not be settled. A later sweep retries it.', error),
+    );
     this.working.add(done);
     await done;
     this.working.delete(done);

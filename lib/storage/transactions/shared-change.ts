@@ -1,27 +1,27 @@
 /**
- * Writes the changes of transactions as bytes for the other servers of a storage, and reads them. Of the four keys of a quad only that of
- * GSPO is written, since the others follow from it.
+ * Serializes the changes of transactions for the other servers of a storage. Of the four keys of a quad only GSPO is written,
+ * since the others follow from it.
  */
 import type { GraphChange, KeyDifference } from '../keys/graph-changes.js';
 import type { ResourceRecord } from '../keys/records.js';
 import { Transaction, type TransactionBase } from './transaction.js';
 
-/** The members of a transaction that other servers need. */
+/** Members of a transaction that other servers need. */
 interface SharedChange extends Pick<Transaction, 'changes' | 'announcements' | 'actor' | 'trace' | 'position'> {
   readonly records: readonly (readonly [iri: string, record: ResourceRecord | null])[];
   readonly entries: readonly (readonly [key: string, value: string | null])[];
-  /** One without a count of triples is a hidden graph. */
+  /** Without a number of triples it is a staged graph. */
   readonly graphs: readonly (KeyDifference &
     Partial<Pick<GraphChange, 'triples' | 'isPart'>> & { readonly iri: string })[];
 }
 
-/** @throws Error for a transaction with a partner: another thread has its graphs */
+/** @throws Error for a transaction with a bulk writer: another thread has its graphs */
 export function writeChanges(transactions: readonly Transaction[]): Buffer {
   return Buffer.from(JSON.stringify(transactions.map(changeOf)));
 }
 
 function changeOf(transaction: Transaction): SharedChange {
-  if (transaction.batchWriter) throw new Error('What another thread writes cannot be shared with other servers.');
+  if (transaction.batchWriter) throw new Error('Writes of another thread cannot be shared with other servers.');
   const { records, entries, graphs, hidden, changes, announcements, actor, trace, position } = transaction;
   const shared = [...graphs].map(([iri, { added, removed, triples, isPart }]) => ({
     iri,
@@ -37,8 +37,8 @@ function changeOf(transaction: Transaction): SharedChange {
 }
 
 /**
- * The transactions of another server, in their order. The caller lays each over the state before it asks for the next.
- * @param base the state that they are read on, with the earlier ones laid over it
+ * Yields the transactions of another server in order. The caller adds each to the overlay before it continues.
+ * @param base state with the earlier ones
  */
 export function* readChanges(body: Buffer, base: TransactionBase): Generator<Transaction> {
   for (const change of JSON.parse(body.toString()) as SharedChange[]) yield transactionOf(change, base);

@@ -19,7 +19,7 @@ export interface CommitOrder {
   reopened(): void;
 }
 
-/** Maximum size of a transaction, and so of a row: strings end at twice as much, and each server has several copies in memory. */
+/** Maximum size of a transaction and of its row: strings are limited to twice as much, and each server has several copies in memory. */
 const maxBytes = 256 << 20;
 
 export class SharedCommitQueue extends CommitQueue {
@@ -28,7 +28,7 @@ export class SharedCommitQueue extends CommitQueue {
   constructor(options: CommitQueueOptions, order: (queue: SharedCommitQueue) => CommitOrder) {
     const assertSpace = async (bytes: number, frees: boolean): Promise<void> => {
       if (bytes > maxBytes)
-        throw new LwsError('too-large', 'This is too much to be told to the other servers at once. Do it in parts.', {
+        throw new LwsError('too-large', 'The transaction is too large for several servers. Split it.', {
           reason: `the changes of one transaction have about ${bytes} bytes`,
         });
       await options.assertSpace(bytes, frees);
@@ -47,7 +47,7 @@ export class SharedCommitQueue extends CommitQueue {
     this.flushing = this.alone(work);
   }
 
-  /** Removes the staged transactions from the queue. The caller has to `commit` or `reject` them. */
+  /** Removes the staged transactions from the queue. The caller must `commit` or `reject` them. */
   take(): readonly PendingCommit[] {
     return this.pending.splice(0);
   }
@@ -89,7 +89,7 @@ export class SharedCommitQueue extends CommitQueue {
         group.push({ ...commit, resolve() {}, reject() {} });
       }
     } catch (error) {
-      // The row is applied again later, on the state from before.
+      // The row is applied again later, on the previous state.
       this.reject(group, error, true);
       throw error;
     }
@@ -102,14 +102,14 @@ export class SharedCommitQueue extends CommitQueue {
 
   protected override flushSoon(): void {}
 
-  /** Grows between the rows: growth is this replica's own. */
+  /** Builds indexes between the rows: each replica builds its own. */
   protected override async growOn(): Promise<void> {
     while (this.growth.isUnderWay && !this.hasFailed) await this.order.alone(() => this.step());
   }
 
   protected override quiet(): undefined {}
 
-  /** Drops the transactions of the failed batch: they are in the journal, and are applied from there. */
+  /** Drops the transactions of the failed batch: they are in the journal and are applied from there. */
   protected override settleDoubt({ group }: Doubt): boolean {
     for (const { transaction } of group) this.options.onDrop(transaction, true);
     this.state.clear();
@@ -120,4 +120,4 @@ export class SharedCommitQueue extends CommitQueue {
 
 /** Error of a server that cannot write its replica. Other servers may be able to respond. */
 const replicaBehind = (cause: unknown): LwsError =>
-  tooBusy('This server cannot write its copy of the storage at the moment. Try again soon.', 5, { cause });
+  tooBusy('This server cannot write its copy of the storage at the moment. Retry in a few seconds.', 5, { cause });

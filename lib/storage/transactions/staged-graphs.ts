@@ -1,7 +1,7 @@
 /**
- * Hidden graphs are no part of the state although the store has quads of them: large ones that are being written and have no record yet,
- * and large ones whose record is deleted. An entry marks each; readers of quads leave out those that their snapshot marks. So neither a
- * large PUT nor a large DELETE is one huge batch, and both are still atomic.
+ * Staged graphs are not part of the state although the store has quads of them: large ones being written that have no record yet,
+ * and large ones whose record was deleted. An entry marks each, and readers skip those marked in their snapshot. So a large PUT
+ * or DELETE is not one huge batch and is still atomic.
  */
 import { tooBusy } from '../../errors.js';
 import { dropped, hiddenRange, loadingName, mayBeLoading, stagedKey } from '../graphs/staged-keys.js';
@@ -11,7 +11,7 @@ import { partsOfEntry, rangeOf } from '../keys/records.js';
 import { entryBlocks, keyBlocks, type Level } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
 
-/** Quads of one transaction: few enough that others hardly wait for it, and that its batch fits into the disk space that is kept free. */
+/** Quads per transaction: few enough that others hardly wait, and that the batch fits into the reserved disk space. */
 const quadsAtATime = 2_000;
 const pauseMs = 1_000;
 const waitMs = 100;
@@ -19,16 +19,16 @@ const maxWaits = 300;
 
 export interface HiddenGraphsOptions {
   readonly level: Level;
-  /** Other servers write hidden graphs as well. */
+  /** True if other servers write staged graphs too. */
   readonly isShared: boolean;
-  /** Keys of a quad, at most. */
+  /** Maximum number of keys per quad. */
   readonly width: () => number;
-  /** Refuses so many bytes when the disk might not take them. */
+  /** Rejects this number of bytes if the disk may not have enough space. */
   readonly assertSpace: (bytes: number) => Promise<void>;
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
 }
 
-/** Writes hidden graphs, and removes dropped ones in the background. */
+/** Writes staged graphs, and removes dropped ones in the background. */
 export class StagedGraphs {
   private readonly sweeping = new Map<string, Promise<void>>();
   private readonly waiting = new Map<string, (() => void)[]>();
@@ -36,7 +36,7 @@ export class StagedGraphs {
 
   constructor(private readonly options: HiddenGraphsOptions) {}
 
-  /** Removes the hidden graphs of a process that ended before it had raised or removed them. */
+  /** Removes staged graphs of a process that ended before it published or removed them. */
   async open(): Promise<void> {
     const { level } = this.options;
     for await (const entries of entryBlocks(level, hiddenRange))
@@ -45,9 +45,9 @@ export class StagedGraphs {
   }
 
   /**
-   * Writes a graph in slices, hidden until a transaction raises it (`Transaction.raiseGraph`).
-   * @returns false, and nothing is written, where the resource has a visible graph
-   * @throws LwsError `storage-full`; then nothing is left of it
+   * Writes a graph in slices, invisible until a transaction publishes it (`Transaction.publishGraph`).
+   * @returns false, with nothing written, if the resource has a visible graph
+   * @throws LwsError `storage-full`, with nothing left
    */
   async load(graph: string, keys: GraphKeys): Promise<boolean> {
     const { transact, assertSpace } = this.options;
@@ -63,26 +63,25 @@ export class StagedGraphs {
     return true;
   }
 
-  /** @throws LwsError `too-busy` when another server took the upload for an abandoned one, and removes its graph */
+  /** @throws LwsError `too-busy` if another server considered the upload abandoned and removes its graph */
   private writeBlock(
     tx: Transaction,
     graph: string,
     { keys, block }: { readonly keys: GraphKeys; readonly block: readonly string[] },
   ): void {
     if (!tx.isLoaded(graph, keys))
-      throw tooBusy('The content took too long to be written. Try again in a moment.', 5, {
-        reason:
-          'another server removes it, for which it had been abandoned: clocks that differ, or a server that was held up',
+      throw tooBusy('Writing the content took too long. Retry in a few seconds.', 5, {
+        reason: 'another server considered it abandoned and removes it: the clocks differ, or this server was blocked',
       });
     tx.writeHidden(graph, { added: block, removed: [] });
   }
 
-  /** Removes a graph that was written hidden and will not be raised. */
+  /** Removes a staged graph that will not be published. */
   drop(graph: string, keys: GraphKeys): void {
     this.sweep(graph, loadingName(keys));
   }
 
-  /** Starts the removal of graphs that a stored transaction dropped, and wakes those that wait for a hidden graph to be gone. */
+  /** Starts the removal of graphs dropped by a committed transaction, and wakes callers that wait for a removal. */
   committed({ entries, isForeign }: Transaction): void {
     for (const [key, value] of entries) {
       if (!key.startsWith(hiddenRange.gte)) continue;
@@ -96,17 +95,17 @@ export class StagedGraphs {
   }
 
   /**
-   * Waits until a graph is not hidden any more.
-   * @param hiddenBy reads the committed entry that hides the graph
+   * Waits until a graph is no longer staged.
+   * @param hiddenBy reads the committed entry that marks the graph
    * @throws LwsError `too-busy` after half a minute
    */
   async gone(graph: string, hiddenBy: () => string | undefined): Promise<void> {
-    // Waits at least once: both the entry that hides the graph and its removal may be staged, and not committed yet.
+    // Waits at least once: the entry and its removal may both be staged and not committed yet.
     for (let waits = 0; waits === 0 || (hiddenBy() !== undefined && !this.isClosed); waits++) {
       const value = hiddenBy();
       if (this.options.isShared && value !== undefined && !mayBeLoading(value)) this.sweep(graph, value);
       if (waits > maxWaits)
-        throw tooBusy('What had this name before is still being removed. Try again in a moment.', 5);
+        throw tooBusy('The previous resource of this name is still being removed. Retry in a few seconds.', 5);
       const waiting = this.waiting.get(graph) ?? [];
       this.waiting.set(graph, waiting);
       await new Promise<void>((resolve) => {
@@ -119,7 +118,7 @@ export class StagedGraphs {
     }
   }
 
-  /** Ends the sweeping; the next start continues with it. */
+  /** Ends the sweep. The next start continues it. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const resolve of [...this.waiting.values()].flat()) resolve();
@@ -131,7 +130,7 @@ export class StagedGraphs {
     const run = this.removeQuads(graph, value)
       .finally(() => this.sweeping.delete(graph))
       .catch(() => {
-        // The disk is full, or LevelDB is opened again: tries later.
+        // The disk is full, or LevelDB is being reopened: retries later.
         if (!this.isClosed) setTimeout(() => this.sweep(graph, value), pauseMs).unref();
       });
     this.sweeping.set(graph, run);
@@ -139,7 +138,7 @@ export class StagedGraphs {
 
   private async removeQuads(graph: string, value: string): Promise<void> {
     const { level } = this.options;
-    // A batch in doubt may have raised the graph: then it is not hidden any more.
+    // A batch in doubt may have published the graph.
     let isHidden = true;
     const transact = (work: (tx: Transaction) => void): Promise<unknown> => {
       const whileHidden = (tx: Transaction): void => {

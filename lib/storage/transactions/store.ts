@@ -1,7 +1,4 @@
-/**
- * The store: one LevelDB with the graphs and the records, and the blobs. `transact` is the only way to write; readers see committed states
- * alone.
- */
+/** The store: one LevelDB with graphs and records, and the blobs. `transact` is the only way to write. Readers see committed states only. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lruCache } from '../../caches.js';
 import type { WrittenBatch } from '../../metrics.js';
@@ -47,7 +44,7 @@ import { SharedCommitQueue } from './shared-commit-queue.js';
 import { StagedGraphs } from './staged-graphs.js';
 import type { Transaction } from './transaction.js';
 
-/** Called back for transactions; `StoreListeners` says when. */
+/** Listener of transactions, see `StoreListeners`. */
 type Listener = (transaction: Transaction) => void;
 
 export class StoreListeners {
@@ -57,19 +54,19 @@ export class StoreListeners {
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
   /**
-   * Calls back inside every transaction that changed a resource, when its work is done. What the listener stages is
-   * written with the transaction, and an error of the listener undoes it: an index cannot lag, an event cannot be lost.
+   * Calls back inside every transaction that changed a resource, after its work. What the listener stages is written with the
+   * transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost.
    */
   onTransaction(listener: TransactionListener): void {
     this.inTransaction.push(listener);
   }
 
-  /** Calls back for every transaction that another server of the storage has committed, before its changes can be seen here. */
+  /** Calls back for every transaction committed by another server, before its changes are visible here. */
   onForeign(listener: TransactionListener): void {
     this.fromOthers.push(listener);
   }
 
-  /** Calls back for every transaction that is going to be written, before any reader can see its changes. */
+  /** Calls back for every transaction about to be written, before readers see its changes. */
   onStage(listener: Listener): void {
     this.listeners.stage.push(listener);
   }
@@ -79,12 +76,12 @@ export class StoreListeners {
     this.listeners.commit.push(listener);
   }
 
-  /** Calls back for every staged transaction that is not stored, or may not be (a failed batch). */
+  /** Calls back for every staged transaction that is not stored, or in doubt (a failed batch). */
   onDrop(listener: Listener): void {
     this.listeners.drop.push(listener);
   }
 
-  /** Calls back after every batch that is on the disk. */
+  /** Calls back after every batch on disk. */
   onBatch(listener: (batch: WrittenBatch) => void): void {
     this.batchListeners.push(listener);
   }
@@ -98,19 +95,19 @@ export class StoreListeners {
   }
 }
 
-/** What a store is opened with. */
+/** Options for opening a store. */
 export interface StoreOptions extends MigrationOptions {
-  /** Notified of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
+  /** Called for a failure without a request to report it to: a blob that could not be removed, a failed batch. */
   readonly onTrouble?: (message: string, error: unknown) => void;
-  /** Notified when such a failure has been overcome without the operator. */
+  /** Called when the store has recovered from such a failure. */
   readonly onRecovery?: (message: string) => void;
   /** Agreement with the other servers of the storage. Absent if there are none. */
   readonly coordination?: Coordination | undefined;
-  /** Location of the blobs. Default: the folder `blobs/`. */
+  /** Location of the blobs. Default: the directory `blobs/`. */
   readonly blobPlace?: BlobPlace | undefined;
   /** Called when the store is closed. */
   readonly onClose?: () => void;
-  /** Bytes that the store may hold (see quota.ts); 0 or absent: any number. */
+  /** Quota in bytes (see quota.ts). 0 or absent: no limit. */
   readonly quotaBytes?: number;
 }
 
@@ -125,7 +122,7 @@ export class Store extends StoreListeners {
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
   readonly changes: ChangeLog;
-  /** With so many quads, they get all orders. */
+  /** Number of quads at which all indexes are built. */
   growsAt = Number.POSITIVE_INFINITY;
 
   private constructor(
@@ -176,9 +173,9 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Opens a store on an open LevelDB, migrates one of an earlier format, and sweeps what a crash may have left of uploads.
+   * Opens a store on an open LevelDB, migrates earlier formats, and removes leftovers of uploads after a crash.
    * @param storage the storage's root IRI; a store belongs to one
-   * @throws Error when the store was made for another storage IRI or by a later version
+   * @throws Error if the store belongs to another storage IRI or a later version
    */
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
     const blobs = await adoptBlobs(level, { dataDir: folder, place: options.blobPlace }, storage);
@@ -194,22 +191,22 @@ export class Store extends StoreListeners {
     return store;
   }
 
-  /** Bytes that count against the quota, those of commits under way included. */
+  /** Bytes counted against the quota, including commits in progress. */
   get bytes(): number {
     return this.queue.bytes;
   }
 
-  /** How many transactions wait, and whether a batch could not be written. */
+  /** Number of waiting transactions, and true if a batch failed. */
   get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed'> {
     return this.queue;
   }
 
-  /** The orders that committed quads have keys in, and how many quads there are. */
+  /** Indexes and number of committed quads. */
   get kept(): KeptQuads {
     return this.queue.kept;
   }
 
-  /** Gives the quads all orders, or one, while it goes on as ever. Resolves when they have them, or when that is broken off. */
+  /** Builds all indexes, or reduces them to one, while in use. Resolves when done or interrupted. */
   reorder(wanted: IndexSet): Promise<void> {
     return this.queue.reorder(wanted);
   }
@@ -218,7 +215,7 @@ export class Store extends StoreListeners {
     return this.reorder(IndexSet.all);
   }
 
-  /** Has the quads get all orders when there are, or with so many more will be, too many for one (`growsAt`), or when they are getting them. */
+  /** Starts to build all indexes if there are too many quads for one (`growsAt`), or the build is incomplete. */
   expect(more: number): void {
     const { orders, quads, wanted } = this.kept;
     if (!orders.isComplete && !wanted && (quads + more >= this.growsAt || orders.last !== undefined)) void this.grow();
@@ -240,10 +237,7 @@ export class Store extends StoreListeners {
     return givenValue(this.level.getSync(key));
   }
 
-  /**
-   * A committed entry, parsed. The result is cached until the entry changes, so a key must always be asked for with the
-   * same `parse`.
-   */
+  /** Returns a committed entry, parsed. The result is cached until the entry changes, so a key must always be used with the same `parse`. */
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
     const known = this.derivations.get(key);
     if (known) return known as T;
@@ -254,7 +248,7 @@ export class Store extends StoreListeners {
     return made;
   }
 
-  /** The committed entries of a range, in the order of their keys. */
+  /** The committed entries of a range, in key order. */
   async *entries(range: KeyRange, options?: PageOptions): AsyncGenerator<[key: string, value: string][]> {
     yield* entryBlocks(this.level, range, options);
   }
@@ -264,44 +258,44 @@ export class Store extends StoreListeners {
     return keyBlocks(this.level, range, options);
   }
 
-  /** An RDF resource and the GSPO keys of its graph, of one committed state. */
+  /** Returns an RDF resource and the GSPO keys of its graph, from one committed state. */
   graph(iri: string): Promise<{ record: ResourceRecord; keys: readonly string[] } | undefined> {
     return this.graphs.withRecord(iri, this.record(iri));
   }
 
   /**
-   * Reads a graph that a transaction is going to replace or delete into the cache, so that the transaction, for which
-   * all others wait, need not read the disk.
+   * Loads a graph into the cache before a transaction replaces or deletes it, so that the transaction, for which all others wait,
+   * reads no disk.
    */
   async prefetch(record: ResourceRecord): Promise<void> {
     if (this.graphs.isWorthPrefetching(record)) await this.graph(record.iri);
   }
 
   /**
-   * Writes a new large graph in slices, between which other transactions run. It is hidden until a transaction raises it
-   * (`Transaction.raiseGraph`); when none does, it has to be dropped (`dropLoaded`).
-   * @returns false, and nothing is written, where the resource has a graph already
+   * Writes a new large graph in slices, between which other transactions run. It is invisible until a transaction publishes it
+   * (`Transaction.publishGraph`); otherwise it must be dropped (`dropLoaded`).
+   * @returns false, with nothing written, if the resource already has a graph
    */
   loadGraph(iri: string, keys: GraphKeys): Promise<boolean> {
     return this.hidden.load(iri, keys);
   }
 
-  /** Removes what `loadGraph` has written. */
+  /** Removes a graph written by `loadGraph`. */
   dropLoaded(iri: string, keys: GraphKeys): void {
     this.hidden.drop(iri, keys);
   }
 
-  /** The members of a container in the order of their IRIs, from the first or a given one on, of one committed state. */
+  /** Yields the members of a container in IRI order, from the first or a given one, of one committed state. */
   async *members(container: string, from?: string): AsyncGenerator<ResourceRecord[]> {
     for await (const entries of entryBlocks(this.level, memberRange(container, from)))
       yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
   }
 
   /**
-   * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on the disk.
-   * When `work` throws, nothing is written. Preconditions, authorization and quota belong inside. It is run again when a graph
-   * of the same name is still being written or removed.
-   * @throws what `work` throws; LwsError `storage-full` when the disk does not take the batch
+   * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk. If `work`
+   * throws, nothing is written. Check preconditions, authorization and quota inside. It runs again if a graph of the same name is
+   * still being written or removed.
+   * @throws errors of `work`; LwsError `storage-full` if the disk rejects the batch
    */
   async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
     for (;;) {
@@ -315,12 +309,12 @@ export class Store extends StoreListeners {
     }
   }
 
-  /** Calls back before LevelDB is closed to be opened again: other threads that have it open must close it. */
+  /** Calls back before LevelDB is closed and reopened: other threads must close it. */
   beforeReopening(pause: Pause): void {
     this.recovery.pauses.push(pause);
   }
 
-  /** Whether the store can be read: not while LevelDB is opened again. */
+  /** False while LevelDB is being reopened. */
   get isOpen(): boolean {
     return this.level.status === 'open';
   }
@@ -330,9 +324,9 @@ export class Store extends StoreListeners {
     for (let at = 0; !this.isOpen; at++) await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
   }
 
-  /** Updates the caches for a transaction whose batch is on the disk. */
+  /** Updates the caches for a committed transaction. */
   private apply(transaction: Transaction): void {
-    // New records are not cached: to cache all of them costs more than to read from the disk those that are asked for.
+    // New records are not cached: caching all of them costs more than reading the needed ones.
     for (const [iri, record] of transaction.records) {
       if (!record) this.recordCache.delete(iri);
       else if (record.kind === 'container' || this.recordCache.has(iri)) this.recordCache.set(iri, record);
@@ -351,7 +345,7 @@ export class Store extends StoreListeners {
     if (transaction.addedBlobs.size > 0 && !mayBeStored) void this.settled.dropped(transaction);
   }
 
-  /** Waits for the commits under way and closes. */
+  /** Waits for pending commits and closes. */
   async close(): Promise<void> {
     await this.hidden.close();
     await this.recovery.stop();

@@ -1,6 +1,6 @@
 /**
- * One transaction: the state that it reads, and the changes that it stages. It reads its own changes, over those of staged transactions, over
- * the committed state. The caller decides whether a change is allowed.
+ * One transaction: the state that it reads and the changes that it stages. It reads its own changes, over those of staged
+ * transactions, over the committed state. The caller decides if a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
 import { dropped, GraphInTheWay, loadingName, stagedKey } from '../graphs/staged-keys.js';
@@ -17,17 +17,17 @@ import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
 import type { BatchPartner } from './batch-writer.js';
 
-/** The state before the transaction, as it reads it: with the changes of batches that are still being written. */
+/** State before the transaction, including batches that are still being written. */
 export interface TransactionBase {
   readonly isTransaction: boolean;
   record(iri: string): ResourceRecord | undefined;
-  /** The GSPO keys of an RDF resource. */
+  /** GSPO keys of an RDF resource. */
   graph(record: ResourceRecord): Promise<readonly string[]>;
-  /** The keys of a graph whose subjects begin with a string, in blocks. */
+  /** Keys of a graph with subjects that begin with a string, in blocks. */
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
-  /** The keys of triples with an object that is an IRI; `undefined` when no order has them: the store lacks it, or they are still staged. */
+  /** Keys of triples with an IRI as object; `undefined` if no index has them, or they are still staged. */
   keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
-  /** Which of some GSPO keys a graph has. */
+  /** Returns the given GSPO keys that a graph contains. */
   hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
@@ -41,29 +41,29 @@ export class Transaction {
   readonly isTransaction = true;
   readonly records = new Map<string, ResourceRecord | null>();
   readonly graphs = new Map<string, GraphChange>();
-  /** Quads to add to and to remove from hidden graphs, which no reader sees. */
+  /** Quads to add to and remove from staged graphs, which no reader sees. */
   readonly hidden = new Map<string, KeyDifference>();
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
-  /** Values of entries; `null`: deleted. */
+  /** Values of entries; `null` for deleted ones. */
   readonly entries = new Map<string, string | null>();
   readonly changes: StagedChange[] = [];
   readonly announcements: (Announcement & EventStamp)[] = [];
-  /** The subject whose request this is, and the trace that it belongs to. */
+  /** Subject of the request, and its trace. */
   actor: string | undefined;
   trace: Trace | undefined;
   batchWriter: BatchPartner | undefined;
-  /** Another server of the storage committed it. */
+  /** True if another server committed it. */
   isForeign = false;
-  /** The position of its last event in the log of changes; 0: it has none yet. */
+  /** Position of its last event in the log of changes; 0 if it has none yet. */
   position = 0;
-  /** Records read from the state before, which cannot change while this transaction runs. */
+  /** Records read from the previous state, which cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
 
   constructor(private readonly base: TransactionBase) {}
 
-  /** The state before this transaction, with the graphs as they were: those that it has changed cannot be read. */
+  /** Previous state, with graphs as they were. Graphs that this transaction changed cannot be read. */
   get before(): TransactionBase {
     return this.base;
   }
@@ -72,7 +72,7 @@ export class Transaction {
     return this.records.size === 0 && this.entries.size === 0 && this.hidden.size === 0;
   }
 
-  /** Bytes that count against the quota, this transaction's changes included (rule 10.3). */
+  /** Bytes counted against the quota, including this transaction (rule 10.3). */
   get bytes(): number {
     return this.base.bytes + this.bytesDelta;
   }
@@ -101,12 +101,12 @@ export class Transaction {
     return staged === undefined ? this.base.entry(key) : (staged ?? undefined);
   }
 
-  /** The entries of a range as this transaction leaves them, in no particular order, held whole. */
+  /** Returns the entries of a range after this transaction, in no particular order. */
   async entriesIn(range: KeyRange): Promise<ReadonlyMap<string, string>> {
     return layEntries(await this.base.entriesIn(range), range, this.entries);
   }
 
-  /** An entry, parsed; the result is cached while the entry stays as it is. */
+  /** Returns a parsed entry. The result is cached while the entry is unchanged. */
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
     const staged = this.entries.get(key);
     if (staged === undefined) return this.base.derived(key, parse);
@@ -123,17 +123,17 @@ export class Transaction {
     this.entries.set(key, null);
   }
 
-  /** Tells the listeners of transactions what happened to a resource. */
+  /** Reports a change of a resource to the listeners of transactions. */
   changed(change: ResourceChange): void {
     this.changes.push(stamped(change));
   }
 
-  /** Tells subscribers and the named inboxes of an event that is not a change of a resource. */
+  /** Reports an event that is not a change of a resource to subscribers and the named inboxes. */
   announced(announcement: Announcement): void {
     this.announcements.push(stamped(announcement));
   }
 
-  /** Creates a resource or replaces its record. Its previous blob, if it had another one, is marked for removal. */
+  /** Creates a resource or replaces its record. A previous, different blob is marked for removal. */
   putRecord(record: ResourceRecord): void {
     const before = this.record(record.iri);
     this.bytesDelta += record.size - (before?.size ?? 0);
@@ -149,9 +149,9 @@ export class Transaction {
   }
 
   /**
-   * Replaces the graph of a resource; `before` are its keys so far. Only the difference is written.
-   * @param after its new keys; if known already, with those that are added and removed
-   * @throws GraphInTheWay while a hidden graph has this name; `Store.transact` waits and runs the work again
+   * Replaces the graph of a resource; `before` are its current keys. Only the difference is written.
+   * @param after its new keys, with added and removed ones if known
+   * @throws GraphInTheWay while a staged graph has this name; `Store.transact` waits and runs the work again
    */
   putGraph(iri: string, before: readonly string[], after: readonly string[] | ChangedKeys): void {
     this.assertVisible(iri);
@@ -161,9 +161,9 @@ export class Transaction {
   }
 
   /**
-   * A new graph that the partner writes.
-   * @param own the keys with the resource or a fragment of it as their subject
-   * @param after how many triples it has
+   * Adds a new graph that a bulk writer writes.
+   * @param own keys with the resource or a fragment of it as subject
+   * @param after number of triples
    * @throws GraphInTheWay
    */
   putPartnersGraph(iri: string, own: readonly string[], after: number): void {
@@ -177,7 +177,7 @@ export class Transaction {
     this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false });
   }
 
-  /** Replaces the graph of a resource where the old or the new one is large. @throws GraphInTheWay */
+  /** Replaces the graph of a resource if the old or the new one is large. @throws GraphInTheWay */
   async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
     const { iri } = record;
     this.assertVisible(iri);
@@ -188,8 +188,8 @@ export class Transaction {
 
   /**
    * Changes a part of a large graph.
-   * @param change keys to add, which it lacks, and keys to remove, which it has; both in order
-   * @param before how many triples it has
+   * @param change keys to add, which it lacks, and keys to remove, which it has; both sorted
+   * @param before number of triples
    */
   changeGraph(iri: string, { added, removed }: KeyDifference, before: number): void {
     this.assertVisible(iri);
@@ -197,19 +197,19 @@ export class Transaction {
     this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true });
   }
 
-  /** Deletes a large graph: it is hidden, and its quads are removed later. */
+  /** Deletes a large graph: it becomes invisible, and its quads are removed later. */
   dropGraph(iri: string, before: number): void {
     this.putEntry(stagedKey(iri), dropped);
     this.noteGraph(iri, undefined, before);
   }
 
-  /** Shows a graph that was written hidden (`Store.loadGraph`). @param keys those that were written */
+  /** Publishes a staged graph (`Store.loadGraph`). @param keys the written ones */
   publishGraph(iri: string, keys: GraphKeys): void {
     this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, keys, 0);
   }
 
-  /** Reserves the name for a graph that is written hidden, unless a visible graph has it. @throws GraphInTheWay */
+  /** Reserves the name for a staged graph, unless a visible graph has it. @throws GraphInTheWay */
   stageGraph(iri: string, keys: GraphKeys): boolean {
     this.assertVisible(iri);
     const hides = this.record(iri)?.kind !== 'rdf';
@@ -217,7 +217,7 @@ export class Transaction {
     return hides;
   }
 
-  /** Whether these keys were written as a hidden graph. */
+  /** True if these keys were written as a staged graph. */
   isLoaded(iri: string, keys: GraphKeys): boolean {
     return this.entry(stagedKey(iri)) === loadingName(keys);
   }
@@ -226,7 +226,7 @@ export class Transaction {
     this.hidden.set(iri, keys);
   }
 
-  /** Notes that a hidden graph has been removed completely. */
+  /** Records that a staged graph has been removed completely. */
   forgetHidden(iri: string): void {
     this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, undefined, 0);

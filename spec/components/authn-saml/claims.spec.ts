@@ -39,30 +39,30 @@ function specify(title: string, corpus: Corpus): void {
 
 const noUri = (name: string): RegExp =>
   new RegExp(`^${name} is .*, expected an absolute URI of at most 1024 characters$`);
-const notText = (name: string): RegExp => new RegExp(`^${name} holds something other than one text$`);
+const notText = (name: string): RegExp => new RegExp(`^${name} contains something other than one text$`);
 
 specify('subject', {
-  'no Subject': [{ subject: '' }, /^Assertion holds 0 Subject, expected one/],
+  'no Subject': [{ subject: '' }, /^Assertion contains 0 Subject, expected one/],
   'two Subjects': [
     { subject: `<saml:Subject>${nameIdOf(alice)}${usualConfirmation}</saml:Subject>`.repeat(2) },
-    /^Assertion holds 2 Subject, expected one/,
+    /^Assertion contains 2 Subject, expected one/,
   ],
-  'no NameID': [subject(usualConfirmation), /^Subject holds 0 NameID, expected one/],
+  'no NameID': [subject(usualConfirmation), /^Subject contains 0 NameID, expected one/],
   'two NameIDs': [
     subject(nameIdOf(alice) + nameIdOf(mallory) + usualConfirmation),
-    /^Subject holds 2 NameID, expected one/,
+    /^Subject contains 2 NameID, expected one/,
   ],
   'an encrypted name': [
     subject(`<saml:EncryptedID></saml:EncryptedID>${usualConfirmation}`),
-    /^Subject holds "EncryptedID", expected NameID and/,
+    /^Subject contains "EncryptedID", expected only NameID and/,
   ],
   'another kind of name beside NameID': [
     subject(`${nameIdOf(alice)}<saml:BaseID></saml:BaseID>${usualConfirmation}`),
-    /^Subject holds "BaseID", expected/,
+    /^Subject contains "BaseID", expected/,
   ],
   'a NameID of another vocabulary': [
     { nameId: `<x:NameID xmlns:x="urn:x">${alice}</x:NameID>` },
-    /^Subject holds 0 NameID, expected one/,
+    /^Subject contains 0 NameID, expected one/,
   ],
   'an empty NameID': [nameId(''), notText('NameID')],
   'an element in NameID': [nameId(`${alice}<saml:X></saml:X>.mallory.example`), notText('NameID')],
@@ -74,14 +74,17 @@ specify('subject', {
   'a subject with a line break': [nameId(`${alice}\n`), noUri('NameID')],
   'a subject with a "<"': [nameId('https://alice.example/&lt;script&gt;'), noUri('NameID')],
   'a subject that is too long': [nameId(`https://alice.example/${'a'.repeat(1024)}`), noUri('NameID')],
-  'text in Subject': [subject(`x${nameIdOf(alice)}${usualConfirmation}`), /^Subject holds text between its elements$/],
+  'text in Subject': [
+    subject(`x${nameIdOf(alice)}${usualConfirmation}`),
+    /^Subject contains text between its elements$/,
+  ],
 });
 
 specify('subject confirmation', {
-  'no confirmation': [{ confirmation: '' }, /^Subject holds 0 SubjectConfirmation, expected one/],
+  'no confirmation': [{ confirmation: '' }, /^Subject contains 0 SubjectConfirmation, expected one/],
   'two confirmations': [
     { confirmation: usualConfirmation.repeat(2) },
-    /^Subject holds 2 SubjectConfirmation, expected one/,
+    /^Subject contains 2 SubjectConfirmation, expected one/,
   ],
   'holder-of-key': [
     { confirmation: confirmationOf(`Recipient="${client}"`, 'urn:oasis:names:tc:SAML:2.0:cm:holder-of-key') },
@@ -97,21 +100,24 @@ specify('subject confirmation', {
   ],
   'bearer beside another method': [
     { confirmation: usualConfirmation + confirmationOf('', 'urn:oasis:names:tc:SAML:2.0:cm:holder-of-key') },
-    /^Subject holds 2 SubjectConfirmation/,
+    /^Subject contains 2 SubjectConfirmation/,
   ],
   'no data': [
     { confirmation: `<saml:SubjectConfirmation Method="${bearer}"></saml:SubjectConfirmation>` },
-    /^SubjectConfirmation holds 0 SubjectConfirmationData, expected one/,
+    /^SubjectConfirmation contains 0 SubjectConfirmationData, expected one/,
   ],
   'another name in the confirmation': [
     { confirmation: usualConfirmation.replace('<saml:SubjectConfirmationData', `${nameIdOf(mallory)}$&`) },
-    /^SubjectConfirmation holds more than/,
+    /^SubjectConfirmation contains more than/,
   ],
   'a key in the data': [
     { confirmation: dataOf('<ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"></ds:KeyInfo>') },
-    /^SubjectConfirmation holds more than/,
+    /^SubjectConfirmation contains more than/,
   ],
-  'text in the data': [{ confirmation: dataOf(client) }, /^SubjectConfirmationData holds text between its elements$/],
+  'text in the data': [
+    { confirmation: dataOf(client) },
+    /^SubjectConfirmationData contains text between its elements$/,
+  ],
   'no Recipient': [{ confirmation: confirmationOf(`NotOnOrAfter="${instant(300)}"`) }, noUri('Recipient')],
   'a Recipient that is no URI': [{ confirmation: confirmationOf('Recipient="app"') }, noUri('Recipient')],
   'a Recipient in another namespace': [
@@ -121,10 +127,10 @@ specify('subject confirmation', {
 });
 
 specify('issuer and assertion', {
-  'no Issuer': [{ issuer: '' }, /^Assertion holds 0 Issuer, expected one/],
+  'no Issuer': [{ issuer: '' }, /^Assertion contains 0 Issuer, expected one/],
   'two Issuers': [
     { issuer: `<saml:Issuer>${issuer}</saml:Issuer>`.repeat(2) },
-    /^Assertion holds 2 Issuer, expected one/,
+    /^Assertion contains 2 Issuer, expected one/,
   ],
   'an Issuer of another format': [
     { issuer: `<saml:Issuer Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">${issuer}</saml:Issuer>` },
@@ -144,13 +150,13 @@ specify('issuer and assertion', {
   ],
   Extensions: [
     statements('<saml:Extensions></saml:Extensions>'),
-    /^the assertion holds "Extensions", which is no part/,
+    /^the assertion contains "Extensions", which is not part/,
   ],
   'a child of another vocabulary': [
     statements('<x:Subject xmlns:x="urn:x"></x:Subject>'),
-    /^the assertion holds "Subject", which is no part/,
+    /^the assertion contains "Subject", which is not part/,
   ],
-  'text between the children': [statements('x'), /^Assertion holds text between its elements$/],
+  'text between the children': [statements('x'), /^Assertion contains text between its elements$/],
 });
 
 describe('authn-saml: claims', () => {
@@ -167,7 +173,7 @@ describe('authn-saml: claims', () => {
     const signature = signatureOf(xml, { signer: provider });
     await expectRefusal(
       xml.replace('</saml:Assertion>', `${signature}</saml:Assertion>`),
-      /^Assertion holds 0 Issuer, expected one/,
+      /^Assertion contains 0 Issuer, expected one/,
     );
   });
 
@@ -189,7 +195,7 @@ describe('authn-saml: claims', () => {
 
   it('tells the client which check failed, and neither values nor what was expected', async () => {
     const { message } = await expectRefusal(credential(nameId('alice')), noUri('NameID'));
-    expect(message).to.equal('The NameID of the assertion is no URI.');
+    expect(message).to.equal('The NameID of the assertion must be a URI.');
     const other = conditionsOf(restrictionOf('https://other.example/'));
     const refused = await expectRefusal(credential({ conditions: other }), /https:\/\/storage.example\//);
     expect(refused.message).to.equal('The credential is for another audience.');

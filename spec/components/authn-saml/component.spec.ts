@@ -102,7 +102,7 @@ describe('authn-saml: the component', () => {
     const { suites } = await install({ 'saml.idp-certificates': path });
     expect(JSON.stringify(warnings)).to.contain(path).and.to.contain('2026-11-21T11:59:59.000Z');
     const refused = await suites![0]!.verify(credential, '127.0.0.1').catch((error) => error.reason);
-    expect(refused).to.match(/^no certificate of lws.saml.idp-certificates is valid now$/);
+    expect(refused).to.match(/^no certificate of lws.saml.idp-certificates is currently valid$/);
   });
 
   it('names the setting and the file that cannot be read', () => {
@@ -115,7 +115,7 @@ describe('authn-saml: the component', () => {
   it('refuses files that hold anything but certificates', () => {
     const certificate = der(provider);
     const key = provider.privateKey.export({ type: 'pkcs8', format: 'pem' });
-    const none = 'lws.saml.idp-certificates: the file FILE holds no X.509 certificate in PEM or DER.';
+    const none = 'lws.saml.idp-certificates: the file FILE contains no X.509 certificate in PEM or DER.';
     for (const content of [
       '',
       'x',
@@ -128,8 +128,8 @@ describe('authn-saml: the component', () => {
       provider.publicKey.export({ type: 'spki', format: 'der' }),
     ])
       expect(faultOf(file('bad', content))).to.equal(none);
-    expect(faultOf(file('key', key as string))).to.contain('holds a PRIVATE KEY; only certificates belong into it.');
-    expect(faultOf(file('both', pemOf(certificate) + key))).to.contain('holds a PRIVATE KEY;');
+    expect(faultOf(file('key', key as string))).to.contain('contains a PRIVATE KEY; only certificates are allowed.');
+    expect(faultOf(file('both', pemOf(certificate) + key))).to.contain('contains a PRIVATE KEY;');
     for (const content of [
       pemOf(certificate).replace('END', 'FIN'),
       pemOf(certificate).slice(0, -10),

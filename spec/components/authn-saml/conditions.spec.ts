@@ -122,7 +122,7 @@ describe('authn-saml: conditions', () => {
     ] as const)
       await expectRefusal(
         credential({ conditions: conditionsOf(restrictionOf(storage) + condition) }),
-        new RegExp(`^Conditions holds "${name}"$`),
+        new RegExp(`^Conditions contains "${name}"$`),
       );
   });
 
@@ -163,7 +163,7 @@ describe('authn-saml: audiences without lws.saml.audience', () => {
   });
 
   it('refuses a restriction without an audience, or with one that is no text', async () => {
-    const notAudience = /^an AudienceRestriction holds something other than at least one Audience$/;
+    const notAudience = /^an AudienceRestriction contains something other than at least one Audience$/;
     await expectRefusal(conditions(restrictionOf()), notAudience);
     await expectRefusal(
       conditions('<saml:AudienceRestriction><saml:X></saml:X></saml:AudienceRestriction>'),
@@ -171,10 +171,10 @@ describe('authn-saml: audiences without lws.saml.audience', () => {
     );
     await expectRefusal(
       conditions(`<saml:AudienceRestriction>${storage}</saml:AudienceRestriction>`),
-      /^AudienceRestriction holds text between its elements$/,
+      /^AudienceRestriction contains text between its elements$/,
     );
     for (const audience of ['', `${storage}<saml:X></saml:X>`])
-      await expectRefusal(conditions(restrictionOf(audience)), /^Audience holds something other than one text$/);
+      await expectRefusal(conditions(restrictionOf(audience)), /^Audience contains something other than one text$/);
   });
 
   it('refuses no restriction unless lws.audience.require is off, as with other credentials', async () => {

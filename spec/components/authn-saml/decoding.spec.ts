@@ -9,7 +9,7 @@ import { expectRefusal } from './trust.js';
 
 const base64 = Buffer.from(credential).toString('base64');
 const neither = /^neither XML nor base64 nor base64url: /;
-const leftOver = /^the base64 is cut off, or bits are left over at its end$/;
+const leftOver = /^the base64 is truncated or has extra bits at its end$/;
 
 describe('authn-saml: decoding', () => {
   it('recognises XML, raw and in base64, by its first characters', () => {
@@ -34,7 +34,7 @@ describe('authn-saml: decoding', () => {
   it('refuses base64 that is cut, or with bits left over', async () => {
     await expectRefusal(base64.slice(0, 401), leftOver);
     await expectRefusal(base64.slice(0, 400), /^the (?:document ends|start tag of|end tag)/);
-    await expectRefusal('PGF', /^the base64 is cut off/);
+    await expectRefusal('PGF', /^the base64 is truncated/);
     await expectRefusal('PGE-PG', leftOver);
   });
 
@@ -70,11 +70,11 @@ describe('authn-saml: decoding', () => {
     const fits = credential + ' '.repeat(maxBytes - credential.length);
     expect(decodeCredential(fits)).to.equal(fits);
     expect(decodeCredential(Buffer.from(fits).toString('base64'))).to.equal(fits);
-    await expectRefusal(`${fits} `, /^at least 65537 bytes of XML, at most 65536 are read$/);
+    await expectRefusal(`${fits} `, /^at least 65537 bytes of XML, the maximum is 65536$/);
     await expectRefusal(`${fits.slice(0, -1)}é`, /^at least 65537 bytes of XML/);
     await expectRefusal(
       Buffer.from(`${fits}    `).toString('base64'),
-      /^873\d\d characters of base64, at most \d+ are read$/,
+      /^873\d\d characters of base64, the maximum is \d+$/,
     );
     await expectRefusal(`<a>${'x'.repeat(2 ** 20)}</a>`, /^at least 1048583 bytes of XML/);
   });

@@ -21,18 +21,18 @@ specify('namespaces', {
   ],
   'a prefix without a declaration': [inside('<x:Y></x:Y>'), /^the prefix "x" is not declared$/],
   'an attribute with a prefix without a declaration': [attributed('x:y="z"'), /^the prefix "x" is not declared$/],
-  'a prefix that is undeclared': [attributed('xmlns:saml=""'), /^the namespace "" is no absolute URI$/],
-  'a default namespace that is undeclared': [attributed('xmlns=""'), /^the namespace "" is no absolute URI$/],
-  'a relative namespace': [attributed('xmlns:x="../x"'), /^the namespace "..\/x" is no absolute URI$/],
+  'a prefix that is undeclared': [attributed('xmlns:saml=""'), /^the namespace "" is not an absolute URI$/],
+  'a default namespace that is undeclared': [attributed('xmlns=""'), /^the namespace "" is not an absolute URI$/],
+  'a relative namespace': [attributed('xmlns:x="../x"'), /^the namespace "..\/x" is not an absolute URI$/],
   'a namespace that breaks out of its quotes': [
     attributed(`xmlns:x='urn:x" ID="_a1'`),
-    /^the namespace "urn:x.*" is no absolute URI$/,
+    /^the namespace "urn:x.*" is not an absolute URI$/,
   ],
   'a namespace with a reference': [
     attributed('xmlns:x="urn:&#120;"'),
-    /^the namespace "urn:&#120;" is no absolute URI$/,
+    /^the namespace "urn:&#120;" is not an absolute URI$/,
   ],
-  'a namespace with white space': [attributed('xmlns:x=" urn:x"'), /^the namespace " urn:x" is no absolute URI$/],
+  'a namespace with white space': [attributed('xmlns:x=" urn:x"'), /^the namespace " urn:x" is not an absolute URI$/],
   'the namespace of HTML': [
     attributed('xmlns:h="http://www.w3.org/1999/xhtml"'),
     /^the namespace http:\S+xhtml is not accepted$/,
@@ -64,7 +64,7 @@ specify('namespaces', {
   ],
 });
 
-const stands = (name: string): RegExp => new RegExp(`^the attribute "${name}" stands twice in one tag$`);
+const stands = (name: string): RegExp => new RegExp(`^the attribute "${name}" is repeated in one tag$`);
 specify('attributes and tags', {
   'an attribute that stands twice': [changed('ID="_a1"', 'ID="_a1" ID="_a2"'), stands('ID')],
   'an attribute that stands twice under two prefixes': [
@@ -108,7 +108,7 @@ specify('attributes and tags', {
 
 describe('authn-saml: canonicalisation', () => {
   it('refuses white space that the signature does not cover (a change of text, not of a tag)', async () => {
-    const digest = /^the digest is not that of the assertion$/;
+    const digest = /^the digest does not match the assertion$/;
     await expectRefusal(changed(alice, `${alice} `), digest);
     await expectRefusal(changed(alice, `${alice}&#10;`), digest);
     await expectRefusal(inside('\n'), digest);
@@ -116,7 +116,7 @@ describe('authn-saml: canonicalisation', () => {
   });
 
   it('refuses another prefix or a default namespace for the same names', async () => {
-    const digest = /^the digest is not that of the assertion$/;
+    const digest = /^the digest does not match the assertion$/;
     const renamed = credential.replaceAll('saml:', 'x:').replace('xmlns:saml', 'xmlns:x');
     await expectRefusal(renamed, digest);
     await expectRefusal(credential.replaceAll('saml:', '').replace('xmlns:saml', 'xmlns'), digest);

@@ -78,7 +78,7 @@ describe('authn-saml: signature wrapping', () => {
 
   it('refuses the false one with the signature of the original, by ID or by digest', async () => {
     await expectRefusal(evilWith('_evil', signature), /^the Reference names "#_a1", expected "#_evil"$/);
-    await expectRefusal(evilWith('_a1', signature), /^the digest is not that of the assertion$/);
+    await expectRefusal(evilWith('_a1', signature), /^the digest does not match the assertion$/);
   });
 
   it('refuses a second assertion of another version or vocabulary', async () => {
@@ -101,7 +101,7 @@ describe('authn-saml: signature wrapping', () => {
     for (const object of [`<ds:Object></ds:Object>`, `<ds:Object>${nameIdOf(mallory)}</ds:Object>`])
       await expectRefusal(
         insertAfterIssuer(original, inSignature(object)),
-        /^the Signature holds "SignedInfo SignatureValue Object", expected/,
+        /^the Signature contains "SignedInfo SignatureValue Object", expected/,
       );
   });
 
@@ -110,11 +110,11 @@ describe('authn-saml: signature wrapping', () => {
       const declared = name.startsWith('x:') ? ' xmlns:x="urn:x"' : '';
       const inKeyInfo = `<ds:KeyInfo><ds:KeyName${declared} ${name}="_a1"></ds:KeyName></ds:KeyInfo>`;
       const credential = insertAfterIssuer(original, inSignature(inKeyInfo));
-      await expectRefusal(credential, /^the identifier "_a1" stands twice$/);
+      await expectRefusal(credential, /^the identifier "_a1" is repeated$/);
     }
     await expectRefusal(
       genuine.replace('<saml:Subject>', '<saml:Subject Id="_a1">'),
-      /^the identifier "_a1" stands twice$/,
+      /^the identifier "_a1" is repeated$/,
     );
   });
 
@@ -165,7 +165,7 @@ describe('authn-saml: signature wrapping', () => {
   });
 
   it('refuses what was added to or moved inside the signed assertion', async () => {
-    const digest = /^the digest is not that of the assertion$/;
+    const digest = /^the digest does not match the assertion$/;
     for (const changed of [
       genuine.replace('</saml:NameID>', '.evil.example</saml:NameID>'),
       genuine.replace('<saml:Subject>', `<saml:Subject>${nameIdOf(mallory)}`),

@@ -102,7 +102,7 @@ describe('Storages that people make for themselves', function () {
       const again = await post({ name: 'hilde', invitation }, home.token(ed25519Identity()));
       expect([again.status, detailOf(again)]).to.deep.equal([
         403,
-        'The invitation was used already, and is good for one storage. Ask for a new one.',
+        'The invitation was already used; it is valid for one storage. Ask for a new one.',
       ]);
     });
 
@@ -172,7 +172,7 @@ describe('Storages that people make for themselves', function () {
       const more = await post({ name: 'lena', id_token: token }, token);
       expect([more.status, detailOf(more)]).to.deep.equal([
         403,
-        'You have lea already; more than 1 need an invitation.',
+        'You already have lea. More than 1 require an invitation.',
       ]);
     });
 
@@ -189,13 +189,13 @@ describe('Storages that people make for themselves', function () {
       for (const [idToken, caller] of tries) {
         const answer = await post({ name: 'mia', ...(idToken ? { id_token: idToken } : {}) }, caller);
         expect(answer.status, answer.text).to.equal(403);
-        expect(detailOf(answer)).to.contain(`signed in at ${remote.authority}`);
+        expect(detailOf(answer)).to.contain(`sign-in at ${remote.authority}`);
       }
     });
 
     it('is refused where all storages have one origin', async () => {
       expect(await refusalOf('path', { 'storages.sign-up': provider.issuer })).to.contain(
-        'needs a host for each storage',
+        'requires a subdomain for each storage',
       );
     });
 
@@ -264,7 +264,7 @@ describe('Storages that people make for themselves', function () {
 
     it('needs what imports it', async () => {
       expect(await refusalOf('host', { 'storages.templates': templates, 'transfer.enabled': 'false' })).to.match(
-        /^lws\.storages\.templates needs lws\.transfer\.enabled/,
+        /^lws\.storages\.templates requires lws\.transfer\.enabled/,
       );
     });
 

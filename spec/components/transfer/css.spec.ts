@@ -128,13 +128,13 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
     });
     expect(resourceAt(all, '').links).to.equal(undefined);
     const [internal, broken, photo, remote, list, ...none] = leftOutOf(all);
-    expect(internal).to.match(/^\.internal\/: What the server keeps for itself/);
-    expect(broken).to.match(/^files\/broken\.ttl: Its triples: .*files\/broken\.ttl:1: /);
+    expect(internal).to.match(/^\.internal\/: Internal data of the server/);
+    expect(broken).to.match(/^files\/broken\.ttl: Its triples are lost: .*files\/broken\.ttl:1: /);
     expect(photo).to.equal(
-      'files/photo.meta: Links cannot say: 2 triples with a text in a language, or a value of a datatype, ' +
-        '1 triple with a blank node, 2 triples about something else.',
+      'files/photo.meta: Links cannot say: 2 triples with a language-tagged or typed literal, ' +
+        '1 triple with a blank node, 2 triples about another resource.',
     );
-    expect(remote).to.match(/^files\/remote\.jsonld: Its triples: .*unknown\.example/);
+    expect(remote).to.match(/^files\/remote\.jsonld: Its triples are lost: .*unknown\.example/);
     expect(list).to.match(/^notes\/\.acl: Its acl:defaultForNew has no effect/);
     expect(none).to.deep.equal([]);
   });
@@ -172,10 +172,8 @@ describe('A folder in the manner of Community Solid Server', () => {
     };
     const all = await readAll(cssReader(withLink, formatTools));
     for (const path of ['a.txt', 'b.txt']) expect(resourceAt(all, path).acl).to.deep.equal({ quads: [], prefixes: {} });
-    expect(leftOutOf(all)[0]).to.match(
-      /^a\.txt\.acl: It cannot be read\. a\.txt\.acl:1: .* Nobody but owners has access/,
-    );
-    expect(leftOutOf(all)[1]).to.match(/^b\.txt\.acl: It is a symbolic link.* Nobody but owners has access/);
+    expect(leftOutOf(all)[0]).to.match(/^a\.txt\.acl: It cannot be parsed\. a\.txt\.acl:1: .* only owners have access/);
+    expect(leftOutOf(all)[1]).to.match(/^b\.txt\.acl: It is a symbolic link.* only owners have access/);
   });
 
   it('gives no more access than that server did, and tells of what means something else', async () => {
@@ -193,8 +191,8 @@ describe('A folder in the manner of Community Solid Server', () => {
     );
     expect(inherited.map((member) => member.kind !== 'state' && member.path)).to.deep.equal(['c/']);
     expect(leftOutOf(all)).to.deep.equal([
-      'a/.acl: Its acl:defaultForNew has no effect, as it had none there; acl:default has.',
-      'b/.acl: Its acl:origin counts: that server did not know it, and gave the same access to all origins.',
+      'a/.acl: Its acl:defaultForNew has no effect, as on that server. Use acl:default.',
+      'b/.acl: Its acl:origin is now enforced: that server ignored it, and gave the same access to all origins.',
     ]);
   });
 
@@ -227,13 +225,13 @@ describe('A folder in the manner of Community Solid Server', () => {
     });
     const all = await readAll(cssReader(memoryTree(files), formatTools));
     expect(leftOutOf(all)).to.deep.equal([
-      'gone.acl: There is no such resource.',
-      'gone.meta: There is no such resource.',
-      'p$.txt: Another file is the same resource.',
+      'gone.acl: The resource does not exist.',
+      'gone.meta: The resource does not exist.',
+      'p$.txt: Another file has the same resource name.',
       leftOutOf(all)[3],
-      'The folder: 2 lists of access in the Access Control Policy language (.acr): what they allowed and forbade is lost.',
+      'The folder: 2 access control files in the Access Control Policy language (.acr) are not imported: their permissions and prohibitions are lost.',
     ]);
-    expect(leftOutOf(all)[3]).to.match(/^x\.meta: It cannot be read\. x\.meta:1: /);
+    expect(leftOutOf(all)[3]).to.match(/^x\.meta: It cannot be parsed\. x\.meta:1: /);
   });
 
   it('takes its address from what is rewritten to the target', async () => {
@@ -333,6 +331,6 @@ describe('A folder that is written for a Community Solid Server', () => {
     const files = await folderOf(Array.from({ length: 600 }, (_, index) => bytesMember(`${index}.acr`, 'a/b', '')));
     const lines = String(files.get('.internal/left-out.txt')).trim().split('\n');
     expect(lines).to.have.length(501);
-    expect(lines[500]).to.equal('There is more.');
+    expect(lines[500]).to.equal('More resources follow.');
   });
 });

@@ -78,10 +78,10 @@ describe('server/commands', function () {
     expect(await explain('--as', other.did, `${a}.acl`)).to.include(`needs control on ${a}.`);
     expect(await explain('--method', 'GET', a)).to.include('an anonymous client may not');
     expect((await run('explain', '--method', 'GET', 'https://elsewhere.example/')).code).to.equal(2);
-    expect((await run('explain')).stderr).to.match(/^quadpod: explain takes one IRI/);
-    expect((await run('reindex')).stdout).to.equal('The type index tells of 3 resources.\n');
+    expect((await run('explain')).stderr).to.match(/^quadpod: explain requires one operand: quadpod explain IRI/);
+    expect((await run('reindex')).stdout).to.equal('The type index contains 3 resources.\n');
     expect((await run('check')).stdout).to.match(/: all in order\.\n$/);
-    expect((await run('rotate-keys')).stdout).to.match(/^Access tokens are signed with the key [\w-]{43} now/);
+    expect((await run('rotate-keys')).stdout).to.match(/^Access tokens are now signed with the key [\w-]{43}/);
     expect((await run('help')).stdout).to.match(/rotate-keys .*reindex .*events /s);
   });
 });

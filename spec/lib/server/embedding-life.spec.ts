@@ -23,7 +23,7 @@ describe('Lifecycle of an embedded server', () => {
       expect(await server.listen()).to.equal(Number(new URL(program.origin).port));
       expect((await putText(`${server.baseUri}/a`)).status).to.equal(status);
       expect((await request(`${server.baseUri}/a`)).text).to.equal(text);
-      expect(await server.listen().catch(String)).to.match(/listens already/);
+      expect(await server.listen().catch(String)).to.match(/already listening/);
       await Promise.all([server.close(), server.close()]);
       expect(await request(`${server.baseUri}/a`).catch(({ code }) => code)).to.equal('ECONNREFUSED');
       expect(await server.listen().catch(String)).to.match(/is closed/);

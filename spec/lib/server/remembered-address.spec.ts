@@ -60,7 +60,7 @@ describe('Base URI of a data directory', function () {
   it('is overridden by an explicit one, with a message (rule 18.3)', async () => {
     const words = ['owner', '--key', join(server.dataDir, 'owner.key')];
     const sentence = (from: string): string =>
-      `quadpod: lws.base-uri is http://localhost:1 (from ${from}); the storage in ${server.dataDir} was made for ${base}/\n`;
+      `quadpod: lws.base-uri is http://localhost:1 (from ${from}), but the storage in ${server.dataDir} was created for ${base}/\n`;
     const config = join(folder, 'config.json');
     writeFileSync(config, '{"lws.base-uri": "http://localhost:1"}');
     const given: [Ended, string][] = [
@@ -80,11 +80,11 @@ describe('Base URI of a data directory', function () {
     const { code, stderr } = await run(['explain', `${base}/a`]);
     expect(code).to.equal(2);
     expect(stderr).to.equal(
-      `quadpod: A server has the storage open. It explains in the console, at ${base}/app#/upkeep?tab=explain, and to controllers at ` +
-        `${base}/.lws/explain?as=URI&method=GET&iri=IRI. To ask here, stop it first.\n`,
+      `quadpod: A server has the storage open. It answers in the console, at ${base}/app#/admin?tab=explain, and to controllers at ` +
+        `${base}/.lws/explain?as=URI&method=GET&iri=IRI. Stop it to use this command.\n`,
     );
     expect((await run(['explain', `${base}/a`, '--console.enabled=false'])).stderr).to.equal(
-      'quadpod: A server has the storage open. To ask here, stop it first.\n',
+      'quadpod: A server has the storage open. Stop it to use this command.\n',
     );
   });
 

@@ -46,7 +46,10 @@ describe('Start with errors', function () {
   ])
     it(`rejects ${words[0]} of a nonexistent directory, and creates none`, async () => {
       const dataDir = join(folder, 'nowhere');
-      refused(await runProcess(words, { dataDir }), /^quadpod: There is no storage in .*nowhere.*--data-dir FOLDER/);
+      refused(
+        await runProcess(words, { dataDir }),
+        /^quadpod: .*nowhere \(lws\.data-dir\) contains no storage\..*--data-dir DIRECTORY/,
+      );
       expect(existsSync(dataDir)).to.equal(false);
       expect(existsSync('to')).to.equal(false);
     });
@@ -71,8 +74,8 @@ describe('Start with errors', function () {
     after(() => chmodSync(closed!, 0o700));
 
     const cases: readonly [what: string, dir: () => string, said: RegExp][] = [
-      ['is a file', () => file!, /data directory .*bad-file cannot be made/],
-      ['is inside a file', () => join(file!, 'x'), /data directory .*bad-file\/x cannot be made/],
+      ['is a file', () => file!, /data directory .*bad-file cannot be created/],
+      ['is inside a file', () => join(file!, 'x'), /data directory .*bad-file\/x cannot be created/],
       ['has a file in place of its database', () => fileAsLevel!, /storage in .*level cannot be (?:opened|written)/],
       ['has a directory in place of its address file', () => folderAsAddress!, /bad-address cannot be read \(EISDIR/],
       ['has an unreadable address file', () => unreadable!, /bad-unreadable cannot be read \(EACCES/],
@@ -83,7 +86,7 @@ describe('Start with errors', function () {
         /bad-closed\/x cannot be read \(EACCES/,
       ],
       ['is /proc', () => '/proc', /storage in \/proc\/level cannot be (?:opened|written)/],
-      ['is in /proc', () => '/proc/quadpod', /data directory \/proc\/quadpod cannot be made/],
+      ['is in /proc', () => '/proc/quadpod', /data directory \/proc\/quadpod cannot be created/],
     ];
     for (const [what, dir, said] of cases)
       it(`ends the start with one sentence if it ${what}`, async function () {
@@ -127,18 +130,18 @@ describe('Start with errors', function () {
   it('rule 5.4: rejects an owner with an invalid did:key, before anything is created', async () => {
     const dataDir = join(folder, 'placeholder');
     for (const owner of ['did:key:z6Mk...', 'did:key:YOUR-DID', 'somebody', '<YOUR-DID>'])
-      refused(await runProcess([`--owners=${owner}`], { dataDir }), /^quadpod: lws\.owners has .*quadpod owner/);
+      refused(await runProcess([`--owners=${owner}`], { dataDir }), /^quadpod: lws\.owners contains .*quadpod owner/);
     expect(existsSync(dataDir)).to.equal(false);
   });
 
   it('rejects owner --key with a nonexistent file; --new-key creates one, once', async () => {
     const file = join(folder, 'some.key');
-    refused(await runProcess(['owner', '--key', file]), /There is no .*some\.key.*--new-key/);
+    refused(await runProcess(['owner', '--key', file]), /some\.key does not exist\..*--new-key/);
     expect(existsSync(file)).to.equal(false);
     const made = await runProcess(['owner', '--new-key', file]);
     expect(made.code, made.stderr).to.equal(0);
     expect((await runProcess(['owner', '--key', file])).stdout.split('\n')[0]).to.equal(made.stdout.split('\n')[0]);
-    refused(await runProcess(['owner', '--new-key', file]), /There is a .*some\.key already/);
+    refused(await runProcess(['owner', '--new-key', file]), /some\.key already exists/);
   });
 
   describe('port in use', () => {
@@ -159,7 +162,7 @@ describe('Start with errors', function () {
   it('rejects a listen-host that is not an address of this machine, naming its source', async () => {
     refused(
       await runProcess(['--listen-host=192.0.2.1']),
-      /lws\.listen-host is "192\.0\.2\.1"; expected .*\(lws\.listen-host from flag --listen-host\)/,
+      /lws\.listen-host is "192\.0\.2\.1"\. Use .*\(lws\.listen-host from flag --listen-host\)/,
     );
   });
 
@@ -167,7 +170,7 @@ describe('Start with errors', function () {
     const dataDir = join(folder, 'of-events');
     await runProcess(['owner', '--new-key', join(dataDir, 'owner.key')]);
     const environment = { LWS_DEV_OPEN: 'false' };
-    refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server answers at http/);
+    refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server responds at http/);
   });
 
   it('ends check with 3 if a table of the database is damaged or missing', async () => {
@@ -203,7 +206,7 @@ describe('Start with errors', function () {
     mkdirSync(join(dataDir, 'blobs'), { recursive: true });
     refused(
       await runProcess(['check'], { dataDir }),
-      /blobs\/ folder, and its database \(level\/\) is missing\. Restore/,
+      /blobs\/ directory, but its database \(level\/\) is missing\. Restore/,
     );
     expect(readdirSync(dataDir)).to.deep.equal(['blobs']);
   });
@@ -276,7 +279,10 @@ describe('Start with errors', function () {
     refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir has no value/);
     refused(await runProcess(['owner', '--key']), /^quadpod: --key has no value; expected --key=VALUE, FILE use/);
     refused(await runProcess(['imprt', 'x']), /^quadpod: Unknown command imprt\. Did you mean import\? "quadpod help"/);
-    refused(await runProcess(['frobnicate']), /^quadpod: Unknown command frobnicate\. "quadpod help" lists all\.$/m);
+    refused(
+      await runProcess(['frobnicate']),
+      /^quadpod: Unknown command frobnicate\. "quadpod help" lists all commands\.$/m,
+    );
   });
 
   it('rejects a lifetime that the storage would not accept, and http for a remote provider', async () => {

@@ -77,9 +77,9 @@ describe('Addresses of storages', () => {
     ['https://x{name}.pods.example/', 'https://pods.example/', '{name} stands once'],
     ['https://{name}.pods.example/?a', 'https://pods.example/', '{name} stands once'],
     ['ftp://{name}.pods.example/', 'https://pods.example/', '{name} stands once'],
-    ['{name}', 'https://pods.example/', 'expected an address'],
-    ['https://pods.example/{name}/', 'https://pods.example/', 'would hold all others'],
-    ['http://{name}.pods.example/', 'https://pods.example/', 'all are reached alike'],
+    ['{name}', 'https://pods.example/', 'use a URI such as'],
+    ['https://pods.example/{name}/', 'https://pods.example/', 'would contain all others'],
+    ['http://{name}.pods.example/', 'https://pods.example/', 'all storages use the same scheme'],
   ] as const)
     it(`refuses ${template} beside ${home}`, () => expect(() => new Addresses(template, new URL(home))).to.throw(why));
 

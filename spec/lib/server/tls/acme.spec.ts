@@ -96,10 +96,8 @@ describe('ACME', function () {
 
   it('is retried until there is a first certificate; clients cannot connect without one', async () => {
     s = await startSpecServer({ isSecure: true, settings: settings() });
-    expect(said('there is no TLS certificate yet: nobody can connect until the authority issues one')).to.have.length(
-      1,
-    );
-    const failed = 'no TLS certificate could be had: there is none, and nobody can connect';
+    expect(said('no TLS certificate yet: clients cannot connect until the authority issues one')).to.have.length(1);
+    const failed = 'no TLS certificate was issued: there is none, so clients cannot connect';
     await eventually(async () => said(failed).length === 1, 'the first attempt failed');
     expect(await connectTls(s.root).catch(() => 'refused')).to.equal('refused');
     await startPebble(3600);
@@ -122,7 +120,7 @@ describe('ACME', function () {
     expect(await shownCertificate(s.root)).to.equal(before);
     expect(s.log.filter(({ level }) => Number(level) >= 40)).to.deep.equal([]);
     s.server.reload();
-    expect(said('the TLS certificate need not be renewed yet')).to.have.length(1);
+    expect(said('the TLS certificate is not due for renewal')).to.have.length(1);
   });
 
   it('renews under 100 connections without a failure, and keeps the previous one if it cannot renew', async () => {
@@ -147,7 +145,7 @@ describe('ACME', function () {
     expect(sessions.some(({ closed }) => closed)).to.equal(false);
     for (const session of sessions) session.destroy();
     await stopPebble();
-    const failed = 'no TLS certificate could be had: the one before serves on';
+    const failed = 'no TLS certificate was issued: the previous one is still used';
     await eventually(async () => said(failed).length === 1, 'a renewal failed');
     expect(await shownCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
   });

@@ -23,33 +23,33 @@ describe('TLS settings', () => {
   const refused: [string, Record<string, string>, RegExp][] = [
     ['a certificate without its key', { ...https, 'tls.certificate': 'c' }, /certificate is set without lws\.tls\.key/],
     ['a key without its certificate', { ...https, 'tls.key': 'k' }, /key is set without lws\.tls\.certificate/],
-    ['a plain base URI', { 'base-uri': 'http://storage.example', ...files }, /base-uri.*expected an https URI/],
+    ['a plain base URI', { 'base-uri': 'http://storage.example', ...files }, /base-uri.*Use an https URI/],
     [
       'certificates of two sources',
       { ...acme, ...files },
       /certificate and lws\.tls\.acme\.directory-url are both set/,
     ],
-    ['a port for redirects without TLS', { ...https, 'tls.http-port': '80' }, /http-port needs TLS/],
-    ['domains without an authority', { ...https, 'tls.acme.domains': 'a.example' }, /domains needs TLS/],
+    ['a port for redirects without TLS', { ...https, 'tls.http-port': '80' }, /http-port requires TLS/],
+    ['domains without an authority', { ...https, 'tls.acme.domains': 'a.example' }, /domains requires TLS/],
     ['one port for both', { ...https, ...files, 'tls.http-port': '443' }, /http-port is 443, the port of TLS/],
     [
       'terms that are not accepted',
       { ...acme, 'tls.acme.accept-terms-of-service': 'false' },
       /accept-terms-of-service is not/,
     ],
-    ['challenges without a responder', { ...acme, 'tls.http-port': '' }, /directory-url needs lws\.tls\.http-port/],
-    ['an address', { ...acme, 'base-uri': 'https://192.0.2.1' }, /needs a host name/],
-    ['an IPv6 address', { ...acme, 'base-uri': 'https://[2001:db8::1]' }, /needs a host name/],
-    ['a wildcard', { ...acme, 'tls.acme.domains': 'storage.example,*.example' }, /domains has "\*\.example"/],
-    ['other domains', { ...acme, 'tls.acme.domains': 'other.example' }, /domains lacks storage\.example/],
+    ['challenges without a responder', { ...acme, 'tls.http-port': '' }, /directory-url requires lws\.tls\.http-port/],
+    ['an address', { ...acme, 'base-uri': 'https://192.0.2.1' }, /requires a host name/],
+    ['an IPv6 address', { ...acme, 'base-uri': 'https://[2001:db8::1]' }, /requires a host name/],
+    ['a wildcard', { ...acme, 'tls.acme.domains': 'storage.example,*.example' }, /domains contains "\*\.example"/],
+    ['other domains', { ...acme, 'tls.acme.domains': 'other.example' }, /domains does not contain storage\.example/],
     ['an invalid e-mail address', { ...acme, 'tls.acme.email': 'a b' }, /email is "a b"/],
-    ['two ACME clients', { ...acme, 'tls.acme.webroot': '/x' }, /webroot is for an ACME client outside/],
+    ['two ACME clients', { ...acme, 'tls.acme.webroot': '/x' }, /webroot is for an external ACME client/],
     [
       'an authority over plain HTTP',
       { ...acme, 'tls.acme.directory-url': 'http://a.example/' },
       /expected an https URL/,
     ],
-    ['HTTPS without a listener', { ...https, 'require-https': 'true' }, /require-https needs TLS/],
+    ['HTTPS without a listener', { ...https, 'require-https': 'true' }, /require-https requires TLS/],
   ];
   for (const [what, flags, message] of refused)
     it(`refuses to start with ${what}`, () => {

@@ -108,7 +108,7 @@ describe('Change log', () => {
     const value = (await memory.level.get(second))!;
     await memory.level.put(third, value);
     expect(await faults()).to.deep.equal([
-      `The entry ${positionOfKey(third)} of the log of changes does not go on after ${positionOfKey(second)}.`,
+      `The entry ${positionOfKey(third)} of the log of changes does not continue after ${positionOfKey(second)}.`,
     ]);
     await memory.level.put(third, value.slice(0, -4));
     expect(await faults()).to.deep.equal([`The entry ${positionOfKey(third)} of the log of changes cannot be read.`]);

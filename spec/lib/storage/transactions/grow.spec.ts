@@ -159,7 +159,7 @@ describe('storage/growth', function () {
     ]);
     await store.level.put(other, '\u0000');
     await store.level.put(metaKey('quads'), '81');
-    expect(await faults()).to.deep.equal(['The counter of quads says 81, and there are 80.']);
+    expect(await faults()).to.deep.equal(['The quad counter is 81, but there are 80 quads.']);
     await store.level.put(metaKey('quads'), '80');
     const [last] = graphOf(nameOf(1), 1, 0) as [string];
     await store.level.put(metaKey('orders'), IndexSet.upTo(last).text);

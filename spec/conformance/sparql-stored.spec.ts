@@ -138,7 +138,7 @@ describeStorage(
           ['n', 'a'],
           ['n', 'b'],
         ],
-        'twice',
+        'repeated',
       );
       await refusals('SELECT ?s { ?s ex:name ?n }', [['default-graph-uri', 'a']], 'name of a variable');
       await refusals('SELECT ?s { ?s ex:name', [], 'line 1');

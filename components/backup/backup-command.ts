@@ -36,7 +36,7 @@ import {
   writeManifest,
 } from './folder.js';
 import { GraphSet, maxSetBytes } from './graph-set.js';
-import type { BackupJob } from './jobs.js';
+import type { BackupReport } from './routes.js';
 import { digestOfFile, readHeader, readState, type StateFiles, writeState } from './state-file.js';
 
 export async function backUp(context: CommandContext): Promise<number> {
@@ -298,7 +298,7 @@ export class RunningServer {
   /** Waits for both parts of the state. @param told called with the number of entries so far */
   async ready(told: (entries: number) => void): Promise<void> {
     for (;;) {
-      const { state, entries, failure } = (await (await askServer(this.context, this.url)).json()) as BackupJob;
+      const { state, entries, failure } = (await (await askServer(this.context, this.url)).json()) as BackupReport;
       if (state === 'failed')
         throw new BackupError(`The server could not write its state: ${failure?.replace(/\.$/, '')}.`);
       told(entries);

@@ -1,4 +1,4 @@
-/** Back-ups: of a running server as well as of one that is stopped, verified and restored. */
+/** Backups of a running or stopped server: create, verify and restore. */
 import { defineComponent } from '../../lib/component/contract.js';
 import { flag, setting } from '../../lib/settings.js';
 
@@ -18,12 +18,7 @@ export default defineComponent({
   async install(platform) {
     const [{ BackupJobs }, { backupRoutes }] = await Promise.all([import('./jobs.js'), import('./routes.js')]);
     const jobs = new BackupJobs(platform);
-    // Its thread has LevelDB open; whoever asked for it begins again.
-    platform.store.beforeReopening(async () => {
-      await jobs.end();
-      return () => {};
-    });
-    return { routes: backupRoutes(platform, jobs), isBusy: () => jobs.isBusy, stop: () => jobs.end() };
+    return { routes: backupRoutes(platform, jobs), isBusy: () => jobs.isBusy, stop: () => jobs.stop() };
   },
   commands: {
     backup: {

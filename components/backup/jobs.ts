@@ -1,140 +1,130 @@
-/** Back-ups under way of a running server: one at a time, each with files that go with it. */
-import { randomBytes } from 'node:crypto';
+/** Backups of a running server. The files of a backup are deleted by DELETE, or when no client has requested it for 15 minutes. */
 import { mkdirSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
-import { Semaphore } from '../../lib/threads/semaphore.js';
+import { type Job, JobRunner, type JobState } from '../../lib/jobs/job-runner.js';
+import { Slots } from '../../lib/jobs/slots.js';
 import { Thread } from '../../lib/threads/thread.js';
 import { threadLimits } from '../../lib/threads/thread-limits.js';
 import { maxSetBytes } from './graph-set.js';
 import type { StateFiles } from './state-file.js';
 import type { StateFunctions, StateTask } from './state-worker.js';
 
-/** Milliseconds after which a back-up that nobody asks for lets go. */
-const forgottenMs = 15 * 60_000;
+/** Time without a request after which a backup is deleted, in milliseconds. */
+const idleMs = 15 * 60_000;
 
-export interface BackupJob {
-  readonly id: string;
+export interface BackupState extends JobState {
   readonly files: StateFiles;
-  readonly state: 'working' | 'ready' | 'failed';
-  /** Entries so far. */
-  readonly entries: number;
-  readonly failure?: string;
+  /** Number of entries written so far. */
+  entries: number;
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+/** Each backup has a thread, and a file of the whole state. */
+const slots = Slots.forControllers(2, 'back-ups');
 
-/** Each has a thread of its own, and a file of the whole state. */
-const slots = new Semaphore(2, 'back-ups');
+const busy = 'Another back-up is under way. It ends when it is deleted, or after 15 minutes.';
 
-export class BackupJobs {
-  private current: Mutable<BackupJob> | undefined;
-  private thread: Thread<StateFunctions> | undefined;
+class BackupJob implements Job<BackupState> {
+  private readonly thread = new Thread<StateFunctions>({
+    script: new URL('./state-worker.js', import.meta.url),
+    limits: threadLimits(),
+  });
+
+  constructor(
+    readonly state: BackupState,
+    private readonly task: StateTask,
+  ) {}
+
+  async run(): Promise<void> {
+    const take = (entries: number): void => {
+      this.state.entries = entries;
+    };
+    this.state.entries = await this.thread.call('write', this.task, { take }).finally(() => this.stop());
+  }
+
+  stop(): Promise<void> {
+    return this.thread.end();
+  }
+}
+
+export class BackupJobs extends JobRunner<BackupJob> {
+  /** Releases the blobs of the backup. */
   private release: (() => void) | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private readonly folder: string;
+  private isCancelled = false;
 
-  constructor(private readonly platform: Platform) {
-    this.folder = join(resolve(platform.dataDir), 'backup');
-    // Of a process that ended meanwhile.
+  constructor(platform: Platform) {
+    super(platform, { name: 'backup', slots, busy });
+    // Files of an earlier process.
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** A finished backup counts as well, until its files are deleted. */
+  override get isBusy(): boolean {
+    return super.isBusy || this.states.size > 0;
   }
 
   /**
-   * Begins one; `undefined` while there is another.
-   * @param known the bytes of a set of graphs that are left out, or none
-   * @throws LwsError `too-large`, `conflict` when it was ended meanwhile
+   * Starts a backup.
+   * @param known bytes of a set of graphs that are left out; may be empty
+   * @throws LwsError `too-large`, `too-busy`, `conflict` while there is another or if `stop` was called meanwhile
    */
-  async begin(known: AsyncIterable<Uint8Array>): Promise<BackupJob | undefined> {
-    if (this.current) return undefined;
+  begin(known: AsyncIterable<Uint8Array>): Promise<BackupState> {
+    this.assertIdle();
+    this.isCancelled = false;
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    const id = randomBytes(9).toString('hex');
-    const [state, quads, set] = ['state', 'quads', 'known'].map((part) => join(this.folder, `${id}.${part}`));
-    const files = { state: state!, quads: quads! };
-    const job: Mutable<BackupJob> = { id, files, state: 'working', entries: 0 };
-    this.current = job;
-    this.release = this.platform.store.blobs.hold();
-    this.wake();
-    try {
-      const isKnown = await this.receive(job, known, set!);
-      const folder = join(resolve(this.platform.dataDir), 'level');
-      this.write(job, { folder, files, known: isKnown ? set : undefined });
-      return job;
-    } catch (error) {
-      if (this.current === job) await this.end();
-      throw error;
-    }
+    const check = (size: number): void => this.assertAccepted(size);
+    return this.receive(known, check, async (id, size) => {
+      check(size);
+      const { dataDir, store, clock } = this.platform;
+      const file = join(this.folder, id);
+      const files = { state: `${file}.state`, quads: `${file}.quads` };
+      const task = { folder: join(resolve(dataDir), 'level'), files, known: size > 0 ? file : undefined };
+      const state = { id, files, status: 'running', entries: 0, began: clock() } as const;
+      // The slot is taken after the body was received: slow clients hold none.
+      const release = slots.take();
+      this.release = store.blobs.hold();
+      this.keepAlive();
+      return this.start(new BackupJob({ ...state }, task), release);
+    });
   }
 
-  /** @returns whether there was anything */
-  private async receive(job: BackupJob, bytes: AsyncIterable<Uint8Array>, file: string): Promise<boolean> {
-    const handle = await open(file, 'wx', 0o600);
-    let size = 0;
-    try {
-      for await (const chunk of bytes) {
-        size += chunk.length;
-        if (size > maxSetBytes)
-          throw new LwsError('too-large', `The known graphs may take ${maxSetBytes} bytes. Make a whole back-up.`);
-        if (this.current !== job) break;
-        await handle.writeFile(chunk);
-      }
-    } finally {
-      await handle.close();
-    }
-    if (this.current !== job) throw new LwsError('conflict', 'The back-up was ended before it began.');
-    return size > 0;
+  private assertAccepted(size: number): void {
+    if (size > maxSetBytes)
+      throw new LwsError('too-large', `The known graphs may take ${maxSetBytes} bytes. Make a whole back-up.`);
+    if (this.isCancelled) throw new LwsError('conflict', 'The back-up was ended before it began.');
   }
 
-  private write(job: Mutable<BackupJob>, task: StateTask): void {
-    // While it is written alone: who is slow to send, or to fetch, holds up nobody.
-    const leave = slots.take();
-    const script = new URL('./state-worker.js', import.meta.url);
-    const thread = new Thread<StateFunctions>({ script, limits: threadLimits() });
-    this.thread = thread;
-    const become = (change: Partial<BackupJob>): boolean => {
-      const isWanted = this.current === job && !thread.isEnding;
-      if (isWanted) Object.assign(job, change);
-      return isWanted;
-    };
-    const failed = (error: Error): void => {
-      const { message } = (error.cause ?? error) as Error;
-      if (become({ state: 'failed', failure: message }))
-        this.platform.log.error({ reason: message }, 'a back-up failed');
-    };
-    thread
-      .call('write', task, { take: (entries) => become({ entries }) })
-      .then((entries) => become({ entries, state: 'ready' }), failed)
-      .finally(() => thread.end())
-      .finally(leave);
+  override find(id: string): BackupState | undefined {
+    const state = super.find(id);
+    if (state) this.keepAlive();
+    return state;
   }
 
-  find(id: string): BackupJob | undefined {
-    if (this.current?.id !== id) return undefined;
-    this.wake();
-    return this.current;
-  }
-
-  /** Whoever asks for it keeps it. */
-  private wake(): void {
+  private keepAlive(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.end(), forgottenMs).unref();
+    this.timer = setTimeout(() => void this.stop(), idleMs).unref();
   }
 
-  get isBusy(): boolean {
-    return this.current !== undefined;
+  protected failed(error: unknown): Pick<JobState, 'status' | 'failure'> {
+    const { message } = ((error as Error).cause ?? error) as Error;
+    if (!this.isCancelled) this.platform.log.error({ reason: message }, 'a back-up failed');
+    return { status: 'failed', failure: message };
   }
 
-  /** Lets go of the current one; waits for its thread, which has LevelDB open. */
-  async end(): Promise<void> {
+  /** Stops the backup and deletes its files. */
+  override async stop(): Promise<void> {
     clearTimeout(this.timer);
-    const { current, thread, release } = this;
+    this.isCancelled = true;
+    await super.stop();
+    for (const id of this.states.keys()) await this.forget(id);
+  }
+
+  protected deleteFiles(): void {
+    clearTimeout(this.timer);
+    this.release?.();
     this.release = undefined;
-    await thread?.end();
-    release?.();
-    if (this.current !== current) return;
     rmSync(this.folder, { recursive: true, force: true });
-    this.current = undefined;
   }
 }

@@ -1,6 +1,6 @@
 /** Writes bags (RFC 8493): the payload as a directory of files, and the digests of all files. */
 import { createHash, type Hash } from 'node:crypto';
-import type { FormatTools, Member, TreeSink, Writer } from '../../lib/plugin/formats.js';
+import type { Member, TreeSink, Writer, WriteTools } from '../../lib/plugin/formats.js';
 import { encodedPath, payload } from './bagit-reader.js';
 
 export interface WriterOptions {
@@ -8,7 +8,7 @@ export interface WriterOptions {
   readonly of: string;
   /** Time of the export. */
   readonly made: Date;
-  readonly tools: FormatTools;
+  readonly tools: WriteTools;
 }
 
 export class BagWriter implements Writer {

@@ -1,13 +1,13 @@
 /** Writes members in the layout of the data directory of Community Solid Server 7. */
 
 import {
-  type FormatTools,
   type Member,
   type MemberOf,
   parseMediaType,
   TransferError,
   type TreeSink,
   type Writer,
+  type WriteTools,
 } from '../../lib/plugin/formats.js';
 import { metadataQuads } from './css-metadata.js';
 import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
@@ -21,7 +21,7 @@ const maxTold = 500;
  * exported.
  */
 export class CssWriter implements Writer {
-  private readonly graphs: ReturnType<FormatTools['turtleFiles']>;
+  private readonly graphs: ReturnType<WriteTools['turtleFiles']>;
   private readonly names = new FolderNames();
   /** Graph whose parts are being read, and whether it is skipped. */
   private graph: MemberOf<'container' | 'rdf' | 'bytes'> | undefined;
@@ -33,7 +33,7 @@ export class CssWriter implements Writer {
   constructor(
     private readonly sink: TreeSink,
     private readonly of: string,
-    private readonly tools: FormatTools,
+    private readonly tools: WriteTools,
   ) {
     this.graphs = tools.turtleFiles(sink, of);
   }

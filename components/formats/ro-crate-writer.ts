@@ -1,13 +1,13 @@
 /** Writes RO-Crates (RO-Crate 1.1): a directory of files, and metadata with their types and links. */
 import { createHash } from 'node:crypto';
 import {
-  type FormatTools,
   isObject,
   type Links,
   type Member,
   type MemberOf,
   type TreeSink,
   type Writer,
+  type WriteTools,
 } from '../../lib/plugin/formats.js';
 import type { WriterOptions } from './bagit-writer.js';
 import { type Entity, metadataFile, readCrateMetadata, sealed } from './ro-crate-reader.js';
@@ -31,7 +31,7 @@ export class CrateWriter implements Writer {
 
   private readonly of: string;
   private readonly made: Date;
-  private readonly tools: FormatTools;
+  private readonly tools: WriteTools;
 
   constructor(
     private readonly sink: TreeSink,

@@ -21,8 +21,14 @@ import type { Blobs, BlobWriter } from '../../lib/storage/blobs/blobs.js';
 import { defaultTurtle } from '../../lib/storage/graphs/graph-lines.js';
 import { decodeGraph } from '../../lib/storage/keys/quad-decoding.js';
 import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/keys/quad-keys.js';
-import type { BlockItem, BlockState, ImportBlock, ImportTask, ReportEntry } from './blocks.js';
-import { maxTold } from './import-state.js';
+import {
+  type BlockItem,
+  type BlockState,
+  type ImportBlock,
+  type ImportTask,
+  maxTold,
+  type ReportEntry,
+} from './blocks.js';
 
 /** The size of a block. Larger transactions hold up others, and outlive the garbage collector's young generation; smaller ones are slower. */
 const maxQuads = 4_000;

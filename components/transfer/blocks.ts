@@ -1,24 +1,23 @@
-/** The messages between the thread that reads an import and the HTTP thread, which decides what is stored. */
-
+/** Messages between the thread that reads an import and the HTTP thread, which decides what is stored. */
 import type { LeftOut, Member } from '../../lib/exchange/member.js';
 import type { BulkItem } from '../../lib/resources/bulk.js';
 import type { BlobLocation } from '../../lib/storage/blobs/blobs.js';
 
-/** Some resources that are stored in one transaction. */
+/** Resources that are stored in one transaction. */
 export interface ImportBlock {
   readonly number: number;
   readonly items: readonly BlockItem[];
   readonly states: readonly BlockState[];
   readonly leftOut: readonly ReportEntry[];
-  /** The agents that access lists name. */
+  /** Agents that ACLs name. */
   readonly access: readonly ReportEntry[];
-  /** Where reading continues after this block. */
+  /** Position in the source after this block. */
   readonly cursor: string;
   /** Bytes of the source that have been read so far. */
   readonly bytes: number;
   /** Quads in this block. */
   readonly quads: number;
-  /** Bytes of the GSPO keys of its quads, about. */
+  /** Approximate size of the GSPO keys of its quads, in bytes. */
   readonly keyBytes: number;
 }
 
@@ -26,16 +25,19 @@ export interface BlockItem extends BulkItem {
   readonly source: string;
 }
 
-/** State of a component, from our own archive. */
+/** State of a component, from a Quadpod archive. */
 export type BlockState = Omit<Extract<Member, { kind: 'state' }>, 'kind'>;
 
-/** A sentence for the report about a part of the source, such as why it was left out. */
+/** Entry of the report on a part of the source, such as the reason why it was left out. */
 export type ReportEntry = Omit<LeftOut, 'kind'>;
 
+/** Maximum number of sentences of a report: all are written with each block. Further ones are only counted. */
+export const maxTold = 500;
+
 export interface ImportTask {
-  /** The file or folder. */
+  /** File or folder. */
   readonly source: string;
-  /** The name of the source in messages, with its extension. */
+  /** Name of the source in messages, with its extension. */
   readonly name: string;
   readonly format?: string | undefined;
   /** Modules of formats. */
@@ -45,13 +47,13 @@ export interface ImportTask {
   readonly rewrite: readonly { readonly from: string; readonly to: string }[];
   readonly cursor?: string | undefined;
   readonly dryRun: boolean;
-  /** Access lists are imported. */
+  /** Import ACLs. */
   readonly acls: boolean;
-  /** The reading thread writes the batches, since it has most of their content. */
+  /** The reading thread writes the batches, because it has most of their content. */
   readonly writes: boolean;
-  /** The seed of labels of blank nodes: different for each import, the same when an import continues. */
+  /** Seed of blank node labels: different for each import, the same after it was resumed. */
   readonly seed: string;
-  /** The folder of LevelDB. */
+  /** Directory of LevelDB. */
   readonly level: string;
   readonly blobs: BlobLocation;
 }
@@ -67,19 +69,19 @@ export interface BlockPart {
 /** A batch that the thread writes. */
 export interface BlockWrite {
   readonly block: number;
-  /** Indexes of items whose blobs are kept, and of items whose quads are written. */
+  /** Indexes of items whose blobs are retained, and of items whose quads are written. */
   readonly accepted: readonly number[];
   readonly written: readonly number[];
-  /** Which orders the quads are put in (`Orders.text`). */
+  /** Indexes that the quads are written to (`IndexSet.text`). */
   readonly orders: string;
   /** The last operations of the batch. */
   readonly operations: readonly Operation[];
 }
 
-/** What the thread sends while it reads. */
+/** Message of the thread while it reads. */
 export type ReadPart =
-  /** Bytes of the source, and how many quads it has, about, where that is known. */
+  /** Size of the source in bytes and its approximate number of quads, if they are known. */
   | { readonly total: number | undefined; readonly quads: number }
-  /** Some items of the next block: to deserialize all at once would block the HTTP thread. */
+  /** Some items of the next block: deserializing all at once would block the HTTP thread. */
   | { readonly items: readonly BlockItem[] }
   | { readonly block: Omit<ImportBlock, 'items'> };

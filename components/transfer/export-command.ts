@@ -14,7 +14,7 @@ import { isContainerIri } from '../../lib/storage/keys/records.js';
 import { StoreUnavailableError } from '../../lib/storage/level/durable-level.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
-import { unzipInto } from './trees/zip-tree.js';
+import { unzipInto } from './trees/zip-sink.js';
 
 interface Wanted {
   readonly of: string;

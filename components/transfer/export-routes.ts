@@ -1,29 +1,31 @@
-/** Exports over HTTP: any caller gets the resources that it may read. */
+/** Routes of exports: the response contains the resources that the caller may read. */
 import { once } from 'node:events';
-import { type Client, clientFor } from '../../lib/authorization/client.js';
+import { clientFor } from '../../lib/authorization/client.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError, tooBusy } from '../../lib/errors.js';
+import { LwsError } from '../../lib/errors.js';
 import type { Format } from '../../lib/exchange/format.js';
 import { uncached } from '../../lib/http/json-reply.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { Slots } from '../../lib/jobs/slots.js';
 import { isContainerIri } from '../../lib/storage/keys/records.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 
 export const exportPath = '{prefix}/export';
 
-/** The most threads for one subject (for strangers: one address), and for all clients of a standing, since new identities cost nothing. */
+/** Maximum number of exports of one subject (other callers: of one address), each with a thread. */
 const perClient = { controller: 2, known: 1, stranger: 1 } as const;
+/** Maximum number of exports of a caller class: new identities cost nothing. */
 const inAll = { controller: 8, known: 4, stranger: 2 } as const;
-/** An export whose client reads nothing for so long (ms) is ended, since it keeps a snapshot of the store open. */
+/** An export is aborted if its client reads nothing for this time (ms), since it holds a snapshot of the store. */
 const idleMs = 10 * 60_000;
 
-/** @param strangersMs the time that strangers get */
+/** @param strangersMs longest time of an export of other callers (ms) */
 export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly Route[] {
-  /** The longest time of an export (ms); controllers have no limit. */
+  /** Longest time of an export (ms); controllers have no limit. */
   const maxMs = { controller: undefined, known: 10 * 60_000, stranger: strangersMs } as const;
-  const running = new Set<Client>();
+  const slots = new Slots(inAll, 'Other exports are under way. Try again in a minute.', perClient);
   const answer = async ({ query, access, address }: RouteRequest): Promise<Reply> => {
     const of = query.get('of') ?? platform.rootIri;
     if (!of.startsWith(platform.rootIri) || !isContainerIri(of))
@@ -33,24 +35,20 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
       );
     const [name, isGzip, format] = formatOf(query, await Formats.of(platform.formats));
     const fields = fieldsOf(of, format, isGzip);
-    const place = await clientFor(platform, access, address);
-    const { standing, client } = place;
-    const others = [...running].filter((each) => each.standing === standing);
-    const own = others.filter((each) => each.client === client);
-    if (others.length >= inAll[standing] || own.length >= perClient[standing])
-      throw tooBusy('Other exports are under way. Try again in a minute.', 60);
-    if (standing === 'controller' && !platform.store.record(of))
+    const client = await clientFor(platform, access, address);
+    const release = slots.take(client);
+    if (client.standing === 'controller' && !platform.store.record(of)) {
+      release();
       throw new LwsError('not-found', `There is no container ${of}.`);
-    running.add(place);
-    const ended = (): void => void running.delete(place);
-    const asked = { of, format: name, isGzip, access, isOperator: false, maxMs: maxMs[standing], idleMs };
-    const body = await exportStream(platform, asked, ended).catch((error: unknown) => {
-      ended();
+    }
+    const asked = { of, format: name, isGzip, access, isOperator: false, maxMs: maxMs[client.standing], idleMs };
+    const body = await exportStream(platform, asked, release).catch((error: unknown) => {
+      release();
       throw error;
     });
     // The code that sends the body handles errors, and may not listen yet.
-    body.on('error', () => {}).once('end', ended);
-    // Waits for the first bytes: a failure before them can still become an error response.
+    body.on('error', () => {}).once('end', release);
+    // A failure before the first bytes becomes an error response.
     if (body.readableLength === 0) await once(body, 'readable');
     return { status: 200, fields, body };
   };

@@ -11,6 +11,7 @@ import { ThreadOutput } from '../../lib/threads/thread-output.js';
 import type { ExportFunctions } from './export-worker.js';
 import type { AskedMode, ExportedState, ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';
+import { openWriter } from './formats/open-writer.js';
 
 export interface ExportRequest {
   /** The container that is exported. */
@@ -105,7 +106,7 @@ const tooSlow = (message: string): LwsError => tooBusy(message, 60);
 async function emptyExport({ of, format, isGzip }: ExportRequest, platform: Platform): Promise<Readable> {
   const stream = new PassThrough();
   const formats = await Formats.of(platform.formats);
-  const writer = await formats.openWriter(format, { stream }, { of, isGzip, storage: platform.rootIri });
+  const writer = await openWriter(formats, { stream }, { format, of, isGzip, storage: platform.rootIri });
   writer.end().catch((error: Error) => stream.destroy(error));
   return stream;
 }

@@ -7,6 +7,7 @@ import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { acquire, assertWanted, type Caller, serve } from '../../lib/threads/worker-host.js';
 import { ExportedMembers, type ExportQuestions, type ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';
+import { openWriter } from './formats/open-writer.js';
 
 type ExportCaller = Caller<ExportQuestions, Uint8Array>;
 
@@ -34,7 +35,7 @@ const functions = {
       const ended = finished(output);
       ended.catch(() => {});
       const formats = await Formats.of(task.formats);
-      const writer = await formats.openWriter(format, { stream: output }, { of, isGzip, storage });
+      const writer = await openWriter(formats, { stream: output }, { format, of, isGzip, storage });
       for await (const member of members.all()) {
         assertWanted();
         await writer.write(member);

@@ -13,6 +13,7 @@ import type { RefusedFile } from '../../lib/exchange/file-tree.js';
 import { TransferError } from '../../lib/exchange/member.js';
 import { isContainerIri } from '../../lib/storage/keys/records.js';
 import { StoreUnavailableError } from '../../lib/storage/level/durable-level.js';
+import { maxTold } from './blocks.js';
 import { Formats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
 import {
@@ -23,7 +24,6 @@ import {
   type ImportState,
   keepState,
   keptStates,
-  maxTold,
   newState,
   readRewrite,
   type Show,
@@ -31,7 +31,7 @@ import {
 } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
 import { sendTo, targetOf } from './send-to.js';
-import { zipFolder } from './trees/zip-tree.js';
+import { zipFolder } from './trees/zip-sink.js';
 
 /** Exit code of an import that has ended and left out some of the source. */
 const incomplete = 3;

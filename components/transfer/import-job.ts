@@ -8,6 +8,7 @@ import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { stateSpaces, TransferError } from '../../lib/exchange/member.js';
+import type { Job } from '../../lib/jobs/job-runner.js';
 import type { BulkVerdict } from '../../lib/resources/bulk.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { CommitInDoubtError } from '../../lib/storage/level/commit-in-doubt.js';
@@ -68,15 +69,15 @@ const named = (source: string, error: unknown): unknown =>
 const verdictAgain = ({ content }: BlockItem): BulkVerdict =>
   content ? (content.kind === 'rdf' ? 'merged' : 'skipped') : 'kept';
 
-/** The indices of the graphs. */
+/** Returns the indices of the graphs. */
 export const graphsOf = (items: readonly BlockItem[]): number[] =>
   [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
 
-/** The indices of what is stored. */
+/** Returns the indices of the stored items. */
 export const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
   items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
 
-/** Whether an error is about the content, and would come again: not about the present state of the server. */
+/** Returns whether an error is caused by the content, and not by the state of the server: a retry would fail again. */
 export const isRefusal = (error: unknown): error is LwsError =>
   error instanceof LwsError && !['quota-exceeded', 'storage-full', 'too-busy'].includes(error.code);
 
@@ -165,9 +166,9 @@ interface Taken {
   readonly stored: Promise<void>;
 }
 
-export class ImportJob implements BlockTaker {
+export class ImportJob implements BlockTaker, Job<ImportState> {
   private readonly seen = new NameSet();
-  /** Blocks that are staged and not yet on the disk. */
+  /** Blocks that are staged and not yet stored. */
   private readonly underWay: { readonly block: ImportBlock; readonly staged: Staged }[] = [];
   private thread: ImportThread | undefined;
   private isStopped = false;
@@ -176,6 +177,10 @@ export class ImportJob implements BlockTaker {
     readonly state: ImportState,
     private readonly options: ImportOptions,
   ) {}
+
+  get isDryRun(): boolean {
+    return this.options.dryRun;
+  }
 
   /** Reads to the end. @throws TransferError, LwsError; what was stored before stays */
   async run(): Promise<void> {
@@ -203,13 +208,13 @@ export class ImportJob implements BlockTaker {
     }
   }
 
-  /** Ends it; what was stored stays, and it can continue. */
+  /** Stops the import. Stored resources stay, and it can be resumed. */
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.thread?.stop();
   }
 
-  /** Ends the import while no transaction can run. */
+  /** Stops the import while no transaction can run. */
   async abandon(): Promise<void> {
     this.isStopped = true;
     await this.thread?.abandon();

@@ -1,16 +1,10 @@
-/**
- * Imports over HTTP, for controllers: POST of a file begins one, GET reports its progress, once or as lines until it ends, POST to it
- * continues one that was interrupted, DELETE stops or forgets it.
- */
-
-import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Routes of imports, for controllers: POST of a file starts an import, and POST to an interrupted import resumes it. */
 import { requireAccess } from '../../lib/authorization/guard.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
-import { jsonReply, uncached } from '../../lib/http/json-reply.js';
-import type { Reply } from '../../lib/http/reply.js';
+import { jsonReply } from '../../lib/http/json-reply.js';
 import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { jobRoutes } from '../../lib/jobs/job-routes.js';
 import { checkedChunks } from '../../lib/resources/body.js';
 import { assertName } from '../../lib/resources/bulk.js';
 import { isContainerIri, parentOf } from '../../lib/storage/keys/records.js';
@@ -21,43 +15,33 @@ import { type Conflict, conflicts, type ImportState, readRewrite } from './impor
 export const importPath = '{prefix}/import';
 export const importsPath = '{prefix}/imports';
 
-const everyMs = 200;
-
 export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Route[] {
-  const { baseUri, systemPrefix } = platform;
-  const urlOf = (id: string): string => `${baseUri}${importsPath.replace('{prefix}', systemPrefix)}/${id}`;
-  const found = ({ parameters }: RouteRequest): ImportState => {
-    const state = jobs.find(parameters['id'] ?? '');
-    if (!state) throw new LwsError('not-found', 'There is no such import.');
-    return state;
-  };
-  const begun = (state: ImportState): Reply => jsonReply(202, report(state, true), { Location: urlOf(state.id) });
+  const missing = 'There is no such import.';
+  const { routes, find, started } = jobRoutes(platform, jobs, {
+    path: importsPath,
+    missing,
+    hasProgress: true,
+    report,
+  });
   return [
     route('controller', `POST ${importPath}`, async (request) => {
       const body = request.body();
       const { read } = await Formats.of(platform.formats);
       const wanted = importRequest(platform, request, { mediaType: body.mediaType, formats: read });
       await requireAccess(platform, platform.store, request.access, 'append', nearest(platform, wanted.into));
-      return begun(await jobs.begin(wanted, request.access, checkedChunks(body)));
+      return started(202, await jobs.begin(wanted, request.access, checkedChunks(body)));
     }),
     route('controller', `GET ${importsPath}`, () =>
       jsonReply(200, { imports: jobs.all().map((state) => report(state, false)) }),
     ),
-    route('controller', `GET ${importsPath}/:id`, (request) => {
-      const state = found(request);
-      return /\bapplication\/x-ndjson\b/.test(request.req.headers.accept ?? '')
-        ? lines(jobs, state)
-        : jsonReply(200, report(state, true));
-    }),
-    route('controller', `POST ${importsPath}/:id`, (request) => begun(jobs.resume(found(request), request.access))),
-    route('controller', `DELETE ${importsPath}/:id`, async (request) => {
-      await jobs.end(found(request).id);
-      return { status: 204, fields: uncached };
-    }),
+    route('controller', `POST ${importsPath}/:id`, (request) =>
+      started(202, jobs.resume(find(request), request.access)),
+    ),
+    ...routes,
   ];
 }
 
-/** The nearest container on the path that exists. */
+/** Returns the nearest existing container on the path. */
 function nearest({ store, rootIri: storage }: Platform, into: string): string {
   let at = into;
   while (at !== storage && !store.record(at)) at = parentOf(at);
@@ -108,27 +92,10 @@ function isAsked(query: URLSearchParams, name: string): boolean {
   return given === 'yes';
 }
 
-/** The report on an import for clients: without paths of the server. */
+/** Returns the report on an import for clients: without paths of the server. */
 export function report(
   { source: _source, cursor: _cursor, blocks: _blocks, told: list, access, ...state }: ImportState,
   whole: boolean,
 ) {
   return { ...state, began: new Date(state.began).toISOString(), ...(whole ? { report: list, access } : {}) };
-}
-
-/** A stream of progress lines until the import has ended; the last one has the report. */
-function lines(jobs: ImportJobs, first: ImportState): Reply {
-  async function* progress(): AsyncGenerator<string> {
-    for (let state = first; ; state = jobs.find(first.id) ?? { ...state, status: 'failed' }) {
-      const isLast = state.status !== 'running';
-      yield `${JSON.stringify(report(state, isLast))}\n`;
-      if (isLast) return;
-      await sleep(everyMs);
-    }
-  }
-  return {
-    status: 200,
-    fields: { ...uncached, 'Content-Type': 'application/x-ndjson' },
-    body: Readable.from(progress(), { objectMode: false }),
-  };
 }

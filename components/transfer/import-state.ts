@@ -1,46 +1,47 @@
-/** The progress of an import, as the store keeps it and reports show it. */
+/** State of an import, as it is stored and reported. */
 
 import { plain } from '../../lib/component/commands.js';
 import { LwsError } from '../../lib/errors.js';
 import { TransferError } from '../../lib/exchange/member.js';
+import type { JobState } from '../../lib/jobs/job-runner.js';
 import type { BulkVerdict } from '../../lib/resources/bulk.js';
 import type { Rewrite } from '../../lib/storage/keys/iri-rewriting.js';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
-import type { BlockItem, ImportBlock, ReportEntry } from './blocks.js';
+import { type BlockItem, type ImportBlock, maxTold, type ReportEntry } from './blocks.js';
 
 export const importSpace = 'import';
-/** The space of entries with short names of the resources that an import has stored, one entry per block, until it has ended. */
+/** Space of entries with short names of the resources that an import has stored: one entry per block, until the import is done. */
 export const seenSpace = 'import-seen';
 
 export type Conflict = 'fail' | 'skip' | 'replace';
 export const conflicts: readonly Conflict[] = ['fail', 'skip', 'replace'];
 
-/** What the caller asked for. */
+/** Parameters of an import. */
 export interface ImportFacts {
   readonly id: string;
-  /** The file or folder on this machine; below `lws.data-dir`, which may be moved, it is relative to that. */
+  /** File or folder on this machine. Relative if it is below `lws.data-dir`, which may be moved. */
   readonly source: string;
-  /** The name of the source in messages. */
+  /** Name of the source in messages. */
   readonly name: string;
   readonly format?: string;
   readonly mediaType?: string;
   readonly into: string;
   readonly rewrite: readonly Rewrite[];
   readonly conflict: Conflict;
-  /** Grants, requests and subscriptions are imported (`grants`), and access lists (`acls`): absent in states of earlier versions. */
+  /** Import grants, requests and subscriptions (`grants`), and ACLs (`acls`). Absent in states of earlier versions. */
   readonly grants?: boolean;
   readonly acls?: boolean;
   /** Milliseconds since the epoch. */
   readonly began: number;
 }
 
-export interface ImportState extends ImportFacts {
-  /** Where reading continues after the last stored block; empty before the first. */
+export interface ImportState extends ImportFacts, JobState {
+  /** Position in the source after the last stored block. Empty before the first. */
   cursor: string;
   blocks: number;
-  /** Bytes of the source that were read so far, and all of them where that is known. */
+  /** Bytes of the source that were read so far, and its size if that is known. */
   bytes: number;
   total?: number | undefined;
   quads: number;
@@ -49,16 +50,15 @@ export interface ImportState extends ImportFacts {
   merged: number;
   skipped: number;
   leftOut: number;
-  /** What was left out and why: the first ones, up to `maxTold`. */
+  /** First resources that were left out, with the reason, up to `maxTold`. */
   told: readonly ReportEntry[];
-  /** The first agents that the source gives access, whether its access lists are imported or not. */
+  /** First agents that the source gives access, even if its ACLs are not imported. */
   access: readonly ReportEntry[];
-  /** `interrupted`: it can continue. */
-  status: 'running' | 'done' | 'failed' | 'interrupted';
+  status: JobState['status'];
   failure?: string;
 }
 
-/** `OLD=NEW`. The first `=` that an absolute IRI follows divides them. @throws LwsError `bad-request` */
+/** Parses `OLD=NEW`, divided by the first `=` before an absolute IRI. @throws LwsError `bad-request` */
 export function readRewrite(text: string): Rewrite {
   const at = text.search(/=[a-zA-Z][a-zA-Z0-9+.-]*:/);
   if (at <= 0)
@@ -69,7 +69,7 @@ export function readRewrite(text: string): Rewrite {
   return { from: text.slice(0, at), to: text.slice(at + 1) };
 }
 
-/** What is asked for, from the command line. */
+/** Parameters of an import, from the command line. */
 export type WantedImport = Pick<ImportFacts, 'source' | 'into' | 'rewrite' | 'conflict'> & {
   readonly format: string | undefined;
 } & Readonly<Record<'dryRun' | 'grants' | 'acls' | 'resume', boolean>>;
@@ -83,21 +83,18 @@ export const newState = (facts: ImportFacts): ImportState => ({
   ...{ leftOut: 0, told: [], access: [], status: 'running' },
 });
 
-/** The states of all imports in the store. One that was running when the server ended counts as interrupted. */
+/** Returns the stored states of all imports. */
 export async function keptStates(store: Store): Promise<ImportState[]> {
   const states: ImportState[] = [];
   for await (const entries of store.entries(entryRange(importSpace)))
-    for (const [, value] of entries) states.push(interrupted(JSON.parse(value) as ImportState));
+    for (const [, value] of entries) states.push(JSON.parse(value) as ImportState);
   return states;
 }
 
-const interrupted = (state: ImportState): ImportState =>
-  state.status === 'running' ? { ...state, status: 'interrupted' } : state;
-
-/** Writes the state; when the import cannot continue any more, removes the entries that were kept for that. */
+/** Stores the state. If the import is done, deletes the entries for resuming it. */
 export const keepState = (store: Store, state: ImportState): Promise<void> => writeState(store, state.id, state);
 
-/** Forgets an import that does not run. */
+/** Deletes an import that does not run. */
 export const forgetState = (store: Store, id: string): Promise<void> => writeState(store, id, undefined);
 
 async function writeState(store: Store, id: string, state: ImportState | undefined): Promise<void> {
@@ -112,28 +109,27 @@ async function writeState(store: Store, id: string, state: ImportState | undefin
   await store.transact(work, { frees: true });
 }
 
-/** What became of an item, or why it was left out. */
+/** Result for an item, or the reason why it was left out. */
 export type Verdict = BulkVerdict | ReportEntry;
 
 export const isStored = (verdict: Verdict): boolean =>
   verdict === 'created' || verdict === 'replaced' || verdict === 'merged';
 
-/** The most sentences of a report and characters of each, as all are written with each block; further ones are only counted. */
-export const maxTold = 500;
+/** Maximum length of a sentence of a report, in characters. */
 const longestTold = 500;
 
 const cut = (text: string): string => plain(text.length > longestTold ? `${text.slice(0, longestTold)}…` : text);
 
-/** What became of a block. */
+/** Results for a block. */
 export interface Outcome {
   readonly verdicts: readonly Verdict[];
-  /** Sentences on parts of stored items that are lost, and on state of components that is not imported. */
+  /** Parts of stored items, and state of components, that were not imported. */
   readonly lost: ReportEntry[];
-  /** Agents that the imported state of components gives access. */
+  /** Agents that have access by imported state of components. */
   readonly access: ReportEntry[];
 }
 
-/** The state after a block. */
+/** Returns the state after a block. */
 export function behind(state: ImportState, block: ImportBlock, { verdicts, lost, access }: Outcome): ImportState {
   const count = (wanted: BulkVerdict): number => verdicts.filter((verdict) => verdict === wanted).length;
   const told = [...block.leftOut, ...verdicts.filter((verdict) => typeof verdict === 'object'), ...lost];
@@ -153,8 +149,8 @@ export function behind(state: ImportState, block: ImportBlock, { verdicts, lost,
 }
 
 /**
- * The agents that access lists and grants name, at least once each.
- * @throws TransferError for more than fit, where they are to be imported: the operator could not have reviewed them
+ * Returns the agents that ACLs and grants name, at least once each.
+ * @throws TransferError for more than `maxTold` that are imported: the operator could not review them
  */
 function allNamed(
   { access: known = [], acls, grants }: ImportState,
@@ -170,19 +166,19 @@ function allNamed(
   return longer([], distinct);
 }
 
-/** A list with more sentences, up to `maxTold`. */
+/** Appends to a list, up to `maxTold`. */
 const longer = (known: readonly ReportEntry[], more: readonly ReportEntry[]): readonly ReportEntry[] => [
   ...known,
   ...more.slice(0, maxTold - known.length).map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
 ];
 
-/** The report with more sentences. */
+/** Appends to a report. */
 export const addReport = (
   state: Pick<ImportState, 'leftOut' | 'told'>,
   told: readonly ReportEntry[],
 ): Pick<ImportState, 'leftOut' | 'told'> => ({ leftOut: state.leftOut + told.length, told: longer(state.told, told) });
 
-/** A sentence on the part of a stored item that is lost; `undefined`: none is. */
+/** Returns a sentence on the part of a stored item that was not imported, if there is one. */
 export function unsupportedFields(
   { acl, links }: BlockItem,
   verdict: BulkVerdict,

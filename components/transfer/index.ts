@@ -1,4 +1,4 @@
-/** Import and export: over HTTP while the server runs, and on its data directory while it is stopped. */
+/** Import and export: over HTTP while the server is running, on the data directory while it is stopped. */
 import { defineComponent } from '../../lib/component/contract.js';
 import { flag, setting } from '../../lib/settings.js';
 
@@ -25,17 +25,12 @@ export default defineComponent({
       import('./template.js'),
     ]);
     const jobs = await ImportJobs.open(platform);
-    // The thread of an import has LevelDB open, so it is ended; the import can continue later.
-    platform.store.beforeReopening(async () => {
-      await jobs.abandon();
-      return () => {};
-    });
     return {
       start: () => takeTemplate(platform, jobs),
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
       metrics: () => jobs.measures(),
       isBusy: () => jobs.isBusy,
-      // Clients that follow an import get the report that it was interrupted.
+      // Clients that follow an import receive the report that it was interrupted.
       drain: () =>
         void jobs.stop().catch((error: unknown) => platform.log.error({ err: error }, 'an import did not stop')),
       stop: () => jobs.stop(),

@@ -1,4 +1,4 @@
-/** What a new storage of a deployment begins with: a folder of its data directory, which goes when it is stored. */
+/** Template of a new storage of a deployment: a folder of its data directory, which is deleted after it was imported. */
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -8,14 +8,11 @@ import { ImportJob } from './import-job.js';
 import type { ImportJobs } from './import-jobs.js';
 import { newState } from './import-state.js';
 
-/**
- * Imports the template, if one is there; once more where that was broken off.
- * @throws TransferError, LwsError where it cannot be read
- */
+/** Imports the template if it exists, again after an interrupted import. @throws TransferError, LwsError if it cannot be read */
 export async function takeTemplate(platform: Platform, jobs: ImportJobs): Promise<void> {
   const source = join(resolve(platform.dataDir), templateFolder);
   if (!existsSync(source)) return;
-  // Lists of access lie beside what they are about, as a pod of Community Solid Server has them.
+  // ACL documents are files next to their resources, as in a pod of Community Solid Server.
   const hasLists = (await readdir(source, { recursive: true })).some((name) => name.endsWith('.acl'));
   const state = newState({
     id: 'template',
@@ -32,6 +29,6 @@ export async function takeTemplate(platform: Platform, jobs: ImportJobs): Promis
   await job.run();
   const { told } = job.state;
   if (told.length > 0) platform.log.warn({ leftOut: told }, 'parts of a template were left out');
-  await jobs.end(state.id);
+  await jobs.cancel(state.id);
   await rm(source, { recursive: true, force: true });
 }

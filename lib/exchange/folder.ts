@@ -6,12 +6,11 @@ import { LwsError } from '../errors.js';
 import { isObject } from '../json/exact-json.js';
 import { type ClientLinks, readContextObject } from '../resources/linkset.js';
 import { IriRewriting } from '../storage/keys/iri-rewriting.js';
-import { isAuxiliary, isClutter, lastSegment, nameOfSegment, segmentOf } from './file-names.js';
-import { bytesOfFile, type FileTree, type TreeFile, type TreeSink, treeReader } from './file-tree.js';
+import { isAuxiliary, isClutter, lastSegment, segmentOf } from './file-names.js';
+import { bytesOfFile, type FileTree, type TreeFile, treeReader } from './file-tree.js';
 import type { ParseDocument } from './format.js';
 import { isPage, mediaTypeOf, rdfTypeOf, typeWithout } from './media-types.js';
 import {
-  type BytesMember,
   type ContainerMember,
   type GraphMember,
   type LeftOut,
@@ -19,13 +18,10 @@ import {
   type MemberOptions,
   type MemberReader,
   type ReadStep,
-  type ResourceMember,
   SyntaxFault,
   TransferError,
-  type Writer,
 } from './member.js';
 import { type RdfPart, rdfParts } from './rdf-files.js';
-import { TurtleFiles } from './text-files.js';
 
 /**
  * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.
@@ -184,111 +180,6 @@ function graphMember(common: Omit<GraphMember, 'kind' | 'quads' | 'prefixes'>, p
   };
 }
 
-/**
- * Writes files that `folderReader` reads as the same members. IRIs are written relative to the resource where possible, so that they
- * fit another place; others stay absolute. Access lists, owners and the state of components are not written.
- */
-export class FolderWriter implements Writer {
-  private readonly index = new Map<string, FileFacts>();
-  /** Paths of files that differ from those of their resources: no other file may get one of them. */
-  private readonly taken = new Set([indexName]);
-  /** Folders whose names differ from those of their containers. */
-  private readonly folders = new Map<string, string>();
-  private readonly graphs: TurtleFiles;
-  /** The file of the last graph, and its links. */
-  private graphFile = '';
-  private graphLinks: ClientLinks | undefined;
-
-  /** @param of the IRI of the container that is exported */
-  constructor(
-    private readonly sink: TreeSink,
-    of: string,
-  ) {
-    this.graphs = new TurtleFiles(sink, of);
-  }
-
-  async write(member: Member): Promise<void> {
-    if (member.kind === 'state') return;
-    if (member.kind === 'rdf') return this.writeGraph(member);
-    if (member.kind === 'bytes') return this.writeBytes(member);
-    if (member.path !== '') {
-      const file = this.fileOf(member, (name) => name);
-      if (file !== this.folderOf(member.path)) this.folders.set(member.path, file);
-      return this.sink.add(file, new Uint8Array());
-    }
-    if (hasLinks(member)) this.index.set('', { links: member.links });
-  }
-
-  private async writeBytes(member: BytesMember): Promise<void> {
-    const file = this.fileOf(member, (name) => name);
-    const facts = this.index.get(file);
-    if (mediaTypeOf(file) !== member.mediaType) this.index.set(file, { ...facts, type: member.mediaType });
-    if (rdfTypeOf(member.mediaType)) this.index.set(file, { ...this.index.get(file), bytes: true });
-    await this.sink.add(file, member.open(), dated(member));
-  }
-
-  private async writeGraph(member: GraphMember): Promise<void> {
-    await this.graphs.write(member, (first) => {
-      this.graphFile = this.fileOf(first, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`));
-      return this.graphFile;
-    });
-    // Any part of a graph may have the links.
-    if (hasLinks(member)) this.graphLinks = member.links;
-    if (member.hasMore) return;
-    if (this.graphLinks) this.index.set(this.graphFile, { ...this.index.get(this.graphFile), links: this.graphLinks });
-    this.graphLinks = undefined;
-  }
-
-  /** The path of a member's file. Puts the facts that its name does not tell into the index. */
-  private fileOf(member: ResourceMember, named: (name: string) => string): string {
-    const segment = lastSegment(member.path);
-    const slash = member.kind === 'container' ? '/' : '';
-    const folder = this.folderOf(member.path.slice(0, member.path.length - segment.length - slash.length));
-    const plain = named(nameOfSegment(segment));
-    const file = this.freePath(folder + plain);
-    const isPlain = file === folder + segment || file === folder + nameOfSegment(segment);
-    if (!isPlain) this.taken.add(file);
-    const name = lastSegment(file);
-    const isTold = !isPlain || (name === segment && name.includes('%')) || isClutter(file) || isAuxiliary(file);
-    const facts = { ...(isTold ? { name: segment } : {}), ...(hasLinks(member) ? { links: member.links } : {}) };
-    if (Object.keys(facts).length > 0) this.index.set(file + slash, facts);
-    return file + slash;
-  }
-
-  /** A path that no file has yet. Members come in the order of their names: a later member with this name gets another path itself. */
-  private freePath(path: string): string {
-    if (!this.taken.has(path)) return path;
-    const [, start, extension] = /^(.*?)(\.[^./]*)?$/s.exec(path)!;
-    for (let count = 2; ; count++) {
-      const other = `${start}~${count}${extension ?? ''}`;
-      if (!this.taken.has(other)) return other;
-    }
-  }
-
-  /** The folder of a container. */
-  private folderOf(path: string): string {
-    if (path === '') return '';
-    const known = this.folders.get(path);
-    if (known !== undefined) return known;
-    const segment = lastSegment(path);
-    return `${this.folderOf(path.slice(0, path.length - segment.length - 1))}${nameOfSegment(segment)}/`;
-  }
-
-  async end(): Promise<void> {
-    if (this.index.size > 0) await this.sink.add(indexName, bytesOf(indexText(this.index)));
-    await this.sink.end();
-  }
-}
-
-const hasLinks = (member: ResourceMember): member is ResourceMember & { links: object } =>
-  member.links !== undefined && Object.keys(member.links).length > 0;
-
-const dated = ({ modified }: ResourceMember): { modified?: number } => (modified === undefined ? {} : { modified });
-
-async function* bytesOf(text: Iterable<string>): AsyncGenerator<Uint8Array> {
-  for (const piece of text) yield Buffer.from(piece);
-}
-
 /*
  * The index of a folder, `.quadpod.json` at its top: facts about resources that the names of files do not tell. A file needs an
  * entry only where its name does not tell all of them.
@@ -296,13 +187,13 @@ async function* bytesOf(text: Iterable<string>): AsyncGenerator<Uint8Array> {
  *     { "quadpod": 1, "files": { "notes/a.ttl": { "name": "notes/a", "links": { … } }, "x.ttl": { "type": "text/plain", "bytes": true } } }
  */
 
-const indexName = '.quadpod.json';
+export const indexName = '.quadpod.json';
 
-/** The most bytes of an index that is read. */
+/** Maximum size of an index, in bytes. */
 const longestIndex = 256 << 20;
 
 /** The entry of a file, or of a folder, whose path ends with a slash; the empty path is the top folder. */
-interface FileFacts {
+export interface FileFacts {
   /** The last segment of the resource's IRI, without a slash, where it is not the name of the file. */
   readonly name?: string;
   /** The media type, with its parameters. */
@@ -347,14 +238,3 @@ function assertFacts(path: string, facts: unknown): void {
 }
 
 const faulty = (why: string): TransferError => new TransferError(`${indexName} cannot be read: ${why}.`);
-
-/** The text of an index, in pieces. */
-function* indexText(index: FolderIndex): Generator<string> {
-  yield '{"quadpod":1,"files":{';
-  let separator = '\n';
-  for (const [path, facts] of index) {
-    yield `${separator}${JSON.stringify(path)}:${JSON.stringify(facts)}`;
-    separator = ',\n';
-  }
-  yield '\n}}\n';
-}

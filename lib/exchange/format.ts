@@ -25,8 +25,6 @@ export interface FilePart extends Pick<GraphMember, 'quads' | 'prefixes'> {
 export interface FormatTools {
   /** Reads a directory or a ZIP: RDF files as graphs, everything else as bytes. */
   readFolder(tree: FileTree): MemberReader;
-  /** Writes the files that `readFolder` reads. @param of the IRI of the exported container */
-  folderWriter(sink: TreeSink, of: string): Writer;
   /**
    * Parses an RDF file in parts and rewrites its IRIs.
    * @param known the `known` of an earlier part to continue after
@@ -41,15 +39,6 @@ export interface FormatTools {
     },
     known?: string,
   ): AsyncIterable<FilePart>;
-  /** Writes graphs as Turtle files; parts of a graph become one file. @param of the IRI of the exported container */
-  turtleFiles(
-    sink: TreeSink,
-    of: string,
-  ): { write(member: GraphMember, fileOf: (first: GraphMember) => string): Promise<void> };
-  writeTurtle(
-    quads: readonly Quad[],
-    options: { readonly base: string; readonly prefixes: GraphMember['prefixes'] },
-  ): string;
   /** Returns a function that applies the first matching rewrite rule to an IRI. */
   rewriter(rules: readonly Rewrite[]): (iri: string) => string;
   /** Resolves an IRI reference (RFC 3986 5.2). */
@@ -64,6 +53,21 @@ export interface FormatTools {
     ): readonly (readonly [relation: string, value: { readonly href?: string; readonly literal?: string }])[];
     quads(links: Links, iri: string): Quad[];
   };
+}
+
+/** Functions of the server that formats share for writing. */
+export interface WriteTools extends FormatTools {
+  /** Writes the files that `readFolder` reads. @param of the IRI of the exported container */
+  folderWriter(sink: TreeSink, of: string): Writer;
+  /** Writes graphs as Turtle files; parts of a graph become one file. @param of the IRI of the exported container */
+  turtleFiles(
+    sink: TreeSink,
+    of: string,
+  ): { write(member: GraphMember, fileOf: (first: GraphMember) => string): Promise<void> };
+  writeTurtle(
+    quads: readonly Quad[],
+    options: { readonly base: string; readonly prefixes: GraphMember['prefixes'] },
+  ): string;
 }
 
 export interface WriteOptions {
@@ -101,7 +105,7 @@ export interface Format {
   /** Reads a single file. @param parserOf of other formats, see `documents` */
   readFile?(file: FileSource, parserOf: (type: string) => ParseDocument | undefined): Promise<MemberReader>;
   /** Writes files into a folder, or a ZIP that is sent. */
-  write?(sink: TreeSink, options: WriteOptions, tools: FormatTools): Writer;
+  write?(sink: TreeSink, options: WriteOptions, tools: WriteTools): Writer;
   /** Writes a single text, and ends the stream. */
   writeText?(out: Writable, options: WriteOptions): Writer;
   /** Types of documents that are read as RDF when a single one is imported. */

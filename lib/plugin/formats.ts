@@ -10,7 +10,7 @@ export {
   type TreeSink,
   treeReader,
 } from '../exchange/file-tree.js';
-export type { Format, FormatTools, Links } from '../exchange/format.js';
+export type { Format, FormatTools, Links, WriteTools } from '../exchange/format.js';
 export { rdfTypeOf } from '../exchange/media-types.js';
 export {
   type AccessList,

@@ -12,7 +12,8 @@ import {
   trailerBytes,
   trailerFile,
 } from '../../components/transfer/formats/archive-format.js';
-import { openFolderSink, openFolderTree } from '../../components/transfer/trees/folder-tree.js';
+import { openFolderSink } from '../../components/transfer/trees/folder-sink.js';
+import { openFolderTree } from '../../components/transfer/trees/folder-tree.js';
 import { openZipTree } from '../../components/transfer/trees/zip-tree.js';
 import type { FileTree } from '../../lib/exchange/file-tree.js';
 import { by, startOwned } from '../support/attack.js';

@@ -30,6 +30,7 @@ const layers: readonly (readonly string[])[] = [
   ['lib/exchange'],
   ['lib/http'],
   ['lib/component'],
+  ['lib/jobs'],
   ['lib/plugin'],
   ['lib/server'],
   ['components'],

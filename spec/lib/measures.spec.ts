@@ -17,18 +17,18 @@ const linesIn = (files: readonly string[]): number => files.map(linesOf).reduce(
 const areas: Readonly<Record<string, readonly string[]>> = {
   query: ['lib/query'],
   console: ['console/src', 'components/console'],
-  data: ['lib/exchange', 'components/transfer', 'components/backup', 'components/formats'],
+  data: ['lib/exchange', 'lib/jobs', 'components/transfer', 'components/backup', 'components/formats'],
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 36_550, query: 13_200, console: 9_250, data: 10_000, extras: 3920 };
+const limitsOfAreas = { core: 36_300, query: 13_200, console: 9_250, data: 10_100, extras: 3920 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
   'lib/resources/patch': 5_400,
   'lib/resources/replace': 4_450,
   'components/formats/formats': 2_450,
-  'components/transfer/import-worker': 8_650,
+  'components/transfer/import-worker': 8_000,
 };
 
 const maxApiNames = 100;

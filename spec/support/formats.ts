@@ -1,6 +1,7 @@
 /** The formats of the standard components, as transfer opens them. */
 import formats from '../../components/formats/index.js';
-import { Formats, type Source, type WrittenTo } from '../../components/transfer/formats/index.js';
+import { Formats, type Source } from '../../components/transfer/formats/index.js';
+import { openWriter as openFormatWriter, type WrittenTo } from '../../components/transfer/formats/open-writer.js';
 import transfer from '../../components/transfer/index.js';
 import type { MemberReader, Writer } from '../../lib/exchange/member.js';
 
@@ -13,7 +14,7 @@ const all = await Formats.of(formatModules);
 
 export const openReader = (source: Source, format?: string): Promise<MemberReader> => all.openReader(source, format);
 export const openWriter = (format: string, target: WrittenTo, options: { of: string }): Promise<Writer> =>
-  all.openWriter(format, target, options);
+  openFormatWriter(all, target, { ...options, format });
 export const detectFormat = (source: Source): Promise<string> => all.detect(source);
 
 /** Which syntax a dump of that name is of. */

@@ -1,30 +1,26 @@
-/** The formats that components provide, by name. It must not know any of them. */
+/** Finds formats by name among those of all components, and opens sources of imports. */
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Writable } from 'node:stream';
 import type { FileSource } from '../../../lib/exchange/byte-source.js';
-import type { FileTree, TreeSink } from '../../../lib/exchange/file-tree.js';
-import type { Format, FormatModule, ParseDocument, WriteOptions } from '../../../lib/exchange/format.js';
+import type { FileTree } from '../../../lib/exchange/file-tree.js';
+import type { Format, FormatModule, ParseDocument } from '../../../lib/exchange/format.js';
 import { formatTools } from '../../../lib/exchange/format-tools.js';
 import { isPage, mediaTypeOf, rdfTypeOf, typeWithout } from '../../../lib/exchange/media-types.js';
-import { type MemberOptions, type MemberReader, TransferError, type Writer } from '../../../lib/exchange/member.js';
-import { openFolderSink, openFolderTree } from '../trees/folder-tree.js';
-import { openZipTree, ZipSink } from '../trees/zip-tree.js';
+import { type MemberOptions, type MemberReader, TransferError } from '../../../lib/exchange/member.js';
+import { openFolderTree } from '../trees/folder-tree.js';
+import { openZipTree } from '../trees/zip-tree.js';
 
-/** What is imported: a file or a folder of this machine. */
+/** Source of an import: a file or a folder of this machine. */
 export interface Source {
   readonly path: string;
   /** The original name of an uploaded file, whose path does not have it: `dump.nq.gz`. */
   readonly name?: string;
-  /** The media type, if the caller has given one. */
+  /** Media type, if the caller has given one. */
   readonly mediaType?: string;
   /** What it is imported into, with the rewrites of IRIs. Without it a single text of a format of texts is taken for that. */
   readonly target?: Pick<MemberOptions, 'into' | 'rewrite'>;
 }
-
-/** The target of an export: an empty folder of this machine, or a stream, which the export ends. */
-export type WrittenTo = { readonly folder: string } | { readonly stream: Writable };
 
 export class Formats {
   private constructor(private readonly all: ReadonlyMap<string, Format>) {}
@@ -39,12 +35,12 @@ export class Formats {
     return [...this.all].filter(([, format]) => can(format)).map(([name]) => name);
   }
 
-  /** The names of the formats that can be read. */
+  /** Names of the formats that can be read. */
   get read(): readonly string[] {
     return this.names((format) => format.read ?? format.readFile);
   }
 
-  /** The names of the formats that can be written. */
+  /** Names of the formats that can be written. */
   get written(): readonly string[] {
     return this.names((format) => format.write ?? format.writeText);
   }
@@ -77,17 +73,6 @@ export class Formats {
     if (found?.read) return found.read(await treeOf(source), formatTools);
     if (found?.readFile) return found.readFile(await fileOf(source), (type) => this.parserOf(type));
     throw new TransferError(`"${name}" is no format that can be read; there are ${this.read.join(', ')}.`);
-  }
-
-  /** Opens a target. @throws TransferError for a format that cannot be written, or not there */
-  async openWriter(name: string, target: WrittenTo, options: Partial<WriteOptions> & { of: string }): Promise<Writer> {
-    const all = { storage: options.of, isGzip: false, ...options };
-    const found = this.all.get(name);
-    if (found?.write) return found.write(await sinkOf(target), all, formatTools);
-    if (!found?.writeText)
-      throw new TransferError(`"${name}" is no format that can be written; there are ${this.written.join(', ')}.`);
-    if ('stream' in target) return found.writeText(target.stream, all);
-    throw new TransferError('This format is a single file; name a file, not a folder.');
   }
 
   /**
@@ -138,13 +123,9 @@ export class Formats {
 
 const nameOf = ({ path, name }: Source): string => name ?? basename(path);
 
-/** The tree of a folder, or of a ZIP. */
+/** Opens the tree of a folder or ZIP. */
 const treeOf = async ({ path }: Source): Promise<FileTree> =>
   (await isFolderAt(path)) ? openFolderTree(path) : openZipTree(path);
-
-/** Files in a folder, or in a ZIP that is sent. */
-const sinkOf = async (target: WrittenTo): Promise<TreeSink> =>
-  'folder' in target ? openFolderSink(target.folder) : new ZipSink(target.stream);
 
 async function fileOf(source: Source): Promise<FileSource> {
   const { path } = source;
@@ -157,10 +138,10 @@ async function fileOf(source: Source): Promise<FileSource> {
 
 const isFolderAt = async (path: string): Promise<boolean> => (await stat(path).catch(unreadable(path))).isDirectory();
 
-/** Whether a file begins as a ZIP does; an empty ZIP begins with its end record (`0506`). */
+/** Returns whether a file starts like a ZIP. An empty ZIP starts with its end record (`0506`). */
 const isZip = async (path: string): Promise<boolean> => /^504b(?:0304|0506)/.test(await startOf(path));
 
-/** The first four bytes (hexadecimal). */
+/** Returns the first four bytes (hexadecimal). */
 async function startOf(path: string): Promise<string> {
   const file = await open(path, 'r').catch(unreadable(path));
   try {

@@ -1,6 +1,7 @@
 /** The formats of this component: dumps, files as they are, and our own archive. */
 import { basename } from 'node:path';
-import { FolderWriter, folderReader } from '../../../lib/exchange/folder.js';
+import { folderReader } from '../../../lib/exchange/folder.js';
+import { FolderWriter } from '../../../lib/exchange/folder-writer.js';
 import type { Format } from '../../../lib/exchange/format.js';
 import { documentQuads } from '../documents/foreign-documents.js';
 import { openFileTree } from '../trees/folder-tree.js';

@@ -1,14 +1,10 @@
-/**
- * Reads the tree of files in a folder, and writes files into an empty folder, with modes for its owner alone. Symbolic links are never
- * followed, since they may point to any file of the machine, and nothing is written outside of the folder.
- */
+/** Reads the tree of files in a folder. Symbolic links are never followed, since they may point to any file of the machine. */
 import { constants, type Stats } from 'node:fs';
-import { lstat, mkdir, open, readdir, utimes } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import type { FileTree, RefusedFile, TreeFile, TreeSink } from '../../../lib/exchange/file-tree.js';
+import { lstat, open, readdir } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import type { FileTree, RefusedFile, TreeFile } from '../../../lib/exchange/file-tree.js';
 import { TransferError } from '../../../lib/exchange/member.js';
-import { makeFolder } from '../../../lib/storage/level/synced-files.js';
-import { faultOfPath, nameOfBytes, shownName, unwritablePath } from './tree-names.js';
+import { faultOfPath, nameOfBytes, shownName } from './tree-names.js';
 
 /** `O_NONBLOCK`, since a file may have been replaced by a pipe: opening that would wait for a writer forever. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -132,57 +128,8 @@ function noneWhereMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'ENAMETOOLONG') throw error;
 }
 
-/**
- * Opens a folder to be written to, and makes it where there is none.
- * @throws TransferError when something is in it already
- */
-export async function openFolderSink(folder: string): Promise<TreeSink> {
-  const root = resolve(folder);
-  await told(makeFolder(root), folder, 'written');
-  if ((await told(readdir(root), folder, 'written')).length > 0)
-    throw new TransferError(`${folder} is not empty. Name a folder that does not exist, or is empty.`);
-  return new FolderSink(root);
-}
-
-class FolderSink implements TreeSink {
-  /** The folder of the last file, which exists: successive files are mostly in one folder. */
-  private last: string;
-
-  constructor(private readonly root: string) {
-    this.last = root;
-  }
-
-  async add(
-    path: string,
-    content: Uint8Array | AsyncIterable<Uint8Array>,
-    { modified }: { modified?: number } = {},
-  ): Promise<void> {
-    const fault = unwritablePath(path);
-    if (fault !== undefined) throw new TransferError(`${path.slice(0, 200)} cannot be written: ${fault}.`);
-    const file = join(this.root, path);
-    await told(this.write(file, content, path.endsWith('/')), path, 'written');
-    if (modified !== undefined && !path.endsWith('/'))
-      await told(utimes(file, modified / 1000, modified / 1000), path, 'written');
-  }
-
-  private async write(file: string, content: Uint8Array | AsyncIterable<Uint8Array>, isFolder: boolean): Promise<void> {
-    const folder = isFolder ? resolve(file) : dirname(file);
-    if (folder !== this.last) await mkdir(folder, { recursive: true, mode: 0o700 });
-    this.last = folder;
-    if (isFolder) return;
-    const handle = await open(file, 'wx', 0o600);
-    try {
-      await handle.writeFile(content as Uint8Array);
-    } finally {
-      await handle.close();
-    }
-  }
-
-  async end(): Promise<void> {}
-}
-
 /** Awaits an operation of the file system. @throws TransferError for an error of the operating system; other errors as they are */
-function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<T> {
+export function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<T> {
   return work.catch((cause: NodeJS.ErrnoException) => {
     if (cause.syscall === undefined) throw cause;
     const why = cause.code === 'EEXIST' ? 'there is something so named already' : cause.code;

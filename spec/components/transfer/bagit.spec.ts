@@ -6,6 +6,7 @@ import { bagReader, isBag } from '../../../components/formats/bagit-reader.js';
 import { BagWriter } from '../../../components/formats/bagit-writer.js';
 import { formatTools } from '../../../lib/exchange/format-tools.js';
 import type { Member } from '../../../lib/exchange/member.js';
+import { writeTools } from '../../../lib/exchange/write-tools.js';
 import {
   arbitraryResources,
   base,
@@ -21,10 +22,7 @@ import { runs } from '../../support/speed.js';
 
 async function bagOf(members: readonly Member[]): Promise<Files> {
   const { sink, files } = memorySink();
-  await writeAll(
-    new BagWriter(sink, { of: base, made: new Date('2026-01-02T03:04:05Z'), tools: formatTools }),
-    members,
-  );
+  await writeAll(new BagWriter(sink, { of: base, made: new Date('2026-01-02T03:04:05Z'), tools: writeTools }), members);
   return files;
 }
 

@@ -8,6 +8,7 @@ import { CssWriter } from '../../../components/formats/css-writer.js';
 import type { FileTree } from '../../../lib/exchange/file-tree.js';
 import { formatTools } from '../../../lib/exchange/format-tools.js';
 import type { BytesMember, Member, ResourceMember } from '../../../lib/exchange/member.js';
+import { writeTools } from '../../../lib/exchange/write-tools.js';
 import { packageRoot } from '../../../lib/threads/package-root.js';
 import {
   arbitraryResources,
@@ -249,7 +250,7 @@ describe('A folder in the manner of Community Solid Server', () => {
 
 async function folderOf(members: readonly Member[]): Promise<Files> {
   const { sink, files } = memorySink();
-  await writeAll(new CssWriter(sink, base, formatTools), members);
+  await writeAll(new CssWriter(sink, base, writeTools), members);
   return files;
 }
 

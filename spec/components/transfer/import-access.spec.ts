@@ -1,7 +1,8 @@
 /** Rule 17.9: a report names everybody whom an import gives access, or the import is refused. */
 import { expect } from 'chai';
 import type { ImportBlock, ReportEntry } from '../../../components/transfer/blocks.js';
-import { behind, type ImportState, maxTold } from '../../../components/transfer/import-state.js';
+import { maxTold } from '../../../components/transfer/blocks.js';
+import { behind, type ImportState } from '../../../components/transfer/import-state.js';
 import { TransferError } from '../../../lib/exchange/member.js';
 
 const outcome = { verdicts: [], lost: [], access: [] };

@@ -5,6 +5,7 @@ import { crateReader, isCrate } from '../../../components/formats/ro-crate-reade
 import { CrateWriter } from '../../../components/formats/ro-crate-writer.js';
 import { formatTools } from '../../../lib/exchange/format-tools.js';
 import type { Member, ResourceMember } from '../../../lib/exchange/member.js';
+import { writeTools } from '../../../lib/exchange/write-tools.js';
 import {
   arbitraryResources,
   base,
@@ -24,7 +25,7 @@ const metadata = 'ro-crate-metadata.json';
 async function crateOf(members: readonly Member[]): Promise<Files> {
   const { sink, files } = memorySink();
   await writeAll(
-    new CrateWriter(sink, { of: base, made: new Date('2026-01-02T03:04:05Z'), tools: formatTools }),
+    new CrateWriter(sink, { of: base, made: new Date('2026-01-02T03:04:05Z'), tools: writeTools }),
     members,
   );
   return files;

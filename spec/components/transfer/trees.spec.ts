@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { expect } from 'chai';
-import { openFolderSink, openFolderTree } from '../../../components/transfer/trees/folder-tree.js';
-import { openZipTree, ZipSink } from '../../../components/transfer/trees/zip-tree.js';
+import { openFolderSink } from '../../../components/transfer/trees/folder-sink.js';
+import { openFolderTree } from '../../../components/transfer/trees/folder-tree.js';
+import { ZipSink } from '../../../components/transfer/trees/zip-sink.js';
+import { openZipTree } from '../../../components/transfer/trees/zip-tree.js';
 import type { FileTree, TreeFile, TreeSink } from '../../../lib/exchange/file-tree.js';
 import { runs } from '../../support/speed.js';
 

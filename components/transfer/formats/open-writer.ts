@@ -1,0 +1,29 @@
+/** Opens targets of exports. Apart from `Formats`, so that the thread of an import does not load sinks. */
+import type { Writable } from 'node:stream';
+import type { WriteOptions } from '../../../lib/exchange/format.js';
+import { TransferError, type Writer } from '../../../lib/exchange/member.js';
+import { writeTools } from '../../../lib/exchange/write-tools.js';
+import { openFolderSink } from '../trees/folder-sink.js';
+import { ZipSink } from '../trees/zip-sink.js';
+import type { Formats } from './index.js';
+
+/** Target of an export: an empty folder of this machine, or a stream, which the export ends. */
+export type WrittenTo = { readonly folder: string } | { readonly stream: Writable };
+
+/** Opens a target. @throws TransferError if the format cannot be written, or not to this target */
+export async function openWriter(
+  formats: Formats,
+  target: WrittenTo,
+  { format: name, ...options }: Partial<WriteOptions> & { readonly format: string; readonly of: string },
+): Promise<Writer> {
+  const all = { storage: options.of, isGzip: false, ...options };
+  const found = formats.find(name);
+  if (found?.write) {
+    const sink = 'folder' in target ? await openFolderSink(target.folder) : new ZipSink(target.stream);
+    return found.write(sink, all, writeTools);
+  }
+  if (!found?.writeText)
+    throw new TransferError(`"${name}" is no format that can be written; there are ${formats.written.join(', ')}.`);
+  if ('stream' in target) return found.writeText(target.stream, all);
+  throw new TransferError('This format is a single file; name a file, not a folder.');
+}

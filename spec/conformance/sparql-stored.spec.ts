@@ -127,8 +127,8 @@ describeStorage(
 
     it('says which parameter is wrong, and why', async () => {
       await refusals('SELECT ?s { ?s ex:name ?name }', [['nane', 'Ada']], '?nane');
-      await refusals('SELECT ?s { ?s ex:name ?name }', [['s', 'Ada']], 'only an IRI');
-      await refusals('SELECT ?s { GRAPH ?s { ?a ex:name ?name } }', [['s', 'Ada']], 'only an IRI');
+      await refusals('SELECT ?s { ?s ex:name ?name }', [['s', 'Ada']], 'requires an IRI');
+      await refusals('SELECT ?s { GRAPH ?s { ?a ex:name ?name } }', [['s', 'Ada']], 'requires an IRI');
       await refusals('SELECT ?s { ?a ex:name ?n BIND(?n AS ?s) }', [['s', 'Ada']], 'assigns ?s');
       await refusals('SELECT (1 AS ?s) {}', [['s', 'Ada']], 'assigns ?s');
       await refusals('SELECT * { VALUES ?s { 1 } }', [['s', 'Ada']], 'assigns ?s');
@@ -138,7 +138,7 @@ describeStorage(
           ['n', 'a'],
           ['n', 'b'],
         ],
-        'twice',
+        'repeated',
       );
       await refusals('SELECT ?s { ?s ex:name ?n }', [['default-graph-uri', 'a']], 'name of a variable');
       await refusals('SELECT ?s { ?s ex:name', [], 'line 1');

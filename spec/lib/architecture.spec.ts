@@ -60,7 +60,7 @@ describe('Architecture', () => {
     expect(files.filter((file) => levelOf(placeOf(file)) < 0 && !file.endsWith('index.ts'))).to.deep.equal([]);
   });
 
-  it('has no cache that takes the memory of all its entries when it is made', () => {
+  it('has no cache that allocates the memory of all its entries at creation', () => {
     const taking = files.filter((file) => /new LRUCache[^(]*\(\{\s*max:/.test(readFileSync(file, 'utf8')));
     expect(taking).to.deep.equal([]);
   });
@@ -123,7 +123,7 @@ describe('Architecture', () => {
         /^(?:undici|node:(?:https|net|tls|dgram|dns))/.test(from) &&
         !isIn(file, 'lib/outbound/') &&
         !/import type/.test(readLine(file, from)) &&
-        // Of certificates: what they say, and by whom an authority is trusted.
+        // To read certificates, and for the trusted authorities.
         !isIn(file, 'lib/server/') &&
         !isIn(file, 'lib/component/certificates') &&
         !isIn(file, 'components/acme/'),
@@ -171,7 +171,7 @@ describe('Architecture', () => {
     expect(ringsOf(importedFolders(all))).to.deep.equal([]);
   });
 
-  it('imports packages by their names alone, and declares each of them', () => {
+  it('imports packages by name only, and declares each of them', () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
       devDependencies: Record<string, string>;
@@ -180,7 +180,7 @@ describe('Architecture', () => {
       if (/^(?:\.|node:)/.test(from)) return false;
       // The index of this one loads five times as many modules.
       if (from === '@comunica/actor-init-query/lib/QueryEngineBase.js') return false;
-      // The package by its own name, as others import it.
+      // The package by its own name, as other packages import it.
       if (from === 'quadpod') return isIn(file, 'lib/') || isIn(file, 'components/');
       const isRuntime = !isType && !isIn(file, 'spec/');
       return !Object.hasOwn(dependencies, from) && (isRuntime || !Object.hasOwn(devDependencies, from));
@@ -200,7 +200,7 @@ describe('Architecture', () => {
     expect(functions.filter(({ lines }) => lines > 60)).to.deep.equal([]);
   });
 
-  it('has no function with more than three positional parameters but for those that had them on 2026-11-22', () => {
+  it('has no function with more than three positional parameters except those that had them on 2026-11-22', () => {
     const many = functions.filter(({ parameters }) => parameters > 3).map(({ path, name }) => `${path} ${name}`);
     expect(many.filter((each) => !longParameterLists.has(each))).to.deep.equal([]);
     expect([...longParameterLists].filter((each) => !many.includes(each))).to.deep.equal([]);

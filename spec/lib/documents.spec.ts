@@ -1,4 +1,4 @@
-/** Documents for people: nothing that they point to is missing, and what they show works. */
+/** Documentation: links are valid, and examples work. */
 import {
   existsSync,
   mkdirSync,
@@ -30,7 +30,7 @@ function documentsIn(folder: string): string[] {
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8');
 
 describe('Documents', () => {
-  it('link to nothing that is not there', () => {
+  it('have no broken links', () => {
     const documents = documentsIn(packageRoot);
     expect(documents.length).to.be.above(70);
     const dead = documents.flatMap((path) =>
@@ -42,7 +42,7 @@ describe('Documents', () => {
     expect(dead).to.deep.equal([]);
   });
 
-  it('are there for every floor and component', () => {
+  it('exist for every folder of lib and every component', () => {
     const folders = ['lib', 'components'].flatMap((top) =>
       readdirSync(join(packageRoot, top)).map((name) => join(top, name)),
     );
@@ -53,7 +53,7 @@ describe('Documents', () => {
     expect(without).to.deep.equal([]);
   });
 
-  it('rule 3.13: print identities that are whole, or that nobody takes for one', () => {
+  it('rule 3.13: contain only valid identities, or ones that are clearly placeholders', () => {
     const printed = documentsIn(packageRoot).flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(/did:key:[\w.…-]+/g)].map(([did]) => ({
         did,
@@ -66,7 +66,7 @@ describe('Documents', () => {
     );
   });
 
-  it('number decisions once each, list them all, and say of each what it was about, what was decided and what was rejected', () => {
+  it('number decisions once each, list them all, and have context, decision and rejected alternatives in each', () => {
     const files = readdirSync(join(packageRoot, 'docs/decisions')).filter((name) => /^\d/.test(name));
     const numbers = files.map((name) => Number(name.slice(0, 4)));
     expect(new Set(numbers).size).to.equal(numbers.length);
@@ -78,7 +78,7 @@ describe('Documents', () => {
         expect(read(`docs/decisions/${file}`), file).to.contain(`\n${part} `);
   });
 
-  it('show a component that works, in the page of the kit: its setting, its refusals, its entry, its listener, its check, its command', async () => {
+  it('contain a working component in docs/component.md: setting, errors, route, listener, check, command', async () => {
     const [, code] = /```js\n(import [\s\S]*?)```/.exec(read('docs/component.md'))!;
     const folder = mkdtempSync(join(tmpdir(), 'quadpod-component-'));
     mkdirSync(join(folder, 'node_modules'));
@@ -116,7 +116,7 @@ describe('Documents', () => {
     expect((await run('settings')).stdout).to.include('lws.guestbook.longest');
   }).timeout(60_000);
 
-  it('show an exchange format that works, in the page of the kit: what it reads, refuses and writes', async () => {
+  it('contain a working exchange format in docs/component.md: input, errors and output', async () => {
     const [, code] = /## Exchange formats[\s\S]*?```js\n(import [\s\S]*?)```/.exec(read('docs/component.md'))!;
     const folder = mkdtempSync(join(tmpdir(), 'quadpod-format-'));
     mkdirSync(join(folder, 'node_modules'));

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 const log = new URL('../../lib/log.js', import.meta.url).href;
 
 describe('Log', () => {
-  it('writes lines of level error and above at once, with the lines before them', async () => {
+  it('writes lines of level error and above at once, after the preceding lines', async () => {
     // The main thread blocks after the last line, so no timer of the log fires.
     const program = `
       import { createLog } from ${JSON.stringify(log)};

@@ -1,4 +1,4 @@
-/** Functions with more than three positional parameters, as they were on 2026-11-22: the list gets shorter, never longer. */
+/** Functions with more than three positional parameters on 2026-11-22. The list may only get shorter. */
 export const longParameterLists: ReadonlySet<string> = new Set([
   'components/access-grants/access-documents.ts acceptDocument',
   'components/authn-saml/algorithms.ts signatureHolds',

@@ -36,7 +36,7 @@ const maxApiNames = 100;
 const expectWithin = (what: string, value: number, limit: number): void =>
   void expect(value, `${what} has ${value}`).to.be.within(limit - slack, limit);
 
-/** Imports that load a module: types are erased. */
+/** Imports that load a module: imports of types are erased. */
 const isLoading = ({ isType }: Import): boolean => !isType;
 
 /** Returns the names that the modules of a folder export by re-export lists. */

@@ -1,4 +1,4 @@
-/** The packages that an installation gets, by package-lock.json: each takes every Node that `engines` names. */
+/** Installed packages of package-lock.json: each supports every Node version in `engines`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -15,7 +15,7 @@ type Version = readonly [major: number, minor: number, patch: number];
 
 const fileOf = (name: string): unknown => JSON.parse(readFileSync(join(packageRoot, name), 'utf8'));
 
-/** The versions of Node that `engines` begins with. */
+/** Lowest Node versions in `engines`. */
 const { engines } = fileOf('package.json') as { engines: { node: string } };
 const supported = engines.node.split('||').map((range) => versionOf(range));
 
@@ -51,7 +51,7 @@ const admits = (range: string, version: Version): boolean =>
       .every((each) => fits(version, each)),
   );
 
-describe('The packages that are installed', () => {
+describe('Installed packages', () => {
   const { packages } = fileOf('package-lock.json') as Lock;
   const refusing = (isChecked: (locked: Locked) => boolean): string[] =>
     Object.entries(packages).flatMap(([path, locked]) => {
@@ -61,12 +61,12 @@ describe('The packages that are installed', () => {
       return refused.length === 0 ? [] : [`${path}: ${range} has no ${refused.map((each) => each.join('.')).join()}`];
     });
 
-  it('take every Node that the engines of this package name', () => {
+  it('support every Node version in the engines of this package', () => {
     expect(supported).to.have.length(3);
     expect(refusing(({ dev }) => dev !== true)).to.deep.equal([]);
   });
 
-  it('take it for specs and builds, too, but for one that says nothing of Node 24 and works there', () => {
+  it('support it for specs and builds too, except one that does not mention Node 24 but works there', () => {
     expect(refusing(({ dev }) => dev === true).map((line) => line.replace(/:.*/, ''))).to.deep.equal([
       'node_modules/@inrupt/solid-client',
       'node_modules/@inrupt/solid-client-errors',
@@ -74,14 +74,14 @@ describe('The packages that are installed', () => {
   });
 });
 
-describe('The published package', () => {
+describe('Published package', () => {
   const { scripts, files } = fileOf('package.json') as {
     readonly scripts: Readonly<Record<string, string>>;
     readonly files: readonly string[];
   };
   const lock = fileOf('package-lock.json') as Lock;
 
-  it('pins every dependency to the version of package-lock.json, without those of development', async () => {
+  it('pins every dependency to the version of package-lock.json, without development dependencies', async () => {
     const { shrinkwrapOf } = (await import(join(packageRoot, 'scripts/shrinkwrap.mjs'))) as {
       shrinkwrapOf(lock: Lock): Lock;
     };

@@ -1,4 +1,4 @@
-/** The limits of time of the specs themselves. */
+/** Timeouts of the specs. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,9 +17,9 @@ const source = `
     describe('of a hook', () => { before(() => new Promise(() => {})); it('is not reached', () => {}); });
   });`;
 
-describe('Limits of time', function () {
+describe('Timeouts of specs', function () {
   this.timeout(60_000);
-  it('are longer by one factor, which a failure names', () => {
+  it('are multiplied by one factor, which a failure names', () => {
     const folder = mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
     const file = join(folder, 'limits.spec.cjs');
     writeFileSync(file, source);
@@ -41,7 +41,7 @@ describe('Limits of time', function () {
     ).to.have.length(3);
   });
 
-  it('are refused with a factor that is none', () => {
+  it('are rejected with an invalid factor', () => {
     const module = new URL('../support/patience.js', import.meta.url).href;
     const env = { ...process.env, QUADPOD_PATIENCE: 'long' };
     const { status, stderr } = spawnSync(process.execPath, ['--import', module, '-e', '0'], {
@@ -53,7 +53,7 @@ describe('Limits of time', function () {
     expect(stderr).to.include('QUADPOD_PATIENCE is long; expected a factor of time limits, such as 4.');
   });
 
-  it('are measured, and never shorter than what is written', () => {
+  it('are measured, and never shorter than written', () => {
     expect(measuredSlowness()).to.be.within(1, 60);
   });
 });

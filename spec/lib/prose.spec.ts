@@ -34,7 +34,6 @@ const unfinished: Readonly<Record<string, readonly [number, number, number, numb
   'spec/console': [3.64, 0.8, 0.7, 17.31],
   'spec/crash': [3.45, 0.57, 0.7, 15],
   'spec/hostile': [4.03, 0.51, 0.7, 12.7],
-  'spec/lib': [3.37, 0.24, 0.7, 15.91],
   'spec/operate': [2.33, 0.16, 0.7, 4],
   'spec/properties': [4.35, 0.18, 0.96, 20.38],
   'spec/real': [2.61, 0.35, 1.22, 24.14],

@@ -1,4 +1,4 @@
-/** The rules of docs/rules.md: what cites a rule cites one that exists, and each rule is cited by a spec. */
+/** Rules of docs/rules.md: every citation refers to an existing rule, and each rule is cited by a spec. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ import { packageRoot } from '../../lib/threads/package-root.js';
 const FOLDERS = ['lib', 'components', 'console', 'spec'];
 const SOURCE = /\.(ts|tsx|mjs|md)$/;
 const CITATION = /\b[Rr]ules? (\d+\.\d+(?:, \d+\.\d+)*)/g;
-/** A comment at the beginning of a file. */
+/** Comment at the beginning of a file. */
 const HEADER = /^\/\*\*[\s\S]*?\*\//;
-/** A line that names a spec, as a title or as one of a list of titles. */
+/** Line with a spec title, alone or in a list of titles. */
 const TITLE = /^\s*(?:(?:describe|it)\b|['"`[])/;
 
 const files = FOLDERS.flatMap((folder) =>

@@ -1,4 +1,4 @@
-/** Settings (rule 18.1): four sources, clear refusals, and documents that cannot drift from the entries. */
+/** Settings (rule 18.1): four sources, clear errors, and generated documentation. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -21,7 +21,7 @@ import {
 import { packageRoot } from '../../lib/threads/package-root.js';
 import { settingsFile, settingsMarkdown } from '../support/settings-table.js';
 
-// What the machine has in its environment is none of the specs' affair.
+// Excludes the environment of the machine.
 for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) delete process.env[name];
 
 const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];
@@ -34,7 +34,7 @@ const check = (flags: Record<string, string>) => {
 const file = (content: unknown) => ({ file: { name: 'config.json', content } });
 
 describe('Settings', () => {
-  it('lays defaults, file, environment and flags over one another (rule 18.1)', () => {
+  it('merges defaults, file, environment and flags in this order (rule 18.1)', () => {
     const environment = { LWS_DATA_DIR: 'env', LWS_LOG_LEVEL: 'debug', LWS_UNRELATED: 'x' };
     const flags = { 'lws.log.level': 'warn', 'container.page-size': '7' };
     const settings = load({ ...file({ 'lws.data-dir': 'file', 'lws.system-prefix': '/.file' }), environment, flags });
@@ -42,12 +42,12 @@ describe('Settings', () => {
     expect(settings.baseUri).to.equal('http://localhost:8080');
   });
 
-  it('reads lists as JSON in the file, comma or blank separated elsewhere', () => {
+  it('reads lists as JSON in the file, separated by commas or spaces elsewhere', () => {
     expect(load(file({ 'lws.owners': ['did:a:b', 'did:c:d'] })).owners).to.deep.equal(['did:a:b', 'did:c:d']);
     expect(load({ environment: { LWS_OWNERS: 'did:a:b, did:c:d' } }).owners).to.deep.equal(['did:a:b', 'did:c:d']);
   });
 
-  it('describes settings without the values of secret ones, but says where they come from', () => {
+  it('describes settings without secret values, but with their sources', () => {
     const entry = (name: string) => ({ entry: setting(name, optional(text()), null, 'What it does.') });
     const sources = { environment: { LWS_A_CLIENT_SECRET: 'hidden', LWS_B: 'shown', LWS_D_SECRET_ACCESS_KEY: 'x' } };
     const secret = ['lws.a.client-secret', 'lws.c.password', 'lws.b', 'lws.d.secret-access-key'].map(entry);
@@ -62,7 +62,7 @@ describe('Settings', () => {
   const solid = (flags: Record<string, string>, content: object = {}) =>
     loadSettings(tables, { ...file({ 'lws.profile': 'solid', ...content }), flags });
 
-  it('Rules 20.1, 20.2: a profile sets what nobody has, and null is to have set nothing', () => {
+  it('Rules 20.1, 20.2: a profile sets unset values, and null means unset', () => {
     const { accessControl, mask, requireConditionalWrites, corsOrigins } = load({});
     expect([accessControl, mask, requireConditionalWrites, corsOrigins]).to.deep.equal(['owner', true, true, []]);
     const governed = [
@@ -90,7 +90,7 @@ describe('Settings', () => {
     expect(setByProfile(loadSettings(tables, file(nothing)))).to.deep.equal([]);
   });
 
-  it('Rule 20.1: the start prints what the profile has set, and nothing of it where there is none', async () => {
+  it('Rule 20.1: the start prints the values set by the profile, and nothing without a profile', async () => {
     const printed = (settings: ReturnType<typeof solid>) =>
       banner({ baseUri: 'https://pod.example', mintedOwner: undefined } as Server, settings, undefined);
     expect(await printed(solid({ 'access-control': 'owner' }))).to.match(
@@ -99,7 +99,7 @@ describe('Settings', () => {
     expect(await printed(loadSettings(tables, {}))).to.not.match(/profile/);
   });
 
-  it('Rule 20.1: a value that is given wins, an empty list and the usual value too; a later null takes it back', () => {
+  it('Rule 20.1: an explicit value wins, even an empty list and the default; a later null unsets it', () => {
     const won = solid(
       { 'cors.allowed-origins': '' },
       { 'lws.access-control': 'owner', 'lws.require-conditional-writes': true },
@@ -129,9 +129,9 @@ describe('Settings', () => {
       /lws\.listen-port.*70000.*65535.*LWS_LISTEN_PORT|lws\.listen-port.*70000.*LWS_LISTEN_PORT.*65535/,
     ],
     ['an unknown profile', { flags: { profile: 'liquid' } }, /lws\.profile.*"liquid".*one of solid/],
-    ['nothing where there is no profile for it', file({ 'lws.public-read': null }), /lws\.public-read.*null/],
-    ['a word that is not offered', { flags: { 'access-control': 'none' } }, /lws\.access-control.*one of owner/],
-    ['a file that is no object', file([1]), /config\.json/],
+    ['null without a profile', file({ 'lws.public-read': null }), /lws\.public-read.*null/],
+    ['an unknown choice', { flags: { 'access-control': 'none' } }, /lws\.access-control.*one of owner/],
+    ['a file that is not an object', file([1]), /config\.json/],
     ...[
       's3://b',
       's3://Bucket',
@@ -152,7 +152,7 @@ describe('Settings', () => {
     ],
   ];
   for (const [what, sources, message] of refusals)
-    it(`refuses ${what}, naming key, value, expectation and source`, () => {
+    it(`rejects ${what}, naming key, value, expectation and source`, () => {
       expect(() => load(sources)).to.throw(SettingsError, message);
     });
 
@@ -170,9 +170,9 @@ describe('Settings', () => {
       { 'base-uri': 'http://pod.example', 'require-https': 'true', owners: 'did:a:b', 'behind-proxy': 'true' },
       /lws\.require-https/,
     ],
-    ['a base URI that is none', { 'base-uri': 'localhost' }, /lws\.base-uri/],
+    ['an invalid base URI', { 'base-uri': 'localhost' }, /lws\.base-uri/],
     ['a base URI with a query', { 'base-uri': 'http://localhost/?a' }, /lws\.base-uri/],
-    ['an owner that is no URI', { owners: 'me' }, /lws\.owners/],
+    ['an owner that is not a URI', { owners: 'me' }, /lws\.owners/],
     ['a system prefix of two segments', { 'system-prefix': '/a/b' }, /lws\.system-prefix/],
     [
       'dev.open under the Solid profile (rule 20.2)',
@@ -185,14 +185,14 @@ describe('Settings', () => {
       /lws\.cors\.allowed-origins/,
     ],
     [
-      'dev.open in Web Access Control, which would be closed to everybody',
+      'dev.open in Web Access Control, which would give nobody access',
       { 'dev.open': 'true', 'access-control': 'wac' },
       /lws\.dev\.open.*lws\.access-control=wac/,
     ],
     [
-      'a bucket and no key for it',
+      'a bucket without a key',
       { blobs: 's3://bucket/a' },
-      /lws\.blobs is "s3:\/\/bucket\/a", which requires a key\. Set lws\.blobs\.s3\.access-key-id/,
+      /lws\.blobs is "s3:\/\/bucket\/a", which requires a key.* lws\.blobs\.s3\.access-key-id/,
     ],
     [
       'half a key for a bucket',
@@ -200,13 +200,13 @@ describe('Settings', () => {
       /^(?!.*hidden)lws\.blobs\.s3\.access-key-id is null, but lws\.blobs\.s3\.secret-access-key is set/,
     ],
     [
-      'an S3 store and no bucket of it',
+      'an S3 store without a bucket',
       { 'blobs.s3.endpoint': 'https://s3.example' },
       /lws\.blobs\.s3\.endpoint is "https:\/\/s3\.example", but lws\.blobs names no bucket/,
     ],
-    ['what it names, and says where that comes from', { 'base-uri': 'x' }, /\(lws\.base-uri from flag --base-uri\)$/],
+    ['one setting, naming it and its source', { 'base-uri': 'x' }, /\(lws\.base-uri from flag --base-uri\)$/],
     [
-      'two settings, and says where both come from',
+      'two settings, naming both and their sources',
       { 'dev.open': 'true', 'access-control': 'wac', 'cors.max-age-seconds': '1' },
       /\(lws\.dev\.open from flag --dev\.open, lws\.access-control from flag --access-control\)$/,
     ],
@@ -226,7 +226,7 @@ describe('Settings', () => {
     );
   });
 
-  it('accepts what rule 5.1 accepts', () => {
+  it('accepts the identities of rule 5.1', () => {
     for (const flags of [
       {},
       { 'base-uri': 'http://127.0.0.1:1' },

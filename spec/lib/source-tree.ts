@@ -46,7 +46,7 @@ export function importedFiles(imports: readonly Import[]): Map<string, Set<strin
   return targets;
 }
 
-/** Imports between folders: two folders can form a ring although no files do. */
+/** Imports between folders. Two folders can form a cycle even if no files do. */
 export function importedFolders(imports: readonly Import[]): Map<string, Set<string>> {
   const folders = new Map<string, Set<string>>();
   for (const [file, targets] of importedFiles(imports)) {
@@ -57,7 +57,7 @@ export function importedFolders(imports: readonly Import[]): Map<string, Set<str
   return folders;
 }
 
-/** Returns everything that can be reached from a node, without the node unless it is in a ring. */
+/** Returns everything reachable from a node, without the node unless it is in a cycle. */
 export function reachOf(graph: ReadonlyMap<string, ReadonlySet<string>>, start: string): Set<string> {
   const found = new Set<string>();
   const left = [...(graph.get(start) ?? [])];
@@ -69,7 +69,7 @@ export function reachOf(graph: ReadonlyMap<string, ReadonlySet<string>>, start: 
   return found;
 }
 
-/** Returns the nodes that can be reached from themselves. */
+/** Returns the nodes that are reachable from themselves. */
 export const ringsOf = (graph: ReadonlyMap<string, ReadonlySet<string>>): string[] =>
   [...graph.keys()].filter((node) => reachOf(graph, node).has(node));
 
@@ -80,7 +80,7 @@ export interface FunctionFound {
   readonly parameters: number;
 }
 
-/** The beginning of a function, a method or an arrow function with a name; its end has the same indent, as the formatter has it. */
+/** Beginning of a function, a method or a named arrow function. Its end has the same indentation, set by the formatter. */
 const beginning =
   /^(\s*)(?:(?:export|default|async|static|override|private|protected|get|set) )*(?:function\*? ?(\w+)|\*?(?!(?:if|for|while|switch|return|throw|catch|super|await|yield|new)\b)(\w+)(?=[(<])|const (\w+) = (?:async )?(?=[(<]))/;
 const longestHeader = 16;
@@ -96,7 +96,7 @@ export function functionsOf(file: string): FunctionFound[] {
     let header = line.trim();
     while (!/(?:[{;]|=>)$/.test(header) && end - at < longestHeader && end + 1 < lines.length)
       header += ` ${lines[++end]!.trim()}`;
-    // A call is no function.
+    // Calls are not functions.
     if (!/(?:\{|=>)$/.test(header) || /\(\{$/.test(header) || /^[\w.]+\(.*=> \{$/.test(header)) return;
     const isBlock = header.endsWith('{');
     const last = isBlock ? lines.findIndex((each, index) => index > end && each.startsWith(`${indent}}`)) : end + 1;
@@ -106,7 +106,7 @@ export function functionsOf(file: string): FunctionFound[] {
   return found;
 }
 
-/** How many parameters stand between the first parenthesis and its end. */
+/** Number of parameters between the first parenthesis and its end. */
 function parametersOf(header: string): number {
   let depth = 0;
   let count = 0;

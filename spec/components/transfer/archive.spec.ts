@@ -161,7 +161,7 @@ describe('An archive', () => {
       [{ path: 'a/', kind: 'rdf', triples: '' }, /no kind of member/],
       [{ path: 'a', kind: 'rdf', triples: '<a> <b>' }, /./],
       [{ path: 'a', kind: 'rdf', triples: '', prefixes: [] }, /"prefixes" is no object/],
-      [{ path: 'a', kind: 'rdf', triples: '', links: [] }, /no linkset/],
+      [{ path: 'a', kind: 'rdf', triples: '', links: [] }, /linkset is not valid/],
       [{ path: 'a', kind: 'rdf', triples: '', acl: 'x' }, /"acl" is no object/],
       [{ path: 'a', kind: 'rdf', triples: '', modified: '1' }, /"modified" is no/],
       [{ path: 'a', kind: 'bytes', mediaType: 'x', size: 1, sha256: '', text: 'x' }, /"x" is no media type/],

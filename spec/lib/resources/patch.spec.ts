@@ -180,7 +180,7 @@ describe('PATCH with SPARQL Update', () => {
     });
     const { faults } = await checkStore(spec.memory.store);
     expect(faults).to.have.length(1);
-    expect(faults[0]).to.include(`${iri} holds 2 triples`);
+    expect(faults[0]).to.include(`${iri} has 2 triples`);
     const [, advice] = /with: (.*)$/.exec(faults[0]!)!;
     await send(advice!);
     expect(await turtle()).to.equal('<#a> <#p> 1 .\n');

@@ -1,4 +1,4 @@
-/** The command line and the owner's credentials (rules 5.3, 18.1); the executable is run in spec/crash. */
+/** Command line and owner credentials (rules 5.3, 18.1). spec/crash runs the executable. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ describe('server/owner-credential', () => {
     expect(readIdentity(file).did).to.match(/^did:key:z6Mk/);
   });
 
-  it('refuses a file that holds no key, and leaves it as it was', () => {
+  it('rejects a file without a key, and leaves it unchanged', () => {
     const file = join(folder, 'not-a-key');
     for (const content of ['', '{}', '{"kty":"RSA"}']) {
       writeFileSync(file, content);
@@ -64,7 +64,7 @@ describe('server/owner-credential', () => {
     expect(decodeProtectedHeader(credential).kid).to.equal(expandDidKey(identity.did)!.method);
   });
 
-  it('round-trips Multikeys of both curves and refuses points that are off the curve', () => {
+  it('round-trips Multikeys of both curves and rejects points off the curve', () => {
     const p256 = {
       kty: 'EC',
       crv: 'P-256',
@@ -82,7 +82,7 @@ describe('server/owner-credential', () => {
     );
   });
 
-  it('is the same owner after a restart, and the credential is never logged', async () => {
+  it('keeps the owner after a restart, and never logs the credential', async () => {
     const first = await startSpecServer();
     const owner = decodeJwt(first.ownerToken!).sub;
     await first.stop(true);

@@ -1,4 +1,4 @@
-/** The commands that work on a storage, run as an operator runs them; and the log as an audit. */
+/** Commands on a storage, run as by an operator, and the log as an audit trail. */
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { credential, ed25519Identity } from '../../support/identity.js';
@@ -35,7 +35,7 @@ describe('server/commands', function () {
   });
   after(() => rmSync(server.dataDir, { recursive: true, force: true }));
 
-  it('has a line in the log for every granted and refused write, with subject, mode, target and rule', async () => {
+  it('logs every granted and rejected write, with subject, mode, target and rule', async () => {
     const complete = (): string => server.output.stdout.slice(0, server.output.stdout.lastIndexOf('\n'));
     while (!complete().includes('"status":401')) await new Promise((resolve) => setTimeout(resolve, 20));
     const lines = complete()
@@ -59,7 +59,7 @@ describe('server/commands', function () {
     expect(server.output.stdout).not.to.match(/eyJ/);
   });
 
-  it('explains decisions, with the rule that makes them, and rebuilds and checks the index', async () => {
+  it('explains decisions with their rule, and rebuilds and checks the index', async () => {
     expect(await server.stop()).to.equal(0);
     const run = (...words: string[]) => runProcess(words, { ...server, environment });
     const explain = async (...words: string[]): Promise<string> => {

@@ -1,4 +1,4 @@
-/** From `createServer` to `close()` within somebody else's program, and what is refused. */
+/** Embedding: from `createServer` to `close()` in another program, and rejected options. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createServer, SettingsError, StoreUnavailableError } from 'quadpod';
@@ -7,14 +7,14 @@ import { beginRequest } from '../../support/kept-connection.js';
 import { Program, putText, text } from '../../support/program.js';
 import { freePort } from '../../support/server.js';
 
-describe('The life of a server within a program', () => {
+describe('Lifecycle of an embedded server', () => {
   let program: Program;
   beforeEach(async () => {
     program = await Program.begin();
   });
   afterEach(() => program.end());
 
-  it('listens by itself, and is closed and opened again on the same folder', async () => {
+  it('listens by itself, and is closed and opened again on the same directory', async () => {
     for (const [status, text] of [
       [201, 'content'],
       [428, 'content'],
@@ -30,7 +30,7 @@ describe('The life of a server within a program', () => {
     }
   });
 
-  it('answers what is under way before it closes, and refuses what comes then', async () => {
+  it('completes running requests before it closes, and rejects new ones', async () => {
     const server = await program.storage();
     await program.listening(server.app.callback());
     const late = await beginRequest('PUT', `${server.baseUri}/a`, { ...text, 'Content-Length': '6' }, 'abc');
@@ -44,7 +44,7 @@ describe('The life of a server within a program', () => {
     expect((await request(`http://localhost:${port}/data/a`)).text).to.equal('abcdef');
   });
 
-  it('may try again when its port is taken', async () => {
+  it('can be retried if its port is in use', async () => {
     const server = await program.storage();
     const other = await program.listening((_req, res) => res.end());
     expect(await server.listen().catch(({ code }) => code)).to.equal('EADDRINUSE');
@@ -53,7 +53,7 @@ describe('The life of a server within a program', () => {
     expect((await putText(`${server.baseUri}/a`)).status).to.equal(201);
   });
 
-  it('leaves the process alone: nothing is printed, no signal is listened to', async () => {
+  it('does not affect the process: no output, no signal handlers', async () => {
     const count = (): number[] =>
       ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit', 'beforeExit', 'uncaughtException', 'unhandledRejection'].map((event) =>
         process.listenerCount(event),
@@ -80,7 +80,7 @@ describe('The life of a server within a program', () => {
   });
 });
 
-describe('A server within a program that cannot work', () => {
+describe('Embedded server that cannot start', () => {
   let program: Program;
   beforeEach(async () => {
     program = await Program.begin();
@@ -113,13 +113,13 @@ describe('A server within a program that cannot work', () => {
     ],
     [{ 'lws.components': ['not-there'] }, /^lws\.components names not-there, which cannot be loaded/],
   ] as const)
-    it(`is refused with a sentence: ${JSON.stringify(settings)}`, async () => {
+    it(`is rejected with one sentence: ${JSON.stringify(settings)}`, async () => {
       const error = await refusal(settings);
       expect(error).to.be.instanceOf(SettingsError);
       expect(error.message).to.match(message);
     });
 
-  it('is refused with a sentence: a folder that is in use', async () => {
+  it('is rejected with one sentence: a directory that is in use', async () => {
     await program.storage();
     const error = await refusal({});
     expect(error).to.be.instanceOf(StoreUnavailableError);

@@ -1,4 +1,4 @@
-/** The storage mounted in somebody else's server (README, "In a server of your own"), beside what else that server does. */
+/** Storage mounted in another server (README, "In a server of your own"), beside its other handlers. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import Koa from 'koa';
@@ -7,7 +7,7 @@ import { DataFactory } from 'rdf-data-factory';
 import { exchange, request } from '../../support/http.js';
 import { Program, putText, text } from '../../support/program.js';
 
-describe('A server of your own', () => {
+describe('Mounted storage', () => {
   let program: Program;
   beforeEach(async () => {
     program = await Program.begin();
@@ -15,7 +15,7 @@ describe('A server of your own', () => {
   afterEach(() => program.end());
 
   describe('on node:http', () => {
-    it('answers beside another handler, and has its lines in the log that it was given', async () => {
+    it('responds beside another handler, and uses the given log', async () => {
       const server = await program.storage();
       const lws = server.app.callback();
       await program.listening((req, res) =>
@@ -32,7 +32,7 @@ describe('A server of your own', () => {
       ]);
     });
 
-    it('gives its program all quads as an RDF/JS Source', async () => {
+    it('provides all quads as an RDF/JS Source', async () => {
       const server = await program.storage();
       await program.listening(server.app.callback());
       const { status } = await request(`${server.baseUri}/ada`, {
@@ -48,7 +48,7 @@ describe('A server of your own', () => {
       expect(found.sort()).to.deep.equal([`${server.baseUri}/ada 1`, `${server.baseUri}/ada 2`]);
     });
 
-    it('answers with problem documents, whose instance is in the log, and by its fixed routes', async () => {
+    it('returns problem documents, whose instance is logged, and serves its fixed routes', async () => {
       const server = await program.storage();
       await program.listening(server.app.callback());
       for (const [path, status] of [
@@ -66,7 +66,7 @@ describe('A server of your own', () => {
       expect((await request(`${program.origin}/.well-known/lws-configuration/data`)).status).to.equal(200);
     });
 
-    it('asks for a body that waits for 100 (Continue) once it wants it', async () => {
+    it('sends 100 (Continue) when it is ready for the body', async () => {
       const server = await program.storage();
       const lws = server.app.callback();
       (await program.listening(lws)).on('checkContinue', lws);
@@ -80,7 +80,7 @@ describe('A server of your own', () => {
       expect([unwanted?.status, unwanted?.interim]).to.deep.equal([409, []]);
     });
 
-    it('finds its IRIs where a mount takes its prefix off the target', async () => {
+    it('finds its IRIs if the mount removes its prefix from the target', async () => {
       const server = await program.storage();
       const lws = server.app.callback();
       await program.listening((req, res) => {
@@ -114,7 +114,7 @@ describe('A server of your own', () => {
       return server;
     }
 
-    it('answers below its base URI; the middleware before sees all, that behind it the rest', async () => {
+    it('responds below its base URI; earlier middleware sees all requests, later middleware the rest', async () => {
       const server = await mounted();
       const created = await putText(`${server.baseUri}/a`);
       expect([created.status, created.headers['x-site']]).to.deep.equal([201, 'yes']);
@@ -141,7 +141,7 @@ describe('A server of your own', () => {
       expect((await request(`${server.baseUri}/a`)).bytes.equals(body)).to.equal(true);
     });
 
-    it('has preflights of the storage answered by the storage', async () => {
+    it('handles preflights of the storage', async () => {
       const server = await mounted({ 'lws.cors.allowed-origins': ['https://app.example'] });
       const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'PUT' };
       const answer = await request(`${server.baseUri}/a`, { method: 'OPTIONS', headers });
@@ -149,13 +149,13 @@ describe('A server of your own', () => {
       expect((await request(program.origin, { method: 'OPTIONS', headers })).text).to.include('the rest of the site');
     });
 
-    it('leaves to the application what its own middleware throws', async () => {
+    it('leaves errors of the application’s own middleware to the application', async () => {
       const server = await mounted();
       const answer = await request(`${server.baseUri}/a`, { headers: { 'X-Fails': 'yes' } });
       expect([answer.status, answer.text, program.log]).to.deep.equal([418, 'a fault before', []]);
     });
 
-    it('says at once that a body was read before it', async () => {
+    it('reports at once that a body was read before it', async () => {
       const server = await mounted();
       const headers = { ...text, 'X-Parsed': 'yes' };
       const answer = await request(`${server.baseUri}/a`, { method: 'PUT', headers, body: 'content' });
@@ -163,7 +163,7 @@ describe('A server of your own', () => {
       expect(JSON.parse(program.log.at(-1)!).err.message).to.match(/Remove body parsers in front of it/);
     });
 
-    it('answers whole where koa-mount takes the prefix off', async () => {
+    it('returns complete responses if koa-mount removes the prefix', async () => {
       const server = await program.storage();
       const app = new Koa();
       app.use((ctx, next) => {
@@ -175,7 +175,7 @@ describe('A server of your own', () => {
       expect((await request(`${server.baseUri}/.lws/storage-description`)).status).to.equal(200);
     });
 
-    it('stores nothing, and has a line in the log, when the client goes away', async () => {
+    it('stores nothing, and logs it, if the client disconnects', async () => {
       const server = await mounted();
       const { baseUri } = server;
       await exchange(`${baseUri}/a`, [

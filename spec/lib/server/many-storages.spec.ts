@@ -1,4 +1,4 @@
-/** Many storages in one process: one that nobody asks takes next to nothing, and one that was closed leaves nothing. */
+/** Many storages in one process: an idle one needs little memory, and a closed one leaves nothing behind. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -29,24 +29,24 @@ describe('Many storages in one process (skipped without /proc)', function () {
     }
   });
 
-  it('takes memory for what each holds, and none ahead', () => {
+  it('uses memory for stored data, and none in advance', () => {
     expect(told.opened.heapKib).to.be.below(400);
     expect(told.opened.externalKib).to.be.below(100);
   });
 
-  it('has the threads of the process, and none for a storage', () => {
+  it('has the threads of the process, and none per storage', () => {
     expect(told.opened.threads).to.be.at.most(1);
-    // Those for updates and for queries, one of each started ahead for all of them.
+    // Threads for updates and for queries. One of each is started in advance for all storages.
     expect(told.idle.threads).to.be.at.most(2);
   });
 
-  it('has the threads of one pool of queries, and one that builds an index, when all are asked at once', () => {
+  it('has the threads of one query pool, and one that builds an index, if all storages are queried at once', () => {
     expect(told.asked.statuses).to.deep.equal({ 200: 60 });
-    // Those that are there for a moment more are ending. One is for updates, one for an index.
+    // Threads above the limit are ending. One is for updates, one for an index.
     expect(told.asked.threadsAtMost).to.be.at.most(availableParallelism() + 1 + 1 + 1 + 1 + 2);
   });
 
-  it('is left by a storage that is closed', () => {
+  it('releases everything of a closed storage', () => {
     expect(told.again.heapKib).to.be.below(20);
     expect(told.again.threads).to.be.at.most(0);
   });

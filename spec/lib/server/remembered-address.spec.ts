@@ -1,4 +1,4 @@
-/** Commands beside a server, which are told the data directory alone (rule 18.3). */
+/** Commands while the server is running, with the data directory as their only option (rule 18.3). */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { decodeJwt } from 'jose';
 import { type Ended, runProcess, type ServerProcess, startProcess } from '../../support/process.js';
 import { freePort } from '../../support/server.js';
 
-describe('The base URI of a data directory', function () {
+describe('Base URI of a data directory', function () {
   this.timeout(60_000);
   let server: ServerProcess;
   let folder: string;
@@ -30,7 +30,7 @@ describe('The base URI of a data directory', function () {
   const audienceOf = ({ stdout, stderr }: Ended): unknown =>
     decodeJwt(/^Credential: (\S+)/m.exec(stdout)?.[1] ?? stderr).aud;
 
-  it('is what the command that the banner prints makes a credential for, which the server takes (rule 18.3)', async () => {
+  it('is used for the credential of the command in the banner, which the server accepts (rule 18.3)', async () => {
     const [, hint = ''] = /another link: .*?(owner .*)/.exec(server.output.stderr) ?? [];
     const ended = await runProcess(hint.split(' '), {
       environment: { LWS_BASE_URI: undefined, LWS_DEV_OPEN: undefined, LWS_DATA_DIR: undefined },
@@ -42,7 +42,7 @@ describe('The base URI of a data directory', function () {
     expect(ended.stdout).to.include(`Sign in at: ${base}/app#`);
   });
 
-  it('is where import and export find the server (rule 18.3)', async () => {
+  it('is used by import and export to find the server (rule 18.3)', async () => {
     const file = join(folder, 'a.ttl');
     writeFileSync(file, '<> a <urn:x> .');
     const imported = await run(['import', file, '--into', 'in/']);
@@ -57,7 +57,7 @@ describe('The base URI of a data directory', function () {
     );
   });
 
-  it('gives way to one that is given, and that is said (rule 18.3)', async () => {
+  it('is overridden by an explicit one, with a message (rule 18.3)', async () => {
     const words = ['owner', '--key', join(server.dataDir, 'owner.key')];
     const sentence = (from: string): string =>
       `quadpod: lws.base-uri is http://localhost:1 (from ${from}), but the storage in ${server.dataDir} was created for ${base}/\n`;
@@ -72,11 +72,11 @@ describe('The base URI of a data directory', function () {
       expect(audienceOf(ended)).to.equal('http://localhost:1');
       expect(ended.stderr).to.equal(sentence(from));
     }
-    // What says the same needs no sentence.
+    // An equal value needs no message.
     expect((await run(words, { LWS_BASE_URI: `${base}/` })).stderr).to.equal('');
   });
 
-  it('is in what explain says beside a server: its console and its endpoint', async () => {
+  it('is in the message of explain while a server is running: its console and its endpoint', async () => {
     const { code, stderr } = await run(['explain', `${base}/a`]);
     expect(code).to.equal(2);
     expect(stderr).to.equal(
@@ -118,7 +118,7 @@ describe('The base URI of a data directory', function () {
       /lws\.quota\.max-bytes is "much" .*expected a whole number/,
     );
     await first.stop();
-    // A start without them has them too; one that gives none forgets them.
+    // A start without them uses them too, and one with none removes them.
     const second = await startProcess({ root, dataDir, environment: none });
     expect((await fetch(address.replace('{name}', 'alice'))).status).not.to.equal(404);
     await second.stop();
@@ -128,7 +128,7 @@ describe('The base URI of a data directory', function () {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('has the port of lws.listen-port where nothing gives it, and the banner names the port where they differ (rule 18.3)', async () => {
+  it('has the port of lws.listen-port by default, and the banner names the port if they differ (rule 18.3)', async () => {
     const [one, other] = [await freePort(), await freePort()];
     const environment = { LWS_BASE_URI: undefined, LWS_LISTEN_PORT: String(one) };
     const derived = await startProcess({ root: `http://localhost:${one}/`, environment });
@@ -144,7 +144,7 @@ describe('The base URI of a data directory', function () {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('is a file of one line, which a start with the same address leaves as it is', () => {
+  it('is a file of one line, unchanged by a start with the same address', () => {
     expect(readFileSync(join(server.dataDir, 'base-uri'), 'utf8')).to.equal(`${base}/\n`);
   });
 });

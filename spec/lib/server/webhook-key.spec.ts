@@ -1,4 +1,4 @@
-/** The key of notifications: rotated by a command, the old one published for a while. */
+/** Key of notifications: rotated by a command, with the old one published for some time. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ describe('server/verification-method', () => {
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     expect(statSync(old).mode & 0o777).to.equal(0o600);
     expect((await verificationMethodOf(readKey(file), storage)).id).not.to.equal(first.id);
-    // The first start after the rotation, however late, is when the old key stopped signing.
+    // The old key stopped signing at the first start after the rotation, however late.
     expect(await oldVerificationMethod(old, storage, 1_000_000)).to.deep.equal(first);
     expect(await oldVerificationMethod(old, storage, 1_299_000)).to.deep.equal(first);
     expect(JSON.stringify(first)).not.to.include('"d"');

@@ -1,4 +1,4 @@
-/** What an operator does wrong: every refusal is a sentence that says what to do, and makes nothing. */
+/** Operator errors: each is reported in one sentence with a remedy, and creates nothing. */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -20,7 +20,7 @@ import { freePort, startSpecServer } from '../../support/server.js';
 
 const root = 'http://localhost:8080/';
 
-describe('server/wrong start', function () {
+describe('Start with errors', function () {
   this.timeout(30_000);
   let folder: string;
   before(() => {
@@ -28,7 +28,7 @@ describe('server/wrong start', function () {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Nothing but one line, which is no stack. */
+  /** One line without a stack trace. */
   const refused = ({ code, stderr }: Ended, sentence: RegExp): void => {
     expect(stderr).to.match(sentence);
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
@@ -44,7 +44,7 @@ describe('server/wrong start', function () {
     ['export'],
     ['backup', 'to'],
   ])
-    it(`refuses ${words[0]} of a folder that is not there, and makes none`, async () => {
+    it(`rejects ${words[0]} of a nonexistent directory, and creates none`, async () => {
       const dataDir = join(folder, 'nowhere');
       refused(
         await runProcess(words, { dataDir }),
@@ -54,7 +54,7 @@ describe('server/wrong start', function () {
       expect(existsSync('to')).to.equal(false);
     });
 
-  describe('a data directory that cannot be used', () => {
+  describe('unusable data directory', () => {
     let [file, fileAsLevel, folderAsAddress, closed, unreadable]: string[] = [];
     before(() => {
       [file, fileAsLevel, folderAsAddress, closed, unreadable] = [
@@ -75,34 +75,26 @@ describe('server/wrong start', function () {
 
     const cases: readonly [what: string, dir: () => string, said: RegExp][] = [
       ['is a file', () => file!, /data directory .*bad-file cannot be created/],
-      ['lies in a file', () => join(file!, 'x'), /data directory .*bad-file\/x cannot be created/],
+      ['is inside a file', () => join(file!, 'x'), /data directory .*bad-file\/x cannot be created/],
+      ['has a file in place of its database', () => fileAsLevel!, /storage in .*level cannot be (?:opened|written)/],
+      ['has a directory in place of its address file', () => folderAsAddress!, /bad-address cannot be read \(EISDIR/],
+      ['has an unreadable address file', () => unreadable!, /bad-unreadable cannot be read \(EACCES/],
+      ['cannot be entered', () => closed!, /(?:bad-closed cannot be read|in .*bad-closed.* cannot be written).*EACCES/],
       [
-        'has a file in the place of its database',
-        () => fileAsLevel!,
-        /storage in .*level cannot be (?:opened|written)/,
-      ],
-      ['has a folder in the place of its address', () => folderAsAddress!, /bad-address cannot be read \(EISDIR/],
-      ['has an address that may not be read', () => unreadable!, /bad-unreadable cannot be read \(EACCES/],
-      [
-        'may not be entered',
-        () => closed!,
-        /(?:bad-closed cannot be read|in .*bad-closed.* cannot be written).*EACCES/,
-      ],
-      [
-        'lies below a folder that may not be entered',
+        'is below a directory that cannot be entered',
         () => join(closed!, 'x'),
         /bad-closed\/x cannot be read \(EACCES/,
       ],
       ['is /proc', () => '/proc', /storage in \/proc\/level cannot be (?:opened|written)/],
-      ['lies in /proc', () => '/proc/quadpod', /data directory \/proc\/quadpod cannot be created/],
+      ['is in /proc', () => '/proc/quadpod', /data directory \/proc\/quadpod cannot be created/],
     ];
     for (const [what, dir, said] of cases)
-      it(`ends the start with one sentence where it ${what}`, async function () {
+      it(`ends the start with one sentence if it ${what}`, async function () {
         if (dir().startsWith('/proc') && process.platform !== 'linux') this.skip();
         refused(await runProcess([], { dataDir: dir(), isConfined: true }), said);
       });
 
-    it('ends export and backup into /proc, and a key there, with one sentence', async function () {
+    it('ends export and backup to /proc, and a key there, with one sentence', async function () {
       if (process.platform !== 'linux') this.skip();
       const dataDir = join(folder, 'of-proc');
       await (await openStore(dataDir, root, {})).close();
@@ -115,7 +107,7 @@ describe('server/wrong start', function () {
     });
   });
 
-  it('names NODE_EXTRA_CA_CERTS where a backup does not trust the certificate of the server beside it', async () => {
+  it('names NODE_EXTRA_CA_CERTS if a backup does not trust the certificate of the running server', async () => {
     const server = await startSpecServer({ isSecure: true });
     try {
       const { dataDir, root: base } = server;
@@ -135,14 +127,14 @@ describe('server/wrong start', function () {
     }
   });
 
-  it('rule 5.4: refuses an owner whose did:key is none, before anything is made', async () => {
+  it('rule 5.4: rejects an owner with an invalid did:key, before anything is created', async () => {
     const dataDir = join(folder, 'placeholder');
     for (const owner of ['did:key:z6Mk...', 'did:key:YOUR-DID', 'somebody', '<YOUR-DID>'])
       refused(await runProcess([`--owners=${owner}`], { dataDir }), /^quadpod: lws\.owners contains .*quadpod owner/);
     expect(existsSync(dataDir)).to.equal(false);
   });
 
-  it('refuses owner --key with a file that is not there; --new-key makes one, once', async () => {
+  it('rejects owner --key with a nonexistent file; --new-key creates one, once', async () => {
     const file = join(folder, 'some.key');
     refused(await runProcess(['owner', '--key', file]), /some\.key does not exist\..*--new-key/);
     expect(existsSync(file)).to.equal(false);
@@ -152,7 +144,7 @@ describe('server/wrong start', function () {
     refused(await runProcess(['owner', '--new-key', file]), /some\.key already exists/);
   });
 
-  describe('a port that another program has', () => {
+  describe('port in use', () => {
     let other: Server;
     before(async () => {
       other = createServer();
@@ -160,28 +152,28 @@ describe('server/wrong start', function () {
     });
     after(() => void other.close());
 
-    it('advises another base URI, and says why no other port alone', async () => {
+    it('suggests another base URI, and explains why another port alone is not enough', async () => {
       const { port } = other.address() as { port: number };
       const ended = await runProcess([], { environment: { LWS_BASE_URI: `http://localhost:${port}` } });
       refused(ended, new RegExp(`port ${port} of 127.0.0.1.*--base-uri=http://localhost:${port + 1} .*credentials`));
     });
   });
 
-  it('refuses a listen-host that is no address of this machine in a sentence with its source', async () => {
+  it('rejects a listen-host that is not an address of this machine, naming its source', async () => {
     refused(
       await runProcess(['--listen-host=192.0.2.1']),
       /lws\.listen-host is "192\.0\.2\.1"\. Use .*\(lws\.listen-host from flag --listen-host\)/,
     );
   });
 
-  it('says that no server answers when events are asked for', async () => {
+  it('reports that no server is running if events are requested', async () => {
     const dataDir = join(folder, 'of-events');
     await runProcess(['owner', '--new-key', join(dataDir, 'owner.key')]);
     const environment = { LWS_DEV_OPEN: 'false' };
     refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server responds at http/);
   });
 
-  it('ends check with 3 when a table of the database is damaged, and when one is gone', async () => {
+  it('ends check with 3 if a table of the database is damaged or missing', async () => {
     const dataDir = join(folder, 'damaged');
     const { level } = await openStore(dataDir, root, {});
     for (let i = 0; i < 100; i++) await level.put(`E\u0000spec\u0000${i}`, 'value');
@@ -196,7 +188,7 @@ describe('server/wrong start', function () {
     expect((await runProcess(['check'], { dataDir, root })).code).to.equal(3);
   });
 
-  it('refuses to start without the key of the owner that the storage has, and makes no other', async () => {
+  it('does not start without the key of the storage’s owner, and creates no other', async () => {
     const first = await startSpecServer();
     await first.stop(true);
     const file = join(first.dataDir, 'owner.key');
@@ -209,7 +201,7 @@ describe('server/wrong start', function () {
     await again.stop();
   });
 
-  it('says to restore a database that is missing beside blobs, and makes none', async () => {
+  it('suggests restoring a database that is missing beside blobs, and creates none', async () => {
     const dataDir = join(folder, 'without-level');
     mkdirSync(join(dataDir, 'blobs'), { recursive: true });
     refused(
@@ -219,7 +211,7 @@ describe('server/wrong start', function () {
     expect(readdirSync(dataDir)).to.deep.equal(['blobs']);
   });
 
-  it('names the setting that a limit comes from, and warns of 507', async () => {
+  it('names the setting of a limit, and warns of 507', async () => {
     const server = await startSpecServer({
       settings: { 'dev.open': 'true', 'max-request-bytes': '10', 'max-binary-bytes': '10', 'quota.max-bytes': '1' },
     });
@@ -241,7 +233,7 @@ describe('server/wrong start', function () {
     expect(server.log.filter(({ level, status }) => level === 40 && status === 507)).to.have.length(1);
   });
 
-  it('ends at SIGTERM also when nobody reads its output any more', async () => {
+  it('ends at SIGTERM even if its output is not read any more', async () => {
     const dataDir = join(folder, 'unread');
     const program = fileURLToPath(new URL('../../../components/main.js', import.meta.url));
     const child = spawn(
@@ -259,14 +251,14 @@ describe('server/wrong start', function () {
     expect(await ended).to.deep.equal([0, null]);
   });
 
-  it('warns of variables of the environment that are no settings, with the nearest name', () => {
+  it('warns of environment variables that are not settings, with the nearest name', () => {
     const settings = loadSettings([coreSettings], {});
     expect(
       unknownVariables(settings, { LWS_BASE_URL: 'x', [environmentName('lws.owners')]: '', PATH: '' }),
     ).to.deep.equal(['LWS_BASE_URL in the environment is not a setting and is ignored. Did you mean LWS_BASE_URI?']);
   });
 
-  it('prints the warning, and hints at what people are used to', async () => {
+  it('prints the warning, and hints for common habits', async () => {
     const { stderr, code } = await runProcess(['settings'], { environment: { LWS_DATA_DRI: 'x' } });
     expect(stderr).to.equal(
       'quadpod: LWS_DATA_DRI in the environment is not a setting and is ignored. Did you mean LWS_DATA_DIR?\n',
@@ -282,10 +274,10 @@ describe('server/wrong start', function () {
     );
   });
 
-  it('says in a sentence which value is missing, and what an unknown command may mean', async () => {
-    refused(await runProcess(['--base-uri']), /^quadpod: --base-uri requires a value: --base-uri=VALUE, an http/);
-    refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir requires a value/);
-    refused(await runProcess(['owner', '--key']), /^quadpod: --key requires a value: --key=VALUE, FILE use/);
+  it('names a missing value, and suggests a command for an unknown one', async () => {
+    refused(await runProcess(['--base-uri']), /^quadpod: --base-uri has no value; expected --base-uri=VALUE, an http/);
+    refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir has no value/);
+    refused(await runProcess(['owner', '--key']), /^quadpod: --key has no value; expected --key=VALUE, FILE use/);
     refused(await runProcess(['imprt', 'x']), /^quadpod: Unknown command imprt\. Did you mean import\? "quadpod help"/);
     refused(
       await runProcess(['frobnicate']),
@@ -293,7 +285,7 @@ describe('server/wrong start', function () {
     );
   });
 
-  it('refuses a lifetime that the storage would not take, and http for a provider elsewhere', async () => {
+  it('rejects a lifetime that the storage would not accept, and http for a remote provider', async () => {
     const file = join(folder, 'lifetime.key');
     refused(
       await runProcess(['owner', '--new-key', file, '--ttl', '3601']),
@@ -309,7 +301,7 @@ describe('server/wrong start', function () {
     );
   });
 
-  it('has the flags and an example of every command in its help, and its version', async () => {
+  it('prints flags and an example of every command in its help, and its version', async () => {
     const all = { ...commands, ...Object.assign({}, ...standardComponents.map((component) => component.commands)) };
     expect(Object.keys(all)).to.include.members(['serve', 'owner', 'check', 'import', 'export', 'restore', 'events']);
     for (const [name, command] of Object.entries(all as typeof commands)) {

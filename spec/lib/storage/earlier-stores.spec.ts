@@ -1,4 +1,4 @@
-/** Stores of all formats that ever were, made by their own code (see spec/stores), opened by the code of today. */
+/** Stores of all earlier formats, created by the versions that used them (see spec/stores), opened by the current version. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const listed = { headers: { Accept: 'application/lws+json' } };
 /** The first version had no linksets. */
 const withoutLinks = '9804faf';
 
-/** Triples as sorted lines; there is one blank node at most in each resource. */
+/** Triples as sorted lines. Each resource has at most one blank node. */
 const triplesOf = (turtle: string, base: string): string[] =>
   new Parser({ baseIRI: base })
     .parse(turtle)
@@ -35,7 +35,7 @@ const triplesOf = (turtle: string, base: string): string[] =>
     )
     .sort();
 
-describe('storage/earlier stores', function () {
+describe('Stores of earlier versions', function () {
   this.timeout(20_000);
   let dataDir: string;
   beforeEach(() => {
@@ -95,7 +95,7 @@ describe('storage/earlier stores', function () {
       await store.close();
     });
 
-  it('migrates again from the beginning when that was broken off, after saying so', async () => {
+  it('restarts an interrupted migration from the beginning, and logs it', async () => {
     unpack('2f082d7');
     const level = await openLevel(join(dataDir, 'level'));
     const said: string[] = [];
@@ -115,7 +115,7 @@ describe('storage/earlier stores', function () {
     await store.close();
   });
 
-  it('refuses a store whose folder of blobs is gone, also the second time', async () => {
+  it('rejects a store without its blob directory, also the second time', async () => {
     unpack('format-2');
     rmSync(join(dataDir, 'blobs'), { recursive: true });
     for (let times = 0; times < 2; times++)

@@ -28,8 +28,8 @@ const collected = async (blocks: AsyncIterable<readonly string[]>): Promise<stri
   return found;
 };
 
-describe('storage: keys of large graphs', () => {
-  it('come out of their packing as they went in, and are found in it', () => {
+describe('Keys of large graphs', () => {
+  it('are unchanged by packing, and are found in packed form', () => {
     fc.assert(
       fc.property(keySet, key, fc.integer({ min: 1, max: 7 }), (keys, other, atATime) => {
         const packed = packKeys(keys, atATime);
@@ -39,7 +39,7 @@ describe('storage: keys of large graphs', () => {
     );
   });
 
-  it('are sorted and told apart in runs', () => {
+  it('are sorted and deduplicated in runs', () => {
     const runs = new KeyRuns();
     const keys = Array.from({ length: 100_000 }, (_, i) => `k${(i * 7919) % 50_021}`);
     for (const each of keys) runs.add(each);
@@ -51,7 +51,7 @@ describe('storage: keys of large graphs', () => {
     expect(taken).to.deep.equal(expected);
   });
 
-  it('differ in blocks as they do whole', async () => {
+  it('have the same difference in blocks as in whole', async () => {
     await fc.assert(
       fc.asyncProperty(keySet, keySet, fc.integer({ min: 1, max: 9 }), async (before, after, atATime) => {
         const found = await blockDifference(blocksOf(packKeys(before, atATime)), blocksOf(packKeys(after, atATime)));
@@ -60,7 +60,7 @@ describe('storage: keys of large graphs', () => {
     );
   });
 
-  it('have changes laid over them, whether or not these have come to the disk', async () => {
+  it('are overlaid with changes, committed to disk or not', async () => {
     const step = fc.tuple(keySet, keySet).map(([removed, added]) => ({
       removed: removed.filter((each) => !added.includes(each)),
       added,
@@ -84,7 +84,7 @@ describe('storage: keys of large graphs', () => {
   });
 });
 
-describe('storage: hidden graphs', () => {
+describe('Hidden graphs', () => {
   let memory: MemoryStore;
   const iri = `${root}large`;
   const keysOf = (count: number): string[] => {
@@ -126,7 +126,7 @@ describe('storage: hidden graphs', () => {
     await memory.dispose();
   });
 
-  it('are seen from their transaction on, and not from the one that drops them', async () => {
+  it('are visible from their transaction on, until the one that drops them', async () => {
     const { store } = memory;
     const keys = packKeys(keysOf(5_000));
     expect(await store.loadGraph(iri, keys)).to.equal(true);
@@ -140,17 +140,17 @@ describe('storage: hidden graphs', () => {
     await drop();
     expect(await store.graph(iri)).to.equal(undefined);
     expect(await quads.countQuads()).to.equal(0);
-    // The name is free at once, and what takes it waits for the rest of the old graph to go.
+    // The name is available at once. A new graph with it waits until the rest of the old one is removed.
     const next = packKeys(keysOf(3));
     await create(next);
     expect((await store.graph(iri))!.keys).to.deep.equal(allOf(next));
     expect(store.entry(stagedKey(iri))).to.equal(undefined);
   });
 
-  it('are removed when no transaction raises them, by the next start too', async () => {
+  it('are removed if no transaction makes them visible, by the next start too', async () => {
     const keys = packKeys(keysOf(5_000));
     await memory.store.loadGraph(iri, keys);
-    // As after a crash: nothing has told what becomes of it.
+    // As after a crash: their outcome was not recorded.
     await memory.store.close();
     memory = await memory.reopen();
     await create(packKeys(keysOf(2)));
@@ -164,7 +164,7 @@ describe('storage: hidden graphs', () => {
     expect((await memory.store.graph(iri))!.keys).to.have.length(1);
   });
 
-  it('are written no further when somebody removes them, who took them for abandoned', async () => {
+  it('are not written further after they were removed as abandoned', async () => {
     const { store } = memory;
     const keys = packKeys(keysOf(20_000));
     const loading = store.loadGraph(iri, keys).then(
@@ -178,7 +178,7 @@ describe('storage: hidden graphs', () => {
     expect(await new QuadReader(memory.level).countQuads()).to.equal(2);
   });
 
-  it('leave sizes of an earlier version behind: they are counted again, once, and the tag is another', async () => {
+  it('recompute sizes of an earlier version once, with another tag', async () => {
     const keys = packKeys(keysOf(largeGraph + 1));
     await memory.store.loadGraph(iri, keys);
     await create(keys);

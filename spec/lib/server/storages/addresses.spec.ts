@@ -1,4 +1,4 @@
-/** Which storage a host and a path name (rule 21.1), and which addresses give none. */
+/** Storages of hosts and paths (rule 21.1), and addresses without a storage. */
 import { expect } from 'chai';
 import { Addresses, isStorageName } from '../../../../lib/server/storages/addresses.js';
 
@@ -61,9 +61,9 @@ describe('Addresses of storages', () => {
     [byPath, 'pods.example:80', 'https://pods.example'],
     [byPath, 'alice.pods.example', undefined],
   ] as const)
-    it(`plain HTTP at ${host} is led to ${wanted}`, () => expect(addresses.originAt(host)).to.equal(wanted));
+    it(`redirects plain HTTP at ${host} to ${wanted}`, () => expect(addresses.originAt(host)).to.equal(wanted));
 
-  it('a home of another host has all its paths', () => {
+  it('a home on another host has all its paths', () => {
     const apart = new Addresses('https://pods.example/{name}/', new URL('https://lab.example/'));
     expect(apart.find('lab.example', '/alice/')).to.equal('home');
     expect(apart.find('pods.example', '/alice/')).to.deep.equal({ name: 'alice' });
@@ -89,7 +89,7 @@ describe('Addresses of storages', () => {
       expect(isStorageName(name), name).to.equal(false);
   });
 
-  it('the address of the home, or around it, is nobody else’s', () => {
+  it('reserves the address of the home and its parents', () => {
     expect(byPath.isOfHome('home')).to.equal(true);
     expect(byPath.isOfHome('hom')).to.equal(false);
     expect(

@@ -1,6 +1,6 @@
 /**
- * What belongs to one storage of a deployment has no effect at another: each credential of one is presented to every endpoint of the other, and
- * what is made at one that names the other is refused, or changes nothing there.
+ * Isolation of storages: each credential of one is sent to every endpoint of the other, and resources that name the other storage
+ * are rejected or have no effect there.
  */
 import { expect } from 'chai';
 import { type Pod, type SpecDeployment, startDeployment } from '../../../support/deployments.js';
@@ -16,7 +16,7 @@ const turtle = { 'Content-Type': 'text/turtle' };
 const lws = { 'Content-Type': 'application/lws+json' };
 const query = { 'Content-Type': 'application/sparql-query' };
 
-/** Every kind of endpoint, with what would be done there. */
+/** Every kind of endpoint, with a request. */
 const endpoints: readonly (readonly [
   method: string,
   path: string,
@@ -73,7 +73,7 @@ for (const by of ['path', 'host'] as const)
     });
     after(() => deployment.stop());
 
-    /** What there is at bob's, as its owner sees it. */
+    /** State of bob's storage, as its owner sees it. */
     const state = async (): Promise<string> => {
       const answers = [
         '',
@@ -109,7 +109,7 @@ for (const by of ['path', 'host'] as const)
     }
 
     for (const [name, make] of credentials)
-      it(`${name} is refused at all ${endpoints.length} endpoints of bob, and changes nothing`, async () => {
+      it(`${name} is rejected at all ${endpoints.length} endpoints of bob, and changes nothing`, async () => {
         const token = await make();
         const before = await state();
         for (const [method, path, headers, body] of endpoints) {
@@ -128,18 +128,18 @@ for (const by of ['path', 'host'] as const)
         expect(await state()).to.equal(before);
       });
 
-    it('the owner of one is a stranger at the other, whatever the credential is for', async () => {
+    it('the owner of one has no access to the other, with a credential for either', async () => {
       const token = bob.token(alice.owner);
       expect((await bob.ask('GET', 'thing', {}, undefined, token)).status).to.equal(404);
       expect((await bob.ask('PUT', 'thing', { ...turtle, 'If-Match': '*' }, '', token)).status).to.equal(404);
       expect((await bob.ask('GET', '.lws/owners', {}, undefined, token)).status).to.equal(404);
     });
 
-    it('an operator is a stranger at a storage', async () => {
+    it('an operator has no access to a storage', async () => {
       expect((await bob.ask('GET', 'thing', {}, undefined, bob.token(deployment.home.owner))).status).to.equal(404);
     });
 
-    it('a DPoP proof, or a nonce, of one is refused at the other', async () => {
+    it('a DPoP proof, or a nonce, of one is rejected at the other', async () => {
       const key = signingKey('ES256');
       const bound = async (pod: Pod): Promise<string> => {
         const body = new URLSearchParams([...form({ root: pod.root }, pod.token())]).toString();
@@ -159,7 +159,7 @@ for (const by of ['path', 'host'] as const)
       expect((await send(ofAlice, `${bob.root}thing`)).status).to.equal(401);
     });
 
-    it('a ticket of one opens nothing at the other', async () => {
+    it('a ticket of one gives no access to the other', async () => {
       const made = await alice.ask('POST', 'app/tickets', json, JSON.stringify({ iri: `${alice.root}thing` }));
       expect(made.status, made.text).to.equal(201);
       const { url } = JSON.parse(made.text) as { url: string };
@@ -190,7 +190,7 @@ for (const by of ['path', 'host'] as const)
           ),
       ],
       [
-        'an update of a graph that is there',
+        'an update of an existing graph',
         () =>
           alice.ask(
             'POST',
@@ -242,10 +242,10 @@ for (const by of ['path', 'host'] as const)
       });
 
     for (const [name, send] of naming)
-      it(`${name} at alice that names bob is refused or tells nothing, and changes nothing`, async () => {
+      it(`${name} at alice that names bob is rejected or reveals nothing, and changes nothing`, async () => {
         const before = await state();
         const answer = await send();
-        // Nothing is removed of a graph that is not there (SPARQL 1.1 Update 3.1.2); a link is a text.
+        // Removing triples of a nonexistent graph has no effect (SPARQL 1.1 Update 3.1.2), and a link is text only.
         if (!/of a graph that is there|a link as parent/.test(name))
           expect(answer.status, answer.text.slice(0, 300)).to.be.within(400, 499);
         expect(await state()).to.equal(before);
@@ -253,7 +253,7 @@ for (const by of ['path', 'host'] as const)
         expect((await bob.ask('GET', 'thing', {}, undefined, stranger)).status).to.equal(404);
       });
 
-    it('a query of one sees nothing of the other', async () => {
+    it('a query of one does not read the other', async () => {
       for (const text of [
         `SELECT * { GRAPH <${bob.root}thing> { ?s ?p ?o } }`,
         `SELECT * FROM <${bob.root}thing> { ?s ?p ?o }`,
@@ -272,7 +272,7 @@ for (const by of ['path', 'host'] as const)
       expect(all.text).to.include(`${alice.root}thing`).and.not.to.include(bob.root);
     });
 
-    it('what a tenant is told says nothing of the deployment', async () => {
+    it('messages to a tenant do not reveal the deployment', async () => {
       const answers = await Promise.all(
         ['.lws/status', '', '.lws', '.well-known/solid', '.lws/metrics', '.lws/storages', '.lws/health/ready'].map(
           (path) => bob.ask('GET', path),
@@ -288,7 +288,7 @@ for (const by of ['path', 'host'] as const)
       expect(settings).to.include('lws.public-read').and.not.to.include('lws.data-dir');
     });
 
-    it('a host and a path that are of no storage tell nothing (rules 21.1, 10.2)', async () => {
+    it('a host and a path without a storage reveal nothing (rules 21.1, 10.2)', async () => {
       const send = (host: string, path: string): Promise<Answer> =>
         request(`http://127.0.0.1:${deployment.port}${path}`, { headers: { Host: host } });
       const elsewhere = await send('evil.example', '/');
@@ -305,7 +305,7 @@ for (const by of ['path', 'host'] as const)
       }
     });
 
-    it('tokens are of their own keys, and descriptions of their own addresses', async () => {
+    it('tokens use separate keys, and descriptions their own addresses', async () => {
       const keys = await Promise.all([alice, bob, deployment.home].map((pod) => pod.ask('GET', '.lws/jwks')));
       expect(new Set(keys.map(({ text }) => text)).size).to.equal(3);
       const stranger = ed25519Identity();

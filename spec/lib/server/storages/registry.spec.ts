@@ -1,4 +1,4 @@
-/** Records of storages (rule 21.3): changed one after the other, refused when they cannot work, followed by a server. */
+/** Configuration records of storages (rule 21.3): serialized changes, validated, and followed by a running server. */
 import {
   copyFileSync,
   mkdtempSync,
@@ -19,7 +19,7 @@ import { loadSettings, type Settings } from '../../../../lib/settings.js';
 import { tables } from '../../../support/deployment.js';
 import { ed25519Identity } from '../../../support/identity.js';
 
-describe('The registry of storages (rule 21.3)', () => {
+describe('Registry of storages (rule 21.3)', () => {
   let dataDir: string;
   let settings: Settings;
   let registry: StorageRegistry;
@@ -45,7 +45,7 @@ describe('The registry of storages (rule 21.3)', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('a storage is made, changed, removed and brought back, and has its settings', async () => {
+  it('a storage is created, changed, removed and restored, and has its settings', async () => {
     const { did } = ed25519Identity();
     const made = await registry.change('alice', {
       revision: null,
@@ -79,12 +79,8 @@ describe('The registry of storages (rule 21.3)', () => {
     ['a path', () => registry.change('../x', { revision: null }), 'reserved-name'],
     ['a reserved name', () => registry.change('www', { revision: null }), 'reserved-name'],
     ['the name of the home', () => registry.change('home', { revision: null }), 'reserved-name'],
-    ['a change of what is not there', () => registry.change('bob', { state: 'suspended' }), 'not-found'],
-    [
-      'an owner that is none',
-      () => registry.change('bob', { revision: null, owners: ['did:key:z6Mk'] }),
-      'malformed-body',
-    ],
+    ['a change of a nonexistent storage', () => registry.change('bob', { state: 'suspended' }), 'not-found'],
+    ['an invalid owner', () => registry.change('bob', { revision: null, owners: ['did:key:z6Mk'] }), 'malformed-body'],
     [
       'a setting of the operator',
       () => registry.change('bob', { revision: null, settings: { 'lws.listen-port': 1 } }),
@@ -101,35 +97,35 @@ describe('The registry of storages (rule 21.3)', () => {
       'malformed-body',
     ],
     [
-      'a value that does not fit',
+      'an invalid value',
       () => registry.change('bob', { revision: null, settings: { 'lws.public-read': 'perhaps' } }),
       'malformed-body',
     ],
     [
-      'settings that cannot work',
+      'conflicting settings',
       () =>
         registry.change('bob', { revision: null, settings: { 'lws.cors.allowed-origins': 'https://x.example/path' } }),
       'malformed-body',
     ],
   ] as const)
-    it(`refuses ${what}, and leaves nothing`, async () => {
+    it(`rejects ${what}, and leaves nothing behind`, async () => {
       expect(await code(change())).to.equal(wanted);
       expect(readdirSync(registry.records.folder)).to.deep.equal([]);
     });
 
-  it('a change of another state than was seen is refused', async () => {
+  it('a change based on an outdated state is rejected', async () => {
     const { revision } = await registry.change('alice', { revision: null });
     await registry.change('alice', { state: 'suspended' });
     expect(await code(registry.change('alice', { state: 'ready', revision }))).to.equal('precondition-failed');
   });
 
-  it('what is being removed for good does not come back', async () => {
+  it('a storage that is being deleted cannot be restored', async () => {
     await registry.change('alice', { revision: null });
     await registry.change('alice', { state: 'deleted', isForGood: true });
     expect(await code(registry.change('alice', { state: 'ready' }))).to.equal('conflict');
   });
 
-  it('changes of several at once are each of the state before, and one of them makes it', async () => {
+  it('concurrent changes are based on the same state, and one of them succeeds', async () => {
     const others = Array.from({ length: 5 }, open);
     const made = await Promise.all(others.map((each) => code(each.change('alice', { revision: null }))));
     expect(made.sort()).to.deep.equal(['already-exists', 'already-exists', 'already-exists', 'already-exists', 'done']);
@@ -149,7 +145,7 @@ describe('The registry of storages (rule 21.3)', () => {
     expect(readdirSync(registry.records.folder)).to.deep.equal(['alice.json']);
   });
 
-  it('who began a change and died holds up nobody for long', async () => {
+  it('a crashed change does not block others for long', async () => {
     await registry.change('alice', { revision: null });
     const draft = join(registry.records.folder, 'alice.json.new');
     writeFileSync(draft, 'half');
@@ -158,13 +154,13 @@ describe('The registry of storages (rule 21.3)', () => {
     expect(await code(registry.change('alice', { state: 'suspended' }))).to.equal('done');
   });
 
-  it('there are at most as many as the setting says', async () => {
+  it('the number of storages is limited by the setting', async () => {
     for (let each = 0; each < 60; each++) await registry.change(`s${each}`, { revision: null });
     expect(await code(registry.change('s60', { revision: null }))).to.equal('quota-exceeded');
     expect(await code(registry.change('s0', { state: 'suspended' }))).to.equal('done');
   });
 
-  it('a server hears of what a command writes', async () => {
+  it('a server follows changes by a command', async () => {
     const heard = new Promise<string>((resolve) => registry.records.watch(resolve, resolve as never));
     await open().change('alice', { revision: null });
     expect(await heard).to.equal('alice');
@@ -172,12 +168,12 @@ describe('The registry of storages (rule 21.3)', () => {
   });
 
   for (const [what, change] of [
-    ['half of one', (text: string) => text.slice(0, 30)],
-    ['one of another shape', () => '[]'],
-    ['one in a state that is none', (text: string) => text.replace('"suspended"', '"suspend"')],
-    ['one without settings', (text: string) => text.replace('"settings"', '"setings"')],
+    ['a truncated record', (text: string) => text.slice(0, 30)],
+    ['a record with another structure', () => '[]'],
+    ['a record with an unknown state', (text: string) => text.replace('"suspended"', '"suspend"')],
+    ['a record without settings', (text: string) => text.replace('"settings"', '"setings"')],
   ] as const)
-    it(`${what} ends no server: the record before holds, and a command says which file it is`, async () => {
+    it(`${what} ends no server: the previous record stays in use, and a command names the file`, async () => {
       await registry.change('alice', { revision: null, state: 'suspended' });
       const troubles: unknown[] = [];
       const changes: string[] = [];
@@ -204,7 +200,7 @@ describe('The registry of storages (rule 21.3)', () => {
       expect(open).to.throw(file);
     });
 
-  it('a storage with a setting that is none any more can be suspended and removed, and not resumed', async () => {
+  it('a storage with a removed setting can be suspended and removed, but not resumed', async () => {
     await registry.change('alice', { revision: null });
     const file = join(registry.records.folder, 'alice.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"settings": {}', '"settings": {"lws.gone": 1}'));
@@ -213,14 +209,14 @@ describe('The registry of storages (rule 21.3)', () => {
     expect(await code(registry.change('alice', { state: 'deleted' }))).to.equal('done');
   });
 
-  it('a copy of a record is of the name of its file', async () => {
+  it('a copy of a record belongs to the name of its file', async () => {
     await registry.change('alice', { revision: null });
     const file = (name: string): string => join(registry.records.folder, `${name}.json`);
     copyFileSync(file('alice'), file('bob'));
     expect(open().get('bob')).to.include({ name: 'bob' });
   });
 
-  it('a change by hand is heard of, too', async () => {
+  it('a manual change is followed, too', async () => {
     await registry.change('alice', { revision: null });
     const heard = new Promise<string>((resolve) => registry.records.watch(resolve, resolve as never));
     const file = join(registry.records.folder, 'alice.json');
@@ -230,7 +226,7 @@ describe('The registry of storages (rule 21.3)', () => {
     expect(registry.get('alice')).to.include({ state: 'suspended' });
   });
 
-  it('who was taken for dead amid a change does not put a draft of another in place, nor takes its away', async () => {
+  it('does not overwrite or delete a newer record after its lock expired', async () => {
     await registry.change('alice', { revision: null });
     const draft = join(registry.records.folder, 'alice.json.new');
     const late = registry.records.change('alice', (present) => {
@@ -243,7 +239,7 @@ describe('The registry of storages (rule 21.3)', () => {
     expect(open().get('alice')).to.include({ state: 'ready' });
   });
 
-  it('excludes what has no owners, and several servers', () => {
+  it('excludes storages without owners, and several servers', () => {
     for (const [key, value] of [
       ['dev.open', 'true'],
       ['store', 'postgres://localhost/x'],

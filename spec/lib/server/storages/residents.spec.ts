@@ -1,4 +1,4 @@
-/** Which storages of a deployment are open (rule 21.4): opened once by whoever comes first, closed for others and when idle. */
+/** Open storages of a deployment (rule 21.4): opened once for concurrent requests, closed for others and if idle. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,14 +71,14 @@ describe('Residents (rule 21.4)', () => {
   };
   const refusal = (name: string, given: Partial<Seat> = {}): Promise<unknown> =>
     visit(name, given).catch((error) => error);
-  /** A request whose body does not come to its end. */
+  /** A request with an unfinished body. */
   const unfinished = (given: Partial<Seat> = {}): Seat & { readonly errors: LwsError[] } => {
     const errors: LwsError[] = [];
     const interrupt = (error: LwsError): void => void errors.push(error);
     return { ...seatOf({ isUnfinished: () => true, interrupt, ...given }), errors };
   };
 
-  it('one opening serves all who come meanwhile, and a mark is there until it is closed', async () => {
+  it('one open serves all concurrent requests, and its mark exists until it is closed', async () => {
     held.set('a', () => {});
     const visits = [visit('a'), visit('a'), visit('a')];
     await new Promise((resolve) => setImmediate(resolve));
@@ -91,7 +91,7 @@ describe('Residents (rule 21.4)', () => {
     expect(existsSync(join(folder, 'a'))).to.equal(false);
   });
 
-  it('closes the storage used longest ago to open another', async () => {
+  it('closes the least recently used storage to open another', async () => {
     await visit('a');
     now += 1000;
     await visit('b');
@@ -102,7 +102,7 @@ describe('Residents (rule 21.4)', () => {
     expect(residents.counts).to.deep.equal({ opened: 3, evicted: 1 });
   });
 
-  it('keeps storages open for strangers that callers with rights used within a minute', async () => {
+  it('keeps storages used within a minute by authorized callers open when others request a storage', async () => {
     for (const name of ['a', 'b']) {
       await visit(name, owner);
       residents.known(name);
@@ -113,7 +113,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events).to.include('open c');
   });
 
-  it('opens one beside these until it is known whether its caller has rights there', async () => {
+  it('opens an additional one until it is known if its caller is authorized', async () => {
     guests = 1;
     for (const name of ['a', 'b']) {
       await visit(name, owner);
@@ -130,7 +130,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events.slice(4)).to.deep.equal(['open d', 'close a']);
   });
 
-  it('opens storages for strangers one at a time, each address in its turn, and for others at once', async () => {
+  it('opens storages for anonymous callers one at a time, in turn by address, and for others at once', async () => {
     held.set('a', () => {});
     const visits = [visit('a'), visit('b'), visit('c'), visit('d', { address: '192.0.2.2' })];
     await visit('e', owner);
@@ -142,7 +142,7 @@ describe('Residents (rule 21.4)', () => {
     );
   });
 
-  it('ends the turn of a stranger who turns out to have rights, and keeps none after a failure', async () => {
+  it('ends the turn of a caller that proves to be authorized, and keeps none after a failure', async () => {
     const { end } = await residents.use('a', seatOf());
     const next = visit('b');
     residents.known('a');
@@ -154,7 +154,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events.at(-1)).to.equal('open d');
   });
 
-  it('closes storages that only unfinished requests of strangers use, and answers these', async () => {
+  it('closes storages with unfinished requests of anonymous callers only, and responds to these', async () => {
     const slow = ['a', 'b'].map((name) => ({ name, seat: unfinished() }));
     for (const { name, seat } of slow) await residents.use(name, seat);
     await visit('c');
@@ -163,7 +163,7 @@ describe('Residents (rule 21.4)', () => {
     expect(slow.map(({ seat }) => seat.errors.map(({ code }) => code))).to.deep.equal([['too-busy'], []]);
   });
 
-  it('keeps a storage open for unfinished requests of callers with rights, and of those that are being verified', async () => {
+  it('keeps a storage open for unfinished requests of authorized callers, and of those being verified', async () => {
     await residents.use('a', unfinished(owner));
     const verified = unfinished({ isJudged: false });
     await residents.use('b', verified);
@@ -173,7 +173,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events).to.include('close b').and.not.to.include('close a');
   });
 
-  it('what is in use, or has work that nobody waits for, is not closed', async () => {
+  it('a storage with requests or background work is not closed', async () => {
     const { end } = await residents.use('a', seatOf());
     await visit('b');
     busy.add('b');
@@ -184,7 +184,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events).to.include('close a').and.not.to.include('close b');
   });
 
-  it('one that cannot be opened is not tried for half a minute, and hurts no other', async () => {
+  it('a storage that cannot be opened is retried after 30 seconds, and does not affect others', async () => {
     failing.add('a');
     expect(await refusal('a'))
       .to.be.an.instanceOf(LwsError)
@@ -198,7 +198,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events.at(-1)).to.equal('open a');
   });
 
-  it('one that nobody asks is closed, but not while somebody listens to it', async () => {
+  it('an idle storage is closed, unless a client is subscribed', async () => {
     await visit('a');
     await visit('b');
     followed.add('b');
@@ -212,7 +212,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events).to.include('close b');
   });
 
-  it('a request that comes while it is closed opens it again', async () => {
+  it('a request during the close opens it again', async () => {
     await visit('a');
     const closing = residents.close('a');
     const again = visit('a');
@@ -220,7 +220,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events).to.deep.equal(['open a', 'close a', 'open a']);
   });
 
-  it('takes 256 requests at once of one storage (rule 21.5)', async () => {
+  it('accepts 256 concurrent requests of one storage (rule 21.5)', async () => {
     const uses = await Promise.all(Array.from({ length: 256 }, () => residents.use('a', seatOf(owner))));
     expect(await refusal('a', owner))
       .to.be.an.instanceOf(LwsError)
@@ -229,7 +229,7 @@ describe('Residents (rule 21.4)', () => {
     await visit('a', owner);
   });
 
-  it('gives an address of strangers 128 of these, strangers in all 192, and others than controllers 224 (rule 21.5)', async () => {
+  it('allows 128 of these for an anonymous address, 192 for all anonymous callers, and 224 for callers without control (rule 21.5)', async () => {
     const take = async (count: number, given: Partial<Seat>): Promise<void> => {
       for (let each = 0; each < count; each++) await residents.use('a', seatOf(given));
       expect(await refusal('a', given)).to.be.an.instanceOf(LwsError);
@@ -241,7 +241,7 @@ describe('Residents (rule 21.4)', () => {
     await take(32, owner);
   });
 
-  it('ends the oldest unfinished request where there is no place for another (rule 21.5)', async () => {
+  it('ends the oldest unfinished request if there is no slot for another (rule 21.5)', async () => {
     const slow = Array.from({ length: 192 }, (_, at) => unfinished({ address: `192.0.2.${at % 2}` }));
     for (const seat of slow) await residents.use('a', seat);
     await visit('a', { address: '192.0.2.3' });
@@ -250,7 +250,7 @@ describe('Residents (rule 21.4)', () => {
     expect(slow.flatMap(({ errors }) => errors)).to.have.length(1);
   });
 
-  it('an address gets its opening back when somebody with a credential was given something', async () => {
+  it('refunds the open to the address’s rate limit after a successful request with a credential', async () => {
     let paid = 1;
     const back = (): void => void paid--;
     (await residents.use('a', seatOf(), back)).end();
@@ -260,7 +260,7 @@ describe('Residents (rule 21.4)', () => {
     expect(paid).to.equal(0);
   });
 
-  it('those that were open when the process ended are opened again, as there is room', async () => {
+  it('storages that were open when the process ended are opened again, up to the limit', async () => {
     await residents.wake(['a', 'b', 'c']);
     expect(events).to.deep.equal(['open a', 'open b']);
     await residents.close('a');
@@ -268,7 +268,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events).to.deep.equal(['open a', 'open b', 'close a', 'open c']);
   });
 
-  it('what has something to do when it is closed keeps its mark, and is opened again where it may be', async () => {
+  it('a storage closed with pending work keeps its mark, and is opened again if possible', async () => {
     await visit('a');
     owing.add('a');
     await residents.close('a');
@@ -281,7 +281,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events.slice(3)).to.deep.equal(['close a']);
   });
 
-  it('who waits for one that is closed as soon as it is open has it opened again', async () => {
+  it('a request for one that is closed right after its open has it opened again', async () => {
     held.set('a', () => {});
     const waiting = visit('a');
     await new Promise((resolve) => setImmediate(resolve));
@@ -293,7 +293,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events).to.deep.equal(['open a', 'close a', 'open a']);
   });
 
-  it('what somebody begins to use is not closed for another at that moment', async () => {
+  it('a storage that is being acquired is not closed for another', async () => {
     await visit('a');
     await visit('b');
     now += 20_000;
@@ -303,7 +303,7 @@ describe('Residents (rule 21.4)', () => {
     used.end();
   });
 
-  it('what is being closed takes no place', async () => {
+  it('a closing storage does not count', async () => {
     await visit('a');
     await visit('b');
     const closing = residents.close('a');
@@ -311,7 +311,7 @@ describe('Residents (rule 21.4)', () => {
     expect(events).to.have.members(['open a', 'open b', 'close a', 'open c']);
   });
 
-  it('a change takes back that it could not be opened', async () => {
+  it('a change resets a failed open', async () => {
     failing.add('a');
     await refusal('a');
     failing.clear();

@@ -1,4 +1,4 @@
-/** Certificates of a real ACME server, Debian's pebble: issued, kept, renewed, and what is when it cannot be had. */
+/** Certificates of a real ACME server, Debian's pebble: issued, kept, renewed, and the behaviour if none is issued. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { ClientHttp2Session } from 'node:http2';
@@ -14,7 +14,7 @@ import { connectTls, openSession, shownCertificate } from '../../../support/tls.
 const hour = 3_600_000;
 
 describe('Renewal of certificates', () => {
-  it('is so many days before the end, or at two thirds of a short life, a little spread', () => {
+  it('is a number of days before the end, or at two thirds of a short lifetime, with jitter', () => {
     const [notBefore, notAfter] = [0, 90 * 24 * hour];
     expect(renewalOf({ notBefore, notAfter }, 30, 0)).to.equal(60 * 24 * hour);
     expect(renewalOf({ notBefore, notAfter }, 20, 0)).to.equal(70 * 24 * hour);
@@ -22,7 +22,7 @@ describe('Renewal of certificates', () => {
     expect(renewalOf({ notBefore, notAfter: 6 * 24 * hour }, 30, 0)).to.equal(4 * 24 * hour);
   });
 
-  it('is tried again after pauses that grow up to 12 hours, spread', () => {
+  it('is retried after pauses that grow up to 12 hours, with jitter', () => {
     expect([1, 2, 5].map((failures) => pauseAfter(failures, 0) / 60_000)).to.deep.equal([2, 4, 32]);
     expect(pauseAfter(1000, 0)).to.equal(12 * hour);
     expect(pauseAfter(1, 1)).to.equal(150_000);
@@ -38,7 +38,7 @@ describe('ACME', function () {
   let s: SpecServer;
   const said = (message: string) => s.log.filter(({ msg }) => msg === message);
 
-  /** Its certificates live so many seconds. */
+  /** Lifetime of its certificates in seconds. */
   async function startPebble(seconds: number): Promise<void> {
     const file = join(folder, 'pebble.json');
     const config = {
@@ -94,7 +94,7 @@ describe('ACME', function () {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is tried until there is a first certificate; nobody is served without one', async () => {
+  it('is retried until there is a first certificate; clients cannot connect without one', async () => {
     s = await startSpecServer({ isSecure: true, settings: settings() });
     expect(said('no TLS certificate yet: clients cannot connect until the authority issues one')).to.have.length(1);
     const failed = 'no TLS certificate was issued: there is none, so clients cannot connect';
@@ -112,7 +112,7 @@ describe('ACME', function () {
     expect(JSON.stringify(s.log)).not.to.contain('PRIVATE KEY');
   });
 
-  it('serves with the kept certificate after a restart, whether or not there is an authority', async () => {
+  it('serves with the kept certificate after a restart, with or without a reachable authority', async () => {
     const before = await shownCertificate(s.root);
     await s.stop(true);
     await stopPebble();
@@ -123,7 +123,7 @@ describe('ACME', function () {
     expect(said('the TLS certificate is not due for renewal')).to.have.length(1);
   });
 
-  it('renews under 100 connections, of which none fails, and serves on with the one before when it cannot', async () => {
+  it('renews under 100 connections without a failure, and keeps the previous one if it cannot renew', async () => {
     await s.stop(true);
     rmSync(join(s.dataDir, 'acme'), { recursive: true });
     await startPebble(5);

@@ -1,4 +1,4 @@
-/** Settings of TLS that cannot work together: each is refused with one sentence that names what to change. */
+/** Conflicting TLS settings: each is reported in one sentence that names the setting to change. */
 import { expect } from 'chai';
 import { createServer } from 'quadpod';
 import { standardComponents } from '../../../../components/index.js';
@@ -19,7 +19,7 @@ const acme = {
   'tls.http-port': '80',
 };
 
-describe('Settings of TLS', () => {
+describe('TLS settings', () => {
   const refused: [string, Record<string, string>, RegExp][] = [
     ['a certificate without its key', { ...https, 'tls.certificate': 'c' }, /certificate is set without lws\.tls\.key/],
     ['a key without its certificate', { ...https, 'tls.key': 'k' }, /key is set without lws\.tls\.certificate/],
@@ -37,33 +37,33 @@ describe('Settings of TLS', () => {
       { ...acme, 'tls.acme.accept-terms-of-service': 'false' },
       /accept-terms-of-service is not/,
     ],
-    ['challenges that nobody answers', { ...acme, 'tls.http-port': '' }, /directory-url requires lws\.tls\.http-port/],
+    ['challenges without a responder', { ...acme, 'tls.http-port': '' }, /directory-url requires lws\.tls\.http-port/],
     ['an address', { ...acme, 'base-uri': 'https://192.0.2.1' }, /requires a host name/],
     ['an IPv6 address', { ...acme, 'base-uri': 'https://[2001:db8::1]' }, /requires a host name/],
     ['a wildcard', { ...acme, 'tls.acme.domains': 'storage.example,*.example' }, /domains contains "\*\.example"/],
     ['other domains', { ...acme, 'tls.acme.domains': 'other.example' }, /domains does not contain storage\.example/],
-    ['no e-mail address', { ...acme, 'tls.acme.email': 'a b' }, /email is "a b"/],
+    ['an invalid e-mail address', { ...acme, 'tls.acme.email': 'a b' }, /email is "a b"/],
     ['two ACME clients', { ...acme, 'tls.acme.webroot': '/x' }, /webroot is for an external ACME client/],
     [
       'an authority over plain HTTP',
       { ...acme, 'tls.acme.directory-url': 'http://a.example/' },
       /expected an https URL/,
     ],
-    ['HTTPS that nobody speaks', { ...https, 'require-https': 'true' }, /require-https requires TLS/],
+    ['HTTPS without a listener', { ...https, 'require-https': 'true' }, /require-https requires TLS/],
   ];
   for (const [what, flags, message] of refused)
-    it(`refuse to start with ${what}`, () => {
+    it(`refuses to start with ${what}`, () => {
       expect(() => check(flags)).to.throw(SettingsError, message);
     });
 
-  it('accept what works', () => {
+  it('accepts valid settings', () => {
     check({ ...https, ...files });
     check({ ...https, ...files, 'tls.http-port': '80', 'tls.acme.webroot': '/x', 'require-https': 'true' });
     check({ ...acme, 'tls.acme.domains': 'storage.example, www.storage.example', 'tls.acme.email': 'a@b.example' });
     check({ 'base-uri': 'http://localhost:8080', 'tls.acme.webroot': '/x' });
   });
 
-  it('refuse to start with files that hold no pair, and name them', async () => {
+  it('refuses to start with files that are not a pair, and names them', async () => {
     const settings = {
       'lws.base-uri': 'https://localhost:1',
       'lws.tls.certificate': '/nowhere/c.pem',

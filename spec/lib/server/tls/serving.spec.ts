@@ -1,4 +1,4 @@
-/** HTTP/2 and HTTP/1.1 over TLS on one port: what both answer, what is bounded, and certificates that change under connections. */
+/** HTTP/2 and HTTP/1.1 over TLS on one port: responses of both, limits, and certificates that change under connections. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
 import { Agent, request as requestTls } from 'node:https';
@@ -51,7 +51,7 @@ describe('TLS', () => {
     });
     afterEach(() => session.destroy());
 
-    it('stores nothing of an upload that is cancelled, whether it says its length or not', async () => {
+    it('stores nothing of an upload that is cancelled, with or without Content-Length', async () => {
       for (const [type, length] of [
         ['application/octet-stream', {}],
         ['application/octet-stream', { 'content-length': '6' }],
@@ -72,7 +72,7 @@ describe('TLS', () => {
       }
     });
 
-    it('RFC 9113 8.3.1: refuses a Host that is another authority', async () => {
+    it('RFC 9113 8.3.1: rejects a Host with another authority', async () => {
       const ask = async (fields: Record<string, string>): Promise<number> => {
         const stream = session.request({ ':path': '/', ...fields });
         const status = await new Promise<number>((resolve, reject) => {
@@ -88,7 +88,7 @@ describe('TLS', () => {
       expect(await ask({ ':authority': 'elsewhere.example' })).to.equal(421);
     });
 
-    it('ends one stream, and not its session, for a body that is refused', async () => {
+    it('ends one stream, and not its session, for a body that is rejected', async () => {
       const body = Buffer.alloc(1 << 20);
       const target = '/container/';
       const answer = await requestHttp2(
@@ -100,7 +100,7 @@ describe('TLS', () => {
       expect((await get(session, s.root)).status).to.equal(200);
     });
 
-    it('ends an answer that nobody reads, after the idle time, and not its session', async () => {
+    it('ends an unread response after the idle time, and not its session', async () => {
       const big = { 'content-type': 'application/octet-stream' };
       const stored = await requestHttp2(
         new URL(s.root).origin,
@@ -109,7 +109,7 @@ describe('TLS', () => {
       );
       expect(stored.status).to.equal(201);
       const unread = session.request({ ':path': '/big' });
-      // It has said how much it takes, and takes no more.
+      // The client has announced its window and reads no more.
       await new Promise((resolve) => unread.once('response', resolve));
       await closed(unread.on('error', () => {}));
       expect(unread.rstCode).to.equal(constants.NGHTTP2_CANCEL);
@@ -117,7 +117,7 @@ describe('TLS', () => {
       expect((await get(session, s.root, '/big')).bytes).to.have.length(4 << 20);
     });
 
-    it('takes 100 requests at once, and hangs up on a client that goes on cancelling', async () => {
+    it('accepts 100 concurrent requests, and disconnects a client that keeps cancelling', async () => {
       expect(session.remoteSettings.maxConcurrentStreams).to.equal(100);
       const socket = await connectTls(s.root, { ALPNProtocols: ['h2'] });
       const ended = closed(socket.on('error', () => {}).resume());
@@ -133,7 +133,7 @@ describe('TLS', () => {
     });
   });
 
-  it('answers HTTP/1.1 on the same port, and what is no HTTP', async () => {
+  it('responds to HTTP/1.1 and to invalid HTTP on the same port', async () => {
     const socket = await connectTls(s.root, { ALPNProtocols: ['http/1.1'] });
     expect(socket.alpnProtocol).to.equal('http/1.1');
     const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
@@ -142,7 +142,7 @@ describe('TLS', () => {
     socket.destroy();
   });
 
-  it('replaces a certificate under 100 connections, of which none fails', async () => {
+  it('replaces a certificate under 100 connections without a failure', async () => {
     const agents = Array.from({ length: 50 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     const sessions = await Promise.all(Array.from({ length: 50 }, () => openSession(s.root)));
     const ports = new Set<number | undefined>();
@@ -172,7 +172,7 @@ describe('TLS', () => {
     for (const each of [...agents, ...sessions]) each.destroy();
   });
 
-  it('keeps the certificate before one that cannot be used, and says so', async () => {
+  it('keeps the previous certificate if a new one is not valid, and logs it', async () => {
     const good = makePair();
     writePair(files, good);
     s.server.reload();
@@ -194,7 +194,7 @@ describe('TLS', () => {
     expect(JSON.stringify(s.log)).not.to.contain('PRIVATE KEY');
   });
 
-  it('takes a changed certificate without being told', async () => {
+  it('loads a changed certificate without a signal', async () => {
     writePair(files, makePair());
     const log = { info() {}, warn() {}, error() {} } as never;
     const source = certificateFiles({
@@ -208,12 +208,12 @@ describe('TLS', () => {
     const next = makePair();
     const used = new Promise((resolve) => source.start(({ certificate }) => resolve(certificate)));
     writePair(files, next);
-    // Files that change within one tick of the clock look alike.
+    // Files that change within one tick of the clock cannot be distinguished.
     expect(await used).to.equal(next.certificate);
     source.stop();
   });
 
-  it('takes another certificate on SIGHUP, as services send it', async () => {
+  it('loads another certificate on SIGHUP, as service managers send it', async () => {
     writePair(files, makePair());
     const server = await startProcess({
       root: `https://localhost:${await freePort()}/`,
@@ -233,7 +233,7 @@ describe('TLS', () => {
     expect(await server.stop()).to.equal(0);
   });
 
-  it('redirects plain HTTP to the base URI whatever the Host field says, and answers challenges', async () => {
+  it('redirects plain HTTP to the base URI with any Host field, and responds to challenges', async () => {
     const plain = `http://localhost:${httpPort}`;
     const ask = (target: string, method = 'GET') =>
       exchange(plain, [head(plain, method, { Host: 'evil.example' }).replace(` / `, ` ${target} `)]);
@@ -264,7 +264,7 @@ describe('TLS', () => {
       expect((await ask(`/.well-known/acme-challenge/${token}`))?.status, token).to.equal(308);
   });
 
-  it('counts connections of an address, and ends sessions when it is closed', async () => {
+  it('counts connections per address, and ends sessions when it is closed', async () => {
     const settings = { ...open, 'max-connections-per-address': '2' };
     const server = await startSpecServer({ isSecure: true, settings });
     const [first, second] = [await openSession(server.root), await openSession(server.root)];
@@ -283,7 +283,7 @@ describe('TLS', () => {
     await Promise.all([ended, stopped]);
   });
 
-  it('requires HTTPS where it is told to, and is HTTPS itself', async () => {
+  it('requires HTTPS if configured, and serves HTTPS itself', async () => {
     const server = await startSpecServer({ isSecure: true, settings: { 'require-https': 'true' } });
     const headers = { Authorization: `Bearer ${server.ownerToken}` };
     expect((await request(server.root, { headers })).status).to.equal(200);
@@ -296,7 +296,7 @@ describe('TLS', () => {
     await server.stop();
   });
 
-  it('has no message of its tests left in the log that names a fault of its own', () => {
+  it('has logged no internal error in its tests', () => {
     expect(messages()).not.to.include('a request was not answered');
   });
 });

@@ -1,4 +1,4 @@
-/** Clients of HTTP/2 that request and do not read: no stream outlives lws.request-idle-seconds for long. */
+/** HTTP/2 clients that request and do not read: streams end soon after lws.request-idle-seconds. */
 import { constants } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -28,7 +28,7 @@ describe('Unread responses over HTTP/2', () => {
     return socket;
   }
 
-  it('resets streams that wait for flow control alone, complete ones too', async () => {
+  it('resets streams that only wait for flow control, complete ones too', async () => {
     const socket = await requestAll(10_000, prefaceHttp2());
     const reset = new Map<number, number>();
     let received = Buffer.alloc(0);
@@ -47,13 +47,13 @@ describe('Unread responses over HTTP/2', () => {
   });
 
   it('closes the session of a client that reads nothing from its socket', async () => {
-    // The largest windows that there are (RFC 9113 6.9.1), so that the socket alone holds the responses back.
+    // Maximum windows (RFC 9113 6.9.1), so that only the socket delays the responses.
     const socket = await requestAll(
       4 << 20,
       Buffer.concat([prefaceHttp2([0, 4, 0x7f, 0xff, 0xff, 0xff]), frame(8, 0, 0, [0x7f, 0, 0, 0])]),
     );
     socket.pause();
-    // A write to a connection that the server has closed fails.
+    // Writing to a connection that the server has closed fails.
     const pings = setInterval(() => socket.write(frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])), 200);
     await new Promise<void>((resolve) => socket.once('close', () => resolve()));
     clearInterval(pings);

@@ -1,4 +1,4 @@
-/** A whole state as earlier versions wrote it: a back-up with an increment, an archive, a checkpoint. */
+/** Complete states written by earlier versions: a backup with an increment, an archive, a checkpoint. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const forms = join(packageRoot, 'spec/stores/forms');
 const root = 'http://localhost:42657/';
 const moved = 'https://moved.example/deep/';
 
-describe('A whole state of an earlier version', () => {
+describe('Complete state of an earlier version', () => {
   const base = mkdtempSync(join(tmpdir(), 'quadpod-forms-'));
   let count = 0;
   const fresh = (): string => join(base, String(++count));
@@ -53,7 +53,7 @@ describe('A whole state of an earlier version', () => {
       expect(later.map(([key]) => key.includes('data.json') || key.includes('50002.'))).to.deep.equal([true, true]);
     });
 
-    it('is restored under another address, names of relations and lists of access included', async () => {
+    it('is restored under another base IRI, including relation names and access control lists', async () => {
       const [folder, dataDir] = [unpacked(), fresh()];
       const lines = await runBackup('restore', {
         folder,
@@ -68,7 +68,7 @@ describe('A whole state of an earlier version', () => {
       expect(JSON.parse(links[1])).to.have.deep.property(`${moved}c/rel`, [{ href: 'urn:x' }]);
     });
 
-    it('with a section that is not known is refused by its name', async () => {
+    it('is rejected with an unknown section, by its name', async () => {
       const folder = unpacked();
       const manifestFile = join(folder, 'quadpod-backup.json');
       const manifest = JSON.parse(readFileSync(manifestFile, 'utf8')) as { state: string };
@@ -83,7 +83,7 @@ describe('A whole state of an earlier version', () => {
   });
 
   describe('as an archive', () => {
-    it('has all members, their links, dates and lists of access, and the state of components', async () => {
+    it('has all members, their links, dates and access control lists, and the state of components', async () => {
       const { members, contents, error } = await readAll(
         archiveReader(await openZipTree(join(forms, 'archive-1.zip'))),
         { into: `${moved}c/`, rewrite: [{ from: root, to: moved }] },
@@ -115,7 +115,7 @@ describe('A whole state of an earlier version', () => {
       ['M\u0000version', '2'],
       ['R\u0000http://\u0000x/', '{}'],
     ];
-    /** What the version wrote: lines of a part have no line end behind them. */
+    /** As the version wrote it: the last line of a part has no line end. */
     const parts = [entries.slice(0, 2), entries.slice(2)].map((part) =>
       part.map(([key, value]) => JSON.stringify(key.startsWith('GSPO') ? key : [key, value])).join('\n'),
     );

@@ -1,4 +1,4 @@
-/** Graphs through one iterator: in whatever order they are asked for, each has its own keys, and the next one costs no leap. */
+/** Graphs read through one iterator: in any order of requests, each returns its own keys, and the next one needs no seek. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ for (const [index, name] of names.entries()) {
   graphs.set(iri, encodeGraph(iri, quads));
 }
 
-describe('A cursor over graphs', () => {
+describe('Cursor over graphs', () => {
   let folder: string;
   let level: Level;
   before(async () => {
@@ -69,7 +69,7 @@ describe('A cursor over graphs', () => {
     return found;
   };
 
-  it('gives each graph its keys in the order of the store, and leaps once', async () => {
+  it('returns the keys of each graph in the order of the store, with one seek', async () => {
     await opened(async (cursor, leaps) => {
       const inOrder = [...graphs.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
       for (const graph of inOrder) expect(await read(cursor, graph), graph).to.deep.equal(graphs.get(graph));
@@ -77,7 +77,7 @@ describe('A cursor over graphs', () => {
     });
   });
 
-  it('gives each its keys in any order, some twice, and none to those that are not there', async () => {
+  it('returns the keys of each in any order, some twice, and none for nonexistent graphs', async () => {
     await opened(async (cursor) => {
       const asked = [
         ...names,
@@ -101,7 +101,7 @@ describe('A cursor over graphs', () => {
     });
   });
 
-  it('goes on after a graph that was not read to its end', async () => {
+  it('continues after a graph that was not read to its end', async () => {
     await opened(async (cursor) => {
       for await (const keys of cursor.keys(`${root}a/`)) {
         expect(keys.length).to.be.above(0);

@@ -1,4 +1,4 @@
-/** Ranges of IRIs: a container and exactly what lies below it, and their unions. */
+/** Ranges of IRIs: a container and exactly its descendants, and their unions. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -16,7 +16,7 @@ const root = 'http://spec.example/';
 const isIn = ({ from, to }: IriRange, iri: string): boolean => from <= iri && iri < to;
 const isInAny = (ranges: readonly IriRange[], iri: string): boolean => ranges.some((range) => isIn(range, iri));
 
-/** Every character that a path can have, and escapes. */
+/** Every character that is allowed in a path, and escapes. */
 const characters = [..."ABCXYZabcxyz019-._~!$&'()*+,;=:@"];
 const segment = fc
   .array(fc.constantFrom(...characters, '%2F', '%00', '%FF'), { minLength: 1, maxLength: 3 })
@@ -27,7 +27,7 @@ const iris = fc
   .map(([parts, isContainer]) => root + parts.join('/') + (isContainer && parts.length > 0 ? '/' : ''));
 const containers = fc.array(segment, { maxLength: 3 }).map((parts) => root + parts.map((part) => `${part}/`).join(''));
 
-/** What the three ranges are to mean. */
+/** Expected content of the three ranges. */
 const inSubtree = (container: string, iri: string): boolean => iri.startsWith(container);
 
 describe('Ranges of IRIs', () => {
@@ -43,7 +43,7 @@ describe('Ranges of IRIs', () => {
       }
   });
 
-  it('so it is for whatever IRIs', () => {
+  it('a subtree is the same for any IRIs', () => {
     fc.assert(
       fc.property(containers, iris, (container, iri) => {
         expect(isIn(subtree(container), iri)).to.equal(inSubtree(container, iri));
@@ -67,7 +67,7 @@ describe('Ranges of IRIs', () => {
     { maxLength: 8 },
   );
 
-  it('a union has what any of them has, as disjoint ranges in order', () => {
+  it('a union contains the IRIs of all its ranges, as disjoint ranges in order', () => {
     fc.assert(
       fc.property(ranges, fc.array(iris, { maxLength: 20 }), (some, probes) => {
         const union = unionOfRanges(some);
@@ -82,13 +82,13 @@ describe('Ranges of IRIs', () => {
     );
   });
 
-  it('a union of nothing is nothing', () => {
+  it('a union of no ranges is empty', () => {
     expect(unionOfRanges([])).to.deep.equal([]);
     expect(isWholeStorage([], root)).to.equal(false);
     expect(new RangeStream([]).seek('')).to.equal(undefined);
   });
 
-  it('the whole storage is its root and what lies below it, and no less', () => {
+  it('the whole storage is exactly its root and descendants', () => {
     expect(isWholeStorage([subtree(root)], root)).to.equal(true);
     expect(isWholeStorage(unionOfRanges([only(root), below(root)]), root)).to.equal(true);
     expect(isWholeStorage([below(root)], root)).to.equal(false);
@@ -102,7 +102,7 @@ describe('Ranges of IRIs', () => {
     expect(isWholeStorage(hole, root)).to.equal(false);
   });
 
-  it('a storage under a path is not its neighbours', () => {
+  it('a storage under a path does not contain its siblings', () => {
     const storage = 'http://spec.example/pod/';
     for (const iri of [
       'http://spec.example/',
@@ -114,7 +114,7 @@ describe('Ranges of IRIs', () => {
     expect(isWholeStorage([subtree(storage)], root)).to.equal(false);
   });
 
-  it('a stream seeks the first text from a target on that lies in a range', () => {
+  it('a stream seeks the first text in a range at or after a target', () => {
     fc.assert(
       fc.property(ranges, fc.array(iris, { minLength: 1, maxLength: 12 }), (some, probes) => {
         const union = unionOfRanges(some);

@@ -1,4 +1,4 @@
-/** Which orders a quad is put into and removed from, by what the store says of itself. */
+/** Indexes that a quad is added to and removed from, by the state in the store. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
@@ -7,7 +7,7 @@ import { compareKeys } from '../../../../lib/storage/keys/key-order.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/keys/quad-keys.js';
 
 const f = new DataFactory<Quad>();
-// By UTF-16 units, the second name comes before the first; by UTF-8 bytes, after it.
+// In UTF-16 order the second name precedes the first, in UTF-8 order it follows.
 const names = [
   'http://o.example/a',
   'http://o.example/\uff5e',
@@ -18,7 +18,7 @@ const keys = names.map(
   (name) => encodeGraph(name, [f.quad(f.namedNode(name), f.namedNode('urn:p'), f.literal('x'))])[0]!,
 );
 
-/** The keys that are put, and those that are removed. */
+/** Added and removed keys. */
 function written(orders: IndexSet, key: string): readonly string[] {
   const [put, removed]: [string[], string[]] = [[], []];
   orders.put({ put: (each) => put.push(each) }, key);
@@ -28,7 +28,7 @@ function written(orders: IndexSet, key: string): readonly string[] {
 }
 
 describe('storage/orders', () => {
-  it('puts a quad in GSPO alone, or in all orders', () => {
+  it('adds a quad to GSPO only, or to all indexes', () => {
     for (const key of keys) {
       expect(written(IndexSet.one, key)).to.deep.equal([key]);
       expect(written(IndexSet.all, key)).to.deep.equal([key, ...otherKeys(key)]);
@@ -36,20 +36,20 @@ describe('storage/orders', () => {
     expect([IndexSet.one.width, IndexSet.all.width]).to.deep.equal([1, 4]);
   });
 
-  it('puts quads up to a key in all orders, by the order of LevelDB, and those behind it in GSPO alone', () => {
+  it('adds quads up to a key to all indexes, in LevelDB order, and later ones to GSPO only', () => {
     expect([...keys].sort(compareKeys)).to.deep.equal(keys);
     for (const [at, last] of keys.entries())
       for (const [index, key] of keys.entries())
         expect(written(IndexSet.upTo(last), key)).to.deep.equal(index <= at ? [key, ...otherKeys(key)] : [key]);
   });
 
-  it('is read as it was written, and is all where nothing is said', () => {
+  it('is read as written, and means all indexes if absent', () => {
     for (const orders of [IndexSet.one, IndexSet.all]) expect(IndexSet.read(orders.text)).to.equal(orders);
     for (const key of keys) expect(IndexSet.read(IndexSet.upTo(key).text)).to.deep.equal(IndexSet.upTo(key));
     expect(IndexSet.read(undefined)).to.equal(IndexSet.all);
   });
 
-  it('says as quadstore does which indexes can be opened', () => {
+  it('lists the available indexes in the format of quadstore', () => {
     const gspo = ['graph', 'subject', 'predicate', 'object'];
     expect(quadstoreIndexes(IndexSet.one)).to.deep.equal([gspo]);
     expect(quadstoreIndexes(IndexSet.upTo(keys[0]!))).to.deep.equal([gspo]);

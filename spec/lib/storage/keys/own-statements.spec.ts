@@ -1,4 +1,4 @@
-/** What a graph says of its own resource: only that, however much other subjects look like it. */
+/** Statements of a graph about its own resource, never those about similar subjects. */
 import type { Quad, Quad_Object, Quad_Subject } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
@@ -28,11 +28,11 @@ describe('storage/own-statements', () => {
     });
 
   for (const reference of ['?', '?x', '?x#me', '/', '/#me', 'x', '.meta', '%23me', '2#me'])
-    it(`does not tell what is said of <r${reference}>`, async () => {
+    it(`omits statements about <r${reference}>`, async () => {
       expect(await statements(iri, [about(reference)])).to.deep.equal([]);
     });
 
-  it('does not tell what is said of IRIs that the resource begins with, nor of others', async () => {
+  it('omits statements about IRIs that are prefixes of the resource, and others', async () => {
     const others = ['http://spec.example/c/', 'http://spec.example/c', 'urn:x:y', `urn:${iri}`];
     expect(
       await statements(
@@ -43,7 +43,7 @@ describe('storage/own-statements', () => {
   });
 
   for (const label of [iri, `${iri}#me`, '', 'b0', '#me'])
-    it(`does not tell what is said of a blank node with the label "${label}"`, async () => {
+    it(`omits statements about a blank node with the label "${label}"`, async () => {
       expect(await statements(iri, [triple(f.blankNode(label))])).to.deep.equal([]);
     });
 
@@ -60,17 +60,17 @@ describe('storage/own-statements', () => {
     f.blankNode(target),
     f.blankNode('b'),
   ];
-  it('does not tell of literals of any kind and of blank nodes, also not of those that look like an IRI', async () => {
+  it('omits literals of any kind and blank nodes, even if they look like an IRI', async () => {
     for (const object of literals)
       expect(await statements(iri, [triple(f.namedNode(iri), object)]), JSON.stringify(object)).to.deep.equal([]);
   });
 
-  it('tells the IRI among such objects, whatever their keys look like', async () => {
+  it('returns the IRI among such objects, with any keys', async () => {
     const quads = [...literals.map((object) => triple(f.namedNode(iri), object)), about('')];
     expect(await statements(iri, quads)).to.deep.equal([[p, target]]);
   });
 
-  it('tells predicates and objects as they are: not ASCII, long, and the resource itself', async () => {
+  it('returns predicates and objects unchanged: non-ASCII, long, and the resource itself', async () => {
     const long = `http://v.example/${'x'.repeat(65_000)}`;
     const expected = [
       ['http://v.example/é', 'http://v.example/𝄞'],
@@ -81,7 +81,7 @@ describe('storage/own-statements', () => {
     expect(await statements(iri, quads)).to.have.deep.members(expected);
   });
 
-  it('keeps apart a graph and one whose IRI begins like it', async () => {
+  it('distinguishes a graph from one with a longer IRI', async () => {
     for (const graph of [iri, `${iri}2`, `${iri}#`, `${iri}/`])
       for (const subject of [iri, `${iri}2`, `${iri}/`]) {
         const found = await statements(graph, [triple(f.namedNode(subject))]);
@@ -89,12 +89,12 @@ describe('storage/own-statements', () => {
       }
   });
 
-  it('tells of a resource whose IRI is not ASCII, or has characters of the keys', async () => {
+  it('supports a resource whose IRI is not ASCII, or has separator characters', async () => {
     for (const graph of ['http://spec.example/ü𝄞', 'http://spec.example/0000000a', 'http://spec.example/%00'])
       expect(await statements(graph, [triple(f.namedNode(`${graph}#me`))]), graph).to.deep.equal([[p, target]]);
   });
 
-  it('tells of large graphs in blocks, between which others get their turn', async () => {
+  it('reads large graphs in blocks, and yields between them', async () => {
     const quads = Array.from({ length: 12_000 }, (_, i) =>
       triple(f.namedNode(`${iri}#${i}`), f.namedNode(`urn:o:${i}`)),
     );

@@ -1,4 +1,4 @@
-/** The keys of quads: quadstore's own layout, and the faults of quadstore's encoder closed. */
+/** Keys of quads: the layout of quadstore, with fixes for bugs of quadstore's encoder. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -39,7 +39,7 @@ const quads = objects.map((object) => f.quad(n('http://spec.example/s'), n('http
 const show = ({ subject, predicate, object }: Quad): string => JSON.stringify([subject, predicate, object]);
 
 describe('storage/quad-keys', () => {
-  it('encodes every index exactly as quadstore does', async () => {
+  it('encodes every index exactly like quadstore', async () => {
     const backend = new MemoryLevel<string, string>();
     const store = new Quadstore({ backend, dataFactory: f as never, indexes: quadstoreIndexes(IndexSet.all) });
     await store.open();
@@ -64,7 +64,7 @@ describe('storage/quad-keys', () => {
     const extreme = numbers.map((value) =>
       f.quad(number(value).subject, number(value).predicate, number(value).object, n(graph)),
     );
-    // quadstore reads a dateTime without a zone in the zone of the server; ours is UTC everywhere.
+    // quadstore reads a dateTime without zone in the server's zone, our encoder in UTC.
     for (const quad of [...quads, ...extreme].filter(({ object }) => object.value !== '2026-01-01T00:00:00')) {
       await store.clear();
       await store.put(quad as never);
@@ -74,7 +74,7 @@ describe('storage/quad-keys', () => {
     await store.close();
   });
 
-  it('decodes what it encodes, in every index', () => {
+  it('decodes its own encoding, in every index', () => {
     const keys = encodeGraph(graph, quads);
     expect(decodeGraph(keys).map(show).sort()).to.deep.equal(quads.map(show).sort());
     for (const [at, index] of indexNames.slice(1).entries()) {
@@ -106,7 +106,7 @@ describe('storage/quad-keys', () => {
     );
   });
 
-  it('sorts as LevelDB does, by UTF-8 bytes and not by UTF-16 units', () => {
+  it('sorts like LevelDB, by UTF-8 bytes and not by UTF-16 units', () => {
     const keys = ['a\u{1d11e}', 'a\uffee', 'a', 'b', 'a\u00e9'];
     const byBytes = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     expect(sortKeys([...keys])).to.deep.equal(byBytes);
@@ -128,14 +128,14 @@ describe('storage/quad-keys', () => {
     ['a list of languages', { ...f.literal('x'), language: ['en', 'de'] }, 'malformed-body'],
   ];
   for (const [what, object, code] of refused)
-    it(`refuses ${what} instead of storing it wrong`, () => {
+    it(`rejects ${what} instead of storing it wrong`, () => {
       const quad = f.quad(n('http://a/s'), n('http://a/p'), object as Quad['object'], n(graph));
       expect(() => encodeGraph(graph, [quads[0]!, quad]))
         .to.throw(LwsError)
         .with.property('code', code);
     });
 
-  it('has one prefix for a graph and none for a graph whose name begins with it', () => {
+  it('has one prefix for a graph, distinct from graphs with longer names', () => {
     const [key] = encodeGraph(`${graph}2`, [quads[0]!]);
     expect(key!.startsWith(graphPrefix(graph))).to.equal(false);
   });

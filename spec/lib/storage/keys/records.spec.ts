@@ -1,4 +1,4 @@
-/** Where records lie: those of a range of resources, each once. */
+/** Record keys of a range of resources, each once. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { below, type IriRange, only, subtree } from '../../../../lib/storage/keys/iri-ranges.js';
@@ -13,7 +13,7 @@ const iris = fc
 const containers = fc.array(segment, { maxLength: 3 }).map((parts) => root + parts.map((part) => `${part}/`).join(''));
 const isIn = ({ from, to }: IriRange, iri: string): boolean => from <= iri && iri < to;
 
-/** The resources whose records lie there, as often as they are found. */
+/** Resources with records in the range, as often as they are found. */
 const found = (all: readonly string[], range: IriRange): string[] =>
   recordsIn(range).flatMap(({ gte, lt }) =>
     all
@@ -22,8 +22,8 @@ const found = (all: readonly string[], range: IriRange): string[] =>
       .map(iriOfRecordKey),
   );
 
-describe('The records of a range of resources', () => {
-  it('lie in the ranges of keys, each in one, and no others where a container or a resource is the range', () =>
+describe('Records of a range of resources', () => {
+  it('are in exactly one range of keys each, without others if a container or a resource is the range', () =>
     fc.assert(
       fc.property(fc.uniqueArray(iris, { maxLength: 40 }), containers, iris, (all, container, iri) => {
         for (const range of [subtree(container), below(container), only(iri)])

@@ -1,4 +1,4 @@
-/** LevelDB's and quadstore's faults, closed: iterators, read errors, short blocks; on a real LevelDB. */
+/** Fixes for bugs of LevelDB and quadstore: iterators, read errors, short blocks. On a real LevelDB. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { root } from '../../../support/memory-store.js';
 
 const f = new DataFactory<Quad>();
 
-/** Counts the iterators that are open on a level. */
+/** Counts the open iterators of a level. */
 function countIterators(level: Level): { open(): number; made(): number } {
   let [made, closed] = [0, 0];
   for (const method of ['keys', 'iterator'] as const) {
@@ -50,7 +50,7 @@ describe('storage/durable-level', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('stores no empty value, which classic-level would never free, and gives back what was put', async () => {
+  it('stores no empty value, which classic-level would never free, and returns the original value', async () => {
     const keys = ['E\u0000a', 'E\u0000b'];
     await writeBatch(
       level,
@@ -90,7 +90,7 @@ describe('storage/durable-level', () => {
       ],
     );
     for (let i = 0; i < 20_000; i++) {
-      // Past the cache, which would spare the read.
+      // Larger than the cache, which would avoid the read.
       (store as unknown as { graphs: { cache: { clear(): void } } }).graphs.cache.clear();
       expect((await store.graph(iri))!.keys).to.have.length(1);
     }
@@ -98,7 +98,7 @@ describe('storage/durable-level', () => {
     expect(counter.open()).to.equal(0);
   });
 
-  it('closes the iterator when the reader stops early or throws', async () => {
+  it('closes the iterator if the consumer stops early or throws', async () => {
     await level.batch(Array.from({ length: 3000 }, (_, i) => ({ type: 'put', key: `k${i}`, value: '' })));
     const counter = countIterators(level);
     for await (const _ of keyBlocks(level, { gte: 'k', lt: 'l' })) break;
@@ -110,7 +110,7 @@ describe('storage/durable-level', () => {
     expect(counter.open()).to.equal(0);
   });
 
-  it('throws a read error instead of taking it for the end (quadstore gives a truncated array)', async () => {
+  it('throws a read error instead of ending the iteration (quadstore returns a truncated array)', async () => {
     const store = await Store.open(level, folder, root);
     await level.put(`R\u0000${root}\u0000a`, JSON.stringify({ kind: 'rdf', revision: 'r' }));
     const keys = level.keys.bind(level) as (options: object) => { nextv(size: number): Promise<string[]> };
@@ -126,7 +126,7 @@ describe('storage/durable-level', () => {
     expect(message).to.contain('Corruption');
   });
 
-  it('reads on after a short block: only an empty one is the end', async () => {
+  it('continues after a short block: only an empty one is the end', async () => {
     const long = 'x'.repeat(400);
     await level.batch(Array.from({ length: 5000 }, (_, i) => ({ type: 'put', key: `k${i}${long}`, value: '' })));
     const blocks: number[] = [];

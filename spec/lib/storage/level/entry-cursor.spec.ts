@@ -1,4 +1,4 @@
-/** The cursor over entries, on both databases that the house knows: blocks, leaps, neighbours and snapshots. */
+/** Cursor over entries of both databases: blocks, leaps, neighbors and snapshots. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const databases: Readonly<Record<string, (folder: string) => Promise<Level>>> = 
 };
 
 for (const [where, open] of Object.entries(databases))
-  describe(`storage/entry-cursor, ${where}`, () => {
+  describe(`Entry cursor, ${where}`, () => {
     let folder: string;
     let level: Level;
     let snapshot: StoreSnapshot;
@@ -29,7 +29,7 @@ for (const [where, open] of Object.entries(databases))
       folder = mkdtempSync(join(tmpdir(), 'quadpod-cursor-'));
       level = await open(folder);
       await put(...many.map((text) => ['many', text]), ['few', 'a'], ['few', 'c'], ['few', 'e']);
-      // What sorts right before and right after: names that begin like it, and its own parts with nothing below.
+      // Neighbors in sort order: names with the same prefix, and its own parts without descendants.
       await put(['fe', 'z'], ['few!', 'a'], ['few\u0001', 'a'], ['fewer', 'a'], ['many0', 'x'], ['maní', 'x']);
       await put(['deep', 'x', 'a'], ['deep', 'xy', 'b'], ['deep', 'x', 'é'], ['deep', 'y', 'c']);
       snapshot = new StoreSnapshot(level);
@@ -50,13 +50,13 @@ for (const [where, open] of Object.entries(databases))
       return found;
     }
 
-    it('walks over a range and over nothing beside it, in the state of its snapshot', async () => {
+    it('iterates over exactly a range, in the state of its snapshot', async () => {
       expect(await walk(snapshot.cursor('s', 'few'))).to.deep.equal(['a', 'c', 'e']);
       expect(await walk(snapshot.cursor('s', 'deep', 'x'))).to.deep.equal(['a', 'é']);
       expect(await walk(snapshot.cursor('s', 'many'))).to.deep.equal(many);
     });
 
-    it('has nothing in an empty range, however often and for whatever it is asked', async () => {
+    it('is empty for an empty range, for any number and kind of calls', async () => {
       for (const parts of [['empty'], ['nothing'], ['few', 'a'], ['']]) {
         const cursor = snapshot.cursor('s', ...parts);
         for (const target of ['', 'a', '\uffff', 'b']) expect(await cursor.seek(target)).to.equal(undefined);
@@ -64,7 +64,7 @@ for (const [where, open] of Object.entries(databases))
       }
     });
 
-    it('stays at its end, also when it has leapt far behind it', async () => {
+    it('stays at its end, even after a leap far beyond it', async () => {
       for (const target of ['f', 'zzz', '\u{10ffff}', '\u0000\u0000z'.repeat(100)]) {
         const cursor = snapshot.cursor('s', 'few');
         expect(await cursor.seek('')).to.equal('a');
@@ -77,14 +77,14 @@ for (const [where, open] of Object.entries(databases))
       expect(await cursor.seek('j')).to.equal(undefined);
     });
 
-    it('stays where it is for a target that it is at or beyond', async () => {
+    it('does not move for a target at or before its position', async () => {
       const cursor = snapshot.cursor('s', 'few');
       expect(await cursor.seek('b')).to.equal('c');
       for (const target of ['', 'a', 'b', 'c']) expect(await cursor.seek(target), target).to.equal('c');
     });
 
-    it('finds every text around the borders of its blocks, going on, leaping by one and leaping far', async () => {
-      // The first blocks have 64, 128, 256, 512 and then 1000 texts; after a leap they begin with 32.
+    it('finds every text around the limits of its blocks, by next, short and long leaps', async () => {
+      // The first blocks have 64, 128, 256, 512 and then 1000 texts. After a leap they start with 32.
       const borders = [0, 31, 32, 63, 64, 65, 95, 96, 191, 192, 193, 447, 448, 959, 960, 1959, 1960, 2498, 2499];
       for (const start of [0, 1, 63, 64, 65, 1000])
         for (const border of borders.filter((number) => number >= start)) {
@@ -96,14 +96,14 @@ for (const [where, open] of Object.entries(databases))
         }
     });
 
-    it('answers from its block without a promise', async () => {
+    it('returns values of its block without a promise', async () => {
       const cursor = snapshot.cursor('s', 'many');
       await cursor.seek('');
       const answers = [numbered(1), numbered(20), numbered(21)].map((target) => cursor.seek(target));
       expect(answers).to.deep.equal([many[1], many[20], many[21]]);
     });
 
-    it('tells the distinct next parts, and none twice', async () => {
+    it('returns the distinct next parts, each once', async () => {
       const found: string[] = [];
       for await (const part of snapshot.distinct('s', 'deep')) found.push(part);
       expect(found).to.deep.equal(['x', 'xy', 'y']);
@@ -121,8 +121,8 @@ for (const [where, open] of Object.entries(databases))
     });
   });
 
-describe('storage/entry-cursor, a list', () => {
-  it('is a stream as the cursor is', () => {
+describe('Entry cursor over a list', () => {
+  it('behaves like the cursor over a database', () => {
     const list = new ListStream(['a', 'c', 'e']);
     expect(['', 'a', 'b', 'b', 'e', 'f', 'z'].map((target) => list.seek(target))).to.deep.equal([
       'a',

@@ -1,4 +1,4 @@
-/** The log of changes: what was committed after a position, in order, how far back, and by whom it is found again. */
+/** Change log: commits after a position in order, its reach, and lookup by resource. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { MemoryLevel } from 'memory-level';
@@ -36,7 +36,7 @@ const refusal = async (log: ChangeLog, position: number): Promise<unknown> =>
     (error: unknown) => (error as { code?: string }).code,
   );
 
-describe('The log of changes', () => {
+describe('Change log', () => {
   let memory: MemoryStore;
   beforeEach(async () => {
     memory = await memoryStore();
@@ -50,7 +50,7 @@ describe('The log of changes', () => {
       tx.actor = 'did:example:b';
     });
 
-  it('Rule 16.11: has every event of a new storage, as it was told, each with a greater position', async () => {
+  it('Rule 16.11: has every event of a new storage as sent, with increasing positions', async () => {
     await create('a');
     await memory.store.transact((tx) => {
       const [before, after] = [tx.record(`${root}a`)!, { ...tx.record(`${root}a`)!, revision: newRevision() }];
@@ -83,7 +83,7 @@ describe('The log of changes', () => {
       expect(await eventsAfter(memory.store.changes, position)).to.deep.equal(events.slice(at + 1));
   });
 
-  it('Rule 16.11: a transaction of thousands is found from amid it', async () => {
+  it('Rule 16.11: resumes in the middle of a transaction with thousands of events', async () => {
     await memory.store.transact((tx) => {
       tx.putEntry('\u0000any', 'thing');
       for (let at = 0; at < 1_234; at++) tx.announced({ id: `${root}${at}`, types: [], inboxes: [] });
@@ -98,7 +98,7 @@ describe('The log of changes', () => {
     ]);
   });
 
-  it('is checked with the rest of the storage', async () => {
+  it('is included in the check of the storage', async () => {
     for (const name of ['a', 'b', 'c']) await create(name);
     const faults = async (): Promise<string[]> =>
       (await checkStore(memory.store)).faults.filter((fault) => fault.includes('log of changes'));
@@ -114,7 +114,7 @@ describe('The log of changes', () => {
     expect(await faults()).to.deep.equal([`The entry ${positionOfKey(third)} of the log of changes cannot be read.`]);
   });
 
-  it('Rule 16.11: goes on after a restart, where nothing changes by itself', async () => {
+  it('Rule 16.11: continues after a restart, which adds no events', async () => {
     await create('a');
     const { committed } = memory.store.changes;
     await memory.store.close();
@@ -125,11 +125,11 @@ describe('The log of changes', () => {
     expect((await eventsAfter(memory.store.changes, committed)).map(iriOf)).to.deep.equal([`${root}b`]);
   });
 
-  it('Rule 16.11: says when a position lies ahead, and when nobody wrote down what came after it', async () => {
+  it('Rule 16.11: reports a future position, and one after which events are missing', async () => {
     const { changes } = memory.store;
     expect(await refusal(changes, positionBefore(Date.now() + 60_000))).to.equal('gone');
     await memory.store.close();
-    // As a storage is that was restored, or had no log.
+    // State of a restored storage, or of one without a log.
     await memory.level.open();
     await memory.level.clear(allChanges());
     memory = await memory.reopen();
@@ -142,7 +142,7 @@ describe('The log of changes', () => {
     expect((await eventsAfter(restored, mark)).map(iriOf)).to.deep.equal([`${root}a`]);
   });
 
-  it('Rule 16.11: does not hide what an earlier version of the server wrote, which knew of no log', async () => {
+  it('Rule 16.11: reports writes of an earlier version of the server without a log', async () => {
     await create('a');
     const { committed } = memory.store.changes;
     await memory.store.close();
@@ -163,7 +163,7 @@ describe('The log of changes', () => {
     expect((await checkStore(memory.store)).faults.filter((fault) => fault.includes('log'))).to.deep.equal([]);
   });
 
-  describe('with a clock of the spec', () => {
+  describe('with a simulated clock', () => {
     let now: number;
     let level: Level;
     let log: ChangeLog;
@@ -192,7 +192,7 @@ describe('The log of changes', () => {
       return tx.position;
     };
 
-    it('Rule 16.11: keeps a day, and then says that it does not reach back', async () => {
+    it('Rule 16.11: retains one day, then reports that it does not reach back', async () => {
       const first = await write('urn:a');
       now += 23 * 3600_000;
       const second = await write('urn:b');
@@ -216,7 +216,7 @@ describe('The log of changes', () => {
       expect(troubles).to.deep.equal([]);
     });
 
-    it('Rule 16.11: keeps 64 MiB, however quickly they come', async () => {
+    it('Rule 16.11: retains 64 MiB, at any rate of events', async () => {
       const text = 'x'.repeat(1 << 20);
       const positions: number[] = [];
       for (let at = 0; at < 80; at++) {
@@ -229,7 +229,7 @@ describe('The log of changes', () => {
       expect(await refusal(log, positions[80 - kept]!)).to.equal('it reaches');
     });
 
-    it('positions grow while the clock goes back, and what was not stored leaves no gap', async () => {
+    it('has increasing positions if the clock goes back, and no gaps for failed commits', async () => {
       const first = await write('urn:a');
       now -= 3600_000;
       await write('urn:lost', false);
@@ -239,7 +239,7 @@ describe('The log of changes', () => {
       expect(await refusal(log, 0)).to.equal('it reaches');
     });
 
-    it('a mark lies before all that is numbered after it, and tells the time alone', async () => {
+    it('has marks that precede all later positions, and show the time only', async () => {
       await write('urn:a');
       now += 5_000;
       const mark = log.mark();

@@ -1,4 +1,4 @@
-/** What the check finds in keys that earlier builds wrote wrong. */
+/** Problems that the check finds in keys written by earlier builds. */
 
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ const f = new DataFactory<Quad>();
 const iri = `${root}large`;
 const quad = f.quad(f.namedNode('s:'), f.namedNode('p:'), f.literal('x', f.namedNode('http://data.example/type')));
 
-/** The key of a literal whose datatype is a list, as it was written: with the length of the list. */
+/** Incorrect key of a literal whose datatype is a list: with the length of the list. */
 function keyOfList(list: readonly string[]): string {
   const text = String(list);
   const [key] = encodeGraph(iri, [f.quad(quad.subject, quad.predicate, f.literal('x', f.namedNode(text)))]);
@@ -24,7 +24,7 @@ describe('storage/check', () => {
   for (const [what, keys, faults] of [
     ['keys as they are written', encodeGraph(iri, [quad]), 0],
     ['a datatype with the length of a list', [keyOfList(['http://data.example/a', 'http://data.example/b'])], 1],
-    ['a datatype that is no IRI', [encodeGraph(iri, [quad])[0]!.replace('http://data', 'http:// ata')], 1],
+    ['a datatype that is not an IRI', [encodeGraph(iri, [quad])[0]!.replace('http://data', 'http:// ata')], 1],
   ] as const)
     it(`reports ${what} ${faults === 0 ? 'as sound' : 'with the graph that has it'}`, async () => {
       const { store, dispose } = await memoryStore();
@@ -43,7 +43,7 @@ describe('storage/check', () => {
       const found = (await checkStore(store)).faults;
       expect(found).to.have.length(faults);
       for (const fault of found) expect(fault).to.include(iri).and.include('other terms');
-      // Replacing the resource removes what was wrong, in every order.
+      // Replacing the resource removes the incorrect keys in every index.
       await stage(encodeGraph(iri, [quad]));
       expect((await checkStore(store)).faults).to.deep.equal([]);
       await dispose();

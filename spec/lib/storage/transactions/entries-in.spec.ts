@@ -1,10 +1,10 @@
-/** Entries of a range as a transaction sees them: with what earlier transactions have staged and is not on the disk. */
+/** Entries of a range in a transaction, including uncommitted changes of earlier transactions. */
 import { expect } from 'chai';
 import { entryKey, entryRange } from '../../../../lib/storage/keys/records.js';
 import { memoryStore } from '../../../support/memory-store.js';
 
-describe('storage/entries in a range', () => {
-  it('are those that are committed, with what is staged before it and in it', async () => {
+describe('Entries of a range', () => {
+  it('are the committed ones, with those staged before and in the transaction', async () => {
     const { store, dispose } = await memoryStore();
     const key = (name: string): string => entryKey('spec', 'of', name);
     await store.transact((tx) => {
@@ -12,7 +12,7 @@ describe('storage/entries in a range', () => {
       tx.putEntry(entryKey('spec', 'other', 'x'), 'committed');
     });
     const seen: object[] = [];
-    // The first is on its way to the disk when the second runs.
+    // The first is being committed when the second runs.
     await Promise.all([
       store.transact((tx) => {
         tx.deleteEntry(key('a'));

@@ -1,4 +1,4 @@
-/** A store that grows from one order to all, and back: whole in every moment, whatever is written meanwhile, and found damaged where it is. */
+/** A store that grows from one index to all, and back: consistent at all times under concurrent writes, and reported if damaged. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const f = new DataFactory<Quad>();
 const root = 'http://spec.example/';
 const random = (below: number): number => Math.floor(Math.random() * below);
 
-/** Names from beginning to end of the keys' order, and beyond the BMP, where the order of UTF-16 is another. */
+/** Names from the beginning to the end of the key order, and outside of the BMP, where UTF-16 order differs. */
 const nameOf = (at: number): string => `${root}${['a', 'm', '\uff5e', '\u{10000}'][at % 4]}${at}`;
 const graphOf = (iri: string, count: number, mark: number): string[] =>
   encodeGraph(
@@ -27,7 +27,7 @@ const graphOf = (iri: string, count: number, mark: number): string[] =>
     Array.from({ length: count }, (_, i) => f.quad(f.namedNode(iri), f.namedNode(`urn:p${i}`), f.literal(`${mark}`))),
   );
 
-/** Puts an RDF resource into the root; 0 triples: removes it. */
+/** Writes an RDF resource to the root; 0 triples: deletes it. */
 async function put(tx: Transaction, iri: string, count: number, mark = 0): Promise<void> {
   const before = tx.record(iri);
   const parent = tx.record(root)!;
@@ -72,7 +72,7 @@ describe('storage/growth', function () {
   const faults = async (): Promise<readonly string[]> => (await checkStore(store)).faults;
   const indexes = (): number => JSON.parse(readFileSync(join(dataDir, 'quadstore.json'), 'utf8')).indexes.length;
 
-  /** Others write, replace and remove while work is done, and the store is whole in every moment. */
+  /** Writes, replaces and deletes concurrently. The store must be consistent at all times. */
   async function contend(work: Promise<unknown>): Promise<number> {
     let isDone = false;
     let checks = 0;
@@ -107,19 +107,19 @@ describe('storage/growth', function () {
     return checks;
   }
 
-  it('begins with one order', async () => {
+  it('begins with one index', async () => {
     await fill(10);
     expect([store.kept.orders, store.kept.quads, indexes()]).to.deep.equal([IndexSet.one, 400, 1]);
     expect((await store.level.keys({ gte: 'SPOG', lt: 'SPOH' }).all()).length).to.equal(0);
     expect(await faults()).to.deep.equal([]);
   });
 
-  it('grows at once where there is nothing', async () => {
+  it('grows at once if it is empty', async () => {
     await store.reorder(IndexSet.all);
     expect([store.kept.orders, indexes()]).to.deep.equal([IndexSet.all, 4]);
   });
 
-  it('is whole in every moment while it grows under writes, large graphs and removals, and while it goes back', async () => {
+  it('is consistent at all times while it grows or shrinks under writes, large graphs and deletions', async () => {
     await fill(700);
     expect(await contend(store.reorder(IndexSet.all))).to.be.above(0);
     expect([store.kept.orders.text, indexes()]).to.deep.equal(['all', 4]);
@@ -128,7 +128,7 @@ describe('storage/growth', function () {
     expect((await store.level.keys({ gte: 'SPOG', lt: 'SPOH' }).all()).length).to.equal(0);
   });
 
-  it('goes on where it was broken off', async () => {
+  it('resumes an interrupted change', async () => {
     await fill(400);
     for (const wanted of [IndexSet.all, IndexSet.one]) {
       let times = 0;
@@ -144,7 +144,7 @@ describe('storage/growth', function () {
     }
   });
 
-  it('says by its state what is missing and what is too much', async () => {
+  it('reports missing and extra quads of each index', async () => {
     await fill(2);
     const [key] = graphOf(nameOf(0), 1, 0) as [string];
     const other = otherKeys(key)[1];
@@ -169,7 +169,7 @@ describe('storage/growth', function () {
     expect(store.entry(recordKey(root))).to.not.equal(undefined);
   });
 
-  it('refuses a store with a feature that it does not know, by its name', async () => {
+  it('rejects a store with an unknown feature, by its name', async () => {
     await store.level.put(metaKey('features'), 'orders folded-keys');
     await store.close();
     const refusal = await openStore(dataDir, root, {}).catch((error: unknown) => error);

@@ -1,4 +1,4 @@
-/** All quads of the store through quadstore's class: every pattern, nothing left open, no error swallowed, and the plain package too. */
+/** All quads of the store through quadstore's class: every pattern, no open iterators, all errors reported, also in the unmodified package. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,13 +49,13 @@ const show = ({ subject, predicate, object, graph }: Quad): string =>
 describe('storage/quad-reader', () => {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-reader-'));
   let level: Level;
-  /** With the same quads in one order. */
+  /** With the same quads in one index. */
   let lone: Level;
   let open = 0;
   before(async () => {
     level = await openLevel(folder);
     const { iterator } = level;
-    // Counts what is open.
+    // Counts open iterators.
     level.iterator = function counted(this: Level, options: never) {
       const made = iterator.call(this, options) as ReturnType<Level['iterator']>;
       const { close } = made;
@@ -100,7 +100,7 @@ describe('storage/quad-reader', () => {
     return all.sort();
   };
 
-  it('RDF/JS Source: match finds the quads of every pattern, terms of other kinds apart, and leaves nothing open', async () => {
+  it('RDF/JS Source: match finds the quads of every pattern, distinguishes kinds of terms, and leaves nothing open', async () => {
     let some = 0;
     for (const subject of [undefined, n('s1'), f.blankNode('b1'), f.variable('s')])
       for (const predicate of [undefined, n('p0')])
@@ -121,7 +121,7 @@ describe('storage/quad-reader', () => {
     expect(open).to.equal(0);
   });
 
-  it('RDF/JS Source: a stream that is destroyed closes what it has opened', async () => {
+  it('RDF/JS Source: a destroyed stream closes its iterators', async () => {
     const stream = new QuadReader(level).match();
     await new Promise((resolve) => stream.once('data', resolve));
     stream.destroy();
@@ -129,7 +129,7 @@ describe('storage/quad-reader', () => {
     expect(open).to.equal(0);
   });
 
-  it('RDF/JS Source: what cannot be read is an error of the stream, not its end', async () => {
+  it('RDF/JS Source: a read error is an error of the stream, not its end', async () => {
     const broken = new Proxy(level, {
       get(target, name) {
         if (name === 'iterator')
@@ -166,7 +166,7 @@ describe('storage/quad-reader', () => {
     expect(await found()).to.have.length(quads.length);
   });
 
-  it('a stopped server: the plain package opens its folder as quadstore.json says, and finds the quads that the server gave', async () => {
+  it('after a stop: the unmodified package opens the directory as in quadstore.json, and finds the same quads', async () => {
     const server = await startProcess();
     const body =
       '<> a <#T> ; <#n> 1, 2.5, "x"@en, "2026-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .';

@@ -1,11 +1,11 @@
-/** Hidden graphs that are remembered from snapshot to snapshot are those that each snapshot marks. */
+/** Hidden graphs cached between snapshots equal those that each snapshot marks. */
 import { expect } from 'chai';
 import { stagedGraphs, stagedKey } from '../../../../lib/storage/graphs/staged-keys.js';
 import { RememberedStaged } from '../../../../lib/storage/transactions/remembered-staged.js';
 import { memoryStore } from '../../../support/memory-store.js';
 
-describe('Hidden graphs remembered', () => {
-  it('are those of each snapshot, whenever it is taken while graphs are hidden and shown', async () => {
+describe('Cached hidden graphs', () => {
+  it('are those of each snapshot, taken at any time while graphs are hidden and shown', async () => {
     const { store, level, dispose } = await memoryStore();
     const remembered = new RememberedStaged(store);
     const looked: Promise<unknown>[] = [];
@@ -30,7 +30,7 @@ describe('Hidden graphs remembered', () => {
     await dispose();
   });
 
-  it('are not read again while none comes or goes', async () => {
+  it('are not read again without changes', async () => {
     const { store, level, dispose } = await memoryStore();
     const remembered = new RememberedStaged(store);
     await store.transact((tx) => tx.putEntry(stagedKey('http://storage.example/a'), `loading a ${Date.now()}`));

@@ -1,4 +1,4 @@
-/** The store: atomic synced batches, each transaction's own verdict, readers that never see half, blobs that never dangle. */
+/** Store: atomic synced batches, separate results of transactions, consistent reads, and blobs that always have a resource. */
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const graphOf = (iri: string, count: number, mark = 'x'): string[] =>
     ),
   );
 
-/** Puts an RDF resource into the root, as the operations on resources do. */
+/** Writes an RDF resource to the root like the operations on resources. */
 async function put(tx: Transaction, name: string, keys: readonly string[]): Promise<ResourceRecord> {
   const iri = root + name;
   const before = tx.record(iri);
@@ -42,7 +42,7 @@ async function rejection(promise: Promise<unknown>): Promise<LwsError> {
   } catch (error) {
     return error as LwsError;
   }
-  throw new Error('It was not refused.');
+  throw new Error('It was not rejected.');
 }
 
 describe('storage/store', () => {
@@ -56,7 +56,7 @@ describe('storage/store', () => {
     await memory.dispose();
   });
 
-  it('writes a transaction whole, or not at all when its work throws', async () => {
+  it('writes a transaction completely, or not at all if its work throws', async () => {
     const { store } = memory;
     await store.transact((tx) => put(tx, 'a', graphOf(`${root}a`, 5)));
     const error = await rejection(
@@ -70,7 +70,7 @@ describe('storage/store', () => {
     expect((await store.graph(`${root}a`))!.keys).to.have.length(5);
   });
 
-  it('reads nothing of a small graph back that was written last, until much more was written', async () => {
+  it('reads no recently written small graph back until much more was written', async () => {
     const { store, level } = memory;
     let reads = 0;
     const keys = level.keys.bind(level) as (...given: unknown[]) => unknown;
@@ -87,13 +87,13 @@ describe('storage/store', () => {
     expect(await read('a')).to.equal(0);
     await store.transact((tx) => put(tx, 'a', graphOf(`${root}a`, 5, 'y')));
     expect(await read('a')).to.equal(0);
-    // However long the keys are: those of all graphs together have a bound.
+    // With keys of any length: all graphs together have a limit.
     for (let i = 0; i < 40; i++)
       await store.transact((tx) => put(tx, `long${i}`, graphOf(`${root}long${i}`, 5, `${i}`.repeat(30_000))));
     expect([await read('long39'), await read('a')]).to.deep.equal([0, 1]);
   });
 
-  it('lets each of many concurrent transactions see the one before it, and groups their batches', async () => {
+  it('shows each of many concurrent transactions the previous one, and groups their batches', async () => {
     const { store, level } = memory;
     let batches = 0;
     level.on('write', () => batches++);
@@ -117,7 +117,7 @@ describe('storage/store', () => {
     expect(batches).to.be.below(50);
   });
 
-  it('keeps the verdict of each transaction of a group: compare-and-swap lets one of fifty through', async () => {
+  it('has a separate result for each transaction of a group: compare-and-swap accepts one of fifty', async () => {
     const { store } = memory;
     const { revision } = await store.transact((tx) => put(tx, 'c', graphOf(`${root}c`, 1)));
     const results = await Promise.allSettled(
@@ -149,7 +149,7 @@ describe('storage/store', () => {
     expect(options).to.deep.equal([{ sync: true }]);
   });
 
-  it('deletes a graph in one batch with its record (quadstore: one batch a quad)', async () => {
+  it('deletes a graph in one batch with its record (quadstore: one batch per quad)', async () => {
     const { store, level } = memory;
     const record = await store.transact((tx) => put(tx, 'd', graphOf(`${root}d`, 50)));
     let batches = 0;
@@ -173,7 +173,7 @@ describe('storage/store', () => {
     expect([changed.added.length, changed.removed.length]).to.deep.equal([1, 1]);
   });
 
-  it('counts with each batch the bytes of what is in it, though more is staged already', async () => {
+  it('counts the bytes of each batch without those staged for later ones', async () => {
     const { store } = memory;
     const counted: string[] = [];
     let staged = 0;
@@ -198,7 +198,7 @@ describe('storage/store', () => {
     expect(store.bytes).to.equal(21);
   });
 
-  it('answers a batch that fails with storage-full, keeps what was acknowledged, and writes nothing behind it', async () => {
+  it('returns storage-full for a failed batch, keeps acknowledged writes, and writes nothing after it', async () => {
     const { store, level } = memory;
     await store.transact((tx) => put(tx, 'f', graphOf(`${root}f`, 3)));
     const batch = level.batch.bind(level);
@@ -216,7 +216,7 @@ describe('storage/store', () => {
     expect(memory.store.record(`${root}g`)).to.equal(undefined);
   });
 
-  it('removes the blob of a replaced resource, and only after the commit', async () => {
+  it('removes the blob of a replaced resource after the commit', async () => {
     const { store, folder } = memory;
     const upload = async (text: string): Promise<string> => {
       const blob = await store.blobs.create();
@@ -244,7 +244,7 @@ describe('storage/store', () => {
     expect((await store.blobs.bytes(blobFacts(store.record(`${root}j`)!))).toString()).to.equal('second');
   });
 
-  it('refuses to open for another storage IRI', async () => {
+  it('rejects another storage IRI', async () => {
     const { Store } = await import('../../../../lib/storage/transactions/store.js');
     const error = await rejection(Store.open(memory.level, memory.folder, 'http://other.example/'));
     expect(error.message).to.contain('http://other.example/').and.to.contain('lws.base-uri');

@@ -169,7 +169,9 @@ for (const path of pathsOf('The console, searching by type')) {
 
     it('says that the search is off, and answers all the same', async () => {
       await console.go(page, 'search');
-      await page.locator('main .empty >> text=does not offer search by type (lws.search-index.enabled is off)').waitFor();
+      await page
+        .locator('main .empty >> text=does not offer search by type (lws.search-index.enabled is off)')
+        .waitFor();
       expect(await page.locator('main input').count()).to.equal(0);
       await expectAccessible(page);
       await console.go(page, 'ask');

@@ -132,7 +132,10 @@ describe('A start that cannot work', function () {
     writeFileSync(join(text, 'owner.key'), 'nonsense');
     mkdirSync(join(directory, 'owner.key'), { recursive: true });
     for (const dataDir of [text, directory])
-      expectRefusal(await runProcess([], { dataDir, environment: closed }), /owner\.key does not contain a private key/);
+      expectRefusal(
+        await runProcess([], { dataDir, environment: closed }),
+        /owner\.key does not contain a private key/,
+      );
   });
 
   describe('the disk is read-only (skipped where no tmpfs can be mounted)', () => {

@@ -4,35 +4,32 @@ import { createGunzip } from 'node:zlib';
 import { TransferError } from './member.js';
 
 export interface ByteSource {
-  /** The name, for messages and for its extension: `dump.nq.gz`. */
+  /** The file name, for messages and for its extension: `dump.nq.gz`. */
   readonly name: string;
-  /** Bytes, where it is known. */
+  /** The size in bytes, if known. */
   readonly size?: number;
-  /** The media type, if the caller has given one; it takes precedence over the extension. */
+  /** The media type given by the caller, if any; it takes precedence over the extension. */
   readonly mediaType?: string;
-  /** The bytes; a source may be opened again. */
+  /** Returns the bytes; a source can be opened again. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** A file of this machine. */
+/** A file on this machine. */
 export interface FileSource extends ByteSource {
   readonly path: string;
   readonly isGzip: boolean;
 }
 
-/** A piece of a source, with the number of bytes of the source that were read so far. */
+/** A piece of a source, with the number of bytes of the source read so far. */
 export interface FilePiece {
   readonly bytes: Buffer;
   readonly read: number;
 }
 
-/** A gzip whose text is more than `maxRatio` times longer, and longer than `short`, is refused as a decompression bomb. */
+/** Limits against decompression bombs: a gzip file is rejected if its text is more than `maxRatio` times longer and longer than `short`. */
 const [maxRatio, short] = [1_000, 1 << 20];
 
-/**
- * The text of a source, as bytes.
- * @throws TransferError for what cannot be inflated, or becomes too long by that
- */
+/** Yields the text of a source, as bytes. @throws TransferError if decompression fails or the text exceeds the limits */
 export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerator<FilePiece> {
   if (!isGzip) {
     let read = 0;
@@ -50,7 +47,7 @@ export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerat
     },
   });
   const inflate = createGunzip({ chunkSize: 128 << 10 });
-  // Errors go to the reader of `inflated`.
+  // Errors are passed to the reader of `inflated`.
   const inflated: Readable = pipeline(source.open(), counted, inflate, () => {});
   try {
     for await (const bytes of inflated as AsyncIterable<Buffer>) {
@@ -65,7 +62,7 @@ export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerat
   }
 }
 
-/** The first bytes, and all pieces with them. */
+/** Returns the first bytes, and all pieces including them. */
 export async function withStart(
   pieces: AsyncGenerator<FilePiece>,
 ): Promise<readonly [start: Uint8Array, pieces: AsyncIterable<FilePiece>]> {

@@ -1,4 +1,4 @@
-/** Makes the terms for parsers: IRIs rewritten for the target, and blank nodes with labels that are unique to the document. */
+/** Makes terms for parsers, with IRIs rewritten for the target and blank node labels unique to the document. */
 import { createHash } from 'node:crypto';
 import type { BlankNode, NamedNode, Quad, Quad_Graph, Quad_Subject } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -6,19 +6,19 @@ import { assertIriLength, Expansion } from '../rdf/bounds.js';
 import { IriRewriting, type Rewrite } from '../storage/keys/iri-rewriting.js';
 
 /**
- * Labels that the storage has made stay, so that export, import and export give the same bytes. All others get a prefix of the
- * document: `_:b0` in two documents are two nodes, and `_:b0` in two parts of one graph is one node.
+ * Labels made by the storage are kept, so that export, import and export produce the same bytes. All others get a prefix of the
+ * document: `_:b0` in two documents is two nodes, and `_:b0` in two parts of one graph is one node.
  */
 export class DocumentFactory extends DataFactory<Quad> {
   private readonly rewriting: IriRewriting | undefined;
-  /** The prefix for blank nodes that have no label in the document. */
+  /** The prefix for blank nodes without a label in the document. */
   private readonly unlabelled: string;
   private count = 0;
   private expansion: Expansion | undefined;
   private subject: { readonly from: Quad_Subject; readonly to: Quad_Subject } | undefined;
   private graph: { readonly from: Quad_Graph; readonly to: Quad_Graph } | undefined;
 
-  /** @param document 24 hexadecimal digits that no other document has, see `documentKey` */
+  /** @param document 24 hexadecimal digits unique to the document, see `documentKey` */
   constructor(
     rewrites: readonly Rewrite[],
     private readonly document: string,
@@ -28,7 +28,11 @@ export class DocumentFactory extends DataFactory<Quad> {
     this.unlabelled = [...document].reverse().join('');
   }
 
-  /** Bounds the terms by their text: with prefixes and a base, a short text can have many long terms. @param length bytes of the text */
+  /**
+   * Limits the total length of the terms by the length of the text: with prefixes and a base, a short text can have many long
+   * terms.
+   * @param length bytes of the text
+   */
   expectTermsOf(length: number): void {
     this.expansion = new Expansion(length, { triples: Number.POSITIVE_INFINITY });
   }
@@ -45,24 +49,25 @@ export class DocumentFactory extends DataFactory<Quad> {
   }
 
   /**
-   * Makes a quad with rewritten IRIs. Only here: parsers also make terms of prefixes, which must not be rewritten.
-   * @throws LwsError `too-large` where the terms are much longer than their text
+   * Makes a quad with rewritten IRIs. Rewriting is done only here: parsers also make terms of prefixes, which must not be
+   * rewritten.
+   * @throws LwsError `too-large` if the terms are much longer than their text
    */
   override quad(...[subject, predicate, object, graph]: Parameters<DataFactory<Quad>['quad']>): Quad {
     this.expansion?.add({ subject, predicate, object });
     const { rewriting } = this;
     if (!rewriting) return super.quad(subject, predicate, object, graph);
-    // Successive quads share subject and graph: their rewritten terms are kept.
+    // Successive quads usually share subject and graph: their rewritten terms are cached.
     if (this.subject?.from !== subject) this.subject = { from: subject, to: rewriting.term(subject) };
     if (graph && this.graph?.from !== graph) this.graph = { from: graph, to: rewriting.term(graph) };
     return super.quad(this.subject.to, rewriting.term(predicate), rewriting.term(object), graph && this.graph?.to);
   }
 }
 
-/** Whether a label has the form that the storage gives new blank nodes (`freshLabels`) and imported ones. */
+/** Returns true if a label has the form that the storage gives to new (`freshLabels`) and imported blank nodes. */
 const isStored = (label: string): boolean => /^b[0-9a-f]{24}x/.test(label);
 
-/** A key that no other document has, for labels of blank nodes. The same text imported into the same place gets the same key. */
+/** Returns a key for the blank node labels of a document. The same text imported to the same location gets the same key. */
 export function documentKey(start: Uint8Array, ...place: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(place));
   return hash.update(start).digest('hex').slice(0, 24);

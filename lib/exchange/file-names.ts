@@ -1,30 +1,31 @@
-/** Turns names of files into segments of IRIs and back, and says which files are no content. Pure. */
+/** Converts file names to IRI segments and back, and recognizes files without content of the user. Pure. */
 
-/** A name of a file as a segment of an IRI: everything but what RFC 3986 has as `pchar` is percent-encoded. */
+/** Returns the IRI segment for a file name: everything except `pchar` (RFC 3986 3.3) is percent-encoded. */
 export const segmentOf = (name: string): string =>
   encodeURIComponent(name).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
 
 /**
- * The name of the file for a segment of an IRI: decoded where that can be undone, and else as it is. No two segments have the same.
+ * Returns the file name for an IRI segment: decoded if the encoding is reversible, otherwise unchanged. Distinct segments have
+ * distinct names.
  */
 export function nameOfSegment(segment: string): string {
   try {
     const name = decodeURIComponent(segment);
     return segmentOf(name) === segment && !/[%\\/]/.test(name) ? name : segment;
   } catch {
-    // The percent-encoded bytes are no UTF-8: the segment stays as it is.
+    // The percent-encoded bytes are not UTF-8: the segment is kept.
     return segment;
   }
 }
 
 const clutter: ReadonlySet<string> = new Set('.ds_store thumbs.db desktop.ini __macosx .git .svn .hg'.split(' '));
 
-/** Whether a file is one that systems and programs leave in folders: `.DS_Store`, `__MACOSX/`, folders of version control. */
+/** Returns true for files that operating systems and programs create in directories: `.DS_Store`, `__MACOSX/`, version control directories. */
 export const isClutter = (path: string): boolean =>
   path.split('/').some((name) => name.startsWith('._') || clutter.has(name.toLowerCase()));
 
-/** Whether the storage reserves a name for auxiliary resources (access list, linkset). */
+/** Returns true if the storage reserves the name for auxiliary resources (access list, linkset). */
 export const isAuxiliary = (path: string): boolean => /\.(?:acl|meta)\/?$/i.test(path);
 
-/** The last segment, without a slash. */
+/** Returns the last segment, without a slash. */
 export const lastSegment = (path: string): string => path.replace(/\/$/, '').replace(/^.*\//s, '');

@@ -1,20 +1,20 @@
-/** Trees of files, in a folder or in a ZIP. */
+/** Trees of files, in a directory or a ZIP. */
 import { isObject } from '../json/exact-json.js';
 import { parseJson } from '../json/json.js';
 import { type MemberOptions, type MemberReader, type ReadStep, SyntaxFault, TransferError } from './member.js';
 
 export interface TreeFile {
-  /** The names of the folders and the file, not percent-encoded, with slashes between them: `a/b c.ttl`. Folders end with a slash. */
+  /** The path, not percent-encoded: `a/b c.ttl`. Directories end with a slash. */
   readonly path: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Milliseconds since the epoch. */
+  /** Modification time in milliseconds since the epoch. */
   readonly modified?: number;
-  /** The content; a file may be opened again. */
+  /** Returns the content; a file can be opened again. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** An entry of a tree that cannot be read safely: a symbolic link, a name with `..`, a device. */
+/** An entry of a tree that is not safe to read: a symbolic link, a name with `..`, a device. */
 export interface RefusedFile {
   readonly path: string;
   /** The reason, as a sentence. */
@@ -22,21 +22,18 @@ export interface RefusedFile {
 }
 
 export interface FileTree {
-  /** Bytes of all files. */
+  /** Total size of all files in bytes. */
   readonly total: number;
-  /**
-   * All files and folders, a folder before what is in it, in an order that is the same each time.
-   * @param after continue after this path
-   */
+  /** Yields all files and directories, a directory before its content, in a stable order. @param after continue after this path */
   files(after?: string): AsyncIterable<TreeFile | RefusedFile>;
-  /** The file with exactly this path. */
+  /** Returns the file with exactly this path. */
   file(path: string): Promise<TreeFile | undefined>;
   close(): Promise<void>;
 }
 
-/** The target of files: a folder, or a ZIP that is sent. */
+/** The target of files: a directory, or a ZIP in a response. */
 export interface TreeSink {
-  /** Adds a file. Returns when the next one may be added (backpressure). @param path as in `TreeFile` */
+  /** Adds a file. Returns when the next one may be added (backpressure). @param path see `TreeFile` */
   add(path: string, content: Uint8Array | AsyncIterable<Uint8Array>, facts?: { modified?: number }): Promise<void>;
   end(): Promise<void>;
 }
@@ -45,14 +42,15 @@ export interface TreeSink {
 type Opened = Pick<TreeFile, 'path' | 'open'> & { readonly size?: number };
 
 /**
- * The bytes of a file.
- * @param most bytes; @param hint what to do about more
- * @throws SyntaxFault when it has more
+ * Returns the bytes of a file.
+ * @param most maximum size in bytes
+ * @param hint advice for the error message
+ * @throws SyntaxFault if the file is larger
  */
 export async function bytesOfFile(file: Opened, most: number, hint = ''): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = file.size ?? 0;
-  // The bytes are counted too: a file may grow while it is read, or have no length.
+  // The bytes are counted as well: a file may grow while it is read, or have no length.
   if (length <= most) {
     length = 0;
     for await (const chunk of file.open()) {
@@ -65,7 +63,7 @@ export async function bytesOfFile(file: Opened, most: number, hint = ''): Promis
   throw new SyntaxFault(`${file.path} has more than the ${most} bytes that it may have.${hint}`);
 }
 
-/** The object in a file of JSON. @param fault what is told of other JSON; @throws TransferError for anything else */
+/** Parses a file as a JSON object. @param fault error message for other JSON @throws TransferError for anything else */
 export async function objectOfFile(
   file: Opened,
   most: number,
@@ -81,14 +79,14 @@ export async function objectOfFile(
   throw new TransferError(`${file.path}: ${fault}`);
 }
 
-/** A file that must be there. @throws TransferError */
+/** Returns a file that must exist. @throws TransferError */
 export async function requiredFile(tree: FileTree, path: string, why: string): Promise<TreeFile> {
   const file = await tree.file(path);
   if (file === undefined) throw new TransferError(`There is no ${path}: ${why}.`);
   return file;
 }
 
-/** Makes the reader of a tree from a function that gives its steps. */
+/** Makes a reader for trees from a generator of read steps. */
 export const treeReader =
   <Tools = void>(read: (tree: FileTree, options: MemberOptions, tools: Tools) => AsyncIterable<ReadStep>) =>
   (tree: FileTree, tools: Tools): MemberReader => ({

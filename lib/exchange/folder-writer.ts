@@ -7,19 +7,19 @@ import { mediaTypeOf, rdfTypeOf } from './media-types.js';
 import type { BytesMember, GraphMember, Member, ResourceMember, Writer } from './member.js';
 import { TurtleFiles } from './text-files.js';
 
-/** IRIs are relative to the resource where possible. ACLs, owners and the state of components are not written. */
+/** IRIs are relative to the resource if possible. ACLs, owners and the state of components are not written. */
 export class FolderWriter implements Writer {
   private readonly index = new Map<string, FileFacts>();
-  /** Paths of files that differ from those of their resources: no other file may get one of them. */
+  /** Paths of files that differ from those of their resources: they must stay unique. */
   private readonly taken = new Set([indexName]);
-  /** Folders whose names differ from those of their containers. */
+  /** Directories whose names differ from those of their containers. */
   private readonly folders = new Map<string, string>();
   private readonly graphs: TurtleFiles;
   /** The file of the last graph, and its links. */
   private graphFile = '';
   private graphLinks: ClientLinks | undefined;
 
-  /** @param of the IRI of the container that is exported */
+  /** @param of the IRI of the exported container */
   constructor(
     private readonly sink: TreeSink,
     of: string,
@@ -59,7 +59,7 @@ export class FolderWriter implements Writer {
     this.graphLinks = undefined;
   }
 
-  /** Returns the path of a member's file. Adds facts to the index that the name does not tell. */
+  /** Returns the path of a member's file. Adds the facts that the name does not express to the index. */
   private fileOf(member: ResourceMember, named: (name: string) => string): string {
     const segment = lastSegment(member.path);
     const slash = member.kind === 'container' ? '/' : '';
@@ -75,7 +75,7 @@ export class FolderWriter implements Writer {
     return file + slash;
   }
 
-  /** Returns a free path. Members come in the order of their names: a later member with this name gets another path itself. */
+  /** Returns an unused path. Members are sorted by name: a later member with this name gets another path itself. */
   private freePath(path: string): string {
     if (!this.taken.has(path)) return path;
     const [, start, extension] = /^(.*?)(\.[^./]*)?$/s.exec(path)!;
@@ -85,7 +85,7 @@ export class FolderWriter implements Writer {
     }
   }
 
-  /** Returns the folder of a container. */
+  /** Returns the directory of a container. */
   private folderOf(path: string): string {
     if (path === '') return '';
     const known = this.folders.get(path);

@@ -1,6 +1,6 @@
 /**
- * Reads the files of a folder or a ZIP as resources of the same names: RDF by its extension, and everything else as bytes. A file with
- * several graphs becomes a container of that name, with a resource for each; the name of the graph is kept as a link.
+ * Reads the files of a directory or a ZIP as resources of the same names: RDF by extension, everything else as bytes. A file with
+ * several graphs becomes a container of that name, with one resource per graph; the graph name is kept as a link.
  */
 import { LwsError } from '../errors.js';
 import { isObject } from '../json/exact-json.js';
@@ -24,9 +24,10 @@ import {
 import { type RdfPart, rdfParts } from './rdf-files.js';
 
 /**
- * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.
- * Cursors hold the path of the last file, and the parts of it that are known.
- * @param parserOf for a single file that the caller chose: pages are read for the RDF in them, and those without any are stored as bytes
+ * Reads a tree of files. An invalid RDF file is skipped, unless some of its parts were already imported: then reading ends.
+ * Cursors hold the path of the last file and the number of its parts read.
+ * @param parserOf for a single file chosen by the caller: the RDF in HTML pages is read, and pages without RDF are stored as
+ * bytes
  */
 export const folderReader = (tree: FileTree, parserOf?: ParserOf): MemberReader =>
   treeReader((own, options) => new FolderReading(own, options, parserOf).steps())(tree);
@@ -37,7 +38,7 @@ class FolderReading {
   private index: FolderIndex = new Map();
   private bytes = 0;
   private clutter = 0;
-  /** The folder of the last path, and the path of its container. */
+  /** The directory of the last path, and the path of its container. */
   private last: readonly [folder: string, path: string] = ['', ''];
   private readonly rewriting: IriRewriting;
 
@@ -88,7 +89,7 @@ class FolderReading {
     else yield* this.fileSteps(file);
   }
 
-  /** @param known the parts of it that are known, as `rdfParts` has it */
+  /** @param known the parts read so far, see `rdfParts` */
   private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
     const facts = this.index.get(file.path);
     const mediaType = facts?.type ?? mediaTypeOf(file.path);
@@ -132,7 +133,7 @@ class FolderReading {
     return { kind: 'container', ...this.common(path, source) };
   }
 
-  /** The properties that all members have. @throws TransferError where the index has invalid links */
+  /** Returns the properties common to all members. @throws TransferError if the index has invalid links */
   private common(path: string, source: string): Pick<ContainerMember, 'path' | 'source' | 'links'> {
     const resource = this.resourceOf(path);
     const links = this.index.get(path)?.links;
@@ -146,7 +147,7 @@ class FolderReading {
     }
   }
 
-  /** The path of the resource that a file or folder is. */
+  /** Returns the resource path of a file or directory. */
   private resourceOf(path: string): string {
     if (path === '') return '';
     const name = lastSegment(path);
@@ -165,7 +166,7 @@ class FolderReading {
   }
 }
 
-/** A graph of a file, or a part of one. */
+/** Makes a member from a graph of a file, or from a part of one. */
 function graphMember(common: Omit<GraphMember, 'kind' | 'quads' | 'prefixes'>, part: RdfPart): GraphMember {
   const { quads, prefixes, isOpen, place } = part;
   const { name, oldNames = [] } = place ?? {};
@@ -181,10 +182,11 @@ function graphMember(common: Omit<GraphMember, 'kind' | 'quads' | 'prefixes'>, p
 }
 
 /*
- * The index of a folder, `.quadpod.json` at its top: facts about resources that the names of files do not tell. A file needs an
- * entry only where its name does not tell all of them.
+ * The index of a directory, `.quadpod.json` at its top: facts about resources that file names do not express. Only files with
+ * such facts need an entry.
  *
- *     { "quadpod": 1, "files": { "notes/a.ttl": { "name": "notes/a", "links": { … } }, "x.ttl": { "type": "text/plain", "bytes": true } } }
+ * { "quadpod": 1, "files": { "notes/a.ttl": { "name": "notes/a", "links": { … } }, "x.ttl": { "type": "text/plain", "bytes": true
+ * } } }
  */
 
 export const indexName = '.quadpod.json';
@@ -192,20 +194,20 @@ export const indexName = '.quadpod.json';
 /** Maximum size of an index, in bytes. */
 const longestIndex = 256 << 20;
 
-/** The entry of a file, or of a folder, whose path ends with a slash; the empty path is the top folder. */
+/** The entry of a file or directory. Paths of directories end with a slash; the empty path is the top directory. */
 export interface FileFacts {
-  /** The last segment of the resource's IRI, without a slash, where it is not the name of the file. */
+  /** The last segment of the resource IRI, without a slash, if it differs from the file name. */
   readonly name?: string;
   /** The media type, with its parameters. */
   readonly type?: string;
-  /** The file is stored as bytes, although its media type is one of RDF. */
+  /** The file is stored as bytes despite its RDF media type. */
   readonly bytes?: true;
   readonly links?: ClientLinks;
 }
 
 type FolderIndex = ReadonlyMap<string, FileFacts>;
 
-/** The index of a tree, empty where it has none. @throws TransferError for one that cannot be read */
+/** Reads the index of a tree; without one, the index is empty. @throws TransferError if it is invalid */
 async function readIndex(tree: FileTree): Promise<FolderIndex> {
   const file = await tree.file(indexName);
   if (!file) return new Map();

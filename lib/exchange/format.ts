@@ -1,4 +1,4 @@
-/** The interface of an exchange format. It reads and writes members, and does not know the storage. */
+/** The interface of an exchange format. A format reads and writes members and does not know the storage. */
 import type { Writable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import type { Rewrite } from '../storage/keys/iri-rewriting.js';
@@ -9,7 +9,7 @@ import type { GraphMember, MemberReader, ResourceMember, Writer } from './member
 /** Links of a resource: the members of its link context object (RFC 9264 4.2) that clients manage. */
 export type Links = NonNullable<ResourceMember['links']>;
 
-/** One part of the graphs of a file: at most some ten thousand triples. */
+/** A part of the graphs of a file: at most about ten thousand triples. */
 export interface FilePart extends Pick<GraphMember, 'quads' | 'prefixes'> {
   /** The file has further parts. */
   readonly hasMore: boolean;
@@ -71,11 +71,11 @@ export interface WriteTools extends FormatTools {
 }
 
 export interface WriteOptions {
-  /** The IRI of the container that is exported, with a slash at its end. */
+  /** The IRI of the exported container, with a trailing slash. */
   readonly of: string;
   /** The IRI of the storage. */
   readonly storage: string;
-  /** The output is compressed by gzip; only for a format that is a single text. */
+  /** The output is compressed with gzip; only for single-text formats. */
   readonly isGzip: boolean;
 }
 
@@ -84,35 +84,35 @@ export interface Document {
   readonly bytes: Uint8Array;
   /** The media type, without parameters. */
   readonly type: string;
-  /** What relative references resolve against. */
+  /** The base IRI of relative references. */
   readonly base: string;
 }
 
-/** @throws TransferError whose message says why it cannot be read */
+/** @throws TransferError with the reason in its message */
 export type ParseDocument = (document: Document) => Promise<Pick<GraphMember, 'quads' | 'prefixes'>>;
 
 export interface Format {
   /** A description for messages: `the data folder of a Community Solid Server`. */
   readonly about: string;
-  /** The media type when it is sent; absent: it can only be written to a folder. */
+  /** The media type in responses; absent: it can only be written to a directory. */
   readonly mediaType?: string;
-  /** For a format that is a single text: the extensions of its file, before an optional `.gz`. Written files have the first. */
+  /** For single-text formats: the file extensions, before an optional `.gz`. Written files have the first. */
   readonly endings?: readonly string[];
-  /** Whether a folder or a ZIP is certainly of this format. */
+  /** Returns true if a directory or a ZIP is certainly of this format. */
   fits?(tree: FileTree): Promise<boolean>;
-  /** Reads a folder or a ZIP. */
+  /** Reads a directory or a ZIP. */
   read?(tree: FileTree, tools: FormatTools): MemberReader;
-  /** Reads a single file. @param parserOf of other formats, see `documents` */
+  /** Reads a single file. @param parserOf parsers of other formats, see `documents` */
   readFile?(file: FileSource, parserOf: (type: string) => ParseDocument | undefined): Promise<MemberReader>;
-  /** Writes files into a folder, or a ZIP that is sent. */
+  /** Writes files to a directory, or to a ZIP in a response. */
   write?(sink: TreeSink, options: WriteOptions, tools: WriteTools): Writer;
-  /** Writes a single text, and ends the stream. */
+  /** Writes a single text and ends the stream. */
   writeText?(out: Writable, options: WriteOptions): Writer;
-  /** Types of documents that are read as RDF when a single one is imported. */
+  /** Types of documents that are read as RDF when a single file is imported. */
   readonly documents?: { readonly types: readonly string[]; readonly parse: ParseDocument };
 }
 
-/** The exports of a module whose URL a component provides: formats by their names for `--format`. */
+/** The exports of a format module, loaded from a component's URL: formats by their names for `--format`. */
 export interface FormatModule {
   readonly formats: Readonly<Record<string, Format>>;
 }

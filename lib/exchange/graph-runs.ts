@@ -1,19 +1,17 @@
-/**
- * Joins successive quads of one graph into a part of a resource. Quads of graphs that cannot be resources are left out and counted.
- */
+/** Joins successive quads of a graph into a part of a resource. Quads of graphs that cannot be resources are skipped and counted. */
 import type { Quad, Term } from '@rdfjs/types';
 import type { GraphMember, LeftOut } from './member.js';
 
-/** The most triples of a part, and bytes of the text that they come from (or characters of their terms). */
+/** Maximum number of triples in a part, and maximum length of their text in bytes (or of their terms in characters). */
 const [maxQuads, maxSize] = [10_000, 8 << 20];
 
-/** The most graphs and origins that the report names one by one. */
+/** Maximum number of graphs and origins listed individually in the report. */
 const maxNamed = 100;
 
-/** Triples that are left out for one reason: how many, and the place of the first. */
+/** Triples skipped for one reason: their number, and the position of the first. */
 type Count = [triples: number, source: string];
 
-/** Counts of the triples left out so far, by reason; they fit into a cursor. */
+/** Counts of skipped triples by reason; small enough for a cursor. */
 export class LeftOuts {
   private readonly counts: Map<string, Count>;
   private text: string | undefined;
@@ -34,7 +32,7 @@ export class LeftOuts {
     return this.text;
   }
 
-  /** One for each reason. */
+  /** Returns one entry per reason. */
   members(into: string): LeftOut[] {
     return [...this.counts].map(([reason, [count, source]]) => ({
       kind: 'left-out',
@@ -44,7 +42,10 @@ export class LeftOuts {
   }
 }
 
-/** A reason is a letter for its kind, and the graph or its origin; after `maxNamed` of these, the rest is counted under an empty name. */
+/**
+ * A reason is a letter for its kind, followed by the graph or its origin; after `maxNamed` of these, the others are counted under
+ * an empty name.
+ */
 const [noGraph, blankGraph, container, noPath, outside] = ['d:', 'b:', 'c:', 'f:', 'o:'] as const;
 
 function sentence(reason: string, triples: string, into: string): string {
@@ -65,7 +66,7 @@ function sentence(reason: string, triples: string, into: string): string {
   }
 }
 
-/** The path of the resource that a graph becomes, or the reason why it cannot be one. */
+/** Returns the resource path of a graph, or the reason why it cannot be a resource. */
 function placeOf(graph: Term, into: string): { readonly path: string } | { readonly reason: string } {
   if (graph.termType === 'DefaultGraph') return { reason: noGraph };
   if (graph.termType !== 'NamedNode') return { reason: blankGraph };
@@ -78,17 +79,17 @@ function placeOf(graph: Term, into: string): { readonly path: string } | { reado
 const originOf = (iri: string): string =>
   (/^[^:/?#]+:\/\/[^/?#]*\/?/.exec(iri)?.[0] ?? /^[^:]*:/.exec(iri)?.[0] ?? '').slice(0, 200);
 
-/** Characters of the terms of a triple. */
+/** Returns the length of the terms of a triple in characters. */
 export const lengthOfRun = ({ subject, predicate, object }: Quad): number =>
   subject.value.length + predicate.value.length + object.value.length;
 
-/** The place of a quad: its line for messages, and the bytes or characters before it. */
+/** The position of a quad: its line for messages, and the bytes or characters before it. */
 export interface RunPlace {
   readonly source: string;
   readonly size: number;
 }
 
-/** Joins quads into parts, in the order in which they come. */
+/** Joins quads into parts, in their order of arrival. */
 export class GraphRun {
   private graph: Term | undefined;
   private place: ReturnType<typeof placeOf> | undefined;
@@ -102,14 +103,14 @@ export class GraphRun {
     readonly leftOut: LeftOuts,
   ) {}
 
-  /** Whether the quad begins another part. */
+  /** Returns true if the quad begins another part. */
   isOver({ graph }: Quad, size: number): boolean {
     if (this.graph === undefined) return false;
     if (graph !== this.graph && !graph.equals(this.graph)) return true;
     return this.quads.length >= maxQuads || (this.quads.length > 0 && size - this.start > maxSize);
   }
 
-  /** Adds a quad to the part. @param start called for the first quad of a part, for its place */
+  /** Adds a quad to the part. @param start returns the position of a part's first quad */
   add(quad: Quad, start: () => RunPlace): void {
     if (this.graph === undefined) {
       this.graph = quad.graph;
@@ -120,7 +121,7 @@ export class GraphRun {
     else this.skipped++;
   }
 
-  /** Takes the finished part; `undefined` when there is none, or it is left out. @param next the quad after it */
+  /** Returns the finished part; `undefined` if there is none or it is skipped. @param next the quad after it */
   take(next?: Quad): GraphMember | undefined {
     const { graph, place, quads, source } = this;
     if (graph === undefined || place === undefined) return undefined;

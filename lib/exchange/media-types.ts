@@ -1,7 +1,7 @@
-/** Media types by the extensions of files. Pure. */
+/** Media types by file extension. Pure. */
 import { lookup } from 'mime-types';
 
-/** The syntaxes of RDF, by media type: those that a resource is read from. */
+/** RDF syntaxes readable as resources, by media type. */
 const rdfByExtension: Readonly<Record<string, string>> = {
   ttl: 'text/turtle',
   nt: 'application/n-triples',
@@ -15,7 +15,7 @@ const rdfByExtension: Readonly<Record<string, string>> = {
 };
 const rdfTypes: ReadonlySet<string> = new Set(Object.values(rdfByExtension));
 
-/** SHACL's compact syntax, plain and extended; neither has a registered media type. */
+/** SHACL compact syntax, plain and extended; neither has a registered media type. */
 const shapesByExtension: Readonly<Record<string, string>> = {
   shaclc: 'text/shaclc',
   shc: 'text/shaclc',
@@ -24,7 +24,7 @@ const shapesByExtension: Readonly<Record<string, string>> = {
 };
 const typeByExtension: Readonly<Record<string, string>> = { ...rdfByExtension, ...shapesByExtension };
 
-/** The media type of a file by the last extension of its name; `application/octet-stream` for an unknown extension. */
+/** Returns the media type for the last extension of a file name; `application/octet-stream` if it is unknown. */
 export function mediaTypeOf(name: string): string {
   const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(typeByExtension, extension) && typeByExtension[extension]) || lookupType(extension);
@@ -32,14 +32,14 @@ export function mediaTypeOf(name: string): string {
 
 const lookupType = (extension: string): string => (extension && lookup(extension)) || 'application/octet-stream';
 
-/** The syntax of RDF that a media type stands for, without parameters. */
+/** Returns the RDF syntax of a media type without parameters. */
 export function rdfTypeOf(mediaType: string): string | undefined {
   const type = typeWithout(mediaType);
   return rdfTypes.has(type) ? type : undefined;
 }
 
-/** A media type without its parameters. */
+/** Returns a media type without its parameters. */
 export const typeWithout = (mediaType: string): string => mediaType.replace(/;.*/s, '').trim().toLowerCase();
 
-/** Whether a media type, without parameters, is one of HTML pages, which may have RDF in them besides other content. */
+/** Returns true if a media type without parameters is one of HTML pages, which may embed RDF besides other content. */
 export const isPage = (type: string): boolean => type === 'text/html' || type === 'application/xhtml+xml';

@@ -1,4 +1,4 @@
-/** Members: what readers of formats give to an import, and an export to writers of formats. */
+/** Members: the unit of exchange between format readers, imports, exports and format writers. */
 import type { Quad } from '@rdfjs/types';
 import { CommandError } from '../errors.js';
 import type { ClientLinks } from '../resources/linkset.js';
@@ -6,66 +6,66 @@ import type { Rewrite } from '../storage/keys/iri-rewriting.js';
 
 interface Common {
   /**
-   * Its path below the container that is imported into or exported, as in an IRI, its segments percent-encoded: `a/b%20c.ttl`.
-   * Containers end with a slash; the empty path is that container itself.
+   * The path below the target or exported container, with percent-encoded segments as in an IRI: `a/b%20c.ttl`. Containers end
+   * with a slash; the empty path is the container itself.
    */
   readonly path: string;
-  /** The place where it was read, for messages: `data/a.ttl` or `dump.nq:1731`. */
+  /** The position in the source, for messages: `data/a.ttl` or `dump.nq:1731`. */
   readonly source: string;
-  /** The metadata that clients manage, declared types as `type` among it; IRIs are absolute. */
+  /** The client-managed metadata, including declared types as `type`; IRIs are absolute. */
   readonly links?: ClientLinks;
   readonly acl?: AccessList;
-  /** Milliseconds since the epoch. */
+  /** Creation time in milliseconds since the epoch. */
   readonly created?: number;
   readonly modified?: number;
-  /** The subject that owns it, where the format says so. */
+  /** The owner's IRI, if the format has one. */
   readonly owner?: string;
 }
 
-/** A Web Access Control list of the resource's own; IRIs are absolute. */
+/** The resource's own Web Access Control list; IRIs are absolute. */
 export type AccessList = Pick<GraphMember, 'quads' | 'prefixes'>;
 
-/** A container, which may have been there already. */
+/** A container, which may already exist. */
 export interface ContainerMember extends Common {
   readonly kind: 'container';
 }
 
-/** An RDF resource, or a part of one: parts that come later are added to it. */
+/** An RDF resource, or a part of one: later parts are added to it. */
 export interface GraphMember extends Common {
   readonly kind: 'rdf';
-  /** Triples, whose graph component is ignored; IRIs are absolute, resolved against the IRI that the resource will have. */
+  /** Triples; the graph component is ignored. IRIs are absolute, resolved against the future IRI of the resource. */
   readonly quads: readonly Quad[];
-  /** Their GSPO keys, where they come from the store. */
+  /** Their GSPO keys, if they come from the store. */
   readonly keys?: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
-  /** The next member is another part of the same graph: so that no part has more than some ten thousand triples. */
+  /** The next member is another part of the same graph. Parts are limited to about ten thousand triples. */
   readonly hasMore?: boolean;
 }
 
 /** A JSON or binary resource. */
 export interface BytesMember extends Common {
   readonly kind: 'bytes';
-  /** With its parameters. */
+  /** The media type, with its parameters. */
   readonly mediaType: string;
-  /** Bytes, where it is known. */
+  /** Size in bytes, if known. */
   readonly size?: number;
-  /** SHA-256 (base64), where it is known. */
+  /** SHA-256 in base64, if known. */
   readonly sha256?: string;
-  /** The content; to be asked for at most once, before the next member is. */
+  /** Returns the content. Must be called at most once, before the next member is requested. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** Something that a reader leaves out, for the report. */
+/** A skipped item of the source, for the report. */
 export interface LeftOut {
   readonly kind: 'left-out';
   readonly source: string;
-  /** A sentence for people. */
+  /** The reason, as a sentence. */
   readonly why: string;
 }
 
 /**
- * State of a component, such as a grant or a subscription: only our own archive has it. The value is the stored one; keys and
- * values name IRIs of the storage that is exported.
+ * State of a component, such as a grant or a subscription; only Quadpod's own archive has it. The value is the stored one; keys
+ * and values contain IRIs of the exported storage.
  */
 export interface StateMember {
   readonly kind: 'state';
@@ -74,7 +74,7 @@ export interface StateMember {
   readonly value: string;
 }
 
-/** Spaces of entries with the state of components that clients have made. */
+/** Key spaces of component state created by clients. */
 export const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
 
 export type ResourceMember = ContainerMember | GraphMember | BytesMember;
@@ -83,48 +83,48 @@ export type Member = ResourceMember | StateMember;
 /** Members of the given kinds. */
 export type MemberOf<Kind extends Member['kind']> = Extract<Member, { readonly kind: Kind }>;
 
-/** A member with the cursor after it, by which an import continues after a crash; only the reader understands cursors. */
+/** A member with the cursor after it, for continuing an import after a crash. Cursors are opaque to all but the reader. */
 export interface ReadStep {
   readonly member: Member | LeftOut;
-  /** What `read` is given to continue after this member; to be asked for before the step after the next one is. */
+  /** The argument of `read` for continuing after this member. Must be requested before the step after the next one. */
   readonly cursor: string;
-  /** Bytes of the source that were read so far, for the progress. */
+  /** Bytes of the source read so far, for the progress. */
   readonly bytes: number;
 }
 
-/** What a reader needs to know of the import. */
+/** Options of an import that readers need. */
 export interface MemberOptions {
-  /** The IRI of the container that is imported into, with a slash at its end. */
+  /** The IRI of the target container, with a trailing slash. */
   readonly into: string;
-  /** Rewrites of IRIs in graphs, names of graphs, links and access lists. The first that fits is taken. */
+  /** Rewrites of IRIs in graphs, graph names, links and access lists. The first match applies. */
   readonly rewrite: readonly Rewrite[];
-  /** Go on after the member whose step had this cursor. */
+  /** Continue after the member whose step had this cursor. */
   readonly cursor?: string;
 }
 
 /** Reads one format. */
 export interface MemberReader {
-  /** Bytes of the source, where it can be said beforehand. */
+  /** Size of the source in bytes, if known in advance. */
   readonly total: number | undefined;
-  /** How many quads it has, about, where that can be told from its length. */
+  /** An estimate of the number of quads, if the size of the source allows one. */
   readonly quads?: number;
-  /** Containers come before what is in them, but need not come at all. @throws TransferError which names the file and the line */
+  /** Yields the members. Containers precede their members, but may be absent. @throws TransferError with the file and the line */
   read(options: MemberOptions): AsyncIterable<ReadStep>;
   close(): Promise<void>;
 }
 
-/** Writes one format. Members come in the order of their IRIs, containers before their members. */
+/** Writes one format. Members are written in the order of their IRIs, containers before their members. */
 export interface Writer {
   /** Writes a member. Returns when the next one may be written (backpressure). */
   write(member: Member): Promise<void>;
-  /** Writes the end; the output is incomplete before. */
+  /** Writes the end; without it, the output is incomplete. */
   end(): Promise<void>;
 }
 
-/** The source cannot be read any further, or the target cannot be written; earlier members are complete. The message is for the user. */
+/** Reading the source or writing the target failed; earlier members are complete. The message is for the user. */
 export class TransferError extends CommandError {
   override readonly name = 'TransferError';
 }
 
-/** A fault in a text, at the line that the message names. All members before it are complete. */
+/** A syntax error, at the line in the message. All members before it are complete. */
 export class SyntaxFault extends TransferError {}

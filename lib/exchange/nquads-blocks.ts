@@ -1,4 +1,4 @@
-/** Parses N-Quads block by block, with the place of each quad. */
+/** Parses N-Quads in blocks, with the position of each quad. */
 import { isUtf8 } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import type { Quad } from '@rdfjs/types';
@@ -10,41 +10,41 @@ import { UsualStatements } from './nquads-fast-path.js';
 
 export interface Block {
   readonly quads: readonly Quad[];
-  /** For each quad the byte of the text after its line. */
+  /** For each quad, the byte offset after its line. */
   readonly ends: readonly number[];
-  /** For each quad the number of its line, from 1. */
+  /** For each quad, its line number, from 1. */
   readonly lines: readonly number[];
-  /** The byte of the text after the block, and the number of lines so far. */
+  /** The byte offset after the block, and the number of lines so far. */
   readonly end: readonly [at: number, line: number];
-  /** Bytes of the source that were read so far. */
+  /** Bytes of the source read so far. */
   readonly read: number;
-  /** The line after the last of these quads cannot be read; no block follows. */
+  /** The line after the last of these quads is invalid; no block follows. */
   readonly fault?: SyntaxFault;
 }
 
-/** The most bytes of a line: the longest literal that can be stored fits when it is escaped. */
+/** Maximum length of a line in bytes: enough for the longest storable literal, escaped. */
 const longestLine = 20 << 20;
 const [tab, lineFeed, carriageReturn, space, hash] = [9, 10, 13, 32, 35];
 
-/** The lines of a block that have statements. */
+/** The lines of a block that contain statements. */
 interface Lines {
   readonly bytes: Buffer;
-  /** Where the text begins. */
+  /** Offset of the text. */
   readonly first: number;
-  /** How many lines there were before it. */
+  /** Number of lines before it. */
   readonly before: number;
   readonly starts: readonly number[];
 }
 
 interface Start {
-  /** For people. */
+  /** The name, for messages. */
   readonly name: string;
-  /** The byte of the text that the first piece begins with, and the lines before it. */
+  /** The byte offset of the first piece in the text, and the number of lines before it. */
   readonly offset: number;
   readonly line: number;
 }
 
-/** Whole lines as quads; the text may end without an end of line. */
+/** Yields whole lines as quads; the last line may lack an end of line. */
 export async function* nquadsBlocks(
   pieces: AsyncIterable<FilePiece>,
   start: Start,
@@ -88,7 +88,7 @@ class BlockReader {
   ) {
     ({ offset: this.offset, line: this.line } = start);
     this.usual = new UsualStatements(factory);
-    // With this prefix labels stay as they are. With a factory of ours, as n3's own terms compute their parts at every access.
+    // This prefix keeps labels unchanged. Terms are made by our factory, because n3's own terms compute their parts at every access.
     this.parser = new Parser({ format: 'application/n-quads', blankNodePrefix: '_:', factory: factory as never });
   }
 
@@ -118,9 +118,9 @@ class BlockReader {
 
   private statements({ bytes, first, before, starts }: Lines, block: Omit<Block, 'quads'>): Block {
     const quads: Quad[] = [];
-    // A block with bytes that are no UTF-8 is decoded line by line, to find the faulty line.
+    // A block that is not UTF-8 is decoded line by line, to find the invalid line.
     const text = isUtf8(bytes) ? bytes.toString('utf8', first) : undefined;
-    // The character, and the number of the line, where the next line begins.
+    // The character offset and the number of the next line.
     let [at, next] = [0, before + 1];
     for (const [index, start] of starts.entries()) {
       const line = block.lines[index]!;
@@ -138,7 +138,7 @@ class BlockReader {
     return { ...block, quads };
   }
 
-  /** Parses one line. With a callback for quads, n3 parses token by token: of a line with a million statements it reads two. */
+  /** Parses a line. With a callback for quads, n3 parses token by token: of a line with a million statements it reads two. */
   private oneLine(line: Buffer): Quad {
     if (!isUtf8(line)) throw new Error('It is no UTF-8');
     const text = new EventEmitter();
@@ -165,7 +165,7 @@ class BlockReader {
   }
 }
 
-/** Whether the line that begins at an index has more than blanks and a comment. */
+/** Returns true if the line at an index has more than white space and a comment. */
 function isStatement(bytes: Buffer, start: number): boolean {
   let at = start;
   while (bytes[at] === space || bytes[at] === tab) at++;

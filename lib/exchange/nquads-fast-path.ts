@@ -1,12 +1,12 @@
 /**
- * Statements of N-Quads as nearly all of them are written, ten times as fast as n3 reads them. All others are left to n3, which knows the
- * whole syntax and says what is wrong.
+ * Parses the usual forms of N-Quads statements, ten times as fast as n3. All others are left to n3, which supports the whole
+ * syntax and reports errors.
  */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
 import { rdf } from '../rdf/vocabulary.js';
 
-/** To the end of its line. Groups: the subject, the predicate, the object, the text with its language or datatype, and the graph. */
+/** Matches up to the end of the line. Groups: subject, predicate, object, the text with its language or datatype, graph. */
 const usual =
   /[ \t]*(?:<([A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*)>|_:([A-Za-z0-9_][A-Za-z0-9_-]*))[ \t]+<([A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*)>[ \t]+(?:<([A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*)>|_:([A-Za-z0-9_][A-Za-z0-9_-]*)|"([^"\\\r\n]*(?:\\[tbnrf"'\\][^"\\\r\n]*)*)"(?:@([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)|\^\^<([A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*)>)?)[ \t]+(?:<([A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*)>[ \t]*)?\.[ \t]*(?:\r?\n|$)/y;
 
@@ -15,18 +15,18 @@ const unescaped = (text: string): string =>
   text.includes('\\') ? text.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter) : text;
 
 export class UsualStatements {
-  /** The character after the last statement, which begins the next line. */
+  /** The character after the last statement, where the next line begins. */
   end = 0;
-  // The last subject and graph, which successive statements share. `iri` is the text, as the factory may give the term another value.
+  // The last subject and graph, usually shared by successive statements. `iri` is the text: the factory may give the term another value.
   private subject: { readonly iri: string | undefined; readonly term: Quad_Subject } | undefined;
   private graph: { readonly iri: string | undefined; readonly term: Quad_Graph } | undefined;
 
   constructor(private readonly factory: DataFactory<Quad>) {}
 
   /**
-   * The statement of the line that begins at a character.
-   * @returns `undefined` where it is no usual one
-   * @throws what the factory throws
+   * Parses the statement on the line that begins at a character.
+   * @returns `undefined` if it has an unusual form
+   * @throws the errors of the factory
    */
   read(text: string, at: number): Quad | undefined {
     usual.lastIndex = at;
@@ -34,7 +34,7 @@ export class UsualStatements {
     if (!found) return undefined;
     const { factory } = this;
     const [, subject, subjectLabel, predicate, , , , , datatype, graph] = found;
-    // Of those texts n3 says that they lack a language.
+    // n3 rejects these because they lack a language.
     if (datatype?.startsWith(rdf.namespace)) return undefined;
     this.end = usual.lastIndex;
     if (subject === undefined) this.subject = { iri: subject, term: factory.blankNode(subjectLabel) };

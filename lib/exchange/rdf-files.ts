@@ -1,8 +1,9 @@
 /**
  * Reads RDF files as parts of graphs: of one graph, or of several for datasets (N-Quads, TriG).
  *
- * Which parser reads what: n3 itself Turtle, TriG and N3 (rdf-parse wraps it, without what bounds its memory and tells the line) and the
- * lines of N-Triples and N-Quads; the parsers of the storage JSON-LD and RDF/XML, which refuse more; rdf-parse everything else.
+ * Parsers: n3 for Turtle, TriG and N3 (without rdf-parse, which lacks the limits on memory and the line of an error) and for the
+ * lines of N-Triples and N-Quads; the storage's own parsers for JSON-LD and RDF/XML, because they are stricter; rdf-parse for
+ * everything else.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -22,56 +23,56 @@ import { nquadsBlocks } from './nquads-blocks.js';
 import { KnownQuads } from './resumable-source.js';
 import { streamedQuads } from './streamed-quads.js';
 
-/** The most triples of a part, and characters of their terms. */
+/** Maximum number of triples in a part, and maximum length of their terms in characters. */
 const [maxQuads, maxCharacters] = [10_000, 8 << 20];
 
-/** The most bytes of a file that can be parsed only as a whole. */
+/** Maximum size of a file that must be parsed as a whole, in bytes. */
 const longestWhole = 16 << 20;
 
 interface RdfFile {
   readonly file: TreeFile;
   /** The media type. */
   readonly type: string;
-  /** The IRI that the resource will have: relative references are relative to it. */
+  /** The future IRI of the resource, the base of relative references. */
   readonly base: string;
   readonly rewrite: readonly Rewrite[];
-  /** The parser of another component, for a type that no parser here reads. */
+  /** The parser of another component, for a type without a parser here. */
   readonly parse?: ParseDocument | undefined;
-  /** Each graph of N-Quads and TriG is taken; else files with named graphs are refused. */
+  /** Each graph of N-Quads and TriG is read; otherwise files with named graphs are rejected. */
   readonly takesGraphs?: boolean;
 }
 
-/** Quads as they come from a parser, with the prefixes so far. */
+/** Quads from a parser, with the prefixes so far. */
 type Found = Pick<GraphMember, 'quads' | 'prefixes'>;
 
 export interface RdfPart extends Found {
   /** The file has further parts. */
   readonly hasMore: boolean;
-  /** The next part is of the same graph. */
+  /** The next part belongs to the same graph. */
   readonly isOpen: boolean;
-  /** The place of its graph, in files of a syntax that has named graphs. */
+  /** The place of its graph, in files of a syntax with named graphs. */
   readonly place: GraphPlace | undefined;
-  /** Triples of this part and those before it. */
+  /** Number of triples of this part and of all earlier parts. */
   readonly count: number;
-  /** The argument of `rdfParts` that continues after this part, where there is more. */
+  /** The argument of `rdfParts` to continue after this part, if there are more. */
   readonly known: string;
 }
 
 /**
- * The triples of a file, rewritten. The same file gives the same parts each time, with the same blank nodes.
- * @param known the parts that are known, as the last of them says: `10000:DIGEST`
- * @throws SyntaxFault which names the file, and the line where that can be said; TransferError when what is known has changed
+ * Yields the triples of a file, rewritten. The same file always gives the same parts with the same blank nodes.
+ * @param known the last imported part: `10000:DIGEST`
+ * @throws SyntaxFault with the file, and the line if known; TransferError if the earlier parts have changed
  */
 export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPart> {
   const [skipped = 0, digest = ''] = known === '' ? [] : [Number.parseInt(known, 10), known.replace(/^\d+:/, '')];
   const before = new KnownQuads();
   const rewriting = new IriRewriting(file.rewrite);
-  // Whether the file has several graphs has to be known before the first part: the file is read twice.
+  // The number of graphs must be known before the first part: the file is read twice.
   const places = isDataset(file) ? await placesOf(file) : undefined;
   let [quads, prefixes, count, characters]: [Quad[], Found['prefixes'], number, number] = [[], {}, 0, 0];
   let kept: Found['prefixes'] | undefined;
   const part = (next?: Quad): RdfPart => {
-    // Once for all graphs that end in the same piece of the text.
+    // Computed once for all graphs that end in the same piece of the text.
     kept ??= rewriting.value(boundedPrefixes(prefixes));
     if (next) for (const quad of quads) before.add(quad);
     const isOpen = next !== undefined && (!places || next.graph.equals(quads[0]!.graph));
@@ -102,7 +103,7 @@ export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPa
 
 const isDataset = ({ type }: RdfFile): boolean => type === 'application/n-quads' || type === 'application/trig';
 
-/** @throws SyntaxFault for what only N3 has, and for named graphs that are not taken */
+/** @throws SyntaxFault for N3-only terms, and for named graphs unless they are read */
 function assertPlain({ subject, predicate, object, graph }: Quad, file: RdfFile): void {
   const isPlain =
     (graph.termType === 'DefaultGraph' || (file.takesGraphs === true && isDataset(file))) &&
@@ -138,10 +139,10 @@ async function* streamed(rdf: RdfFile, rewrites: readonly Rewrite[]): AsyncGener
   } else yield* streamedQuads(pieces, { format: type, base, name }, new DocumentFactory(rewrites, key));
 }
 
-/** @throws SyntaxFault for a file that cannot be read, or has too many graphs */
+/** @throws SyntaxFault if the file is invalid or has too many graphs */
 async function placesOf(rdf: RdfFile): Promise<GraphPlaces> {
   const places = new GraphPlaces(rdf.file.path, rdf.rewrite);
-  // Graphs by their names in the file.
+  // Graphs are added by their names in the file.
   for await (const { quads } of streamed(rdf, []))
     for (const quad of quads) {
       assertPlain(quad, rdf);
@@ -151,8 +152,8 @@ async function placesOf(rdf: RdfFile): Promise<GraphPlaces> {
 }
 
 /**
- * Parses a file as a whole: JSON-LD and RDF/XML, whose end may change the meaning of earlier text, pages and shapes.
- * @throws SyntaxFault for what cannot be read
+ * Parses a file as a whole: JSON-LD and RDF/XML, where the end may change the meaning of earlier text, pages and shapes.
+ * @throws SyntaxFault if it is invalid
  */
 async function wholeDocument({ file, type, base, rewrite, parse }: RdfFile): Promise<Found> {
   const bytes = await bytesOfFile(file, longestWhole, ' So large a graph can be read from Turtle.');
@@ -168,7 +169,7 @@ async function wholeDocument({ file, type, base, rewrite, parse }: RdfFile): Pro
   }
 }
 
-/** Gives blank nodes labels that are the same each time. */
+/** Gives blank nodes stable labels. */
 function labelled(quads: readonly Quad[], key: string): Quad[] {
   const factory = new DataFactory<Quad>();
   const labels = new Map<string, Term>();
@@ -181,17 +182,17 @@ function labelled(quads: readonly Quad[], key: string): Quad[] {
   return quads.map(({ subject, predicate, object }) => factory.quad(node(subject), predicate, node(object)));
 }
 
-/** The most graphs of a file: their names are in memory. */
+/** Maximum number of graphs in a file: their names are kept in memory. */
 const maxGraphs = 100_000;
 
 interface GraphPlace {
-  /** The segment of its IRI in the container that the file becomes; `undefined`: the file has one graph, and is the resource. */
+  /** The segment of its IRI in the container made from the file; `undefined`: the file has one graph and becomes the resource. */
   readonly name: string | undefined;
-  /** The IRIs of the graph in the file; empty where it had none. */
+  /** The IRIs of the graph in the file; empty if it had none. */
   readonly oldNames: readonly string[];
 }
 
-/** Gives places to graphs in the order of the file: the same file gives the same places each time. */
+/** Assigns places to graphs in the order of the file: the same file always gives the same places. */
 class GraphPlaces {
   private readonly places = new Map<string, { name: string; oldNames: string[] }>();
   private readonly known = new Set<string>();
@@ -208,7 +209,7 @@ class GraphPlaces {
     this.rewrite = new IriRewriting(rewrites).iri;
   }
 
-  /** @param graph with the name that the file says @throws SyntaxFault where there are too many */
+  /** @param graph with its name in the file @throws SyntaxFault if there are too many */
   add(graph: Term): void {
     if (this.last?.equals(graph)) return;
     this.last = graph;
@@ -226,7 +227,7 @@ class GraphPlaces {
     else this.places.set(key, { name: this.freeName(graph), oldNames });
   }
 
-  /** @param graph with the name that it has after rewriting */
+  /** @param graph with its name after rewriting */
   of(graph: Term): GraphPlace | undefined {
     const place = this.places.get(this.keyOf(graph.termType, graph.value));
     return place && this.places.size === 1 ? { ...place, name: undefined } : place;
@@ -249,7 +250,7 @@ class GraphPlaces {
   }
 }
 
-/** The last part of an IRI that is not empty: `prov` of `http://www.w3.org/ns/prov#`. */
+/** Returns the last non-empty part of an IRI: `prov` of `http://www.w3.org/ns/prov#`. */
 function nameOfGraph({ termType, value }: Term): string {
   if (termType !== 'NamedNode') return termType === 'DefaultGraph' ? 'default' : 'graph';
   const last = value.split(/[#?:/]/).findLast((part) => part !== '') ?? '';

@@ -1,6 +1,6 @@
 /**
- * Verifies that the source of an import that continues is unchanged: a cursor has a digest of the part that was read, which is compared
- * when that part is read again.
+ * Verifies that the source of a continued import is unchanged: a cursor has a digest of the part already read, compared when that
+ * part is read again.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { Quad, Term } from '@rdfjs/types';
@@ -15,13 +15,13 @@ const changed = (name: string): TransferError =>
       'Put back what was there, or import it again without --resume, with --on-conflict skip or replace.',
   );
 
-/** Digests of the part that was read so far. */
+/** Digests of the part read so far. */
 export interface Known {
-  /** Called with each quad, where the digest is one of quads. */
+  /** Called with each quad, if the digest is one of quads. */
   add?(quad: Quad): void;
-  /** Adds everything up to `end` to the digest and frees its memory. @param end the byte of the text, or the number of the quad */
+  /** Adds everything up to `end` to the digest and frees its memory. @param end the byte offset, or the number of the quad */
   pass(end: number): void;
-  /** The digest up to there. @param end never before one that was given or passed */
+  /** Returns the digest up to a position. @param end never before an earlier argument */
   digest(end: number): string;
 }
 
@@ -30,12 +30,12 @@ interface KnownEnd {
   readonly digest: string;
 }
 
-/** The digest of a text. Its reader is ahead of the quads that the parser gives. */
+/** The digest of a text. The reader is ahead of the quads from the parser. */
 export class ResumableSource implements Known {
   private readonly hash = createHash('sha256');
-  /** Pieces that were read and are not in the digest yet. */
+  /** Pieces already read but not in the digest yet. */
   private ahead: Buffer[] = [];
-  /** Bytes of the text that are in the digest. */
+  /** Bytes of the text in the digest. */
   private at = 0;
 
   /** Passes the pieces on and keeps them for the digest. */
@@ -63,10 +63,10 @@ export class ResumableSource implements Known {
   }
 
   /**
-   * The pieces of the text from a byte on.
-   * @param cursor the byte, and the digest of what was before it
+   * Yields the pieces of the text from a byte offset on.
+   * @param cursor the byte offset, and the digest of the text before it
    * @param name the name of the source, for messages
-   * @throws TransferError when the text before that byte has another digest now
+   * @throws TransferError if the digest of the text before that offset has changed
    */
   async *after(cursor: KnownEnd, pieces: AsyncIterable<FilePiece>, name: string): AsyncGenerator<FilePiece> {
     const { at: end } = cursor;
@@ -86,7 +86,7 @@ export class ResumableSource implements Known {
   }
 }
 
-/** The digest of quads, for syntaxes whose reader cannot continue at a byte. */
+/** The digest of quads, for syntaxes whose reader cannot continue at a byte offset. */
 export class KnownQuads implements Known {
   private readonly hash = createHash('sha256');
   private text = '';
@@ -106,7 +106,7 @@ export class KnownQuads implements Known {
     return digestOf(this.hash);
   }
 
-  /** @throws TransferError when it is another digest */
+  /** @throws TransferError if the digest differs */
   assert(known: string, name: string): void {
     if (this.digest() !== known) throw changed(name);
   }

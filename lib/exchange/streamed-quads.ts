@@ -7,29 +7,29 @@ import type { FilePiece } from './byte-source.js';
 import type { DocumentFactory } from './document-factory.js';
 import { SyntaxFault } from './member.js';
 
-/** The most bytes without a triple, prefixes, and nested brackets: more than any dump has, and little memory. */
+/** Maximum number of bytes without a triple, of prefixes, and of nested brackets: more than any dump has, and little memory. */
 const [longestStatement, maxPrefixes, deepest] = [20 << 20, 10_000, 1_000];
 
 export interface Quads {
   readonly quads: readonly Quad[];
-  /** For each quad the number of the line in which it ends. */
+  /** For each quad, the number of its last line. */
   readonly lines: readonly number[];
-  /** Bytes of the source that were read so far. */
+  /** Bytes of the source read so far. */
   readonly read: number;
-  /** The prefixes so far, as they are in the source. */
+  /** The prefixes so far, as written in the source. */
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
 export interface QuadSyntax {
   /** The media type. */
   readonly format: string;
-  /** The IRI that relative references resolve against; there are none without it. */
+  /** The base IRI of relative references, if there is one. */
   readonly base?: string;
   /** The name of the file, for messages. */
   readonly name: string;
 }
 
-/** Callbacks of n3 that its types do not have yet. */
+/** n3 callbacks missing from its types. */
 interface Observer {
   onQuad(error: Error | null, quad: Quad | null): void;
   onPrefix(prefix: string, iri: { readonly value: string }): void;
@@ -38,7 +38,7 @@ interface Observer {
 
 const [opening, closing] = [new Set(['[', '(', '{', '<<', '<<(', '{|']), new Set([']', ')', '}', '>>', ')>>', '|}'])];
 
-/** The quads of each piece, as they come. @throws SyntaxFault with the line, after the quads before it */
+/** Yields the quads of each piece. @throws SyntaxFault with the line, after the quads before it */
 export async function* streamedQuads(
   pieces: AsyncIterable<FilePiece>,
   syntax: QuadSyntax,
@@ -115,7 +115,7 @@ class Reading {
     }
   }
 
-  /** Runs the work and gives the quads that the parser has found in it. */
+  /** Runs the work and yields the quads found by the parser. */
   *take(work: () => void, read: number): Generator<Quads> {
     try {
       if (!this.fault) work();
@@ -130,7 +130,7 @@ class Reading {
     if (this.fault) throw this.fault;
   }
 
-  /** Keeps the first fault; later ones of n3 are consequences of it and are ignored. */
+  /** Keeps the first error; later errors of n3 are consequences and are ignored. */
   private fail(message: string, cause?: Error): void {
     const line = (cause as { context?: { line?: number } } | undefined)?.context?.line ?? this.line;
     this.fault ??= new SyntaxFault(`${this.syntax.name}:${line}: ${message.slice(0, 300).replace(/\.$/, '')}.`, {

@@ -1,4 +1,4 @@
-/** Writes graphs as files of Turtle: grouped and readable when small, otherwise streamed with a triple per line. */
+/** Writes graphs as Turtle files: grouped and readable if small, otherwise streamed with one triple per line. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -9,10 +9,10 @@ import { nTriplesWriter, writeTurtle } from '../rdf/turtle-writer.js';
 import type { TreeSink } from './file-tree.js';
 import type { GraphMember } from './member.js';
 
-/** From this number of triples on, a graph is written with one triple per line. */
+/** Maximum number of triples for readable Turtle; larger graphs have one triple per line. */
 const maxReadable = 20_000;
 
-/** A large graph, whose parts are written as they come. */
+/** A large graph, whose parts are written immediately. */
 interface Streamed {
   readonly file: PassThrough;
   readonly lines: (quads: readonly Quad[]) => string;
@@ -30,16 +30,13 @@ export class TurtleFiles {
   private waiting: Waiting | undefined;
   private streamed: Streamed | undefined;
 
-  /** @param of the IRI that paths of members are below; references are relative where they can be */
+  /** @param of the base of the member paths; references are relative if possible */
   constructor(
     private readonly sink: TreeSink,
     private readonly of: string,
   ) {}
 
-  /**
-   * Takes a part of a graph, or all of it.
-   * @param fileOf gives the path of the file; called once for each graph, with its first part
-   */
+  /** Writes a part of a graph, or all of it. @param fileOf returns the path of the file; called once for each graph, with its first part */
   async write(member: GraphMember, fileOf: (first: GraphMember) => string): Promise<void> {
     if (this.streamed) return this.continueGraph(this.streamed, member);
     this.waiting ??= { first: member, quads: [], prefixes: {} };
@@ -55,7 +52,7 @@ export class TurtleFiles {
     if (!isLarge) return this.sink.add(file, Buffer.from(writeTurtle(quads, options)), facts);
     const stream = new PassThrough();
     const added = this.sink.add(file, stream, facts);
-    // The next call awaits the promise and throws; until then a rejection must not count as unhandled.
+    // The next call awaits the promise and throws; until then a rejection must not be reported as unhandled.
     added.catch(() => {});
     const streamed = { file: stream, lines: nTriplesWriter(), added };
     stream.write(writeTurtle([], options));
@@ -75,7 +72,7 @@ export class TurtleFiles {
   }
 }
 
-/** Text is collected up to so many characters, and then written. */
+/** Maximum length of collected text in characters before it is written. */
 const maxWaiting = 64 << 10;
 
 export class TextOutput {
@@ -89,11 +86,11 @@ export class TextOutput {
     this.first = isGzip ? createGzip({ level: 1 }) : new PassThrough();
     this.sent = pipeline(this.first as Readable, out);
     this.failed = this.sent.then(() => new Promise<never>(() => {}));
-    // `write` and `end` throw the failure; until then it must not count as unhandled.
+    // `write` and `end` throw the error; until then it must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 
-  /** Returns when more may be written. @throws what the output throws */
+  /** Returns when more may be written. @throws the errors of the output */
   async write(text: string): Promise<void> {
     this.waiting += text;
     if (this.waiting.length >= maxWaiting) await this.flush();
@@ -113,18 +110,15 @@ export class TextOutput {
   }
 }
 
-/** Triples with the ends of their lines; their graph is not written. */
+/** Writes triples as lines, without their graph. */
 export const quadLines = nTriplesWriter(true);
 
-/** A triple with the end of its line. */
+/** Returns a triple as a line. */
 export const quadLine = (quad: Quad): string => quadLines([quad]);
 
-/**
- * @param factory makes every term, blank nodes by their labels
- * @throws Error of n3 for what is no N-Triples
- */
+/** @param factory makes all terms, blank nodes by their labels @throws Error of n3 for invalid N-Triples */
 export function readQuadLines(text: string, factory: DataFactory<Quad>): Quad[] {
-  // With this prefix labels stay as they are.
+  // This prefix keeps labels unchanged.
   const parser = new Parser({ format: 'application/n-triples', blankNodePrefix: '_:', factory: factory as never });
   return parser.parse(text) as Quad[];
 }

@@ -1,6 +1,7 @@
 /**
- * `quadpod backup DIR`: the state of the storage, its blobs and its keys, in a folder. The state of a running server is had over HTTP,
- * since LevelDB has one owner. In a folder that has a back-up already the quads of graphs that are as they were are not written again.
+ * `quadpod backup DIR`: writes the state of the storage, its blobs and its keys to a directory. The state of a running server is
+ * requested over HTTP, because only one process can open LevelDB. If the directory already has a backup, the quads of unchanged
+ * graphs are not written again.
  */
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -59,7 +60,7 @@ export async function backUp(context: CommandContext): Promise<number> {
     const keys = keyFiles(source);
     for (const key of keys) await copyOnce(join(source, key), join(folder, key));
     const { storage, version, made } = await readHeader(files.state);
-    // A store of an earlier format has its quads in the state.
+    // A store of an earlier format has its quads in the state file.
     const written = existsSync(files.quads) ? { name: quads, made, ...(await quadsFile(files.quads)) } : undefined;
     const manifest: Manifest = {
       ...{ 'quadpod-backup': 2, storage, version, made, state: name, sha256: await digestOfFile(files.state) },
@@ -80,7 +81,7 @@ export async function backUp(context: CommandContext): Promise<number> {
   }
 }
 
-/** One without a graph is not needed after others. */
+/** A file without graphs is not needed after others. */
 const withFile = (earlier: readonly QuadsFile[], written: QuadsFile): QuadsFile[] =>
   written.graphs === 0 && earlier.length > 0 ? [...earlier] : [...earlier, written];
 
@@ -91,7 +92,7 @@ function quadsTold(written: QuadsFile, earlier: EarlierBackup | undefined): stri
   return `${triples} triples of ${graphs} graphs that changed since ${earlier.made} (increment ${earlier.quads.length}), `;
 }
 
-/** @returns the server that has the state, and holds its blobs, when one runs */
+/** @returns the server that has the state and retains its blobs, if one is running */
 async function stateInto(
   context: CommandContext,
   files: StateFiles,
@@ -130,7 +131,7 @@ async function stateInto(
   }
 }
 
-/** A copy of a storage in a database lacks what other servers wrote since it was followed last: it is followed first, when that can be. */
+/** The local copy of a storage in a database may lack recent writes of other servers: it is updated first, if the database is reachable. */
 async function copyInto(
   { dataDir, onStore, print }: CommandContext,
   copy: 'whole' | 'unfinished',
@@ -153,11 +154,11 @@ async function copyInto(
 export interface CopiedBlobs {
   readonly names: ReadonlySet<string>;
   readonly copied: number;
-  /** Of the state. */
+  /** Number of entries in the state. */
   readonly entries: number;
 }
 
-/** @param file the state @throws BackupError when a blob is missing or damaged */
+/** @param file the state file @throws BackupError if a blob is missing or damaged */
 export async function copyBlobs(context: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
   const { blobs: location, progress } = context;
   const names = new Set<string>();
@@ -200,7 +201,7 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
 const copyFileOnce = async (from: string, to: string): Promise<boolean | undefined> =>
   existsSync(from) ? copyOnce(from, to, statSync(from).size) : undefined;
 
-/** @returns `undefined` when the blob is missing @throws BackupError when it is not what was stored, or cannot be had */
+/** @returns `undefined` if the blob is missing @throws BackupError if it is damaged or unreadable */
 async function fetchOnce(blobs: Blobs, facts: BlobFacts | undefined, to: string): Promise<boolean | undefined> {
   if (!facts) return undefined;
   const write = async (part: string): Promise<void> =>
@@ -214,21 +215,21 @@ async function fetchOnce(blobs: Blobs, facts: BlobFacts | undefined, to: string)
   }
 }
 
-/** More increments than these, or more bytes of them, are as slow to restore, and to keep, as a whole back-up is to make. */
+/** With more increments than this, or more bytes in them, restoring and storing them is as slow as making a full backup. */
 const maxIncrements = 30;
 const shareOfWhole = 0.5;
-/** Less is not worth the reckoning. */
+/** Fewer bytes are not worth the computation. */
 const freeBytes = 1 << 20;
 
 export interface EarlierBackup {
   /** ISO 8601. */
   readonly made: string;
-  /** States of graphs that its files have. */
+  /** The graph states in its files. */
   readonly known: GraphSet;
   readonly quads: readonly QuadsFile[];
 }
 
-/** Whether the next back-up is a whole one. */
+/** Returns true if the next backup must be a full one. */
 export function isWholeDue({ version, quads }: Pick<Manifest, 'version' | 'quads'>): boolean {
   const [whole, ...increments] = quads;
   const bytes = increments.reduce((sum, file) => sum + file.bytes, 0);
@@ -241,9 +242,9 @@ export function isWholeDue({ version, quads }: Pick<Manifest, 'version' | 'quads
 }
 
 /**
- * Reads what the last back-up has, after all files that it needs were found undamaged.
- * @returns `undefined` when the next one has to be whole, or is wanted so
- * @throws BackupError for a back-up of a later version, which is not overwritten
+ * Reads the last backup after verifying all files it needs.
+ * @returns `undefined` if the next backup must be a full one, or was requested as such
+ * @throws BackupError for a backup of a later version, which is not overwritten
  */
 export async function earlierBackup(
   { flags, print, progress }: CommandContext,
@@ -267,19 +268,19 @@ export async function earlierBackup(
 
 const pollMs = 200;
 
-/** The server that has the storage open, asked for its state. */
+/** The server that has the storage open; it is asked for its state. */
 export class RunningServer {
   private constructor(
     private readonly context: CommandContext,
     private readonly url: string,
-    /** It leaves nothing out. */
+    /** The backup is full. */
     readonly isWhole: boolean,
   ) {}
 
   /**
-   * Has the server begin. Where a proxy in front of it takes no body so long, it is to write all there is.
-   * @param known graphs that it leaves out
-   * @throws CommandError when it does not begin
+   * Starts a backup on the server. If a proxy rejects a request body of this size, a full backup is requested.
+   * @param known graphs to omit
+   * @throws CommandError if the server does not start it
    */
   static async begin(context: CommandContext, known: GraphSet | undefined): Promise<RunningServer> {
     const body = known ? { body: known.bytes, headers: { 'Content-Type': 'application/octet-stream' } } : {};
@@ -311,9 +312,9 @@ export class RunningServer {
     return (await askServer(this.context, `${this.url}/${name}`)).body!;
   }
 
-  /** Lets the server continue as usual. */
+  /** Ends the backup on the server. */
   async release(): Promise<void> {
-    // One that is gone has nothing to release.
+    // A server that has stopped has nothing to release.
     await askServer(this.context, this.url, { method: 'DELETE' }).catch(() => {});
   }
 }

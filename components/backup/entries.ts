@@ -1,4 +1,4 @@
-/** What stands around the entries of a back-up, and which of them are of what kind. */
+/** The lines around the entries of a backup, and the classification of entries. */
 import { createHash } from 'node:crypto';
 import { CommandError } from '../../lib/errors.js';
 import { allLinks } from '../../lib/resources/linkset.js';
@@ -12,38 +12,38 @@ import {
   readRecord,
 } from '../../lib/storage/keys/records.js';
 
-/** A back-up is cut off, changed, or none; the message is for people. */
+/** The backup is truncated, modified, or not a backup; the message is for the user. */
 export class BackupError extends CommandError {}
 
-/** What stands first in a file of a back-up. */
+/** The first line of a backup file. */
 export interface Header {
-  /** 1: the quads stand among the entries. */
+  /** 1: the quads are among the entries. */
   readonly 'quadpod-backup': 1 | 2;
   /** The storage's IRI. */
   readonly storage: string;
-  /** The version of the store's format. */
+  /** The format version of the store. */
   readonly version: string;
   /** ISO 8601. */
   readonly made: string;
 }
 
-/** What stands last: without it a file is cut off. */
+/** The last line; a file without it is truncated. */
 export interface Trailer {
   readonly entries: number;
 }
 
-/** One state of one graph: what names it never names other quads. */
+/** One state of one graph: its token never identifies other quads. */
 export interface CountedGraph {
   readonly graph: string;
-  /** The revision of its resource; of a linkset the digest of its links. */
+  /** The revision of its resource; for a linkset, the digest of its links. */
   readonly token: string;
-  /** As the record says; a linkset has none. */
+  /** As in the record; linksets have none. */
   readonly triples: number | undefined;
 }
 
 export const isOf = (space: 'B' | 'E' | 'M' | 'R', key: string): boolean => key.startsWith(`${space}\u0000`);
 
-/** @throws BackupError for a record that is damaged */
+/** @throws BackupError for a damaged record */
 export function recordOf([key, value]: Entry): ResourceRecord {
   const iri = iriOfRecordKey(key);
   try {
@@ -53,10 +53,10 @@ export function recordOf([key, value]: Entry): ResourceRecord {
   }
 }
 
-/** What keys of entries that speak of graphs begin with. */
+/** Key prefixes of entries that refer to graphs. */
 export const graphKeys = [allLinks.gte, allRecords().gte];
 
-/** The state of the graph that an entry speaks of, if it does. @throws BackupError as `recordOf` */
+/** Returns the graph state that an entry refers to, if any. @throws BackupError see `recordOf` */
 export function graphState(entry: Entry): CountedGraph | undefined {
   const [key, value] = entry;
   if (isOf('R', key)) {
@@ -70,13 +70,13 @@ export function graphState(entry: Entry): CountedGraph | undefined {
 
 const beginning = '["graph",';
 
-/** The line before the quads of a graph. No key of an entry begins so. */
+/** Returns the line before the quads of a graph. No entry key begins like it. */
 export const lineOfGraph = ({ graph, token, triples }: CountedGraph): string =>
   sectionLine('graph', graph, token, triples);
 
 export const isGraphLine = (line: string): boolean => line.startsWith(beginning);
 
-/** @throws SyntaxError when the line is none */
+/** @throws SyntaxError if it is not such a line */
 export function readGraphLine(line: string): CountedGraph {
   const [, graph, token, triples] = JSON.parse(line) as readonly unknown[];
   if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is no graph');

@@ -1,6 +1,6 @@
 /**
- * The folder of a back-up: a manifest, the state that it names with the quads of all graphs, in one file or several of which later ones
- * have what changed, blobs by name, and keys of the server.
+ * The directory of a backup: a manifest, the state file it names, the quads of all graphs in one file or in several, of which
+ * later ones have the changed graphs, blobs by name, and the server's keys.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { syncPath } from '../../lib/storage/level/synced-files.js';
 import { BackupError } from './entries.js';
 import { digestOfFile, readState, type StateReader } from './state-file.js';
 
-/** Quads of some graphs: a file, and its SHA-256 (base64). */
+/** Quads of some graphs: a file, and its SHA-256 in base64. */
 export interface QuadsFile {
   readonly name: string;
   readonly sha256: string;
-  /** ISO 8601, of the state that it was made with. */
+  /** Time of the state it was made with, in ISO 8601. */
   readonly made: string;
   readonly bytes: number;
   readonly graphs: number;
@@ -22,22 +22,22 @@ export interface QuadsFile {
 }
 
 export interface Manifest {
-  /** 1: the state has its quads with it. */
+  /** 1: the state includes its quads. */
   readonly 'quadpod-backup': 1 | 2;
   readonly storage: string;
-  /** The version of the store's format. */
+  /** The format version of the store. */
   readonly version?: string;
   /** ISO 8601. */
   readonly made: string;
-  /** The name of the file of the state, and its SHA-256 (base64). */
+  /** The name of the state file, and its SHA-256 in base64. */
   readonly state: string;
   readonly sha256: string;
-  /** The oldest first. A graph may be in several: the state says which one counts. */
+  /** Oldest first. A graph may be in several files: the state determines the current one. */
   readonly quads: readonly QuadsFile[];
-  /** Of the state. */
+  /** Number of entries in the state. */
   readonly entries: number;
   readonly blobs: number;
-  /** Files of keys, which are secret. */
+  /** Key files, which are secret. */
   readonly keys: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export const backupBlobFile = (folder: string, blob: string): string => join(fol
 
 export const hasManifest = (folder: string): boolean => existsSync(join(folder, manifestName));
 
-/** The first file of a back-up that is missing or does not have its digest. */
+/** Returns the first file of a backup that is missing or has another digest. */
 export async function damagedFile(folder: string, { state, sha256, quads }: Manifest): Promise<string | undefined> {
   for (const file of [{ name: state, sha256 }, ...quads]) {
     const path = join(folder, file.name);
@@ -56,7 +56,7 @@ export async function damagedFile(folder: string, { state, sha256, quads }: Mani
   return undefined;
 }
 
-/** @throws BackupError when the folder is no back-up, or one of a later version */
+/** @throws BackupError if the directory is not a backup, or one of a later version */
 export function readManifest(folder: string): Manifest {
   const file = join(folder, manifestName);
   if (!existsSync(file)) throw new BackupError(`${folder} is no back-up: it has no ${manifestName}.`);
@@ -69,7 +69,7 @@ export function readManifest(folder: string): Manifest {
   throw new BackupError(`${file} is of a later version.`);
 }
 
-/** The new manifest takes the place of the old one at once: until then the earlier back-up is whole. */
+/** Replaces the manifest atomically: until then the earlier backup is complete. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const part = join(folder, `${manifestName}.part`);
   await writeFile(part, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600, flush: true });
@@ -77,14 +77,14 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await syncPath(folder);
 }
 
-/** Returns when the names of what `copyOnce` and `makeOnce` have made in a folder are on the disk. */
+/** Syncs a directory, so that the names of files made by `copyOnce` and `makeOnce` are durable. */
 export async function syncNames(folder: string): Promise<void> {
   const blobs = join(folder, 'blobs');
   const parts = existsSync(blobs) ? [...readdirSync(blobs).map((part) => join(blobs, part)), blobs] : [];
   for (const made of [...parts, folder]) await syncPath(made);
 }
 
-/** Removes what the manifest does not name: earlier states, their blobs, and rests of what was broken off. */
+/** Removes the files that the manifest does not name: earlier states, their blobs, and remains of interrupted backups. */
 export function prune(folder: string, { state, quads }: Manifest, blobs: ReadonlySet<string>): void {
   const named = new Set([state, ...quads.map(({ name }) => name)]);
   for (const name of readdirSync(folder))
@@ -96,19 +96,12 @@ export function prune(folder: string, { state, quads }: Manifest, blobs: Readonl
     for (const name of readdirSync(join(kept, part))) if (!blobs.has(name)) rmSync(join(kept, part, name));
 }
 
-/**
- * Copies a file that is not there yet, whole or not at all, synced.
- * @returns whether it was copied
- * @throws the file system's error
- */
+/** Copies a file atomically and syncs it, unless it exists. @returns true if it was copied @throws the error of the file system */
 export async function copyOnce(from: string, to: string, size?: number): Promise<boolean> {
   return makeOnce(to, (part) => copyFile(from, part, constants.COPYFILE_FICLONE), size);
 }
 
-/**
- * The same for a file that something else writes.
- * @param write into an empty file, or one that is not there
- */
+/** The same for a file with other content. @param write writes into an empty or missing file */
 export async function makeOnce(to: string, write: (part: string) => Promise<void>, size?: number): Promise<boolean> {
   if (size !== undefined && (await stat(to).catch(() => undefined))?.size === size) return false;
   mkdirSync(join(to, '..'), { recursive: true, mode: 0o700 });
@@ -125,18 +118,18 @@ export async function makeOnce(to: string, write: (part: string) => Promise<void
   return true;
 }
 
-/** The files beside the database and the blobs, which are the keys of the server: who lost them would be somebody else. */
+/** The files next to the database and the blobs. They are the server's keys: losing them would change its identity. */
 export const keyFiles = (dataDir: string): string[] =>
   readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
-/** What a file of quads has, after it was read to its end. @throws BackupError when it is cut off */
+/** Reads a quads file to its end. @throws BackupError if it is truncated */
 export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 'made'>> {
   let [graphs, triples] = [0, 0];
   const reader: StateReader = {
     wants: () => ++graphs > 0,
-    // They are counted alone.
+    // Only graphs are counted.
     keys: [],
     counted: (entries) => {
       triples = entries;

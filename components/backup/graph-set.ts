@@ -1,6 +1,6 @@
 /**
- * A set of states of graphs in eight bytes for each: their hashes, in order. It is salted, so that nobody can write two states of the same
- * hash; of ten million graphs a new state is taken for a known one with a probability of 10^-12.
+ * A set of graph states in eight bytes each: their hashes, sorted. The hashes are salted, so that clients cannot construct two
+ * states with the same hash; with ten million graphs, a new state is mistaken for a known one with a probability of 10^-12.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Entry } from '../../lib/storage/graphs/state-blocks.js';
@@ -8,7 +8,7 @@ import { type CountedGraph, graphState } from './entries.js';
 
 const saltBytes = 16;
 const hashBytes = BigUint64Array.BYTES_PER_ELEMENT;
-/** What a set may take that is sent to a server: 33 million graphs. */
+/** Maximum size of a set sent to a server: 33 million graphs. */
 export const maxSetBytes = saltBytes + hashBytes * (1 << 25);
 
 export class GraphSet {
@@ -22,11 +22,7 @@ export class GraphSet {
     this.seen = new Uint8Array((hashes.length >> 3) + 1);
   }
 
-  /**
-   * The graphs that entries speak of.
-   * @param told called with the number of entries so far
-   * @throws BackupError as `graphState`
-   */
+  /** Returns the graphs that entries refer to. @param told called with the number of entries so far @throws BackupError see `graphState` */
   static async of(
     blocks: AsyncIterable<readonly Entry[]>,
     told: (entries: number) => void = () => {},
@@ -50,7 +46,7 @@ export class GraphSet {
     return new GraphSet(salt, inOrder(hashes.subarray(0, count)));
   }
 
-  /** What `bytes` gave. @throws RangeError for anything else */
+  /** Decodes the result of `bytes`. @throws RangeError for anything else */
   static from(bytes: Uint8Array): GraphSet {
     if (bytes.length < saltBytes || bytes.length > maxSetBytes || (bytes.length - saltBytes) % hashBytes !== 0)
       throw new RangeError('The known graphs are cut off, or none.');
@@ -67,7 +63,7 @@ export class GraphSet {
     return bytes;
   }
 
-  /** How many `bytes` there are. */
+  /** Length of `bytes`. */
   get length(): number {
     return saltBytes + this.hashes.byteLength;
   }
@@ -76,7 +72,7 @@ export class GraphSet {
     return this.indexOf(state) !== undefined;
   }
 
-  /** Notes that a graph was there. @returns `undefined` for one that is not of the set, or whether it was noted for the first time */
+  /** Marks a graph as seen. @returns `undefined` if it is not in the set; true if it was not seen before */
   see(state: CountedGraph): boolean | undefined {
     const index = this.indexOf(state);
     if (index === undefined) return undefined;
@@ -92,7 +88,7 @@ export class GraphSet {
     return index !== undefined && (this.seen[index >> 3]! & (1 << (index & 7))) !== 0;
   }
 
-  /** How many graphs were not seen. */
+  /** Number of graphs not seen yet. */
   get unseen(): number {
     return this.hashes.length - this.seenCount;
   }
@@ -115,7 +111,7 @@ function hashOf(salt: Uint8Array, { graph, token, triples }: CountedGraph): bigi
   return createHash('sha256').update(salt).update(text).digest().readBigUInt64LE();
 }
 
-/** Sorts them in their place, each once. */
+/** Sorts hashes in place and removes duplicates. */
 function inOrder(hashes: BigUint64Array): BigUint64Array {
   hashes.sort();
   let kept = 0;

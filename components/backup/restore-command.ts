@@ -1,4 +1,4 @@
-/** `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. */
+/** `quadpod restore DIR`: restores a backup into an empty data directory, under the same address or, with --rewrite, another. */
 import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component/contract.js';
@@ -39,7 +39,7 @@ import { backupBlobFile, copyOnce, damagedFile, type Manifest, readManifest, syn
 import { GraphSet } from './graph-set.js';
 import { readState } from './state-file.js';
 
-/** Entries of a batch, each of which is synced. */
+/** Number of entries in a batch; each batch is synced. */
 const batchSize = 10_000;
 
 export async function restore(context: CommandContext): Promise<number> {
@@ -61,7 +61,7 @@ export async function restore(context: CommandContext): Promise<number> {
     await restoreBlobs(context, { place, folder, blobs });
     for (const key of manifest.keys) await copyOnce(join(folder, key), join(target, key));
     await syncNames(target);
-    // Graphs that were being written or removed are not in a back-up, and in its own count.
+    // The backup omits graphs that were being written or removed, but its own count includes them.
     const quads = await countQuads(level);
     const fill = (batch: BatchWriter): void => {
       for (const [key, value] of facts) batch.put(key, value);
@@ -70,7 +70,7 @@ export async function restore(context: CommandContext): Promise<number> {
       batch.del(metaKey('restoring'));
     };
     await writeBatch(level, fill, () => facts.at(-1)!);
-    // What has another address is counted anew as earlier formats are, which is nobody's concern.
+    // With another address, everything is counted anew, as for earlier formats; this is not reported.
     if (rewriting) await migrate(level, { deriveGraphs: writeLinksetGraphs });
     if (place.isShared) await confirmAll(place, blobs, print);
   } finally {
@@ -81,7 +81,7 @@ export async function restore(context: CommandContext): Promise<number> {
   return check();
 }
 
-/** @throws BackupError when the address of the back-up is another and nothing says what to do */
+/** @throws BackupError if the address of the backup differs and no option says what to do */
 function rewritingOf({ baseUri, flags }: CommandContext, { storage }: Manifest): Rewriting | undefined {
   const wanted = `${baseUri}/`;
   const given = flags['rewrite'];
@@ -100,7 +100,7 @@ function rewritingOf({ baseUri, flags }: CommandContext, { storage }: Manifest):
   return new Rewriting(withSlash(from), withSlash(to));
 }
 
-/** What a restore that was broken off left goes; anything else stays, and is refused. */
+/** Removes the remains of an interrupted restore; anything else is kept and rejected. */
 async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   const names = existsSync(target) ? readdirSync(target) : [];
   if (names.length === 0) {
@@ -120,7 +120,7 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   throw new BackupError(`${target} is not empty (${names.slice(0, 5).join(', ')}). Choose another --data-dir.`);
 }
 
-/** With more quads than any storage has in memory by default, all orders are written at once; else the server adds them when they are due. */
+/** If the quads do not fit into memory by default, all indexes are written at once; otherwise the server adds them when they are due. */
 const ordersOf = ({ quads }: Manifest): IndexSet =>
   quads.reduce((sum, { triples }) => sum + triples, 0) > mostQuads ? IndexSet.all : IndexSet.one;
 
@@ -155,7 +155,7 @@ async function restoreEntries(
     for (const entry of block) {
       const [key] = entry;
       if (isOf('B', key)) blobs.push(key.slice(2));
-      // They make the database one of a storage, and so come last.
+      // These entries make the database a storage, so they are written last.
       if (isOf('M', key)) facts.push(entry);
       else if (!rewriting) waiting.push(entry);
       else for (const rewritten of await rewriting.entries(entry, { level, flush })) waiting.push(rewritten);
@@ -169,11 +169,11 @@ async function restoreEntries(
   return { blobs, facts: rewriting ? rewriting.facts() : facts };
 }
 
-/** The quads that the state wants, and then the state. @throws BackupError when they are not all there */
+/** Yields the quads that the state refers to, and then the state. @throws BackupError if some are missing */
 async function* allEntries(folder: string, { state, quads }: Manifest): AsyncGenerator<Entry[]> {
   if (quads.length > 0) {
     const wanted = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }));
-    // Of one state the quads are the same wherever they are: what comes twice is written twice.
+    // The quads of a state are the same in every file: duplicates are written twice.
     const wants = (graph: CountedGraph): boolean => wanted.see(graph) !== undefined;
     for (const { name } of quads) yield* readState(join(folder, name), { wants });
     if (wanted.unseen > 0)
@@ -203,7 +203,7 @@ async function restoreBlobs({ dataDir, progress }: CommandContext, { place, fold
   });
 }
 
-/** Everything refers to them now. */
+/** All entries now refer to these blobs. */
 async function confirmAll(place: Blobs, blobs: readonly string[], print: (line: string) => void): Promise<void> {
   try {
     await forEachConcurrently(blobs, place.atOnce, (blob) => place.confirm(blob));
@@ -224,27 +224,27 @@ async function upload(place: Blobs, blob: string, from: string): Promise<void> {
   }
 }
 
-/** Where entries are written to. */
+/** The target of entries. */
 interface Target {
   readonly level: Level;
-  /** Writes what waits. */
+  /** Writes the pending entries. */
   flush(): Promise<void>;
 }
 
-/** Entries of the type index, which the next start makes anew. */
+/** Entries of the type index, rebuilt at the next start. */
 const indexed = new Set(['index', ownedSpace, partsOfEntry(indexStateKey)[0]]);
 const graphOf = (key: string): string =>
   key.slice(graphPrefix('').length - 2, key.indexOf('\u0000', graphPrefix('').length - 2));
 
-/** The entries of a storage under another address: every IRI below the old one, wherever it stands. */
+/** Moves the entries of a storage to another address: rewrites every IRI below the old one, in any position. */
 export class Rewriting {
-  /** Keys of the graph that is being read. */
+  /** Keys of the current graph. */
   private graph: { readonly name: string; readonly keys: string[] } | undefined;
   private contentBytes = 0;
   private hasFlushed = false;
   private readonly rewriting = new IriRewriting((iri) => this.iri(iri));
 
-  /** @param from the old address, @param to the new one, both with a slash at the end */
+  /** @param from the old address @param to the new address, both with a trailing slash */
   constructor(
     private readonly from: string,
     readonly to: string,
@@ -252,11 +252,11 @@ export class Rewriting {
 
   private iri(iri: string): string {
     if (iri.startsWith(this.from)) return this.to + iri.slice(this.from.length);
-    // People write the base URI with and without its slash.
+    // The base URI occurs with and without its slash.
     return `${iri}/` === this.from ? this.to.slice(0, -1) : iri;
   }
 
-  /** The entries in the place of one, or of those before it. */
+  /** Returns the entries that replace an entry, or the entries before it. */
   async entries([key, value]: Entry, target: Target): Promise<Entry[]> {
     if (isQuad(key)) {
       const name = graphOf(key);
@@ -269,14 +269,14 @@ export class Rewriting {
     if (isOf('E', key)) return [...before, ...this.ownEntry(key, value)];
     if (isOf('B', key)) return [...before, [key, this.iri(value)]];
     if (!this.hasFlushed) {
-      // Records tell the size of graphs, which are read where they have just been written.
+      // Records contain the size of graphs, computed from the entries just written.
       this.hasFlushed = true;
       await target.flush();
     }
     return [...before, await this.record(key, value, target.level)];
   }
 
-  /** The entries of the last graph. */
+  /** Returns the entries of the last graph. */
   rest(): Entry[] {
     const { graph } = this;
     this.graph = undefined;
@@ -294,14 +294,14 @@ export class Rewriting {
       const keys: string[] = [];
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);
       const { size, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
-      // A new revision: a revision names a set of quads for ever, and rewriting changes quads and may merge two.
+      // A new revision: a revision identifies a set of quads permanently, and rewriting changes quads and may merge two.
       record = { ...record, prefixes, size, triples: keys.length, revision: newRevision() };
     }
     this.contentBytes += record.size;
     return [recordKey(record.iri), writeRecord(record)];
   }
 
-  /** The facts of the whole storage, in the format of which `migrate` counts sizes and counters. */
+  /** Returns the entries of the whole storage, in the format for which `migrate` recomputes sizes and counters. */
   facts(): Entry[] {
     return [
       [metaKey('version'), '1'],

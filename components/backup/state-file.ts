@@ -1,4 +1,4 @@
-/** The files of a back-up: gzipped lines between a header and a trailer, of entries, or of quads under the graphs that they belong to. */
+/** The files of a backup: gzipped lines between a header and a trailer; the lines are entries, or quads grouped by graph. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';
@@ -24,10 +24,10 @@ import type { GraphSet } from './graph-set.js';
 const keysAtATime = 1000;
 
 /**
- * The quads of a storage as lines, graph by graph in the order of what speaks of them: linksets, then records. Graphs whose state is known
- * are not read at all, and neither is a graph that nothing speaks of (it is being written or removed).
- * @returns some lines at a time, of which there may be none, so that whoever waits can tell how far it is
- * @throws BackupError for a record that is damaged
+ * Yields the quads of a storage as lines, graph by graph in the order of the entries that refer to them: linksets, then records.
+ * Known graphs are not read, and neither are graphs without such an entry (they are being written or removed).
+ * @returns blocks of lines, possibly empty so that the caller can report progress
+ * @throws BackupError for a damaged record
  */
 export async function* graphStateLines(
   level: Level,
@@ -57,20 +57,20 @@ export async function* graphStateLines(
   }
 }
 
-/** Where the two parts of a state go. */
+/** The files for the two parts of a state. */
 export type StateFiles = Readonly<Record<'state' | 'quads', string>>;
 
 export interface StateOptions {
-  /** Graphs that are left out of the quads. */
+  /** Graphs omitted from the quads. */
   readonly known?: GraphSet | undefined;
-  /** Called now and then with the number of entries so far. */
+  /** Called periodically with the number of entries so far. */
   readonly told: (entries: number) => void;
 }
 
 /**
- * Writes one state of the store, synced, readable by its owner alone. A store of an earlier format, the quads of which are no graphs of
- * today, has all of it in the file of the state, and no other.
- * @throws BackupError where there is no storage, or a record is damaged
+ * Writes one state of the store to synced files, readable by their owner only. For a store of an earlier format, whose graphs are
+ * stored differently, the state file contains everything and there is no other file.
+ * @throws BackupError if there is no storage or a record is damaged
  */
 export async function writeState(level: Level, files: StateFiles, { known, told }: StateOptions): Promise<void> {
   const snapshot = level.snapshot();
@@ -112,32 +112,32 @@ async function writeLines(file: string, { header, source, told }: Lines): Promis
     }
     yield `${JSON.stringify({ entries } satisfies Trailer)}\n`;
   }
-  // The fastest level: what is left to gain takes ten times as long.
+  // The fastest level: higher ones take ten times as long for little gain.
   const gzip = createGzip({ level: 1 });
   await pipeline(text(), gzip, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
 }
 
-/** What a file of a back-up begins with. @throws BackupError when it is none */
+/** Reads the first line of a backup file. @throws BackupError if it is not one */
 export async function readHeader(file: string): Promise<Header> {
   for await (const [line] of lineBlocks(file)) return headerOf(line!, file);
   throw new BackupError(`${file} is empty.`);
 }
 
-/** What a reader wants of a file; without any of this everything. */
+/** Selects the content of a file that a reader needs; by default everything. */
 export interface StateReader {
-  /** Whether the quads of a graph are read, or passed over. */
+  /** Returns true if the quads of a graph are read, false to skip them. */
   wants?(state: CountedGraph): boolean;
-  /** A graph that is wanted has ended. */
+  /** Called at the end of a selected graph. */
   ended?(state: CountedGraph, triples: number): void;
-  /** Whether the key of an entry may begin so; others need not be read. */
+  /** Key prefixes of selected entries; others need not be read. */
   readonly keys?: readonly string[];
-  /** How many entries there were at the end, with those that were not wanted. */
+  /** Called at the end with the total number of entries. */
   counted?(entries: number): void;
 }
 
 /**
- * The entries of a file that a reader wants, in blocks.
- * @throws BackupError, after what came before, when the file is cut off or damaged
+ * Yields the selected entries of a file in blocks.
+ * @throws BackupError, after the entries before the error, if the file is truncated or damaged
  */
 export async function* readState(file: string, reader: StateReader = {}): AsyncGenerator<Entry[]> {
   const { wants, ended, counted } = reader;
@@ -198,19 +198,19 @@ function headerOf(line: string, file: string): Header {
   try {
     header = JSON.parse(line) as Partial<Header>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   if (![1, 2].includes(header?.['quadpod-backup'] ?? 0) || typeof header?.storage !== 'string')
     throw new BackupError(`${file} is no back-up of a Quadpod storage, or one of a later version.`);
   return header as Header;
 }
 
-/** The lines of a file, some at a time. */
+/** Yields the lines of a file in blocks. */
 async function* lineBlocks(file: string): AsyncGenerator<string[]> {
   const source = createReadStream(file, { highWaterMark: 1 << 18 });
   const gunzip = createGunzip({ chunkSize: 1 << 17 });
   gunzip.setEncoding('utf8');
-  // Whoever reads the lines is told; this only ties the two together.
+  // Errors are passed to the reader of the lines.
   pipeline(source, gunzip).catch(() => {});
   let begun = '';
   try {
@@ -231,7 +231,7 @@ async function* lineBlocks(file: string): AsyncGenerator<string[]> {
   if (begun !== '') yield [begun];
 }
 
-/** The SHA-256 of a file (base64). */
+/** Returns the SHA-256 of a file in base64. */
 export async function digestOfFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   const source = createReadStream(file, { highWaterMark: 1 << 20 });

@@ -1,4 +1,4 @@
-/** The thread that writes the state of a running server: it reads through the same LevelDB, and the HTTP thread answers meanwhile. */
+/** The thread that writes the state of a running server. It reads through the same LevelDB while the HTTP thread handles requests. */
 import { readFileSync } from 'node:fs';
 import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { acquire, assertWanted, type Caller, serve } from '../../lib/threads/worker-host.js';
@@ -6,15 +6,15 @@ import { GraphSet } from './graph-set.js';
 import { type StateFiles, writeState } from './state-file.js';
 
 export interface StateTask {
-  /** The folder of LevelDB, which this process has open. */
+  /** The directory of LevelDB, open in this process. */
   readonly folder: string;
   readonly files: StateFiles;
-  /** A file with the bytes of a set of graphs that are left out. */
+  /** A file with the bytes of the set of graphs to omit. */
   readonly known: string | undefined;
 }
 
 const functions = {
-  /** Sends how many entries it has written so far. @returns how many there are */
+  /** Reports the number of entries written so far. @returns the total number */
   async write({ folder, files, known }: StateTask, caller: Caller<unknown, number>): Promise<number> {
     const level = await acquire(() => openLevel(folder));
     let entries = 0;

@@ -1,4 +1,4 @@
-/** `quadpod verify DIR`: whether a back-up is whole, without restoring it. */
+/** `quadpod verify DIR`: verifies a backup without restoring it. */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component/contract.js';
@@ -9,7 +9,7 @@ import { backupBlobFile, type Manifest, readManifest } from './folder.js';
 import { GraphSet } from './graph-set.js';
 import { digestOfFile, readState } from './state-file.js';
 
-/** Exit code for a back-up that is damaged. */
+/** Exit code for a damaged backup. */
 const damaged = 3;
 const maxTold = 1000;
 
@@ -51,11 +51,14 @@ class Verification {
 
   fault(sentence: string): void {
     this.faults++;
-    // A damaged back-up may lack millions; the first ones tell enough.
+    // A damaged backup may have millions of faults; the first ones are reported.
     if (this.faults <= maxTold) this.telling.print(sentence);
   }
 
-  /** Every graph is there that the state speaks of, with as many triples. @returns the graphs; `undefined`: the state has them */
+  /**
+   * Verifies that every graph referenced by the state exists, with the right number of triples.
+   * @returns the graphs; `undefined` if they are in the state file
+   */
   async quads(): Promise<GraphSet | undefined> {
     const { folder, manifest } = this;
     const files = [{ name: manifest.state, sha256: manifest.sha256 }, ...manifest.quads];
@@ -82,7 +85,7 @@ class Verification {
     if ((await digestOfFile(file)) !== sha256) this.fault(`${file} does not have the digest that its manifest names.`);
   }
 
-  /** The state can be read, and what it refers to is there. */
+  /** Verifies that the state is readable and everything it refers to exists. */
   async state(wanted: GraphSet | undefined): Promise<void> {
     const { folder, manifest } = this;
     for await (const block of readState(join(folder, manifest.state))) {

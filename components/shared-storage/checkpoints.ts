@@ -22,7 +22,7 @@ export class Checkpoints {
     this.connection = new Connection(options.address);
   }
 
-  /** Makes a checkpoint when it is due; called at each renewal of the lead. @throws the error of the database, or of the thread */
+  /** Makes a checkpoint when it is due; called at each renewal of the leadership. @throws the error of the database or the thread */
   async review(): Promise<void> {
     const { minBytes, newThread, address, keptMinutes, lookMs = 30_000 } = this.options;
     if (this.thread || performance.now() - this.lookedAt < lookMs) return;

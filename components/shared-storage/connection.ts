@@ -166,7 +166,10 @@ function withPassword(address: string, password: string | undefined): string {
   return url.href;
 }
 
-/** Returns true if the database itself rejected a statement and the connection stays usable: its code is none of the connection or a shutdown. */
+/**
+ * Returns true if the database rejected a statement and the connection stays usable: the error code is not one of the connection
+ * or of a shutdown.
+ */
 function isRefusal(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25P0[23]|57|XX)/.test(code);

@@ -275,9 +275,9 @@ describe('Start with errors', function () {
   });
 
   it('names a missing value, and suggests a command for an unknown one', async () => {
-    refused(await runProcess(['--base-uri']), /^quadpod: --base-uri has no value; expected --base-uri=VALUE, an http/);
-    refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir has no value/);
-    refused(await runProcess(['owner', '--key']), /^quadpod: --key has no value; expected --key=VALUE, FILE use/);
+    refused(await runProcess(['--base-uri']), /^quadpod: --base-uri requires a value: --base-uri=VALUE, an http/);
+    refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir requires a value/);
+    refused(await runProcess(['owner', '--key']), /^quadpod: --key requires a value: --key=VALUE, FILE/);
     refused(await runProcess(['imprt', 'x']), /^quadpod: Unknown command imprt\. Did you mean import\? "quadpod help"/);
     refused(
       await runProcess(['frobnicate']),

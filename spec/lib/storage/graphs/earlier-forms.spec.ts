@@ -76,9 +76,7 @@ describe('Complete state of an earlier version', () => {
       const lines = gunzipSync(readFileSync(file)).toString().split('\n');
       writeFileSync(file, gzipSync([lines[0], '["tombs","x"]', ...lines.slice(1)].join('\n')));
       const options = { folder, dataDir: fresh(), root };
-      expect((await runBackup('verify', options)).join('\n')).to.contain(
-        'a section that this version does not know, "tombs".',
-      );
+      expect((await runBackup('verify', options)).join('\n')).to.contain('a section unknown to this version, "tombs".');
     });
   });
 

@@ -182,7 +182,7 @@ describe('storage/quad-reader', () => {
       const { code, stdout } = await runProcess(['orders', name], server);
       expect([code, stdout]).to.deep.equal([
         0,
-        name === 'one' ? '5 quads are in one order, as they were.\n' : '5 quads are in four orders.\n',
+        name === 'one' ? '5 quads are stored in one index (unchanged).\n' : '5 quads are stored in four indexes.\n',
       ]);
       const { indexes } = JSON.parse(readFileSync(join(server.dataDir, 'quadstore.json'), 'utf8')) as { indexes: [] };
       const backend = new ClassicLevel<string, string>(join(server.dataDir, 'level'));

@@ -84,7 +84,8 @@ async function assertComplete(tree: FileTree, manifests: readonly BagManifest[])
     count++;
   }
   for (const [index, { name, digests }] of manifests.entries())
-    if (found[index] !== digests.size) throw new TransferError(`${await missing(tree, digests)}, which ${name} lists.`);
+    if (found[index] !== digests.size)
+      throw new TransferError(`${await missing(tree, digests)}, but ${name} lists it.`);
   const oxum = (await readTags(tree, 'bag-info.txt'))?.get('payload-oxum');
   if (oxum !== undefined && oxum !== `${bytes}.${count}`)
     throw new TransferError(

@@ -43,11 +43,11 @@ describe('An OpenID provider over http on loopback', function () {
     }
   }
 
-  it('is accepted where lws.fetch.allowed-hosts lists it (rule 15.10)', async () => {
+  it('is accepted if lws.fetch.allowed-hosts lists it (rule 15.10)', async () => {
     expect((await asked(`http://${host}`, `${remote.authority},${host}`))[0]).to.equal(200);
   });
 
-  it('is not fetched where it is not listed (rule 15.10)', async () => {
+  it('is not fetched if it is not listed (rule 15.10)', async () => {
     const [status, told] = await asked(`http://${host}`, remote.authority);
     expect(status).to.equal(401);
     expect(told).to.match(/which is not public/);

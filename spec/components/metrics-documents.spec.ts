@@ -1,4 +1,4 @@
-/** The dashboard and the alerts name metrics that the server tells. */
+/** Dashboard and alerts use only existing metrics. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

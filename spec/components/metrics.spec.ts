@@ -15,7 +15,7 @@ describe('The port of metrics', () => {
   const kind = 'counter' as const;
   const metrics = new Metrics(async () => [metricBy({ kind, name: 'tea_total', help: 'Tea.' }, 'of', [['mint', 3]])]);
 
-  it('tells everything at /metrics, and nothing elsewhere', async () => {
+  it('returns all metrics at /metrics, and nothing elsewhere', async () => {
     const server = await listenForMetrics(metrics, 0);
     const { port, address } = server.address() as AddressInfo;
     expect(address).to.equal('127.0.0.1');
@@ -51,7 +51,7 @@ describe('The port of metrics', () => {
     expect(ours.samples(labels)).to.deep.equal(expected);
   });
 
-  it('says which setting names a port that is taken', async () => {
+  it('reports the setting of a port in use', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;

@@ -32,7 +32,7 @@ for (const path of pathsOf('The console, editing'))
       await page.fill('dialog [name=name]', 'made');
       await button('Make it').click();
       await page.getByRole('heading', { level: 1, name: 'made.ttl' }).waitFor();
-      await page.locator('text=There are no triples in it yet').waitFor();
+      await page.locator('text=No triples yet').waitFor();
       for (const name of ['Ada', 'Bob', 'Cleo']) {
         const writing = page.waitForRequest((request) => request.method() === 'PUT');
         const { etag } = (await resources.send('HEAD', 'made.ttl')).headers;
@@ -171,7 +171,7 @@ for (const path of pathsOf('The console, editing'))
       await append(page, ' ');
       await resources.delete('gone.json');
       await button('Save').click();
-      await page.locator('text=Somebody deleted this in the meantime').waitFor();
+      await page.locator('text=Another user deleted this resource').waitFor();
       await button('Save mine again').click();
       await page.locator('.state:visible', { hasText: 'No unsaved changes' }).waitFor();
       expect(await resources.text('gone.json')).to.equal('{"a": 1,\r\n "b": 2}\r\n ');

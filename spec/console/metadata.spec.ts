@@ -77,7 +77,7 @@ for (const path of pathsOf('The console, metadata'))
         .and.to.contain(console.server.root);
       expect(await given.locator('input, button').count()).to.equal(0);
       await addLink('up', 'http://example.org/');
-      await page.locator('.problem', { hasText: '“up” is given by the server' }).waitFor();
+      await page.locator('.problem', { hasText: '“up” is managed by the server' }).waitFor();
       expect(await page.inputValue('[name=relation]')).to.equal('up');
       expect(await page.locator('.state:visible').textContent()).to.equal('No unsaved changes');
     });

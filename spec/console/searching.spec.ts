@@ -51,7 +51,7 @@ for (const path of pathsOf('The console, searching by type')) {
 
     it('says how things get a type while nothing has one', async () => {
       await console.go(page, 'search');
-      await page.locator('.facets >> text=Nothing has a type yet').waitFor();
+      await page.locator('.facets >> text=No types yet').waitFor();
       await expectAccessible(page);
     });
 
@@ -143,7 +143,7 @@ for (const path of pathsOf('The console, searching by type')) {
 
     it('says that queries are off, and searches all the same', async () => {
       await console.go(page, 'ask');
-      await page.locator('main .empty >> text=answers no queries: lws.sparql.endpoint.enabled is off').waitFor();
+      await page.locator('main .empty >> text=does not offer queries (lws.sparql.endpoint.enabled is off)').waitFor();
       expect(await page.locator('main button').count()).to.equal(0);
       await expectAccessible(page);
       await seed(console, 2);
@@ -169,7 +169,9 @@ for (const path of pathsOf('The console, searching by type')) {
 
     it('says that the search is off, and answers all the same', async () => {
       await console.go(page, 'search');
-      await page.locator('main .empty >> text=no search by type: lws.search-index.enabled is off').waitFor();
+      await page
+        .locator('main .empty >> text=does not offer search by type (lws.search-index.enabled is off)')
+        .waitFor();
       expect(await page.locator('main input').count()).to.equal(0);
       await expectAccessible(page);
       await console.go(page, 'ask');

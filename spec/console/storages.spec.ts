@@ -103,8 +103,8 @@ for (const by of ['host', 'path'] as const)
     it('says that a link was used, or is none', async () => {
       const other = await console.person();
       for (const [address, said] of [
-        [link, /was used already/],
-        [`${console.server.root}app#/storages?invitation=x`, /no invitation of this server/],
+        [link, /was already used/],
+        [`${console.server.root}app#/storages?invitation=x`, /not issued by this server/],
       ] as const) {
         await other.goto(address);
         await other.reload();

@@ -51,7 +51,7 @@ describe('A batch that cannot be written, over HTTP', () => {
     expect(response.headers.get('Content-Type')).to.equal('application/problem+json');
     expect(problem['type']).to.equal('urn:problem-type:quadpod:storage-full');
     expect(problem['detail']).to.match(
-      /no space left .* Nothing was stored|in doubt until the storage accepts writes again/,
+      /no disk space .* Nothing was stored|in doubt until the storage accepts writes again/,
     );
   }
 

@@ -51,7 +51,7 @@ describe('A full disk (skipped where no tmpfs can be mounted)', function () {
     expect(response.headers.get('Content-Type')).to.equal('application/problem+json');
     const problem = JSON.parse(text) as Record<string, unknown>;
     expect(problem['type']).to.equal('urn:problem-type:quadpod:storage-full');
-    expect(problem['detail']).to.match(/no space left .* Nothing was stored/);
+    expect(problem['detail']).to.match(/no disk space .* Nothing was stored/);
   }
 
   const uploads = (): string[] => readdirSync(join(server.dataDir, 'blobs/tmp'));

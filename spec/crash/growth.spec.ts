@@ -86,7 +86,9 @@ describe('kill -9 amid growth', function () {
       expect([...seen], name).to.include('growing');
       const { stdout, code } = await runProcess(['orders', name], at);
       expect(code, stdout).to.equal(0);
-      expect(stdout).to.match(name === 'one' ? /^60\d{3} quads are in one order/ : /^60\d{3} quads are in four orders/);
+      expect(stdout).to.match(
+        name === 'one' ? /^60\d{3} quads are stored in one index/ : /^60\d{3} quads are stored in four indexes/,
+      );
       expect(await expectWhole(at.dataDir)).to.equal(name === 'one' ? 'one' : 'all');
       source = at.dataDir;
     }

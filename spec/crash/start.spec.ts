@@ -76,8 +76,8 @@ describe('A start that cannot work', function () {
   it('the storage was made for another base URI', async () => {
     const server = await storage();
     const other = { dataDir: server.dataDir, root: 'http://localhost:49999/' };
-    expectRefusal(await runProcess([], other), new RegExp(`made for ${server.root}.*lws\\.base-uri.*49999`));
-    expectRefusal(await runProcess(['check'], other), /made for/);
+    expectRefusal(await runProcess([], other), new RegExp(`created for ${server.root}.*lws\\.base-uri.*49999`));
+    expectRefusal(await runProcess(['check'], other), /created for/);
     await expectUnharmed(server);
   });
 
@@ -132,7 +132,10 @@ describe('A start that cannot work', function () {
     writeFileSync(join(text, 'owner.key'), 'nonsense');
     mkdirSync(join(directory, 'owner.key'), { recursive: true });
     for (const dataDir of [text, directory])
-      expectRefusal(await runProcess([], { dataDir, environment: closed }), /owner\.key does not hold a private key/);
+      expectRefusal(
+        await runProcess([], { dataDir, environment: closed }),
+        /owner\.key does not contain a private key/,
+      );
   });
 
   describe('the disk is read-only (skipped where no tmpfs can be mounted)', () => {

@@ -77,7 +77,7 @@ describe('Records of storages (rule 21.3)', function () {
       await post('.lws/storages/invitations', { settings }),
     ]) {
       expect(answer.status, answer.text).to.equal(400);
-      expect(answer.text).to.include('lws.saml.idp-certificates').and.to.include('holds no X.509 certificate');
+      expect(answer.text).to.include('lws.saml.idp-certificates').and.to.include('contains no X.509 certificate');
     }
     expect((await pod.ask('GET', '')).status).to.equal(200);
     expect((await deployment.home.ask('GET', '.lws/storages/five')).status).to.equal(404);

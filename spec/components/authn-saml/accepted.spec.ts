@@ -1,4 +1,4 @@
-/** Assertions that hold: every encoding, every algorithm, and the habits of real identity providers. */
+/** Accepted assertions: every encoding, every algorithm, and variants of real identity providers. */
 import { expect } from 'chai';
 import { SignedXml } from 'xml-crypto';
 import { createAlgorithms } from '../../../components/authn-saml/algorithms.js';
@@ -13,7 +13,7 @@ const credential = signed(assertion, { signer: provider });
 const more = 'http://www.w3.org/2001/04/xmldsig-more#';
 const mgf1 = 'http://www.w3.org/2007/05/xmldsig-more#';
 
-/** Signed by xml-crypto itself, as a provider that uses it does. */
+/** Signed by xml-crypto itself, like a provider that uses it. */
 function signedByXmlCrypto(xml: string, prefix?: string): string {
   const signer = new SignedXml({
     privateKey: provider.privateKey.export({ type: 'pkcs8', format: 'pem' }),
@@ -37,7 +37,7 @@ describe('authn-saml: accepted', () => {
     expect(await verify(credential)).to.deep.equal(usual);
   });
 
-  it('takes raw XML, base64 and base64url, with padding or without (rule 15.12)', async () => {
+  it('accepts raw XML, base64 and base64url, with padding or without (rule 15.12)', async () => {
     for (const length of [0, 1, 2]) {
       const xml = credential + ' '.repeat(length);
       const base64 = Buffer.from(xml).toString('base64');
@@ -50,7 +50,7 @@ describe('authn-saml: accepted', () => {
     }
   });
 
-  it('takes an XML declaration of UTF-8, and white space around the root', async () => {
+  it('accepts an XML declaration of UTF-8, and white space around the root', async () => {
     for (const prolog of [
       '<?xml version="1.0"?>',
       '<?xml version="1.0" encoding="UTF-8"?>\r\n',
@@ -60,7 +60,7 @@ describe('authn-saml: accepted', () => {
       await expectAccepted(`${prolog}${credential}\n`);
   });
 
-  it('takes a signature that xml-crypto made, with a prefix and without', async () => {
+  it('accepts a signature by xml-crypto, with a prefix and without', async () => {
     await expectAccepted(signedByXmlCrypto(assertion, 'ds'));
     await expectAccepted(signedByXmlCrypto(assertion));
     await expectAccepted(signedByXmlCrypto(assertion.replaceAll('saml:', '').replace('xmlns:saml', 'xmlns')));
@@ -95,7 +95,7 @@ describe('authn-saml: accepted', () => {
     it(`verifies a digest of ${hash}`, () =>
       expectAccepted(signed(assertion, { signer: provider, hash, digestMethod })));
 
-  it('takes SHA-1 where lws.saml.allow-sha1 says so', async () => {
+  it('accepts SHA-1 if lws.saml.allow-sha1 is on', async () => {
     const algorithms = createAlgorithms(true);
     const ds = 'http://www.w3.org/2000/09/xmldsig#';
     const parts = { signer: provider, method: `${ds}rsa-sha1`, digestMethod: `${ds}sha1`, hash: 'sha1' };
@@ -118,18 +118,18 @@ describe('authn-saml: accepted', () => {
     await expectAccepted(signed(assertion, { signer: provider, keyInfo: key }));
   });
 
-  it('takes the lines that a provider breaks values into', async () => {
+  it('accepts values with line breaks', async () => {
     const lines = (text: string): string => text.replace(/.{76}/g, '$&&#13;\r\n');
     await expectAccepted(signed(assertion, { signer: provider, signatureValue: lines }));
   });
 
-  it('takes the signature at any place among the children of the assertion', async () => {
+  it('accepts the signature at any position among the children of the assertion', async () => {
     const signature = signatureOf(assertion, { signer: provider });
     await expectAccepted(assertion.replace('</saml:Assertion>', `${signature}</saml:Assertion>`));
     await expectAccepted(assertion.replace('<saml:Issuer>', `${signature}<saml:Issuer>`));
   });
 
-  it('takes a list of prefixes of exclusive canonicalisation', async () => {
+  it('accepts a prefix list of exclusive canonicalization', async () => {
     const withXs = assertion
       .replace('xmlns:saml=', 'xmlns:q="urn:q" xmlns:saml=')
       .replace(
@@ -141,14 +141,14 @@ describe('authn-saml: accepted', () => {
     await expectAccepted(signed(withXs, { signer: provider, signedInfo: withList }));
   });
 
-  it('takes many attributes that declare the same prefixes each', async () => {
+  it('accepts many attributes that declare the same prefixes each', async () => {
     const value = `<saml:AttributeValue xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:string">v</saml:AttributeValue>`;
     const content = `<saml:Attribute Name="a">${value}</saml:Attribute>`.repeat(100);
     const statements = `<saml:AttributeStatement>${content}</saml:AttributeStatement>`;
     await expectAccepted(signed(assertionXml({ statements }), { signer: provider }));
   });
 
-  it('takes names that are written with references and with letters of any script', async () => {
+  it('accepts names with references and with letters of any script', async () => {
     const subject = 'https://example/%C3%A9/é/愛?a=1&amp;b=2';
     const xml = assertionXml({ nameId: `<saml:NameID>${subject}</saml:NameID>` });
     const sent = signed(xml, { signer: provider }).replace('/é/', '/&#xE9;/');
@@ -156,7 +156,7 @@ describe('authn-saml: accepted', () => {
       expect((await verify(text)).principal.subject).to.equal('https://example/%C3%A9/é/愛?a=1&b=2');
   });
 
-  it('gives the same claims when white space, quotes and order inside a tag change', async () => {
+  it('returns the same claims when white space, quotes and order inside a tag change', async () => {
     const changed = credential
       .replace(/ ID="_a1" IssueInstant="([^"]+)" Version="2.0"/, "\n Version = '2.0'\tIssueInstant='$1'\r\n ID='_a1' ")
       .replace('</saml:Assertion>', '</saml:Assertion >');
@@ -164,7 +164,7 @@ describe('authn-saml: accepted', () => {
     await expectAccepted(changed);
   });
 
-  it('takes the earliest of all ends as the end', async () => {
+  it('uses the earliest expiry', async () => {
     const endOf = async (parts: Parameters<typeof assertionXml>[0]): Promise<number> =>
       (await verify(signed(assertionXml(parts), { signer: provider }))).expires;
     const session = `<saml:AuthnStatement AuthnInstant="${instant(-10)}" SessionNotOnOrAfter="${instant(30)}"></saml:AuthnStatement>`;
@@ -174,7 +174,7 @@ describe('authn-saml: accepted', () => {
     expect(await endOf({ confirmation: confirmationOf(`Recipient="${client}"`) })).to.equal(Date.parse(instant(600)));
   });
 
-  it('takes an issuer that says it is an entity, and a subject of any format that is a URI', async () => {
+  it('accepts an issuer with the entity format, and a subject of any format that is a URI', async () => {
     const format = 'urn:oasis:names:tc:SAML:2.0:nameid-format';
     const xml = assertionXml({
       issuer: `<saml:Issuer Format="${format}:entity">${issuer}</saml:Issuer>`,

@@ -1,4 +1,4 @@
-/** Signatures by algorithms that are not allowed, by keys that are not trusted, and over changed content. */
+/** Signatures with disallowed algorithms, with untrusted keys, and over changed content. */
 import { createAlgorithms } from '../../../components/authn-saml/algorithms.js';
 import { certificateOf, ecSigner, pemOf } from '../../support/x509.js';
 import { assertionXml, mallory, nameIdOf } from './assertions.js';

@@ -1,4 +1,4 @@
-/** Assertions as identity providers write them, in canonical form, and parts of them to put wrong ones together. */
+/** Assertions as identity providers write them, in canonical form, and parts for invalid ones. */
 
 export const now = Date.UTC(2026, 10, 21, 12);
 export const storage = 'https://storage.example/';
@@ -10,13 +10,13 @@ export const client = 'https://app.example/id';
 export const samlNamespace = 'urn:oasis:names:tc:SAML:2.0:assertion';
 export const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 
-/** A time as SAML writes it, in seconds from `now`. */
+/** Returns a SAML time, in seconds from `now`. */
 export const instant = (seconds: number): string => new Date(now + seconds * 1000).toISOString().replace('.000Z', 'Z');
 
-/** Parts of an assertion; a string takes the place of the usual one, the empty text leaves it out. */
+/** Parts of an assertion. A string replaces the usual one, the empty string omits it. */
 export interface AssertionParts {
   readonly id?: string;
-  /** Attributes of the root beside its namespace, in canonical order. */
+  /** Attributes of the root besides its namespace, in canonical order. */
   readonly attributes?: string;
   readonly issuer?: string;
   readonly nameId?: string;
@@ -43,7 +43,7 @@ export const conditionsOf = (
 
 export const usualStatements = `<saml:AuthnStatement AuthnInstant="${instant(-10)}" SessionNotOnOrAfter="${instant(3600)}"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement><saml:AttributeStatement><saml:Attribute Name="mail"><saml:AttributeValue>alice@example</saml:AttributeValue></saml:Attribute></saml:AttributeStatement>`;
 
-/** An assertion without a signature, in the form that exclusive canonicalisation gives it. */
+/** Returns an assertion without a signature, in exclusive canonical form. */
 export function assertionXml(parts: AssertionParts = {}): string {
   const {
     id = '_a1',

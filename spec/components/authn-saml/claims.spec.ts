@@ -1,4 +1,4 @@
-/** Claims of assertions that a trusted provider signed, and that are wrong all the same: none of them is accepted. */
+/** Claims of assertions that a trusted provider signed, but that are invalid: none of them is accepted. */
 import { expect } from 'chai';
 import {
   type AssertionParts,
@@ -160,7 +160,7 @@ specify('issuer and assertion', {
 });
 
 describe('authn-saml: claims', () => {
-  it('has the subject from the direct child, not from what stands deeper', async () => {
+  it('reads the subject from the direct child, not from a deeper element', async () => {
     const deeper = `<saml:Advice><saml:Subject>${nameIdOf(mallory)}</saml:Subject><saml:Conditions></saml:Conditions></saml:Advice>`;
     await expectAccepted(credential(statements(deeper)));
   });
@@ -177,7 +177,7 @@ describe('authn-saml: claims', () => {
     );
   });
 
-  it('ignores InResponseTo and Address, which nobody here could compare (RFC 7522 section 3)', () => {
+  it('ignores InResponseTo and Address, which this server cannot check (RFC 7522 section 3)', () => {
     const attributes = `Address="192.0.2.1" InResponseTo="_r1" NotOnOrAfter="${instant(300)}" Recipient="${client}"`;
     return expectAccepted(credential({ confirmation: confirmationOf(attributes) }));
   });
@@ -193,7 +193,7 @@ describe('authn-saml: claims', () => {
       );
   });
 
-  it('tells the client which check failed, and neither values nor what was expected', async () => {
+  it('reports the failed check to the client, without actual or expected values', async () => {
     const { message } = await expectRefusal(credential(nameId('alice')), noUri('NameID'));
     expect(message).to.equal('The NameID of the assertion must be a URI.');
     const other = conditionsOf(restrictionOf('https://other.example/'));

@@ -1,4 +1,4 @@
-/** The component: its settings, what it adds, and what it says about certificate files that are wrong. */
+/** The component: its settings, its suite, and its errors for invalid certificate files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -106,7 +106,7 @@ describe('authn-saml: times', () => {
       );
   });
 
-  it('takes parts of a second, as many as providers write', async () => {
+  it('accepts fractions of a second of any length', async () => {
     for (const fraction of ['.1', '.123', '.1234567'])
       await expectAccepted(credential(withData(`NotOnOrAfter="${instant(300).replace('Z', `${fraction}Z`)}"`)));
   });
@@ -195,7 +195,7 @@ describe('authn-saml: audiences with lws.saml.audience', () => {
   const conditions = (...restrictions: readonly string[]): string =>
     credential({ conditions: conditionsOf(restrictions.join('')) });
 
-  it('accepts what names it in every restriction', async () => {
+  it('accepts an audience that every restriction names', async () => {
     await expectAccepted(conditions(restrictionOf(own)), rules);
     await expectAccepted(conditions(restrictionOf(storage, own), restrictionOf(own)), rules);
   });

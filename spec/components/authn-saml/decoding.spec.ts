@@ -1,4 +1,4 @@
-/** How a credential is recognised and decoded: strict, bounded, and safe for any text. */
+/** Detection and decoding of a credential: strict, bounded, and safe for any text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decodeCredential, looksLikeXml, maxBytes } from '../../../components/authn-saml/saml-suite.js';
@@ -12,7 +12,7 @@ const neither = /^neither XML nor base64 nor base64url: /;
 const leftOver = /^the base64 is truncated or has extra bits at its end$/;
 
 describe('authn-saml: decoding', () => {
-  it('recognises XML, raw and in base64, by its first characters', () => {
+  it('recognizes XML, raw and in base64, by its first characters', () => {
     for (const text of [
       credential,
       base64,
@@ -63,10 +63,10 @@ describe('authn-saml: decoding', () => {
       await expectRefusal(text, neither);
   });
 
-  it('refuses what is compressed, as the redirect binding has it', () =>
+  it('refuses compressed input, as in the redirect binding', () =>
     expectRefusal(Buffer.from('78dab3b1afc8cd51284b2d2ace', 'hex').toString('base64'), /^the bytes are not UTF-8$/));
 
-  it('refuses what is larger than 64 KiB, in any encoding', async () => {
+  it('refuses more than 64 KiB, in any encoding', async () => {
     const fits = credential + ' '.repeat(maxBytes - credential.length);
     expect(decodeCredential(fits)).to.equal(fits);
     expect(decodeCredential(Buffer.from(fits).toString('base64'))).to.equal(fits);
@@ -79,7 +79,7 @@ describe('authn-saml: decoding', () => {
     await expectRefusal(`<a>${'x'.repeat(2 ** 20)}</a>`, /^at least 1048583 bytes of XML/);
   });
 
-  it('throws nothing but a refusal, for any text', () => {
+  it('throws only LwsError, for any text', () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.base64String(),

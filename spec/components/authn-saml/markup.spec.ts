@@ -1,6 +1,6 @@
 /**
- * XML that an assertion does not need: refused before a parser or a signature is asked, also where the signature would
- * hold. Each is made from an assertion that is accepted.
+ * XML features that assertions do not need: rejected before the parser and the signature check, also with a valid signature. Each
+ * is made from an accepted assertion.
  */
 import { alice, assertionXml, nameIdOf, storage } from './assertions.js';
 import { signed } from './signing.js';

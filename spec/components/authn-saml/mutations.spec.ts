@@ -1,7 +1,4 @@
-/**
- * Whatever is done to the bytes of a valid credential, it is refused, or its claims stay what they were; and nothing that
- * is sent takes long.
- */
+/** Any change to the bytes of a valid credential is rejected or leaves its claims unchanged, within a time limit. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LwsError } from '../../../lib/errors.js';
@@ -12,7 +9,7 @@ import { usual, verify } from './trust.js';
 
 const base64 = Buffer.from(credential).toString('base64');
 
-/** Undefined when it was refused; fails for another error, and for other claims. */
+/** Undefined if it was rejected. Fails for another error, and for other claims. */
 async function claimsKept(text: string): Promise<'refused' | 'kept'> {
   const outcome = await verify(text).catch((error: unknown) => error);
   if (outcome instanceof LwsError && outcome.code === 'invalid-token') return 'refused';
@@ -21,7 +18,7 @@ async function claimsKept(text: string): Promise<'refused' | 'kept'> {
 }
 
 const position = fc.nat(credential.length - 1);
-/** What an attacker would put in: markup, references, claims, parts of the credential itself. */
+/** Text of an attacker: markup, references, claims, parts of the credential itself. */
 const insertion = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 3 }),
   fc.constantFrom(
@@ -68,7 +65,7 @@ describe('authn-saml: mutations', () => {
         [0, ' '],
       ] as const) {
         const text = edited(credential, [[at, removed, added]]);
-        // Spaces inside tags and in the base64 of the signature are all that may come or go.
+        // Only spaces inside tags and in the base64 of the signature may be added or removed.
         if ((await claimsKept(text)) === 'kept') expect(text.replace(/ /g, '')).to.equal(bare);
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Names, tags and their canonical form: refused before a parser or a signature is asked, also where the signature would
- * hold. Each is made from an assertion that is accepted.
+ * Names, tags and their canonical form: rejected before the parser and the signature check, also with a valid signature. Each is
+ * made from an accepted assertion.
  */
 import { expect } from 'chai';
 import { parseDocument } from '../../../components/authn-saml/document.js';
@@ -122,7 +122,7 @@ describe('authn-saml: canonicalisation', () => {
     await expectRefusal(credential.replaceAll('saml:', '').replace('xmlns:saml', 'xmlns'), digest);
   });
 
-  it('accepts a declaration that nothing uses, which exclusive canonicalisation leaves out', async () => {
+  it('accepts an unused declaration, which exclusive canonicalization omits', async () => {
     await expectAccepted(attributed('xmlns:x="urn:x"'));
     await expectAccepted(changed('<ds:SignedInfo>', '<ds:SignedInfo xmlns:x="urn:x">'));
   });
@@ -131,7 +131,7 @@ describe('authn-saml: canonicalisation', () => {
     expectAccepted(changed('></saml:SubjectConfirmationData>', '/>')));
 
   it('has claims in nothing that canonicalisation leaves out', async () => {
-    // Each is unsigned by a quirk of a canonicaliser, and would be claims if it were read from the document as sent.
+    // Each is unsigned by a quirk of a canonicalizer, and would be read as claims from the document as sent.
     const audience = restrictionOf('https://other.example/');
     const xml = signed(assertionXml({ conditions: conditionsOf(audience) }), { signer: provider });
     await expectRefusal(

@@ -1,4 +1,4 @@
-/** Signatures that sign something else than their own assertion: references, transforms, shape. */
+/** Signatures over other content than their own assertion: references, transforms, structure. */
 import { assertionXml, mallory, nameIdOf } from './assertions.js';
 import { enveloped, exclusive, type SignatureParts, sha256, signatureOf, signed, transformsOf } from './signing.js';
 import { replace } from './tampering.js';
@@ -170,7 +170,7 @@ describe('authn-saml: transforms and canonicalisation', () => {
       await expectRefusal(by({ canonicalization }), /^the canonicalization is ".*", expected http:\S+xml-exc-c14n#$/);
   });
 
-  it('refuses a second Algorithm in another namespace, which xml-crypto might take', async () => {
+  it('refuses a second Algorithm in another namespace, which xml-crypto might use', async () => {
     for (const name of ['CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'Transform'])
       await expectRefusal(
         by({ signedInfo: replace(`<ds:${name} `, `<ds:${name} xmlns:x="urn:x" x:Algorithm="urn:x" `) }),

@@ -1,4 +1,4 @@
-/** Signs by hand: every part of a Signature can be made wrong and is signed all the same, as an attacker's key could. */
+/** Signs by hand: every part of a Signature can be invalid and is still signed, as with an attacker's key. */
 import { constants, createHash, createHmac, type KeyObject, sign } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { ExclusiveCanonicalization } from 'xml-crypto';
@@ -21,18 +21,18 @@ export interface SignatureParts {
   readonly signer: Signer;
   readonly uri?: string;
   readonly method?: string;
-  /** Signs octets; by the name of the method when absent. */
+  /** Signs octets, by default according to the method. */
   readonly signWith?: (octets: Buffer) => Buffer;
   readonly canonicalization?: string;
   readonly transforms?: readonly string[];
   readonly digestMethod?: string;
   readonly hash?: string;
-  /** What the digest is of; the assertion when absent. */
+  /** Content of the digest. Default: the assertion. */
   readonly digested?: string;
-  /** Changes what is signed: the canonical SignedInfo, written with the prefix `ds`. */
+  /** Changes the signed content: the canonical SignedInfo, written with the prefix `ds`. */
   readonly signedInfo?: Change;
   readonly signatureValue?: Change;
-  /** After SignatureValue. */
+  /** Inserted after SignatureValue. */
   readonly keyInfo?: string;
   /** Changes the finished Signature, after signing. */
   readonly signature?: Change;
@@ -43,7 +43,7 @@ const algorithm = (name: string, uri: string): string => `<ds:${name} Algorithm=
 export const transformsOf = (uris: readonly string[]): string =>
   `<ds:Transforms>${uris.map((uri) => algorithm('Transform', uri)).join('')}</ds:Transforms>`;
 
-/** The Signature of an assertion that is in canonical form. */
+/** Returns the Signature of an assertion in canonical form. */
 export function signatureOf(assertion: string, parts: SignatureParts): string {
   const { uri = '#_a1', method = rsaSha256, canonicalization = exclusive, transforms = [enveloped, exclusive] } = parts;
   const { digestMethod = sha256, hash = 'sha256', digested = assertion, keyInfo = '' } = parts;
@@ -60,7 +60,7 @@ export function signatureOf(assertion: string, parts: SignatureParts): string {
   );
 }
 
-/** An assertion with its signature after the issuer, where the schema wants it. */
+/** Returns an assertion with its signature after the issuer, as in the schema. */
 export function signed(assertion: string, parts: SignatureParts): string {
   return insertAfterIssuer(assertion, signatureOf(assertion, parts));
 }
@@ -70,7 +70,7 @@ export const insertAfterIssuer = (assertion: string, part: string): string =>
     ? assertion.replace('</saml:Issuer>', `</saml:Issuer>${part}`)
     : assertion.replace('</saml:Assertion>', `${part}</saml:Assertion>`);
 
-/** The canonical form of a SignedInfo written with the prefix `ds`. */
+/** Returns the canonical form of a SignedInfo with the prefix `ds`. */
 function canonical(signedInfo: string): string {
   const wrapped = new DOMParser().parseFromString(`<ds:S xmlns:ds="${dsNamespace}">${signedInfo}</ds:S>`, 'text/xml');
   return new ExclusiveCanonicalization().process(wrapped.documentElement.firstChild as never, {});
@@ -90,7 +90,7 @@ function signerOf(method: string, key: KeyObject): (octets: Buffer) => Buffer {
   return (octets) => sign(hash, octets, key);
 }
 
-/** The key confusion of old: a public key as the secret of an HMAC. */
+/** The classic key confusion: a public key as the secret of an HMAC. */
 export const hmacWith =
   (hash: string, secret: string | Buffer) =>
   (octets: Buffer): Buffer =>

@@ -1,4 +1,4 @@
-/** Inputs that are made to take long: each is refused, or accepted, within a bounded time. */
+/** Inputs designed to take long: each is rejected, or accepted, within a time limit. */
 import { expect } from 'chai';
 import { looksLikeXml } from '../../../components/authn-saml/saml-suite.js';
 import { LwsError } from '../../../lib/errors.js';
@@ -13,7 +13,7 @@ const plain = signed(assertionXml(), { signer: provider });
 const inside = (part: string): string => plain.replace('<saml:Subject>', `<saml:Subject>${part}`);
 const tag = (attributes: string): string => plain.replace('<saml:Subject>', `<saml:Subject ${attributes}>`);
 
-/** Milliseconds. One signature takes about 1; a machine that is busy takes longer. */
+/** Time limit in milliseconds. One signature takes about 1. A busy machine takes longer. */
 const bound = 1000;
 
 const inputs: Readonly<Record<string, () => string>> = {
@@ -53,7 +53,7 @@ const inputs: Readonly<Record<string, () => string>> = {
   'a mebibyte of XML': () => `<a>${fill('x', 1 << 20)}</a>`,
 };
 
-/** In an assertion that is not in canonical form, the signature does not hold; the work is done all the same. */
+/** For an assertion that is not in canonical form, the signature is not valid, but the same work is done. */
 const withStatements = (content: string): string =>
   signed(assertionXml({ statements: `${usualStatements}<saml:Advice>${content}</saml:Advice>` }), { signer: provider });
 

@@ -1,10 +1,10 @@
-/** Ways to spoil a credential, each of which has to change it, and corpora of what came of it. */
+/** Mutations of a credential, each of which must change it, and corpora of results. */
 import { expect } from 'chai';
 import { assertionXml } from './assertions.js';
 import { signed } from './signing.js';
 import { expectRefusal, provider } from './trust.js';
 
-/** A credential that is accepted. */
+/** An accepted credential. */
 export const credential = signed(assertionXml(), { signer: provider });
 
 export const replace =
@@ -20,7 +20,7 @@ export const preceded = (part: string): string => part + credential;
 export const inside = (part: string): string => changed('<saml:Subject>', `<saml:Subject>${part}`);
 export const attributed = (attributes: string): string => changed('<saml:Subject>', `<saml:Subject ${attributes}>`);
 
-/** What is refused, and the reason it is refused for. */
+/** A rejected credential, and the reason. */
 export type Corpus = Readonly<Record<string, readonly [string, RegExp]>>;
 
 export function specify(title: string, corpus: Corpus): void {

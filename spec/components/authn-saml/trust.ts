@@ -1,4 +1,4 @@
-/** The suite under test with one trusted identity provider, and what it makes of a credential. */
+/** The suite under test with one trusted identity provider, and its result for a credential. */
 import { expect } from 'chai';
 import { createAlgorithms } from '../../../components/authn-saml/algorithms.js';
 import type { TrustedCertificate } from '../../../components/authn-saml/idp-certificates.js';
@@ -8,7 +8,7 @@ import { LwsError } from '../../../lib/errors.js';
 import { rsaSigner, type Signer } from '../../support/x509.js';
 import { alice, client, issuer, now, storage } from './assertions.js';
 
-/** Keys are slow to make: one of the trusted provider, one of an attacker, for all specs. */
+/** Keys are slow to create: one of the trusted provider, one of an attacker, for all specs. */
 export const provider: Signer = rsaSigner();
 export const attacker: Signer = rsaSigner();
 
@@ -31,7 +31,7 @@ export const rulesWith = (rules: Partial<AssertionRules> = {}): AssertionRules =
 export const verify = (credential: string, rules: Partial<AssertionRules> = {}): Promise<VerifiedCredential> =>
   createSuite(rulesWith(rules)).verify(credential, '127.0.0.1');
 
-/** What a usual assertion comes to: its earliest end, and the allowance for clocks. */
+/** Claims of the default assertion: earliest expiry and clock tolerance. */
 export const usual: VerifiedCredential = {
   principal: { subject: alice, client, issuer },
   expires: now + 300_000,
@@ -44,7 +44,7 @@ export async function expectAccepted(credential: string, rules: Partial<Assertio
   expect(outcome).to.deep.equal(usual);
 }
 
-/** It is refused with this reason in the log; the credential itself is in neither text. */
+/** Expects a rejection with this reason in the log. The credential itself is in neither text. */
 export async function expectRefusal(
   credential: string,
   reason: RegExp,

@@ -1,7 +1,6 @@
 /**
- * Signature wrapping: the eight classic shapes (Somorovsky et al., "On Breaking SAML", XSW1 to XSW8) turned to assertions,
- * and their relatives. In each, an assertion of an attacker's making stands where a careless reader takes its claims from,
- * while the signature of the true one still holds somewhere.
+ * Signature wrapping: the eight classic shapes (Somorovsky et al., "On Breaking SAML", XSW1 to XSW8) for assertions, and
+ * variants. In each, a forged assertion is placed for a careless reader, while the signature of the original is still valid.
  */
 import { assertionXml, mallory, nameIdOf } from './assertions.js';
 import { dsNamespace, insertAfterIssuer, signatureOf, signed } from './signing.js';
@@ -12,7 +11,7 @@ const signature = signatureOf(original, { signer: provider });
 const genuine = insertAfterIssuer(original, signature);
 const protocol = 'urn:oasis:names:tc:SAML:2.0:protocol';
 
-/** The attacker's assertion: with an identifier of its own, or with that of the true one. */
+/** The attacker's assertion: with its own identifier, or with that of the original. */
 const evilOf = (id: string): string => assertionXml({ id, nameId: nameIdOf(mallory) });
 const evilWith = (id: string, part: string): string => insertAfterIssuer(evilOf(id), part);
 const atEnd = (assertion: string, part: string): string =>
@@ -43,7 +42,7 @@ const shapes: Readonly<Record<string, (id: string) => readonly (readonly [string
     [atEnd(evilOf(id), genuine), two],
     [response(atEnd(evilOf(id), genuine)), isResponse],
   ],
-  'XSW5, the signature in the false one, the original after it': (id) => [
+  'XSW5, the signature in the forged one, the original after it': (id) => [
     [atEnd(evilWith(id, signature), original), two],
     [response(evilWith(id, signature) + original), isResponse],
     [evilWith(id, signature) + original, /^content after the root element: a tag/],
@@ -65,7 +64,7 @@ const shapes: Readonly<Record<string, (id: string) => readonly (readonly [string
 };
 
 describe('authn-saml: signature wrapping', () => {
-  it('accepts the original, so that the shapes are refused for what was added', () => expectAccepted(genuine));
+  it('accepts the original, so that the shapes are refused for their additions', () => expectAccepted(genuine));
 
   for (const [name, shape] of Object.entries(shapes))
     for (const id of ['_evil', '_a1'])
@@ -164,7 +163,7 @@ describe('authn-saml: signature wrapping', () => {
     }
   });
 
-  it('refuses what was added to or moved inside the signed assertion', async () => {
+  it('refuses additions to the signed assertion and elements moved into it', async () => {
     const digest = /^the digest does not match the assertion$/;
     for (const changed of [
       genuine.replace('</saml:NameID>', '.evil.example</saml:NameID>'),

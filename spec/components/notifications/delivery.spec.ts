@@ -18,7 +18,7 @@ const log = createLog('silent');
 describe('notifications/delivery', () => {
   let memory: MemoryStore;
   let deliveries: Deliveries;
-  /** When each attempt began, on the clock of `performance`, and to which inbox. */
+  /** Start times of attempts, on the clock of `performance`, with their inboxes. */
   let attempts: { readonly at: number; readonly inbox: string }[];
   let status: number;
   beforeEach(async () => {
@@ -113,7 +113,7 @@ describe('notifications/delivery', () => {
     }
   });
 
-  it('delivers entries of earlier versions, which have one subscription (rule 16.8)', async () => {
+  it('delivers entries of earlier versions with one subscription (rule 16.8)', async () => {
     const one = subscription('a', {});
     await owe([{ inbox: one.inbox, subscription: 'a', activity }], [one]);
     status = 200;

@@ -1,4 +1,4 @@
-/** Rule 16.12: what waits for those who are no controllers is bounded. */
+/** Rule 16.12: the queue for callers other than controllers is bounded. */
 import { expect } from 'chai';
 import { FanOut, maxWaiting, waitingSpaces } from '../../../components/notifications/delivery/fan-out.js';
 import { entryRange } from '../../../lib/storage/keys/records.js';
@@ -27,7 +27,7 @@ describe('notifications/distribution', () => {
             distribution.put(tx, at.toString(36).padStart(12, '0'), { activity: {} as never, inboxes: [] });
         });
       await distribution.open(store);
-      // Nothing is handed out meanwhile.
+      // No events are distributed in between.
       await distribution.stop();
       await put(0, maxWaiting);
       expect(await waiting()).to.equal(maxWaiting);

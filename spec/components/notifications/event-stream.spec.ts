@@ -1,4 +1,4 @@
-/** Streams of live updates, of a clock and of readers that a spec has in its hand. */
+/** Streams of live updates, with a controlled clock and controlled readers. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -73,7 +73,7 @@ describe('Streams of live updates', () => {
   };
   const textOf = (body: Readable): string => String(body.read() ?? '');
 
-  it('who does not read is cut off, its place is free, and others hear on', async () => {
+  it('a client that does not read is disconnected, its slot is released, and others continue', async () => {
     const [slow, reader] = [await listen(), await listen()];
     let heard = 0;
     reader.on('data', () => {
@@ -96,14 +96,14 @@ describe('Streams of live updates', () => {
     body.destroy();
     await new Promise((resolve) => body.once('close', resolve));
   };
-  /** Commits so many events of one resource. */
+  /** Commits a number of events of one resource. */
   const commit = (name: string, count = 1): Promise<void> =>
     memory.store.transact((tx) => {
       tx.putEntry('\u0000any', name);
       const record = { ...tx.record(root)!, iri: root + name, kind: 'binary' as const };
       for (let at = 0; at < count; at++) tx.changed({ before: record, after: record });
     });
-  /** Reads until something was told. */
+  /** Reads until an event arrives. */
   const until = async (body: Readable, holds: (text: string) => boolean): Promise<string> => {
     let text = '';
     for (let turn = 0; !holds(text); turn++) {
@@ -114,7 +114,7 @@ describe('Streams of live updates', () => {
     return text;
   };
 
-  it('Rule 16.9: a channel ends with its last listener, and what is missed comes from the log', async () => {
+  it('Rule 16.9: a channel ends with its last listener, and missed events come from the log', async () => {
     const [first, second] = [await listen(), await listen()];
     const [, id] = /id: (\S+)/.exec(textOf(first))!;
     await closed(first);
@@ -131,7 +131,7 @@ describe('Streams of live updates', () => {
     expect(await listen(id).catch((error: unknown) => error)).to.include({ code: 'too-busy' });
   });
 
-  it('Rule 16.9: who missed very much is told to read again, and hears what happens then', async () => {
+  it('Rule 16.9: after too many missed events the client must read again, and gets later events', async () => {
     const { committed } = memory.store.changes;
     await commit('hidden', 20_400);
     const stream = await listen(String(committed));
@@ -141,7 +141,7 @@ describe('Streams of live updates', () => {
     expect(await until(stream, (text) => text.includes(`${root}live`))).not.to.contain('reset');
   });
 
-  it('what cannot be decided any more ends', async () => {
+  it('a stream ends when access cannot be decided', async () => {
     const body = await listen();
     body.resume();
     mayRead = false;

@@ -1,4 +1,4 @@
-/** Rules 16.2, 17.9: what an import brings of subscriptions keeps the bounds of those that are made here. */
+/** Rules 16.2, 17.9: imported subscriptions have the same limits as new ones. */
 import { expect } from 'chai';
 import { foreignSubscription } from '../../../components/notifications/delivery/subscription.js';
 
@@ -19,15 +19,15 @@ const value = {
 const read = (changes: object, hasRoom = (): boolean => true) =>
   foreignSubscription({ ...value, ...changes }, id, { root, latest, hasRoom });
 
-describe('notifications/subscriptions of an archive', () => {
-  it('are those of whoever imports, as long as they may live here', () => {
+describe('imported subscriptions', () => {
+  it('belong to the importing caller, with a limited lifetime', () => {
     expect(read({})!.keptBy('https://id.example/owner')).to.deep.equal({
       ...{ id, subscriber: 'https://id.example/owner', topics: value.topics, inbox: value.inbox },
       ...{ created: 1, expires: latest, active: true, failures: 0 },
     });
   });
 
-  it('are none with an inbox on the storage itself, or without what makes one', () => {
+  it('are rejected if the inbox is on the storage or a required field is missing', () => {
     for (const bad of [
       { inbox: `${root}in` },
       { inbox: 'ftp://x/' },
@@ -38,7 +38,7 @@ describe('notifications/subscriptions of an archive', () => {
       expect(read(bad), JSON.stringify(bad)).to.equal(undefined);
   });
 
-  it('ask whether there is room, with those that are taken beside them', () => {
+  it('check the limits, including subscriptions imported with them', () => {
     const asked: unknown[] = [];
     const found = foreignSubscription(value, id, { root, latest, hasRoom: (...given) => asked.push(given) < 2 })!;
     expect([found.hasRoom?.('a', 0), found.hasRoom?.('a', 1)]).to.deep.equal([true, false]);

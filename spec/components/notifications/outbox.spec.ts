@@ -1,4 +1,4 @@
-/** What a write decides and stages for those who subscribed: not more for more subscriptions. */
+/** Work of a write for its subscribers: independent of the number of subscriptions. */
 import { expect } from 'chai';
 import { FanOut } from '../../../components/notifications/delivery/fan-out.js';
 import { type Delivery, linesOf, Outbox, outboxRange } from '../../../components/notifications/delivery/outbox.js';
@@ -17,9 +17,9 @@ describe('The outbox', () => {
   let distributions: Record<CallerClass, FanOut>;
   let subscriptions: Subscriptions;
   let asked: Question[] = [];
-  /** Whether the resource was there in the state that was asked of. */
+  /** True if the resource existed in the state of the decision. */
   let found: boolean[] = [];
-  /** Subscriptions that were looked at one by one. */
+  /** Number of subscriptions that were read one by one. */
   let looked = 0;
   let isPublic = false;
   let outbox: Outbox;
@@ -79,13 +79,13 @@ describe('The outbox', () => {
           tx.putEntry(subscriptionKey(id), JSON.stringify({ ...subscription, ...more }));
         }
     });
-  /** Who is told, once nothing waits. */
+  /** Returns the notified inboxes, once nothing waits. */
   async function told(): Promise<string[]> {
     for (const each of Object.values(distributions)) {
       each.run(memory.store);
       while (each.sequences.length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    // Nothing waits any more when it is staged.
+    // Staged when no other event waits.
     await memory.store.transact(() => {});
     const all: string[] = [];
     for await (const entries of memory.store.entries(outboxRange()))
@@ -104,7 +104,7 @@ describe('The outbox', () => {
     modified: 1,
   });
 
-  it('Rule 16.4: asks once for each subscriber and change, of the state before a deletion', async () => {
+  it('Rule 16.4: decides once for each subscriber and change, for a deletion on the state before it', async () => {
     await subscribe(5);
     const made = record('made');
     await memory.store.transact((tx) => {
@@ -125,7 +125,7 @@ describe('The outbox', () => {
   });
 
   for (const standing of ['known', 'stranger'] as const)
-    it(`Rule 16.12: what all may read is one question and one entry for 2 000 subscriptions (${standing})`, async () => {
+    it(`Rule 16.12: a resource readable by all takes one decision and one entry for 2 000 subscriptions (${standing})`, async () => {
       isPublic = true;
       await subscribe(700, { from: 'x', isStranger: standing === 'stranger' });
       const entries: string[] = [];
@@ -149,7 +149,7 @@ describe('The outbox', () => {
       expect(await told()).to.have.length(2100);
     });
 
-  it('Rule 16.12: what not all may read is one question for each subscriber, who alone are told', async () => {
+  it('Rule 16.12: other resources take one decision for each subscriber, and only authorized ones are notified', async () => {
     await subscribe(100, { from: 'x' });
     await memory.store.transact((tx) => {
       tx.putRecord(record('made'));
@@ -159,7 +159,7 @@ describe('The outbox', () => {
     expect(await told()).to.have.length(200);
   });
 
-  it('Rule 16.12: who subscribes while an event waits is not told of it', async () => {
+  it('Rule 16.12: a subscriber that subscribes while an event waits is not notified of it', async () => {
     isPublic = true;
     const run = distributions.known.run.bind(distributions.known);
     distributions.known.run = () => {};
@@ -194,7 +194,7 @@ describe('The outbox', () => {
           tx.putEntry(subscriptionKey(id), JSON.stringify(subscription));
         }
       });
-    /** Entries that events stage, in their own transactions and later. */
+    /** Entries staged by events, in their own transactions and later. */
     const staged = { own: 0, later: 0 };
     beforeEach(() => {
       [staged.own, staged.later] = [0, 0];
@@ -204,12 +204,12 @@ describe('The outbox', () => {
       });
     });
 
-    it('a write looks at 26 of 20 000 subscriptions to one inbox at most, and stages one entry (rule 16.12)', async () => {
+    it('a write reads at most 26 of 20 000 subscriptions to one inbox, and stages one entry (rule 16.12)', async () => {
       await subscribeAll();
       for (const standing of ['controller', 'known', 'stranger'] as const) distributions[standing].run = () => {};
       for (const [name, most] of [
         ['first', 26],
-        // While events wait, none is looked at.
+        // While events wait, no subscription is read.
         ['second', 0],
         ['third', 0],
       ] as const) {
@@ -227,7 +227,7 @@ describe('The outbox', () => {
       const ids = await told();
       expect(ids).to.have.length(count);
       expect(new Set(ids).size).to.equal(count);
-      // As many pages, each of which is written back, and one more that finds the end.
+      // As many pages, each written back, and one more to find the end.
       expect(staged.later).to.be.at.most(2 * (count / 1000) + 1);
       // Once for each page, and once for its inbox.
       expect(looked).to.be.at.most(2 * count + 100);

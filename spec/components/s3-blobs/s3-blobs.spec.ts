@@ -1,4 +1,4 @@
-/** Blobs in an S3 store: whole or not at all, read as they were written, and nothing left of what never was committed. */
+/** Blobs in an S3 store: atomic, read as written, and without remains of uncommitted ones. */
 import { createHash, randomBytes } from 'node:crypto';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -44,7 +44,7 @@ describe('Blobs in an S3 store', () => {
     await writer.finish();
     return { blob: writer.blob, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('base64') };
   }
-  /** What the store has, but for the object that says whose it is. */
+  /** Objects in the store, without the owner object. */
   const kept = (): string[] => [...s3.keys(`${prefix}blobs/`), ...s3.keys(`${prefix}pending/`), ...s3.uploads()];
   const remove = async (...all: readonly BlobFacts[]): Promise<void> => {
     for (const { blob } of all) await blobs.remove(blob);
@@ -57,7 +57,7 @@ describe('Blobs in an S3 store', () => {
     ['of exactly one part', 8 * mebibyte],
     ['of several parts', 17 * mebibyte],
   ] as const)
-    it(`come back as they were written: one that is ${what}`, async () => {
+    it(`are read as written: ${what}`, async () => {
       const bytes = randomBytes(size);
       const facts = await put(bytes);
       expect(kept()).to.deep.equal([`${prefix}blobs/${facts.blob}`, `${prefix}pending/${facts.blob}`]);
@@ -77,7 +77,7 @@ describe('Blobs in an S3 store', () => {
     await remove(facts);
   });
 
-  it('are refused when they are not what was stored, and named as missing when they are', async () => {
+  it('are refused if they differ from the stored content, and reported as missing', async () => {
     const facts = await put(Buffer.from('content'));
     const file = s3.file(`${prefix}blobs/${facts.blob}`);
     writeFileSync(file, 'c0ntent');
@@ -91,7 +91,7 @@ describe('Blobs in an S3 store', () => {
     expect((await failureOf(blobs.read(facts, { start: 1, end: 2 }))).code).to.equal('ENOENT');
   });
 
-  it('are gone when the upload is aborted, at whatever point', async () => {
+  it('are deleted if the upload is aborted at any point', async () => {
     const begun = await blobs.create();
     await begun.write(Buffer.from('x'));
     await begun.abort();
@@ -107,7 +107,7 @@ describe('Blobs in an S3 store', () => {
     expect(kept()).to.deep.equal([]);
   });
 
-  it('are stored in spite of failures that pass', async () => {
+  it('are stored despite temporary failures', async () => {
     const failed = new Set<string>();
     let faults = 0;
     // Every request fails once in one way, and once in another.
@@ -162,7 +162,7 @@ describe('Blobs in an S3 store', () => {
     await remove(facts);
   });
 
-  it('are refused with 503 while the store refuses parts, and leave nothing', async () => {
+  it('are refused with 503 while the store rejects parts, and leave nothing', async () => {
     s3.fault = (request) => (request.includes('partNumber=2') ? 500 : undefined);
     const writer = await blobs.create();
     const failure = await failureOf(
@@ -176,7 +176,7 @@ describe('Blobs in an S3 store', () => {
     expect(kept()).to.deep.equal([]);
   });
 
-  it('say which setting is wrong, and never the secret', async () => {
+  it('report the setting that is wrong, and never the secret', async () => {
     const opening = async (changed: Parameters<SpecS3['address']>[1], storage = root): Promise<string> => {
       const wrong = new S3Blobs(s3.location(prefix), s3.address(prefix, changed));
       const failure = await failureOf(wrong.exists().then(() => wrong.open(storage)));
@@ -189,8 +189,8 @@ describe('Blobs in an S3 store', () => {
       .to.match(/403 SignatureDoesNotMatch.*secret-access-key/)
       .and.not.to.contain('not-this-one');
     expect(await opening({ accessKeyId: 'NOBODY' })).to.match(/403 InvalidAccessKeyId.*NOBODY.*access-key-id/);
-    expect(await opening({ bucket: 'other-bucket' })).to.match(/has no bucket other-bucket, which lws\.blobs names/);
-    expect(await opening({}, 'http://other.example/')).to.match(/blobs of the storage http:\/\/spec\.example\//);
+    expect(await opening({ bucket: 'other-bucket' })).to.match(/Bucket other-bucket \(lws\.blobs\) does not exist/);
+    expect(await opening({}, 'http://other.example/')).to.match(/blobs of another storage, http:\/\/spec\.example\//);
     expect(await opening({ endpoint: 'http://127.0.0.1:1' })).to.match(/lws\.blobs\.s3\.endpoint.*ECONNREFUSED/);
   });
 
@@ -216,7 +216,7 @@ describe('Blobs in an S3 store', () => {
 });
 
 describe('Buffers of parts', () => {
-  it('are given in turn, used again, and refused when nobody gives one back', async () => {
+  it('are acquired in order, reused, and refused if none is released', async () => {
     const buffers = new PartBuffers(1, 8, 20);
     const first = await buffers.take();
     const [waiting, late] = [buffers.take(), buffers.take()];

@@ -1,4 +1,4 @@
-/** A storage with its contents in an S3 store, as clients and operators find it. */
+/** A storage with its contents in an S3 store, as seen by clients and operators. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -85,7 +85,7 @@ describe('A storage with its contents in S3', () => {
     await until(() => blobs().length === 2);
   });
 
-  it('names what is missing and what belongs to nobody', async () => {
+  it('reports missing blobs and unreferenced ones', async () => {
     const [first] = blobs();
     renameSync(s3.file(first!), join(folder, 'kept'));
     expect((await faults()).join()).to.match(/^The content of \S+ is missing \(blob [0-9a-f-]+\)\.$/);
@@ -96,7 +96,7 @@ describe('A storage with its contents in S3', () => {
     rmSync(stray);
   });
 
-  it('is there after a restart, and sweeps then what a crash has left', async () => {
+  it('is available after a restart, and then sweeps the remains of a crash', async () => {
     const store = server.server.store.blobs;
     for (let i = 0; i < 3; i++) {
       const lost = await store.create();
@@ -111,7 +111,7 @@ describe('A storage with its contents in S3', () => {
     expect(await faults()).to.deep.equal([]);
   });
 
-  it('takes a body of 64 MiB in little memory', async () => {
+  it('accepts a body of 64 MiB in little memory', async () => {
     const chunk = randomBytes(mebibyte);
     const before = process.memoryUsage().rss;
     let peak = before;
@@ -166,7 +166,7 @@ describe('A storage with its contents in S3', () => {
     expect(s3.keys('three/').length, 'two blobs, no marks, and whose they are').to.equal(3);
   });
 
-  it('does not start where its contents are not', async () => {
+  it('does not start without its contents', async () => {
     const elsewhere = startSpecServer({
       settings: s3.settings('none'),
       again: { ...server, dataDir: join(folder, 'two') },
@@ -175,7 +175,7 @@ describe('A storage with its contents in S3', () => {
       () => expect.fail('It started.'),
       (error: Error) => error,
     );
-    expect(failure.message).to.match(/s3:\/\/spec-bucket\/none\/, which lws\.blobs names, has none/);
+    expect(failure.message).to.match(/s3:\/\/spec-bucket\/none\/ \(lws\.blobs\) has none/);
     expect(s3.keys('none/')).to.deep.equal([]);
   });
 });

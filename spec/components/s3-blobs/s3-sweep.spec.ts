@@ -1,4 +1,4 @@
-/** What a crash leaves in an S3 store: removed when it is a day old and nothing refers to it, and never before. */
+/** Remains of a crash in an S3 store: deleted after a day if unreferenced, and never before. */
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import { MemoryLevel } from 'memory-level';
@@ -40,17 +40,17 @@ describe('The sweep of an S3 store', () => {
     return writer.blob;
   }
   const places = (): string[] => [...s3.keys('blobs/'), ...s3.keys('pending/')];
-  /** As a kill does, after the first part. */
+  /** Like a kill, after the first part. */
   async function breakOff(): Promise<string> {
     const writer = await blobs.create();
     await writer.write(Buffer.alloc(8 << 20));
     await writer.write(Buffer.alloc(1));
-    // Otherwise the part arrives later, and the upload is younger than the spec makes it.
+    // Otherwise the part arrives later, and the upload is younger than intended.
     await Promise.all((writer as S3Upload)['onTheWay']);
     return writer.blob;
   }
 
-  it('removes old uploads that never were committed, and leaves young ones and what is referred to', async () => {
+  it('deletes old uncommitted uploads, and keeps young ones and referenced blobs', async () => {
     const [lost, committed] = [await upload(), await upload()];
     await level.put(blobKey(committed), 'http://spec.example/a');
     await breakOff();
@@ -61,13 +61,13 @@ describe('The sweep of an S3 store', () => {
     const young = await upload();
     const longUpload = await breakOff();
     s3.grow(25);
-    // A long upload writes its mark again.
+    // A long upload rewrites its marker.
     for (const blob of [young, longUpload]) await blobs['client'].ask({ method: 'PUT', key: `pending/${blob}` });
     order = [];
     s3.fault = (request) => void (request.startsWith('GET') && order.push('list'));
     await sweep();
     s3.fault = () => undefined;
-    expect(order.at(-1), 'what others committed is known after the list').to.equal('freshen');
+    expect(order.at(-1), 'knows the commits of other servers after the list').to.equal('freshen');
     expect(places()).to.deep.equal([
       ...[committed, young].sort().map((blob) => `blobs/${blob}`),
       ...[young, longUpload].sort().map((blob) => `pending/${blob}`),
@@ -76,7 +76,7 @@ describe('The sweep of an S3 store', () => {
     expect(places()).not.to.include(`blobs/${lost}`);
   });
 
-  it('removes blobs that are garbage, however young, when nobody holds them', async () => {
+  it('deletes garbage blobs of any age without a hold', async () => {
     const garbage = await upload();
     await blobs.confirm(garbage);
     await level.put(garbageKey(garbage), '');

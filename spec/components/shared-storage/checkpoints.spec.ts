@@ -1,4 +1,4 @@
-/** Checkpoints that several servers make at once: the last one is complete, also if one of them was held up. */
+/** Concurrent checkpoints of several servers: the last one is complete, also if one server was delayed. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { lastCheckpoint, writeCheckpoint } from '../../../components/shared-storage/checkpoint.js';
@@ -36,7 +36,7 @@ describe('Checkpoints', function () {
 
   const stores = (): [Store, Store] => [cluster.servers[0]!.server.store, cluster.servers[1]!.server.store];
 
-  /** A connection that stops before a statement until it is told to go on. */
+  /** A connection that pauses before a statement until it is resumed. */
   function heldUp(beginning: string): { held: Connection; reached: Promise<void>; goOn: () => void } {
     let [reach, goOn] = [(): void => {}, (): void => {}];
     const reached = new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ describe('Checkpoints', function () {
     return { held: { query } as unknown as Connection, reached, goOn };
   }
 
-  it('are made when the journal after the last one has become as long as it is, however often that was looked at', async () => {
+  it('are created when the journal since the last one is as long as it, for any number of checks', async () => {
     const [a] = stores();
     const { location } = a.level as unknown as { location: string };
     const newThread = () => newReplicaThread(location);
@@ -81,14 +81,14 @@ describe('Checkpoints', function () {
   const assertUsable = async (value: string): Promise<void> => {
     const last = (await lastCheckpoint(connection))!;
     const { rows } = await connection.query('SELECT part FROM checkpoint');
-    expect(rows, 'parts of the last one, and of no other').to.have.length(last.parts);
+    expect(rows, 'parts of the last one only').to.have.length(last.parts);
     const fresh = await cluster.add(`fresh-${last.seq}-${value}`);
     expect(fresh.server.store.entry(key)).to.equal(value);
     await fresh.stop();
   };
 
   for (const statement of ['INSERT INTO checkpoint', 'INSERT INTO meta', 'DELETE FROM checkpoint'])
-    it(`are complete when a server is held up before "${statement}" and another one makes a later one`, async () => {
+    it(`are complete if a server is delayed before "${statement}" and another one creates a later one`, async () => {
       const [a, b] = stores();
       await put(a, `first ${statement}`);
       const { held, reached, goOn } = heldUp(statement);
@@ -102,7 +102,7 @@ describe('Checkpoints', function () {
       await assertUsable(statement);
     });
 
-  it('are complete when two servers make the same one', async () => {
+  it('are complete if two servers create the same one', async () => {
     const [a, b] = stores();
     await put(a, 'same');
     await b.coordination.freshen();
@@ -123,7 +123,7 @@ describe('Checkpoints', function () {
         'FROM journal JOIN head USING (seq), generate_series(1, 3) n; UPDATE head SET seq = seq + 3',
     );
     expect((await journal.after(head)).map(({ seq }) => seq - head.seq)).to.deep.equal([1, 2]);
-    // A server that begins a turn reads them as well.
+    // A server that starts a turn reads them as well.
     await Promise.all(stores().map((store) => put(store, 'after long ones')));
     await journal.close();
     for (const store of stores()) await store.coordination.freshen();

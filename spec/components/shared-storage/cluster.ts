@@ -1,4 +1,4 @@
-/** Several servers of one storage in this process, each to be asked by itself. */
+/** Several servers of one storage in this process, each with its own address. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,14 +38,14 @@ export class Cluster {
     return cluster;
   }
 
-  /** Starts one more. @param name of its folder; one that was there starts on what it left */
+  /** Starts another server. @param name of its directory, reused by a restarted server */
   async add(name = `server-${this.servers.length}`, settings: Settings = {}): Promise<ClusterServer> {
     const dataDir = join(this.folder, name);
     mkdirSync(dataDir, { recursive: true });
     try {
       symlinkSync(join(this.folder, 'blobs'), join(dataDir, 'blobs'));
     } catch {
-      // It is there.
+      // The resource exists.
     }
     const log: Record<string, unknown>[] = [];
     const stream = new Writable({

@@ -1,13 +1,13 @@
-/** Stands before a database, and cuts a connection at its next commit: before the database gets it, or before its answer comes back. */
+/** Proxy before a database that cuts a connection at its next commit: before the database receives it, or before its response arrives. */
 import { connect, createServer, type Socket } from 'node:net';
 import { freePort } from '../../support/free-port.js';
 
 export interface CuttingProxy {
   readonly port: number;
-  /** How many connections were cut. */
+  /** Number of cut connections. */
   readonly cuts: number;
   cut(when: 'before' | 'after'): void;
-  /** Forwards nothing more and closes no connection, as a machine without power. */
+  /** Forwards nothing more and closes no connection, like a machine without power. */
   stall(): void;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Servers of one storage, and its database, are killed under load: what was acknowledged is there, on every server, whole; and the others go
- * on. `QUADPOD_KILLS=200` kills more often.
+ * Servers of one storage, and its database, are killed under load: acknowledged writes are complete on every server, and the
+ * other servers continue. `QUADPOD_KILLS=200` kills more often.
  */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { runProcess, type ServerProcess, startProcess } from '../../support/proc
 const kills = Number(process.env['QUADPOD_KILLS'] ?? 2);
 const count = 3;
 
-/** One resource that one client after the other changes; its two triples say the same number. */
+/** A resource changed by one client after another. Its two triples contain the same number. */
 interface Counter {
   readonly path: string;
   acknowledged: number;
@@ -119,14 +119,14 @@ describe('A storage in PostgreSQL and kill -9', function () {
         if (counter.acknowledged > 0) await look(counter, (at + 1) % count);
       } catch (error) {
         if (error instanceof Error && error.name === 'AssertionError') faults.push(error.message);
-        // A server that is not there.
+        // A stopped server.
         await sleep(5);
       }
     }
     await Promise.all(processes.map((_, at) => look(counter, at)));
   }
 
-  it('loses nothing, tears nothing, and the others go on', async () => {
+  it('loses and tears no write, and the other servers continue', async () => {
     const counters = await Promise.all(Array.from({ length: 8 }, (_, number) => create(number)));
     const clients = counters.map(client);
     let longest = 0;
@@ -154,7 +154,7 @@ describe('A storage in PostgreSQL and kill -9', function () {
       );
     expect(faults).to.deep.equal([]);
     expect(acknowledged).to.be.above(kills * 20);
-    // The database rolls back at once what a killed server had begun; the rest is the load of the machine.
+    // The database rolls back the transactions of a killed server at once. The rest is the load of the machine.
     expect(longest).to.be.below(60_000);
     for (const [at, server] of processes.entries()) {
       expect(await server!.stop()).to.equal(0);

@@ -1,4 +1,7 @@
-/** A power cut takes parts of a server's copy of a storage in PostgreSQL, which is not synced: the server misses them, and makes it anew. */
+/**
+ * A power cut loses parts of a server's replica of a storage in PostgreSQL, which is not synced: the server detects it, and
+ * rebuilds the replica.
+ */
 import { closeSync, fstatSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +18,7 @@ import { runProcess, type ServerProcess, startProcess } from '../../support/proc
 const count = 40;
 const pageSize = 4096;
 
-describe('A copy of a storage in PostgreSQL that lost a part', function () {
+describe('A damaged replica of a storage in PostgreSQL', function () {
   this.timeout(120_000);
   let postgres: Postgres;
   let settings: Readonly<Record<string, string>>;
@@ -71,7 +74,7 @@ describe('A copy of a storage in PostgreSQL that lost a part', function () {
     await opened.close();
   }
 
-  it('Rule 19.9: is made anew where a page in the middle of what was not synced is gone, and says so', async () => {
+  it('Rule 19.9: is rebuilt after a page in the middle of the unsynced data was lost, and reports it', async () => {
     await server!.kill();
     const [log] = readdirSync(level()).filter((name) => name.endsWith('.log'));
     const file = openSync(join(level(), log!), 'r+');
@@ -83,7 +86,7 @@ describe('A copy of a storage in PostgreSQL that lost a part', function () {
     await expectAll();
   });
 
-  it('Rule 19.9: is made anew after an end of the machine, also from a checkpoint, and is whole after an end of the process', async () => {
+  it('Rule 19.9: is rebuilt after a machine crash, also from a checkpoint, and is complete after a process crash', async () => {
     await server!.kill();
     await again();
     expect(await server!.stop()).to.equal(0);
@@ -106,7 +109,7 @@ describe('A copy of a storage in PostgreSQL that lost a part', function () {
     await expectAll();
   });
 
-  it('Rule 19.9: refuses a database that was set back, also after an end of the machine, where the copy alone has what was answered', async () => {
+  it('Rule 19.9: refuses a database that was set back, also after a machine crash, if only the replica has the acknowledged writes', async () => {
     await server!.kill();
     const { store: url = '', 'store.password': password = '', 'store.schema': schema = '' } = settings;
     const connection = new Connection({ url, password, schema });
@@ -122,7 +125,7 @@ describe('A copy of a storage in PostgreSQL that lost a part', function () {
     );
   });
 
-  it('Rule 19.9: lets no back-up be made of it while the database is away', async () => {
+  it('Rule 19.9: refuses a backup of it while the database is unavailable', async () => {
     await server!.kill();
     await onLevel((opened) => opened.put(metaKey('opened'), 'another start of the machine'));
     const away = { ...environment, LWS_STORE: 'postgres://quadpod@127.0.0.1:1/postgres' };

@@ -1,4 +1,4 @@
-/** `quadpod backup` of a server that was stopped before others: what these wrote is in it, or the operator hears that it is not. */
+/** `quadpod backup` of a server that was stopped before others: their writes are included, or the operator gets a warning. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { Cluster, type ClusterServer } from './cluster.js';
 const main = fileURLToPath(new URL('../../../components/main.js', import.meta.url));
 const turtle = { 'Content-Type': 'text/turtle' };
 
-describe('A back-up of one of several servers', function () {
+describe('A backup of one of several servers', function () {
   this.timeout(120_000);
   let postgres: Postgres;
   let cluster: Cluster;
@@ -51,7 +51,7 @@ describe('A back-up of one of several servers', function () {
     return { code, told, state: file ? gunzipSync(readFileSync(join(folder, file))).toString() : '' };
   };
 
-  it('says what it lacks when the database cannot be asked', async () => {
+  it('reports missing writes if the database is unavailable', async () => {
     await postgres.stop();
     const { code, told, state } = await backUp('without');
     await postgres.start();
@@ -60,7 +60,7 @@ describe('A back-up of one of several servers', function () {
     expect(state).to.include('early').and.not.include('late');
   });
 
-  it('has what the others wrote after it was stopped', async () => {
+  it('includes writes of the other servers after it was stopped', async () => {
     const { code, told, state } = await backUp('with');
     expect(code, told).to.equal(0);
     expect(state).to.include('early').and.include('late');

@@ -19,8 +19,8 @@ describe('A PostgreSQL for specs', function () {
     rmSync(folder, { recursive: true });
   });
 
-  it('starts where nobody else may enter the folder of the specs, and leaves no folder', async function () {
-    // It is made for each platform, and this is not the place to find out which lack it.
+  it('starts if other users cannot enter the directory of the specs, and leaves no directory', async function () {
+    // It is built for each platform. This spec does not test for missing ones.
     if (process.platform !== 'linux') this.skip();
     let skipped = false;
     const block = {

@@ -1,4 +1,4 @@
-/** One storage behind several servers: what one acknowledges, all have; what one forgets, none remembers. */
+/** One storage behind several servers: writes, deletions and revocations on one apply to all. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,7 +46,7 @@ describe('A storage in PostgreSQL', function () {
     after(() => cluster.end());
     const any = (turn: number): ClusterServer => servers[turn % 3]!;
 
-    it('Rule 19.1: has what was written through one of them for the next request through another', async () => {
+    it('Rule 19.1: returns a write through one server in the next request to another', async () => {
       for (let at = 0; at < runs(300); at++) {
         const made = await any(at).ask(
           'PUT',
@@ -67,7 +67,7 @@ describe('A storage in PostgreSQL', function () {
       }
     });
 
-    it('Rule 19.1: has bytes, JSON, metadata and listings of one on the others', async () => {
+    it('Rule 19.1: returns bytes, JSON, metadata and listings of one on the others', async () => {
       await any(0).ask('PUT', 'kinds/b', { 'Content-Type': 'image/png' }, Buffer.from([1, 2, 3]));
       await any(1).ask('PUT', 'kinds/j', { 'Content-Type': 'application/json' }, '{"a":1}');
       await any(2).ask('PATCH', 'kinds/j', { 'Content-Type': 'application/merge-patch+json' }, '{"b":2}');
@@ -79,7 +79,7 @@ describe('A storage in PostgreSQL', function () {
       expect((await any(1).ask('GET', 'kinds/b')).status).to.equal(404);
     });
 
-    it('Rule 19.2: lets one of many win who replace the same state through all of them, and loses no patch', async () => {
+    it('Rule 19.2: accepts one of many concurrent replacements of a state through all servers, and loses no patch', async () => {
       const { headers } = await any(0).ask('PUT', 'raced', turtle, '<> <urn:n> 0 .');
       const etag = headers['etag']!;
       const put = (n: number) => any(n).ask('PUT', 'raced', { ...turtle, 'If-Match': etag }, `<> <urn:n> ${n} .`);
@@ -92,7 +92,7 @@ describe('A storage in PostgreSQL', function () {
       expect(text.match(/urn:m/g)).to.have.length(30);
     });
 
-    it('Rule 19.1: finds by type and by SPARQL what another one wrote', async () => {
+    it('Rule 19.1: finds writes of another server by type and by SPARQL', async () => {
       for (let at = 0; at < 9; at++) {
         await any(at).ask('PUT', `found/${at}`, turtle, `<> a <urn:Found> ; <urn:n> ${at} .`);
         const page = JSON.parse((await any(at + 1).ask('GET', '.lws/type-search?type=urn:Found')).text);
@@ -103,7 +103,7 @@ describe('A storage in PostgreSQL', function () {
       }
     });
 
-    it('keeps graphs of thousands of triples and literals of a million characters', async () => {
+    it('stores graphs of thousands of triples and literals of a million characters', async () => {
       const large = Array.from({ length: 12_000 }, (_, n) => `<#${n}> <urn:p> "${n}" .`).join('\n');
       expect((await any(0).ask('PUT', 'large', turtle, large)).status).to.equal(201);
       expect((await any(1).ask('GET', 'large')).text.match(/urn:p/g)).to.have.length(12_000);
@@ -115,7 +115,7 @@ describe('A storage in PostgreSQL', function () {
       expect((await any(2).ask('GET', 'long')).text).to.include(long);
     });
 
-    /** The events after a position, as a server has them. */
+    /** Returns the events after a position, from one server. */
     const eventsOf = async ({ server }: ClusterServer, position: number): Promise<LoggedEvent[]> => {
       const found: LoggedEvent[] = [];
       const { changes } = server.store;
@@ -128,7 +128,7 @@ describe('A storage in PostgreSQL', function () {
       return found;
     };
 
-    it('Rule 19.8: tells what happened after an event through any of them, once and in order', async () => {
+    it('Rule 19.8: returns the events after a position through any server, once and in order', async () => {
       const headers = { Host: new URL(cluster.root).host };
       const stream = (turn: number, id?: string): Promise<EventStream> =>
         openStream(
@@ -158,7 +158,7 @@ describe('A storage in PostgreSQL', function () {
       expect(logs[2]).to.deep.equal(logs[0]);
     });
 
-    it('gives a new server everything from a checkpoint and the journal after it', async () => {
+    it('loads everything on a new server from a checkpoint and the later journal', async () => {
       const { level } = servers[0]!.server.store;
       const connection = new Connection({
         url: own['store']!,
@@ -178,7 +178,7 @@ describe('A storage in PostgreSQL', function () {
       expect(checked.faults).to.deep.equal([]);
       expect(await eventsOf(fourth, 0), 'Rule 19.8').to.deep.equal(await eventsOf(servers[0]!, 0));
       await fourth.stop();
-      // One that was away for longer than the journal reaches takes the state anew.
+      // A server that was away for longer than the journal reaches loads the full state again.
       await any(0).ask('PUT', 'meanwhile', turtle, '<> <urn:p> "meanwhile" .');
       const again = new Connection({
         url: own['store']!,
@@ -194,7 +194,7 @@ describe('A storage in PostgreSQL', function () {
     });
   });
 
-  it('Rules 19.1, 19.2: refuses what was revoked on every server from then on, and has one owner on all of them', async () => {
+  it('Rules 19.1, 19.2: applies a revocation on every server from then on, and has one owner on all of them', async () => {
     const cluster = await Cluster.start(2, { ...settings(), 'dev.open': 'false', 'access-control': 'wac' });
     try {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
@@ -228,7 +228,7 @@ describe('A storage in PostgreSQL', function () {
     }
   });
 
-  it('Rule 19.5: delivers by one server, and by another one when that is gone: all, in order, hardly anything twice', async () => {
+  it('Rule 19.5: delivers by one server, and by another one after its end: all, in order, with few duplicates', async () => {
     const host = await startInboxHost();
     const cluster = await Cluster.start(3, {
       ...settings(),
@@ -277,7 +277,7 @@ describe('A storage in PostgreSQL', function () {
     }
   });
 
-  it('Rule 19.3: answers 503 while the database is away, and comes back without a restart', async () => {
+  it('Rule 19.3: returns 503 while the database is unavailable, and recovers without a restart', async () => {
     const cluster = await Cluster.start(2, settings());
     try {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
@@ -311,7 +311,7 @@ describe('A storage in PostgreSQL', function () {
     }
   });
 
-  it('Rule 19.7: a server that cannot write its copy answers nothing from it, and catches up with what the others have', async () => {
+  it('Rule 19.7: a server that cannot write its replica serves nothing from it, and catches up later', async () => {
     const cluster = await Cluster.start(2, settings());
     try {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
@@ -320,7 +320,7 @@ describe('A storage in PostgreSQL', function () {
       for (const afterWriting of [false, true]) {
         const name = `doubted-${afterWriting}`;
         void failNextBatch(a.server.store.level, { afterWriting });
-        // The journal has it. The client gets the response when the copy of this server has it too.
+        // The journal has it. The client gets the response after the replica of this server has it, too.
         expect((await a.ask('PUT', name, turtle, '<> <urn:p> 2 .')).status).to.equal(507);
         expect((await b.ask('GET', name)).status).to.equal(200);
         expect((await b.ask('PUT', `${name}-2`, turtle, '<> <urn:p> 3 .')).status).to.equal(201);
@@ -341,7 +341,7 @@ describe('A storage in PostgreSQL', function () {
     ['before the database has the commit', false],
     ['after the database has the commit, before it says so', true],
   ] as const)
-    it(`Rule 19.4: asks the journal what became of a write when the connection is cut ${when}`, async () => {
+    it(`Rule 19.4: looks up the outcome of a write in the journal when the connection is cut ${when}`, async () => {
       const own = settings();
       const proxy = await startCuttingProxy(postgres.port);
       const store = own['store']!.replace(String(postgres.port), String(proxy.port));
@@ -364,7 +364,7 @@ describe('A storage in PostgreSQL', function () {
       }
     });
 
-  it('Rule 19.6: takes the storage of a folder into a new database, and no other one', async () => {
+  it('Rule 19.6: moves the storage of a directory into a new database only', async () => {
     const own = settings();
     const cluster = await Cluster.start(1, {});
     try {

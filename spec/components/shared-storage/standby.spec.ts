@@ -1,4 +1,4 @@
-/** A primary with a synchronous standby: what is acknowledged, the standby has; also after a crash of the primary during a commit. */
+/** A primary with a synchronous standby: acknowledged commits are on the standby, also after a crash of the primary during a commit. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type {
@@ -48,7 +48,7 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
 
   const seqsAt = async (port: number): Promise<number[]> =>
     (await ask(port, 'SELECT seq::int FROM standby.journal ORDER BY seq')).map(({ seq }) => Number(seq));
-  /** Asks until the answer holds; the time limit of the spec ends it. */
+  /** Polls until the response matches, up to the time limit of the spec. */
   async function until(holds: () => Promise<boolean>): Promise<void> {
     while (!(await holds().catch(() => false))) await sleep(50);
   }
@@ -56,7 +56,7 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
     ask(postgres.port, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
   const isWaiting = async (): Promise<boolean> => (await waiting()).length > 0;
 
-  /** Begins to append a row while the standby is away, and has the primary crash while the commit waits. @returns the outcome */
+  /** Starts to append a row while the standby is away, and crashes the primary while the commit waits. @returns the outcome */
   async function crashDuringCommit(seq: number): Promise<{ readonly outcome: Promise<unknown> }> {
     await journal.lock({ seq: seq - 1 });
     await standby.stop();
@@ -81,7 +81,7 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
     expect(await journal.head().catch(({ code }: { code: string }) => code)).to.equal('too-busy');
   });
 
-  it('leaves no waiting sessions behind while it tries again (rule 19.10)', async () => {
+  it('leaves no waiting sessions behind while it retries (rule 19.10)', async () => {
     await standby.stop();
     const hasty = new Journal(address, 200);
     for (let attempt = 0; attempt < 6; attempt++) {
@@ -109,10 +109,10 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
     expect(await outcome).to.be.instanceOf(AppendInDoubtError);
   });
 
-  it('answers 503 for a row that was seen and vanished with the primary (rule 19.10)', async () => {
+  it('returns 503 for a row that was seen and vanished with the primary (rule 19.10)', async () => {
     const seen: JournalPlace[] = [];
     const apply = async (_body: Buffer, place: JournalPlace): Promise<void> => {
-      // The copy cannot apply the last row yet.
+      // The replica cannot apply the last row yet.
       if (place.seq === 5) throw new Error('not yet');
       seen.push(place);
     };
@@ -131,7 +131,7 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
     await log.close();
   });
 
-  it('has all acknowledged rows on the standby that is promoted (rule 19.10)', async () => {
+  it('has all acknowledged rows on the promoted standby (rule 19.10)', async () => {
     const acknowledged = await seqsAt(postgres.port);
     await until(async () => (await seqsAt(standby.port)).length === acknowledged.length);
     const { outcome } = await crashDuringCommit(5);

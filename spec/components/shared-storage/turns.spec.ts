@@ -1,4 +1,4 @@
-/** A turn that the database has taken from a server: no part of it gets into the journal, and it delays no other server. */
+/** A turn that the database has revoked from a server: no part of it gets into the journal, and it delays no other server. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ describe('A turn of a server', function () {
     );
     expect(rowCount, 'sessions that had a turn').to.equal(1);
   };
-  /** All have the same, it is what was acknowledged, and both can write. */
+  /** All servers have the acknowledged state, and both can write. */
   const assertSound = async (acknowledged: number): Promise<void> => {
     for (const store of stores()) {
       await increment(store);
@@ -70,7 +70,7 @@ describe('A turn of a server', function () {
     [3, 'another server wrote several times meanwhile'],
   ] as const)
     for (const follows of [true, false])
-      it(`Rule 19.2: is over when its session has ended, where ${title}${follows ? ', which this one has seen' : ''}`, async () => {
+      it(`Rule 19.2: is over when its session has ended, if ${title}${follows ? ', which this one has seen' : ''}`, async () => {
         const [a, b] = stores();
         await a.coordination.freshen();
         const start = count(a);
@@ -87,7 +87,7 @@ describe('A turn of a server', function () {
         await assertSound(start + others);
       });
 
-  it('Rule 19.2: is over for all when what it wrote cannot be told to others', async () => {
+  it('Rule 19.2: is over for all if its changes cannot be sent to others', async () => {
     const [a, b] = stores();
     await a.coordination.freshen();
     const start = count(a);
@@ -102,7 +102,7 @@ describe('A turn of a server', function () {
     await assertSound(start + 1);
   });
 
-  it('ends before its row is too long for those who have to read it', async () => {
+  it('ends before its row is too long for its readers', async () => {
     const [a, b] = stores();
     const value = 'x'.repeat(4 << 20);
     const put = (at: number) => a.transact((tx) => tx.putEntry(entryKey('spec', 'long', String(at)), value));
@@ -114,7 +114,7 @@ describe('A turn of a server', function () {
     await assertSound(count(b));
   });
 
-  it('has no transaction that is too large for a row, and says so', async () => {
+  it('rejects a transaction that is too large for a row', async () => {
     const [a] = stores();
     const start = count(a);
     const value = 'x'.repeat(8 << 20);
@@ -126,7 +126,7 @@ describe('A turn of a server', function () {
     await assertSound(start + 1);
   });
 
-  it('Rule 19.2: applies the changes of another server once when that fails at first', async () => {
+  it('Rule 19.2: applies the changes of another server once if that fails at first', async () => {
     const [a, b] = stores();
     await b.coordination.freshen();
     const [iri, blob] = [`${cluster.root}applied-twice`, randomUUID()];
@@ -147,7 +147,7 @@ describe('A turn of a server', function () {
     await assertSound(before + 1);
   });
 
-  it('Rule 19.5: forgets proofs that nobody can use again', async () => {
+  it('Rule 19.5: forgets expired proofs', async () => {
     const old =
       "INSERT INTO used (id, until) VALUES ('old', now() - interval '2 hours'), ('new', now() - interval '1 minute')";
     await database.query(old);
@@ -158,7 +158,7 @@ describe('A turn of a server', function () {
     expect(rows).to.deep.equal([{ id: 'new' }]);
   });
 
-  it('Rule 19.6: serves nothing while the database has less than the servers, or something else', async () => {
+  it('Rule 19.6: serves nothing while the database has less than the servers, or other rows', async () => {
     const refused = async (state: string): Promise<void> => {
       for (const store of stores())
         for (const ask of [() => store.coordination.freshen()!, () => increment(store)])
@@ -184,7 +184,7 @@ describe('A turn of a server', function () {
     expect(await started).to.match(/set back to an earlier state/);
   });
 
-  it('Rule 19.1: serves nothing when the rows that it lacks are not in the journal any more', async () => {
+  it('Rule 19.1: serves nothing if its missing rows are no longer in the journal', async () => {
     const later = await Cluster.start(1, postgres.settings('later'));
     try {
       const { store } = later.servers[0]!.server;
@@ -203,7 +203,7 @@ describe('A turn of a server', function () {
     }
   });
 
-  it('Rule 19.3: hears in time of a database that says nothing any more', async () => {
+  it('Rule 19.3: detects an unresponsive database in time', async () => {
     const proxy = await startCuttingProxy(postgres.port);
     const url = own['store']!.replace(String(postgres.port), String(proxy.port));
     const journal = new Journal({ url, schema: 'turns', password: own['store.password'] }, 300);
@@ -228,7 +228,7 @@ describe('A turn of a server', function () {
     await proxy.close();
   });
 
-  it('Rule 19.6: does not start when another server could start meanwhile', async () => {
+  it('Rule 19.6: does not start if another server could start in between', async () => {
     const folder = join(cluster.folder, 'starting');
     mkdirSync(join(folder, 'blobs'), { recursive: true });
     const level = await openLevel(join(folder, 'level'));

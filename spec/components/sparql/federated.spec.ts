@@ -1,7 +1,4 @@
-/**
- * SERVICE in the query engine: what it answers is what one store answers that holds the other endpoint's data as a graph
- * (SPARQL 1.1 Federated Query 2).
- */
+/** SERVICE in the query engine: same results as one store with the data of the other endpoint as a graph (SPARQL 1.1 Federated Query 2). */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { namedNode, Store } from 'oxigraph';
@@ -41,7 +38,7 @@ const condition = fc.oneof(
 );
 const values = fc.constantFrom('VALUES ?a { <s1> <s2> }', 'VALUES (?a ?b) { (<s1> UNDEF) (UNDEF 2) }');
 
-/** A group; with services in it, or of an endpoint. */
+/** Returns a group, with services in it or for an endpoint. */
 const groupWith = (isFederated: boolean, depth: number): fc.Arbitrary<string> => {
   const plain: fc.Arbitrary<string> = depth === 0 ? patterns : groupWith(isFederated, depth - 1);
   const service = isFederated ? groupWith(false, 0).map((text) => `SERVICE <${endpoint}> { ${text} }`) : plain;
@@ -110,7 +107,7 @@ describe('SERVICE in the query engine', function () {
   });
 });
 
-/** The rows of the engine, or nothing for a query that it does not take. */
+/** Returns the rows of the engine, or nothing for an unsupported query. */
 async function federated({ level }: SpecLevel, remote: Store, text: string): Promise<string[] | undefined> {
   const snapshot = level.snapshot();
   let answers: QueryAnswers | undefined;
@@ -150,7 +147,7 @@ const string = 'http://www.w3.org/2001/XMLSchema#string';
 const write = ({ value, language, datatype }: SpecTerm): string =>
   language ? `${value}@${language}` : datatype && datatype.value !== string ? `${value}^^${datatype.value}` : value;
 
-/** The rows of a JSON result. */
+/** Returns the rows of a JSON result. */
 function rowsOf(text: string): string[] {
   const { results } = JSON.parse(text) as {
     results: { bindings: Record<string, { value: string; datatype?: string; 'xml:lang'?: string }>[] };

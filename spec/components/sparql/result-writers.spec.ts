@@ -53,7 +53,7 @@ describe('SPARQL result writers', () => {
     expect(resultWriter(xml, []).boolean(false)).to.equal(`${open}<head/>\n<boolean>false</boolean>\n</sparql>\n`);
   });
 
-  it('CSV 3: plain values, quoted where needed, CRLF', () => {
+  it('CSV 3: plain values, quoted if needed, CRLF', () => {
     const nasty = f.literal('a"b,c\nd');
     expect(text(csv, ['i', 'b', 'l', 'u'], row, [nasty, typed('1.0', 'decimal'), f.literal(''), undefined])).to.equal(
       'i,b,l,u\r\nhttps://e.example/a?b&c,_:x,hé,\r\n"a""b,c\nd",1.0,,\r\n',
@@ -81,7 +81,7 @@ describe('SPARQL result writers', () => {
     ['1', 'int', false],
     ['true', 'boolean', undefined],
   ] as const)
-    it(`TSV 4: a number is bare only where Turtle reads the same datatype: ${value} of ${type}`, () => {
+    it(`TSV 4: a number is bare only if Turtle reads the same datatype: ${value} of ${type}`, () => {
       const [, cell] = text(tsv, ['x'], [typed(value, type)]).split('\n');
       const forms = { true: [value], false: [`"${value}"^^<${xsd}${type}>`] };
       expect(cell).to.be.oneOf(plain === undefined ? [...forms.true, ...forms.false] : forms[`${plain}`]);

@@ -1,4 +1,4 @@
-/** Calls for SERVICE: what leaves the server for a query, in what time, and until when (rule 14.9). */
+/** Calls for SERVICE: data that leaves the server for a query, timeouts and aborts (rule 14.9). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** An update whose graphs change while it is computed is computed again, a few times. */
+/** An update is computed again, a limited number of times, if its graphs change in between. */
 import { expect } from 'chai';
 import { update } from '../../../components/sparql/endpoint-update.js';
 import type { SparqlEndpoint } from '../../../components/sparql/service-endpoint.js';
@@ -13,7 +13,7 @@ const platform = {
   authorizer: { standing: () => 'controller', allows: () => true },
 };
 
-/** An endpoint whose graphs change so often. */
+/** An endpoint whose graphs change this often. */
 function endpointWhere(changes: number) {
   const counts = { computed: 0, written: 0 };
   const pool = {
@@ -43,7 +43,7 @@ describe('An update whose graphs change meanwhile', () => {
     expect(made.counts).to.deep.equal({ computed: 10, written: 1 });
   });
 
-  it('is given up after ten times, with Retry-After, and nothing is written', async () => {
+  it('fails after ten attempts, with Retry-After, and writes nothing', async () => {
     const made = endpointWhere(10);
     const refusal = await run(made).then(
       () => undefined,

@@ -1,4 +1,4 @@
-/** Storages that people make for themselves, and what they begin with (rules 21.6 to 21.8): invitations, sign-up by an OpenID issuer, templates. */
+/** Self-service storages and their initial content (rules 21.6 to 21.8): invitations, sign-up by an OpenID issuer, templates. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const json = { 'Content-Type': 'application/json' };
 const wac = '@prefix acl: <http://www.w3.org/ns/auth/acl#> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .\n';
 const client = 'https://pods.example/client';
 
-describe('Storages that people make for themselves', function () {
+describe('Self-service storages', function () {
   this.timeout(60_000);
   const provider = new Provider();
   const templates = mkdtempSync(join(tmpdir(), 'quadpod-templates-'));
@@ -69,7 +69,7 @@ describe('Storages that people make for themselves', function () {
       guest = ed25519Identity();
     });
 
-    it('makes one of whoever has it, with what the operator said (rule 21.6)', async () => {
+    it('creates one storage for its holder, with the settings of the operator (rule 21.6)', async () => {
       const answer = await home.ask(
         'POST',
         '.lws/storages/invitations',
@@ -95,7 +95,7 @@ describe('Storages that people make for themselves', function () {
       expect((await put('y', 'x'.repeat(30_000))).status).to.equal(507);
     });
 
-    it('is good for one storage, also when it is shown twice at once', async () => {
+    it('is valid for one storage, also if used twice concurrently', async () => {
       const invitation = await invite();
       const both = await Promise.all(['hans', 'hugo'].map((name) => post({ name, invitation }, home.token(guest))));
       expect(both.map(({ status }) => status).sort()).to.deep.equal([201, 403]);
@@ -106,7 +106,7 @@ describe('Storages that people make for themselves', function () {
       ]);
     });
 
-    it('is not used up by a name that is taken, or none', async () => {
+    it('is not spent by a taken or invalid name', async () => {
       const invitation = await invite();
       await deployment.add('ida');
       expect((await post({ name: 'ida', invitation }, home.token(guest))).status).to.equal(409);
@@ -115,7 +115,7 @@ describe('Storages that people make for themselves', function () {
       expect((await post({ name: 'ina', invitation }, home.token(guest))).status).to.equal(201);
     });
 
-    it('is refused when it is over, or of somebody else, with a sentence', async () => {
+    it('is refused if it is expired or of another server, with a sentence', async () => {
       const late = await invite({ days: 0.000001 });
       await new Promise((resolve) => setTimeout(resolve, 1100));
       const answer = await post({ name: 'jan', invitation: late }, home.token(guest));
@@ -129,7 +129,7 @@ describe('Storages that people make for themselves', function () {
       expect((await podOf('jan').ask('GET', '', {}, undefined, null)).status).to.equal(404);
     });
 
-    it('gives nothing that the operator did not', async () => {
+    it('grants only the settings of the operator', async () => {
       const invitation = await invite();
       for (const more of [{ settings: {} }, { owners: [home.owner.did] }, { template: 'lab' }, { state: 'ready' }])
         expect((await post({ name: 'kai', invitation, ...more }, home.token(guest))).status).to.equal(403);
@@ -139,16 +139,16 @@ describe('Storages that people make for themselves', function () {
     });
 
     for (const [what, body] of [
-      ['days that are none', { days: 0 }],
-      ['more days than are kept', { days: 31 }],
-      ['a template that is none', { template: 'none' }],
+      ['an invalid number of days', { days: 0 }],
+      ['more days than the maximum', { days: 31 }],
+      ['an unknown template', { template: 'none' }],
       ['owners', { owners: [] }],
-      ['settings that are none', { settings: 5 }],
+      ['invalid settings', { settings: 5 }],
       ['a setting of the operator', { settings: { 'lws.storages.max': 1 } }],
-      ['a value that does not fit', { settings: { 'lws.quota.max-bytes': 'much' } }],
-      ['a setting that is none', { settings: { 'lws.none': 1 } }],
+      ['an invalid value', { settings: { 'lws.quota.max-bytes': 'much' } }],
+      ['an unknown setting', { settings: { 'lws.none': 1 } }],
     ] as const)
-      it(`is not made with ${what}`, async () => {
+      it(`is not created with ${what}`, async () => {
         const answer = await home.ask('POST', '.lws/storages/invitations', json, JSON.stringify(body));
         expect(answer.status, answer.text).to.equal(400);
       });
@@ -161,7 +161,7 @@ describe('Storages that people make for themselves', function () {
     };
     const tokenOf = (subject: Subject, by = provider): string => by.token(subject.iri, client, { azp: client });
 
-    it('an ID token makes a storage, and one for each subject', async () => {
+    it('an ID token creates a storage, and one for each subject', async () => {
       const subject = subjectOf();
       const token = tokenOf(subject);
       const made = await post({ name: 'lea', id_token: token }, token);
@@ -176,7 +176,7 @@ describe('Storages that people make for themselves', function () {
       ]);
     });
 
-    it('nothing else does: no token, of somebody else, of another issuer, or a credential of their own', async () => {
+    it('refuses all else: no token, a token of another subject or issuer, or a self-signed credential', async () => {
       const [subject, other, own] = [subjectOf(), new Provider(), webSubject().publish()];
       const token = tokenOf(subject);
       const stranger = subjectOf(other);
@@ -193,13 +193,13 @@ describe('Storages that people make for themselves', function () {
       }
     });
 
-    it('is refused where all storages have one origin', async () => {
+    it('is refused if all storages share one origin', async () => {
       expect(await refusalOf('path', { 'storages.sign-up': provider.issuer })).to.contain(
         'requires a subdomain for each storage',
       );
     });
 
-    it('an address has so many attempts in a minute', async () => {
+    it('limits the attempts per client address and minute', async () => {
       const statuses: number[] = [];
       for (let tries = 0; tries < 35; tries++)
         statuses.push((await post({ name: 'nele' }, home.token(ed25519Identity()))).status);
@@ -208,7 +208,7 @@ describe('Storages that people make for themselves', function () {
   });
 
   describe('from a template (rule 21.8)', () => {
-    it('begins with its files, and its names stand in Turtle alone', async () => {
+    it('starts with its files, with placeholders replaced in Turtle only', async () => {
       const paul = podOf('paul');
       const made = await post({ name: 'paul', owners: [paul.owner.did], template: 'lab' });
       expect(made.status, made.text).to.equal(201);
@@ -226,7 +226,7 @@ describe('Storages that people make for themselves', function () {
       expect(listing['templates']).to.have.members(['lab', 'open']);
     });
 
-    it('takes its lists of access', async () => {
+    it('imports its access control lists', async () => {
       const rosa = podOf('rosa');
       const settings = { 'lws.access-control': 'wac' };
       const made = await post({ name: 'rosa', owners: [rosa.owner.did], template: 'open', settings });
@@ -239,7 +239,7 @@ describe('Storages that people make for themselves', function () {
         .and.to.contain('#o');
     });
 
-    it('is laid once: what the owner removes stays removed, and the next of the name begins with nothing', async () => {
+    it('is imported once: deleted resources stay deleted, and a later storage of the name starts empty', async () => {
       const sven = podOf('sven');
       await post({ name: 'sven', owners: [sven.owner.did], template: 'lab' });
       expect((await sven.ask('DELETE', 'profile.ttl')).status).to.equal(204);
@@ -252,7 +252,7 @@ describe('Storages that people make for themselves', function () {
       expect((await sven.ask('GET', 'notes/readme.txt')).status).to.equal(404);
     });
 
-    it('has to fit into the quota', async () => {
+    it('must fit into the quota', async () => {
       const settings = { 'lws.quota.max-bytes': 60 };
       const answer = await post({ name: 'tim', owners: [home.owner.did], template: 'lab', settings });
       expect([answer.status, detailOf(answer)]).to.deep.equal([
@@ -262,13 +262,13 @@ describe('Storages that people make for themselves', function () {
       expect((await home.ask('GET', '.lws/storages/tim')).status).to.equal(404);
     });
 
-    it('needs what imports it', async () => {
+    it('requires the transfer component', async () => {
       expect(await refusalOf('host', { 'storages.templates': templates, 'transfer.enabled': 'false' })).to.match(
         /^lws\.storages\.templates requires lws\.transfer\.enabled/,
       );
     });
 
-    it('there has to be one of that name, and an owner where it says one', async () => {
+    it('requires an existing template, and an owner if it names one', async () => {
       expect((await post({ name: 'tom', template: 'none' })).status).to.equal(400);
       expect((await post({ name: 'tom', template: '../lab' })).status).to.equal(400);
       expect((await post({ name: 'tom', owners: [], template: 'open' })).status).to.equal(400);

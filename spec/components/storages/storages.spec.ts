@@ -1,4 +1,4 @@
-/** The operator's endpoint `{prefix}/storages`, and what becomes of storages that a running server has (rules 21.1, 21.3, 12.6). */
+/** The operator's endpoint `{prefix}/storages`, and its effect on storages of a running server (rules 21.1, 21.3, 12.6). */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe('Storages of a deployment', function () {
     }
   };
 
-  it('an operator makes one, which answers at once at its address', async () => {
+  it('an operator creates a storage, which responds immediately', async () => {
     const answer = await post({ name: 'alice' });
     expect(answer.status, answer.text).to.equal(201);
     expect(answer.headers['location']).to.equal(`${home.root}.lws/storages/alice`);
@@ -46,7 +46,7 @@ describe('Storages of a deployment', function () {
     expect([pathname, host]).to.deep.equal(['/', `alice.localhost:${deployment.port}`]);
   });
 
-  it('others than operators see those that they own, and make none (rule 12.6)', async () => {
+  it('callers other than operators see the storages that they own, and create none (rule 12.6)', async () => {
     const bob = await deployment.add('bob');
     const token = home.token(bob.owner);
     const list = await home.ask('GET', '.lws/storages', {}, undefined, token);
@@ -63,29 +63,29 @@ describe('Storages of a deployment', function () {
   });
 
   for (const [what, body, status] of [
-    ['a name that is taken', { name: 'alice' }, 409],
-    ['a name that is none', { name: 'A b' }, 409],
+    ['a taken name', { name: 'alice' }, 409],
+    ['an invalid name', { name: 'A b' }, 409],
     ['no name', {}, 400],
-    ['a member that is none', { name: 'x1', quota: 5 }, 400],
-    ['owners that are none', { name: 'x1', owners: 'me' }, 400],
-    ['an owner that is none', { name: 'x1', owners: ['me'] }, 400],
-    ['settings that are none', { name: 'x1', settings: [] }, 400],
+    ['an unknown member', { name: 'x1', quota: 5 }, 400],
+    ['invalid owners', { name: 'x1', owners: 'me' }, 400],
+    ['an invalid owner', { name: 'x1', owners: ['me'] }, 400],
+    ['invalid settings', { name: 'x1', settings: [] }, 400],
     ['a setting of the operator', { name: 'x1', settings: { 'lws.data-dir': '/' } }, 400],
-    ['a state that is none', { name: 'x1', state: 'deleted' }, 400],
+    ['an invalid state', { name: 'x1', state: 'deleted' }, 400],
   ] as const)
-    it(`POST of ${what} is ${status}, and makes nothing`, async () => {
+    it(`POST of ${what} returns ${status}, and creates nothing`, async () => {
       const answer = await post(body);
       expect(answer.status, answer.text).to.equal(status);
       expect((await home.ask('GET', '.lws/storages/x1')).status).to.equal(404);
     });
 
-  it('another body is 415 or 400', async () => {
+  it('returns 415 or 400 for another body', async () => {
     expect((await home.ask('POST', '.lws/storages', { 'Content-Type': 'text/plain' }, '{}')).status).to.equal(415);
     expect((await home.ask('POST', '.lws/storages', json, '[]')).status).to.equal(400);
     expect((await home.ask('POST', '.lws/storages', json, '{')).status).to.equal(400);
   });
 
-  it('a change needs the state that it changes (rule 6.9)', async () => {
+  it('a change requires the current state (rule 6.9)', async () => {
     expect((await patch('alice', { state: 'suspended' })).status).to.equal(428);
     expect((await patch('alice', { state: 'suspended' }, { 'If-Match': '"x"' })).status).to.equal(412);
     const { headers } = await home.ask('GET', '.lws/storages/alice');
@@ -95,7 +95,7 @@ describe('Storages of a deployment', function () {
     expect((await patch('alice', { state: 'suspended' }, { 'If-Match': headers['etag']! })).status).to.equal(412);
   });
 
-  it('a setting holds from the next request on', async () => {
+  it('a setting applies from the next request on', async () => {
     const pod = await deployment.add('carol');
     await pod.put('x', '<a:b> <a:c> <a:d> .');
     expect((await pod.ask('GET', 'x', {}, undefined, null)).status).to.equal(401);
@@ -105,7 +105,7 @@ describe('Storages of a deployment', function () {
     await until(async () => (await pod.ask('GET', 'x', {}, undefined, null)).status === 401);
   });
 
-  it('a suspended storage answers 503 to everybody, and goes on where it was', async () => {
+  it('a suspended storage returns 503 to all callers, and resumes unchanged', async () => {
     const pod = await deployment.add('dora');
     await pod.put('x', '<a:b> <a:c> <a:d> .');
     await patch('dora', { state: 'suspended' }, { 'If-Match': '*' });
@@ -116,7 +116,7 @@ describe('Storages of a deployment', function () {
     expect((await pod.ask('GET', 'x')).status).to.equal(200);
   });
 
-  it('a removed one is 404, its name is taken, and it can be brought back', async () => {
+  it('a removed storage returns 404, keeps its name, and can be restored', async () => {
     const pod = await deployment.add('emil');
     await pod.put('x', '<a:b> <a:c> <a:d> .');
     expect((await home.ask('DELETE', '.lws/storages/emil')).status).to.equal(428);
@@ -127,7 +127,7 @@ describe('Storages of a deployment', function () {
     expect((await pod.ask('GET', 'x')).status).to.equal(200);
   });
 
-  it('one that is removed for good leaves no folder, and the next of its name finds nothing of it', async () => {
+  it('a permanently deleted storage leaves no directory, and the next of its name starts empty', async () => {
     const pod = await deployment.add('fritz');
     await pod.put('x', '<a:b> <a:c> <a:d> .');
     const folder = join(deployment.dataDir, 'storages/fritz');
@@ -138,11 +138,11 @@ describe('Storages of a deployment', function () {
     expect((await next.ask('GET', 'x')).status).to.equal(404);
   });
 
-  it('gives the operator whose key the server made a credential for a storage, and nobody else (rule 21.9)', async () => {
+  it('returns a credential for a storage to operators with a key of this server only (rule 21.9)', async () => {
     const ask = async (from: SpecDeployment, name: string, token?: string | null): Promise<Answer> =>
       from.home.ask('POST', `.lws/storages/${name}/sign-in`, {}, undefined, token);
     await deployment.add('olga');
-    // The key of this operator is not the server's.
+    // This server does not have the key of this operator.
     expect(JSON.parse((await ask(deployment, 'olga')).text)).to.deep.equal({});
     expect((await ask(deployment, 'olga', null)).status).to.equal(401);
     expect((await ask(deployment, 'olga', home.token(ed25519Identity()))).status).to.be.oneOf([403, 404]);
@@ -162,7 +162,7 @@ describe('Storages of a deployment', function () {
     }
   });
 
-  it('a client that goes away while its storage is opened is not counted any more', async () => {
+  it('a client that disconnects while its storage is opened is no longer counted', async () => {
     const small = await startDeployment('path', { 'storages.max-open': '1' });
     try {
       const [one, other] = [await small.add('one'), await small.add('other')];
@@ -178,7 +178,7 @@ describe('Storages of a deployment', function () {
     }
   });
 
-  it('answers that wait for their turn on a connection take no places of a storage, nor keep it open', async () => {
+  it('queued responses on a connection hold no slot of a storage and do not keep it open', async () => {
     const small = await startDeployment('path', { 'storages.max-open': '1' });
     try {
       const [one, other] = [await small.add('one'), await small.add('other')];
@@ -198,7 +198,7 @@ describe('Storages of a deployment', function () {
     }
   });
 
-  it('what is owed to an inbox is delivered after a change of the record, and after another start, though nobody asks (rule 21.4)', async () => {
+  it('pending notifications are delivered after a change of the record and after a restart, without a request (rule 21.4)', async () => {
     const host = await startInboxHost();
     const owing = await startDeployment('path', {
       'webhook.allowed-hosts': host.authority,
@@ -230,7 +230,7 @@ describe('Storages of a deployment', function () {
     }
   });
 
-  it('a record that is damaged ends no server, and keeps none from starting', async () => {
+  it('a damaged record does not stop or prevent a server', async () => {
     const pod = await deployment.add('hanna');
     const file = join(deployment.dataDir, 'storages/hanna.json');
     const text = readFileSync(file, 'utf8');
@@ -245,7 +245,7 @@ describe('Storages of a deployment', function () {
     await until(async () => (await pod.ask('GET', '')).status === 200);
   });
 
-  it('a target in absolute form says which storage (RFC 9112 3.2.2), and a WebSocket is refused as a request is', async () => {
+  it('a target in absolute form selects the storage (RFC 9112 3.2.2), and WebSockets are refused like requests', async () => {
     const iri = `http://carol.localhost:${deployment.port}/`;
     const host = `localhost:${deployment.port}`;
     const asked = await exchange(home.root, [`GET ${iri} HTTP/1.1\r\nHost: ${host}\r\n\r\n`]);
@@ -263,7 +263,7 @@ describe('Storages of a deployment', function () {
     expect((await exchange(home.root, [upgrade]))?.status).to.equal(503);
   });
 
-  it('has them in pages', async () => {
+  it('lists them in pages', async () => {
     for (let each = 0; each < 101; each++)
       await deployment.change(`page${each}`, { revision: null, owners: [home.owner.did] });
     await until(async () => JSON.parse((await home.ask('GET', '.lws/storages')).text).totalItems > 100);
@@ -274,14 +274,14 @@ describe('Storages of a deployment', function () {
     expect((await home.ask('GET', '.lws/storages?page=0')).status).to.equal(400);
   });
 
-  it('what was stored is there after another start', async () => {
+  it('stored content is available after a restart', async () => {
     const pod = await deployment.add('greta');
     await pod.put('x', '<a:b> <a:c> <a:d> .');
     await deployment.restart();
     expect((await pod.ask('GET', 'x')).status).to.equal(200);
   });
 
-  it('strangers who walk the names open thirty a minute', async () => {
+  it('anonymous callers open at most thirty storages a minute', async () => {
     const statuses: Record<number, number> = {};
     for (let each = 0; each < 60; each++) {
       const { status } = await home.ask('GET', `http://page${each}.localhost:${deployment.port}/`, {}, undefined, null);
@@ -289,11 +289,11 @@ describe('Storages of a deployment', function () {
     }
     expect(statuses[200]).to.be.at.most(30);
     expect(statuses[429]).to.be.at.least(30);
-    // The owners' open storages are not meant by that.
+    // Open storages of owners do not count.
     expect((await home.ask('GET', '')).status).to.equal(200);
   });
 
-  it('the log says which storage a line is of', () => {
+  it('the log names the storage of each line', () => {
     expect(deployment.log.some(({ storage, path }) => storage === 'greta' && path === '/x')).to.equal(true);
   });
 });

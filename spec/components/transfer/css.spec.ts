@@ -301,15 +301,15 @@ describe('A folder that is written for a Community Solid Server', () => {
 
   it('leaves out what that server has no name for, with all below it, and says so in a file of its own', async () => {
     const faults: [path: string, line: RegExp][] = [
-      ['%61', /c\/%61: It is the same resource as another one/],
-      ['%FF', /c\/%FF: %FF is no name .* UTF-8/],
-      ['%FF/a', /c\/%FF\/a: %FF is no name .* UTF-8/],
-      ['.internal', /c\/\.internal: .* keeps/],
-      ['.internal/a', /c\/\.internal\/a: .* keeps/],
-      ['b%2Cc/', /c\/b%2Cc\/: It is the same resource as another one/],
-      ['b%2Cc/d', /c\/b%2Cc\/d: Its container is left out/],
-      ['x.acr', /c\/x\.acr: .* keeps/],
-      ['x.acr/a', /c\/x\.acr\/a: .* keeps/],
+      ['%61', /c\/%61: Community Solid Server treats it as the same resource as another one/],
+      ['%FF', /c\/%FF: %FF is not a valid name .* UTF-8/],
+      ['%FF/a', /c\/%FF\/a: %FF is not a valid name .* UTF-8/],
+      ['.internal', /c\/\.internal: .* reserved/],
+      ['.internal/a', /c\/\.internal\/a: .* reserved/],
+      ['b%2Cc/', /c\/b%2Cc\/: Community Solid Server treats it as the same resource as another one/],
+      ['b%2Cc/d', /c\/b%2Cc\/d: Its container is skipped/],
+      ['x.acr', /c\/x\.acr: .* reserved/],
+      ['x.acr/a', /c\/x\.acr\/a: .* reserved/],
     ];
     const memberOf = (path: string): Member =>
       path.endsWith('/') ? { kind: 'container', path, source: '' } : bytesMember(path, 'image/png', '');

@@ -147,7 +147,7 @@ describe('The bytes of answers', function () {
         const iris = [...like.resources.keys()];
         const visit = async (base: string, who: Client): Promise<void> => {
           const secret = iris.filter((iri) => !allows(like, who, 'read', iri));
-          // What may be read names what it lies in.
+          // Readable resources name their containers.
           const shown = iris.filter((iri) => iri !== root && !secret.includes(iri));
           const longestFirst = shown.sort((a, b) => b.length - a.length);
           const look = ({ headers, text, status }: Answer, at: string, title: string): void => {

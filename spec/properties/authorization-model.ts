@@ -1,4 +1,4 @@
-/** Who may do what, as rule 17.1 say it, for the property specs to compare with. It must not know the code under test. */
+/** Expected permissions by rule 17.1, as a model for the property specs. Must not depend on the tested code. */
 export type Mode = 'read' | 'append' | 'write' | 'delete' | 'control';
 export type Kind = 'container' | 'rdf' | 'json' | 'binary';
 

@@ -100,7 +100,7 @@ function recorder(store: Store) {
     destination: { import: take(added), remove: take(removed) },
     apply(): void {
       for (const each of removed) store.removeQuad(each as never);
-      // Each operation by itself, or what is not allowed would be there for the next.
+      // Each operation separately: triples that are not allowed would remain for the next one.
       for (const each of added.filter(isAllowed)) store.addQuad(each as never);
     },
   };

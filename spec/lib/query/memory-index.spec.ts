@@ -322,7 +322,8 @@ describe('In-memory index', function () {
     await queried.rest();
     expect((await queried.read()).size).to.equal(31);
     await queried.rest();
-    expect(queried.index.isAtWork).to.equal(false);
+    await queried.until(() => !queried.index.isAtWork);
+    expect(queried.builds).to.equal(1);
     await queried.write(new Map(many.map((name) => [name, undefined])));
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
     await queried.until(() => queried.builds === 2);

@@ -179,7 +179,7 @@ for (const path of pathsOf('The console, access control'))
       await rules().getByText('No own rules.').waitFor();
       expect(await focused()).to.equal('Rules');
       expect((await send('GET', 'again/.acl')).status).to.equal(404);
-      await heard('count again');
+      await heard('apply again');
     });
 
     it('says what is wrong with a rule, and leaves the rules of the root in place', async () => {
@@ -188,7 +188,7 @@ for (const path of pathsOf('The console, access control'))
       expect(await rules().getByRole('button', { name: 'Remove these rules' }).count()).to.equal(0);
       await rules().getByLabel('Person, by name or IRI').fill('Nemo');
       await rules().getByRole('button', { name: 'Add' }).click();
-      await heard('Nemo is nobody');
+      await heard('Nemo is neither a known name nor an IRI');
       await rules().getByLabel('Person, by name or IRI').fill(bob.did);
       await rules().getByRole('checkbox', { name: 'Read', exact: true }).uncheck();
       await rules().getByRole('button', { name: 'Add' }).click();

@@ -156,7 +156,7 @@ for (const path of pathsOf('The console, looking after the storage'))
       expect(await answer.textContent()).to.contain('which does not exist');
       await page.getByLabel('Caller, by name').fill('Nemo');
       await page.getByRole('button', { name: 'Explain' }).click();
-      await heard('Nemo is nobody that this browser knows');
+      await heard('Nemo is neither a known name nor an IRI');
     });
 
     it('shows how full the storage is and how it is set, and no secret', async () => {

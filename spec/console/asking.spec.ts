@@ -213,7 +213,7 @@ for (const path of pathsOf('The console, asking'))
       await saveAs('https://elsewhere.example/q.rq');
       await page.locator('.notice.bad', { hasText: 'not in this storage' }).waitFor();
       await page.goto(`${console.server.root}app#/ask?from=${encodeURIComponent(`${console.server.root}note.txt`)}`);
-      await page.locator('.notice.bad', { hasText: 'no query' }).waitFor();
+      await page.locator('.notice.bad', { hasText: 'does not lead to a query' }).waitFor();
       await console.go(page, 'ask');
     });
 

@@ -58,14 +58,14 @@ for (const path of ['', '/some/path'])
       await page.fill('dialog [name=name]', 'sizes.json');
       await page.selectOption('select', 'json');
       await page.click('text=Make it');
-      await page.locator('dialog[open] .notice.bad', { hasText: 'There is “sizes.json” already.' }).waitFor();
+      await page.locator('dialog[open] .notice.bad', { hasText: '“sizes.json” already exists.' }).waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.click('dialog[open] .notice.bad button');
       await page.selectOption('select', 'container');
       for (const [name, said] of [
         ['a/b', 'Names cannot contain a slash'],
-        ['..', '“..” is no name'],
-        ['.', '“.” is no name'],
+        ['..', '“..” is not a valid name'],
+        ['.', '“.” is not a valid name'],
       ] as const) {
         await page.fill('dialog [name=name]', name);
         await page.click('text=Make it');

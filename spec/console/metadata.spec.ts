@@ -108,7 +108,7 @@ for (const path of pathsOf('The console, metadata'))
       await page.keyboard.press('Control+End');
       await page.keyboard.insertText('}');
       await page.locator('resource-metadata .cm-lint-marker-error').waitFor();
-      await page.locator('text=There is a form once this can be read').waitFor();
+      await page.locator('text=The form is available once this can be parsed').waitFor();
       expect(await button('Form').isDisabled()).to.equal(true);
       expect(await axeFindings(page)).to.deep.equal([]);
       await button('Undo all changes').click();

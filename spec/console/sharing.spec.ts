@@ -218,7 +218,7 @@ for (const path of pathsOf('The console, sharing'))
       await owner.getByLabel('Person, by name or IRI').fill('Nemo');
       const give = owner.getByRole('button', { name: 'Give access' });
       await give.click();
-      await said(owner, 'Nemo is nobody that this browser knows').getByRole('button').press('Enter');
+      await said(owner, 'Nemo is neither a known name nor an IRI').getByRole('button').press('Enter');
       await owner.locator('.notice').waitFor({ state: 'detached' });
       expect(await owner.evaluate('document.activeElement.id')).to.equal('main');
       await owner.getByLabel('Person, by name or IRI').fill('did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK');

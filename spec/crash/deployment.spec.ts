@@ -177,7 +177,7 @@ describe('Storages of a deployment and kill -9', function () {
     ['an action that is none', ['storage', 'frob', 'a'], 'Use storage list'],
     ['no name', ['storage', 'add'], 'Use storage list'],
     ['a pair that is none', ['storage', 'set', 'a', 'public-read'], 'expected KEY=VALUE'],
-    ['a setting of the operator', ['storage', 'set', 'a', 'data-dir=/'], 'no setting that a storage has for itself'],
+    ['a setting of the operator', ['storage', 'set', 'a', 'data-dir=/'], 'cannot be set per storage'],
     ['a storage that is not there', ['check', '--storage', 'nobody'], 'no storage nobody'],
     ['a storage that is not there, to be suspended', ['storage', 'suspend', 'nobody'], 'no storage nobody'],
   ] as const)

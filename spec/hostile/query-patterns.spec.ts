@@ -26,7 +26,7 @@ describeStorage(
         it(`${what} are 422 too-complex ${parameters} (rules 14.5, 14.16)`, async () => {
           const answer = await ask(query, parameters);
           expectProblem(answer, 422, s);
-          expect(JSON.parse(answer.text).detail).to.include('more than 2000 triple patterns');
+          expect(JSON.parse(answer.text).detail).to.include('limit of 2000 triple patterns');
         });
 
     it('evaluates a path of 500 steps', async () => {

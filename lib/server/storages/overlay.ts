@@ -47,7 +47,7 @@ export function storageSettings(
   for (const [key, raw] of Object.entries(own)) {
     const { setting } = settings.all().find((each) => each.setting.name === key) ?? {};
     if (setting?.scope !== 'storage' || key === coreSettings.owners.name)
-      throw new SettingsError(`${key} is no setting that a storage has for itself (from ${source}).`);
+      throw new SettingsError(`${key} cannot be set per storage (from ${source}).`);
     const value = setting.parser.parse(raw);
     if (value === undefined)
       throw new SettingsError(

@@ -124,7 +124,7 @@ describe('Base URI of a data directory', function () {
     await second.stop();
     const third = await startProcess({ root, dataDir, environment: { ...none, LWS_STORAGES_ADDRESS: '' } });
     await third.stop();
-    expect((await asked('storage', 'list')).stderr).to.match(/lws\.storages\.address gives no storage an address/);
+    expect((await asked('storage', 'list')).stderr).to.match(/Storages have no address\. Set lws\.storages\.address/);
     rmSync(dataDir, { recursive: true });
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 
-/** A container with a member and a container that has a member. */
+/** A container with one member, and a container with a nested one. */
 async function tree(s: StorageUnderTest): Promise<{ container: string; all: string[] }> {
   const container = await s.container();
   const inner = await s.container(`${container}inner/`);
@@ -28,7 +28,7 @@ describeStorage('DELETE', (s) => {
       expect(await s.members(s.scratch)).not.to.include(iri);
     });
 
-  it('Rule 10.2: a deleted resource is 404, never 410, and its name can be used again', async () => {
+  it('Rule 10.2: a deleted resource is 404, never 410, and its name can be reused', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#Old> .');
     await s.delete(iri);
     expectProblem(await s.delete(iri), 404, s);
@@ -87,20 +87,20 @@ describeStorage('DELETE', (s) => {
     await s.expectAbsent(iri);
   });
 
-  it('Conditional requests rule 3: a stale If-Match is 412, and nothing goes', async () => {
+  it('Conditional requests rule 3: a stale If-Match is 412 and deletes nothing', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     await s.put(iri, 'text/plain', 'y', { 'If-Match': etag });
     expectProblem(await s.delete(iri, { 'If-Match': etag }), 412, s);
     expect((await s.get(iri)).text).to.equal('y');
   });
 
-  it('Conditional requests rule 3: nor does a recursive deletion under a stale tag', async () => {
+  it('Conditional requests rule 3: a recursive deletion with a stale ETag deletes nothing', async () => {
     const { container, all } = await tree(s);
     expectProblem(await s.delete(container, { Depth: 'infinity', 'If-Match': '"stale"' }), 412, s);
     for (const iri of all) expect((await s.get(iri)).status, iri).to.equal(200);
   });
 
-  it('Conditional requests rule 5: the tag of a container from before a new member is stale', async () => {
+  it('Conditional requests rule 5: the ETag of a container is stale after a member was added', async () => {
     const { container } = await tree(s);
     const tag = await s.tag(container);
     await s.stored('text/plain', 'late', `${container}late`);

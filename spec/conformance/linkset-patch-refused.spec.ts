@@ -1,4 +1,4 @@
-/** Rules 6.9, 11.6, 11.7: patches of linksets that are refused. */
+/** Rules 6.9, 11.6, 11.7: rejected linkset patches. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';
@@ -56,7 +56,7 @@ const refusals: readonly (readonly [what: string, type: string, patch: unknown, 
 
 describeStorage('Linkset PATCH, refused', (s) => {
   for (const [what, type, patch, status] of refusals)
-    it(`Rules 6.17, 11.6: ${what} is ${status}, and nothing changes`, async () => {
+    it(`Rules 6.17, 11.6: ${what} is ${status} and changes nothing`, async () => {
       const iri = await described(s, before);
       const tag = await s.tag(metaOf(iri));
       expectProblem(await send(s, iri, type, patch, tag), status, s);
@@ -65,7 +65,7 @@ describeStorage('Linkset PATCH, refused', (s) => {
     });
 
   for (const patch of ['[]', '"x"', 'null', '5', '{"linkset":null}', '{"linkset":[]}', '{"linkset":["x"]}'])
-    it(`Rule 11.5: the merge patch ${patch} never leaves anything but a linkset`, async () => {
+    it(`Rule 11.5: the merge patch ${patch} always leaves a valid linkset`, async () => {
       const iri = await described(s, before);
       const answer = await send(s, iri, mergePatch, patch);
       expect(answer.status, answer.text).to.satisfy(
@@ -85,7 +85,7 @@ describeStorage('Linkset PATCH, refused', (s) => {
       expect(await clientPart(s, iri)).to.deep.equal(beforePart);
     });
 
-  it('Rule 11.7: a missing If-Match is 428, before the content is judged', async () => {
+  it('Rule 11.7: a missing If-Match is 428, before the content is validated', async () => {
     const iri = await described(s, before);
     for (const [type, patch] of [
       [mergePatch, '{"author":"Eve"}'],
@@ -96,7 +96,7 @@ describeStorage('Linkset PATCH, refused', (s) => {
     expect(await clientPart(s, iri)).to.deep.equal(beforePart);
   });
 
-  it('Rule 11.7: a stale If-Match is 412, before the content is judged', async () => {
+  it('Rule 11.7: a stale If-Match is 412, before the content is validated', async () => {
     const iri = await described(s, before);
     const tag = await s.tag(metaOf(iri));
     expect((await send(s, iri, mergePatch, { title: 'x' }, tag)).status).to.equal(204);

@@ -1,4 +1,4 @@
-/** Rule 17.5: constraints of grants. All MUST hold; a constraint that cannot be evaluated does not hold. */
+/** Rule 17.5: constraints of grants. All MUST hold. A constraint that cannot be evaluated does not hold. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { type Constraint, constraint, everybodyIri, grant, policy, revoke } from '../support/grants.js';
@@ -23,7 +23,7 @@ interface Request {
   readonly client?: string;
   /** Without an assignee the grant applies to every caller. */
   readonly anonymous?: boolean;
-  /** Resource under test; Turtle is the default. */
+  /** Resource under test (Turtle by default). */
   readonly what?: 'turtle' | 'json' | 'bytes' | 'box';
 }
 type Case = readonly [title: string, constraints: readonly Constraint[], request: Request, holds: boolean];

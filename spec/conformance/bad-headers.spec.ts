@@ -1,4 +1,4 @@
-/** Bad input: malformed header fields; each is rejected with 4xx, or ignored if its RFC allows that. */
+/** Bad input: malformed header fields. Each is rejected with 4xx, or ignored if its RFC allows that. */
 import { expect } from 'chai';
 import { describeStorage, ldp, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, expectUnparsed } from '../support/expectations.js';

@@ -1,4 +1,4 @@
-/** Bad input: malformed RDF in all five syntaxes; remote contexts; entity bombs (rule 1.11). */
+/** Bad input: malformed RDF in all five syntaxes, remote contexts, entity bombs (rule 1.11). */
 
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';

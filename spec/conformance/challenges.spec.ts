@@ -1,4 +1,4 @@
-/** Rules 4.3, 10.1, 15.1, 15.4; RFC 6750 3, RFC 9449 7.1: challenges of 401 responses, and log entries. */
+/** Rules 4.3, 10.1, 15.1, 15.4, RFC 6750 3, RFC 9449 7.1: challenges of 401 responses, and log entries. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';

@@ -192,7 +192,7 @@ function races(s: StorageUnderTest): void {
     const answers = await Promise.all([s.delete(iri, fields), s.put(iri, 'text/plain', 'y', fields)]);
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 204)).to.have.length(1);
-    // After the deletion, If-Match on a nonexistent resource (rule 6.9); after the replacement, a stale ETag.
+    // After the deletion, If-Match on a nonexistent resource (rule 6.9). After the replacement, a stale ETag.
     expect(statuses).to.include(412);
     expect((await s.get(iri)).status).to.equal(statuses[0] === 204 ? 404 : 200);
   });

@@ -7,7 +7,7 @@ import { credential, ed25519Identity, p256Identity } from '../support/identity.j
 const alice = ed25519Identity();
 const bob = p256Identity();
 
-/** Alice and Bob own the storage and create resources; then Alice is removed as an owner. */
+/** Alice and Bob own the storage and create resources. Then Alice is removed as an owner. */
 async function build(s: StorageUnderTest, as: (name: 'alice' | 'bob') => Sender): Promise<void> {
   const put = async (who: 'alice' | 'bob', path: string): Promise<void> => {
     const body = path.endsWith('/') ? undefined : '<> a <#C> .';

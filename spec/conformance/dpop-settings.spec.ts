@@ -1,4 +1,4 @@
-/** Rules 15.4, 15.14; RFC 9449 8 and 9: nonces, and servers that require DPoP. */
+/** Rules 15.4, 15.14, RFC 9449 8 and 9: nonces, and servers that require DPoP. */
 import { expect } from 'chai';
 import * as DPoP from 'dpop';
 import { type Answer, request } from '../support/http.js';

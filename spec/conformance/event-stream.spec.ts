@@ -141,7 +141,7 @@ describeStorage(
       await first.until(() => first.events.length === 1, 'an event');
       first.close();
       await s.delete(`${container}a`);
-      // Bob may read only the second; other callers may not.
+      // Alice may read only the first, Bob only the second.
       for (const [name, who] of [
         ['hidden', alice],
         ['own', bob],
@@ -167,7 +167,7 @@ describeStorage(
         expect(heard(upToDate)).to.deep.equal([]);
         for (const stream of [again, upToDate]) stream.close();
       }
-      // Their ACLs are deleted too: the readers named by them receive the event, others do not.
+      // Their ACLs are deleted too: the previous readers are notified, other callers are not.
       for (const name of ['hidden', 'own']) await s.delete(`${container}${name}/`);
       const atEnd = await listen(s, as(s, bob), [container], { 'Last-Event-ID': first.lastEventId });
       const all = [...names('Delete a', 'Create hidden/'), ...ofOwn, ...names('Delete own/')];

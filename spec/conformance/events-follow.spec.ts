@@ -161,7 +161,7 @@ describe('quadpod events --follow', function () {
       expect(answer.ok, `${method} ${iri}: ${answer.status}`).to.equal(true);
       return `${method === 'PUT' ? 'Create' : 'Delete'} ${iri}`;
     };
-    // It follows from an unknown moment on; the first event shows that it is connected.
+    // It follows from an unknown moment on. The first event shows that it is connected.
     await eventually(async () => {
       expect(child.exitCode, printed.stderr).to.equal(null);
       await write('PUT', `${root}probe${count++}`);

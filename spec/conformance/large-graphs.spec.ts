@@ -1,4 +1,4 @@
-/** Graphs of more than 20 000 triples (rule 1.12): one triple per line in key order; the length of the lines is the size. */
+/** Graphs of more than 20 000 triples (rule 1.12): one triple per line, in key order. The length of the lines is the size. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';

@@ -44,7 +44,7 @@ const bombs: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Prototype pollution: no foreign property appears on objects, neither in this process nor in the document. */
+/** Asserts that prototypes are not polluted, neither in this process nor in the document. */
 async function expectUnharmed(s: StorageUnderTest, iri: string): Promise<void> {
   expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
   expect(([] as unknown as Record<string, unknown>)['polluted']).to.equal(undefined);

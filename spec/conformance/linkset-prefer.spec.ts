@@ -1,4 +1,4 @@
-/** Rule 11.9; RFC 7240: filtered views of a linkset. */
+/** Rule 11.9, RFC 7240: filtered views of a linkset. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { described, linksIn, managed, metaOf } from '../support/linkset.js';

@@ -16,7 +16,7 @@ describeStorage(
   (s) => {
     const get = (iri: string, headers: Record<string, string> = {}, who: Sender = s.stranger) =>
       s.send('GET', iri, headers, undefined, who);
-    /** Publicly readable container; its new members are private. */
+    /** Publicly readable container with private new members. */
     const shutInside = async (...rules: string[]): Promise<string> => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', anybody, 'accessTo'), ...rules);

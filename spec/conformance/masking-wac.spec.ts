@@ -5,7 +5,7 @@ import { expectProblem } from '../support/expectations.js';
 import { creations, type Probe, probes, visible } from '../support/masking.js';
 import { agent, alice, anybody, as, inWac, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
 
-/** Unreadable resources of every kind; names as long as those of `absents`. */
+/** Unreadable resources of every kind, with names as long as those of `absents`. */
 const kinds: Readonly<Record<string, (s: StorageUnderTest, iri: string) => Promise<unknown>>> = {
   hideRDF: (s, iri) => s.stored('text/turtle', '<> a <#C> .', iri),
   hidJSON: (s, iri) => s.stored('application/json', '{"a":1}', iri),

@@ -8,7 +8,7 @@ import { agent, alice, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 const sparql = 'application/sparql-update';
 const jsonPatch = 'application/json-patch+json';
 
-/** Alice may write it; Bob may also read it. */
+/** Alice may write it. Bob may also read it. */
 async function governed(s: StorageUnderTest, mediaType: string, content: string): Promise<string> {
   const { iri } = await s.stored(mediaType, content);
   await setAcl(s, iri, rule('Write', agent(alice)), rule('Read Write', agent(bob)));

@@ -1,4 +1,4 @@
-/** Rule 6.15 and the matrix: SPARQL Update on RDF resources; rules 6.13, 6.16. */
+/** Rules 6.13, 6.15, 6.16 and the matrix: SPARQL Update on RDF resources. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';

@@ -1,4 +1,4 @@
-/** Rule 7.2, POST; rule 6.1. */
+/** Rules 6.1 and 7.2: POST. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, linksOf } from '../support/expectations.js';

@@ -1,4 +1,4 @@
-/** Rules 7.2 and 1.5: GET, HEAD and OPTIONS of data resources; resource kinds. */
+/** Rules 7.2 and 1.5: GET, HEAD and OPTIONS of data resources, and resource kinds. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, ldp } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';

@@ -1,4 +1,4 @@
-/** Rules 15.4, 15.11, 15.16: subjects with a document. */
+/** Rules 15.4, 15.11, 15.16: subjects with a controlled identifier document. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
@@ -14,7 +14,7 @@ const mallory = signingKey('ES256', 'key-1');
 const elsewhere = webSubject().publish();
 const when = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
-/** A case: what is published for a subject, and how its credential differs. */
+/** Case: the published document of a subject, and the changes to its credential. */
 interface Case {
   readonly alg?: string;
   readonly make?: () => Subject;
@@ -189,7 +189,7 @@ describeStorage(
       });
 
     for (const [what, each] of Object.entries(refused))
-      it(`Suites: one that ${what} is refused: 401 invalid_token`, async () => {
+      it(`Suites: one that ${what} is rejected with 401 invalid_token`, async () => {
         expectChallenge(await bearer(s.scratch, tokenOf(each)[0]), s, 'invalid_token');
       });
 
@@ -199,7 +199,7 @@ describeStorage(
     });
 
     for (const alg of ['EdDSA', 'ES256', 'ES384', 'ES512'])
-      it(`Suites: a did:key of ${alg}, with all of its kid, with the fragment, and with none`, async () => {
+      it(`Suites: a did:key of ${alg}, with the full kid, with the fragment only, and without kid`, async () => {
         const subject = new Subject(didKey(signingKey(alg)), '');
         const key = { ...subject.key, ...signingKey(alg) };
         const own = new Subject(didKey(key), '');
@@ -214,13 +214,13 @@ describeStorage(
         expect(remote.total(), 'requests for it').to.equal(before);
       });
 
-    it('Rule 15.13: documents are kept for a while', async () => {
+    it('Rule 15.13: documents are cached', async () => {
       const subject = webSubject().publish();
       for (let i = 0; i < 3; i++) expect((await bearer(s.scratch, subject.credential(baseOf(s)))).status).to.equal(200);
       expect(remote.count(subject.path)).to.equal(1);
     });
 
-    it('Rule 15.13: so are failures, however many credentials come', async () => {
+    it('Rule 15.13: failures are cached too, for any number of credentials', async () => {
       const subject = webSubject();
       const tokens = Array.from({ length: 8 }, () => subject.credential(baseOf(s)));
       for (const answer of await Promise.all(tokens.map((token) => bearer(s.scratch, token))))

@@ -44,7 +44,7 @@ describeStorage(
         ['g0 4', 'g1 5', 'g2 0'],
       ],
       [
-        'counts what a pattern matches in each graph (W3C agg-empty-group-count-graph)',
+        'counts the matches of a pattern in each graph (W3C agg-empty-group-count-graph)',
         'SELECT ?g ?c { GRAPH ?g { SELECT (COUNT(*) AS ?c) { ?s :p ?x FILTER(?x != :o) } } }',
         ['g0 0', 'g1 1', 'g2 0'],
       ],
@@ -99,7 +99,7 @@ describeStorage(
         ['g0 :a', 'g0 :b'],
       ],
       [
-        'removes what MINUS finds in the same graph',
+        'removes the solutions of MINUS from the same graph',
         'SELECT ?g ?a { GRAPH ?g { ?a :p ?o MINUS { ?a :n 3 } } }',
         ['g0 :a', 'g0 :b'],
       ],
@@ -159,7 +159,7 @@ describeStorage(
         expect(await rowsOf(query)).to.deep.equal(expected);
       });
 
-    it('counts in the graphs that the caller may read, and in no other (rules 2.1, 14.2)', async () => {
+    it('counts only in readable graphs (rules 2.1, 14.2)', async () => {
       const alices = as(s, alice);
       const count = 'SELECT ?g ?c { GRAPH ?g { SELECT (COUNT(*) AS ?c) { ?s ?p ?o } } }';
       expect(await rowsOf(count, alices)).to.deep.equal(['g0 4', 'g2 0']);

@@ -1,4 +1,4 @@
-/** SPARQL 1.1, 18: filters on variables that may be unbound, the same in the HTTP thread and in threads of queries (rule 14.1). */
+/** SPARQL 1.1, 18: filters on possibly unbound variables, the same in the HTTP thread and in worker threads (rule 14.1). */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { endpointOf, holds, rowsBothWays } from '../support/sparql.js';

@@ -1,4 +1,4 @@
-/** Rule 3.2: what the rules of an ACL give, and to whom. */
+/** Rule 3.2: modes and agents of authorizations. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import {
@@ -23,7 +23,7 @@ type Who = 'alice' | 'bob' | 'stranger' | 'anonymous' | 'owner';
 const everyone: readonly Who[] = ['alice', 'bob', 'stranger', 'anonymous', 'owner'];
 const all = rule('Read Write Control Append', agent(alice));
 
-/** Rules of a resource's own ACL, and what they give; whoever is not named has nothing, and the owner everything. */
+/** Authorizations of a resource's own ACL and their effect. Other agents have no access, the owner has all modes. */
 const cases: readonly (readonly [title: string, rules: string[], data: object, container?: object])[] = [
   ['acl:Read gives read', [rule('Read', agent(alice))], { alice: 'read' }],
   [
@@ -79,7 +79,7 @@ const cases: readonly (readonly [title: string, rules: string[], data: object, c
   ],
 ];
 
-/** Asserts what everyone may do with a resource. */
+/** Asserts the modes of every caller on a resource. */
 async function expectModes(s: StorageUnderTest, iri: string, expected: object): Promise<void> {
   const senders: Readonly<Record<Who, Sender>> = {
     alice: as(s, alice),
@@ -132,27 +132,27 @@ describeStorage(
         expect(await modesOf(s, iri, 'anonymous', headers)).to.equal('');
       });
 
-    it('WAC, rule 3.5: an authorization with an origin alone, and no agent, gives nothing', async () => {
+    it('WAC, rule 3.5: an authorization with an origin and no agent grants nothing', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', 'acl:origin <https://app.example>'));
       for (const sender of [as(s, alice), 'anonymous'] as const)
         expect(await modesOf(s, iri, sender, { Origin: 'https://app.example' })).to.equal('');
     });
 
-    it('WAC, rule 3.5: an authorization without origin matches whatever Origin is sent', async () => {
+    it('WAC, rule 3.5: an authorization without origin matches any Origin', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice)));
       for (const Origin of ['https://app.example', 'null'])
         expect(await modesOf(s, iri, as(s, alice), { Origin })).to.equal('read');
     });
 
-    it('WAC, rule 3.2: an ACL that speaks of others gives them nothing', async () => {
+    it('WAC, rule 3.2: an ACL grants nothing on other resources', async () => {
       const [first, second] = [await thing(s, s.fresh()), await thing(s, s.fresh('/'))];
       await setAcl(s, first, all.replaceAll('<>', `<${second}>, <${s.scratch}>, <${s.root}>`));
       for (const iri of [second, s.scratch]) expect(await modesOf(s, iri, as(s, alice)), iri).to.equal('');
     });
 
-    it('Reserved names: a resource whose name has an escaped dot is no ACL, rule 1.3', async () => {
+    it('Reserved names: a resource with an escaped dot in its name is no ACL, rule 1.3', async () => {
       const container = await thing(s, s.fresh('/'));
       const iri = await thing(s, `${container}x`);
       await setAcl(s, container, rule('Append', agent(alice)));
@@ -171,7 +171,7 @@ describeStorage(
       expect(await modesOf(s, container, as(s, alice))).to.equal('append');
     });
 
-    it('WAC, rule 3.7: rules can be written as JSON-LD, relative to the described resource', async () => {
+    it('WAC, rule 3.7: an ACL can be JSON-LD, relative to the described resource', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const term = (name: string, value: string) => ({ [acl + name]: { '@id': value } });
       const body = JSON.stringify({

@@ -61,7 +61,7 @@ function enforcement(s: StorageUnderTest): void {
     ['a container without its slash is none', 'StorageResource', ['d'], []],
     ['a data resource with a slash is none', 'StorageResource', ['x/'], []],
     ['a prefix of a name covers nothing', 'StorageResource', ['d/e', 'd'], []],
-    ['what is absent covers nothing else', 'StorageResource', ['none/', 'd/e/none'], []],
+    ['a nonexistent target covers nothing else', 'StorageResource', ['none/', 'd/e/none'], []],
     ['a linkset or an ACL covers nothing', 'StorageResource', ['x.meta', 'x.acl', '.acl', 'd/.meta'], []],
     ['dots in a path lead nowhere', 'StorageResource', ['none/../d/', 'd/../x', './x', 'd/./y', '%64/'], []],
     ['a query or a fragment leads nowhere', 'StorageResource', ['x?', 'x#it', 'd/?page=1'], []],

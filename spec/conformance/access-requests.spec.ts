@@ -182,7 +182,7 @@ describeStorage(
 );
 
 describeStorage(
-  'Access requests and grants, switched off',
+  'Access requests and grants, disabled',
   (s) => {
     it('Rule 12.5: with lws.access-requests.enabled=false they are neither enforced, nor routed, nor advertised', async () => {
       const { iri } = await s.stored('text/plain', 'x');

@@ -14,9 +14,9 @@ describeStorage(
       'a comment': '# nobody',
       'triples that are no authorization': '<> <urn:p> <urn:o> .',
       'everything but Control': turtleOf(rule('Read Write', anybody)),
-      'Control of what lies below alone': turtleOf(rule('Read Write Control', agent(alice), 'default')),
+      'Control of descendants only': turtleOf(rule('Read Write Control', agent(alice), 'default')),
       'Control of another resource': turtleOf(rule('Control', agent(alice)).replaceAll('<>', '<x>')),
-      'Control for nobody': turtleOf('[] a acl:Authorization ; acl:mode acl:Control ; acl:accessTo <> .'),
+      'Control without an agent': turtleOf('[] a acl:Authorization ; acl:mode acl:Control ; acl:accessTo <> .'),
       'Control in a node that is no authorization': turtleOf(ownerRule.replace(' a acl:Authorization ;', '')),
     };
     for (const [title, text] of Object.entries(refused))

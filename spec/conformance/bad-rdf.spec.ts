@@ -123,8 +123,8 @@ const refusedTerms: readonly (readonly [what: string, type: string, body: string
   ['a base direction in N-Triples', 'application/n-triples', `${t}"x"@ar--rtl .`],
   ['N3 formulae', 'text/turtle', '{ <a> <b> <c> } => { <d> <e> <f> } .'],
   ['N3 variables', 'text/turtle', '?x <b> <c> .'],
-  ['bytes that are no UTF-8', 'text/turtle', 'latin1:<a> <b> "\u00e9" .'],
-  ['bytes that are no UTF-8 in N-Triples', 'application/n-triples', `latin1:${t}"\u00e9" .`],
+  ['bytes that are not UTF-8', 'text/turtle', 'latin1:<a> <b> "\u00e9" .'],
+  ['bytes that are not UTF-8 in N-Triples', 'application/n-triples', `latin1:${t}"\u00e9" .`],
 ];
 const bytesOf = (body: string): string | Uint8Array =>
   body.startsWith('latin1:') ? Buffer.from(body.slice(7), 'latin1') : body;

@@ -104,7 +104,7 @@ function validators(s: StorageUnderTest): void {
   });
 
   for (const Accept of rdfTypes)
-    it(`Rule 8.1: If-Match accepts the tag of the ${Accept} representation`, async () => {
+    it(`Rule 8.1: If-Match accepts the ETag of the ${Accept} representation`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const tag = await s.tag(iri, { Accept });
       expect((await s.put(iri, 'text/turtle', '<> a <#D> .', { 'If-Match': `"x", ${tag}` })).status).to.equal(204);
@@ -157,7 +157,7 @@ function validators(s: StorageUnderTest): void {
   });
 
   for (const Accept of ['application/lws+json', 'application/ld+json', 'application/json', ...rdfTypes])
-    it(`Rule 8.4: the tag of a container as ${Accept} satisfies If-Match`, async () => {
+    it(`Rule 8.4: the ETag of a container as ${Accept} satisfies If-Match`, async () => {
       const container = await s.container();
       const tag = await s.tag(container, { Accept });
       expect((await s.delete(container, { 'If-Match': tag })).status).to.equal(204);

@@ -69,7 +69,7 @@ const refused: Readonly<Record<string, Variation>> = {
   'has another client': (s) => ({ aud: base(s), claims: { client_id: mallory.did } }),
   'has no client': (s) => ({ aud: base(s), claims: { client_id: undefined } }),
   'has no subject': (s) => ({ aud: base(s), claims: { sub: undefined } }),
-  'is about somebody else than its key': (s) => ({ aud: base(s), signer: mallory, header: { kid: mallory.kid } }),
+  'has another subject than its key': (s) => ({ aud: base(s), signer: mallory, header: { kid: mallory.kid } }),
   'needs an extension that we do not know': (s) => ({ aud: base(s), header: { crit: ['x'], x: 1 } }),
   'claims the algorithm of another kind of key': (s, id) => ({
     aud: base(s),

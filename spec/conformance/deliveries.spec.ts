@@ -82,12 +82,12 @@ describeStorage(
     });
 
     for (const status of [400, 401, 403, 404, 408, 413, 422])
-      it(`Rule 16.8: ${status} fails at once`, async () => {
+      it(`Rule 16.8: ${status} fails immediately`, async () => {
         expect(await attempts(await watch(s, failing(1, answering(status))))).to.equal(1);
       });
 
     for (const status of [300, 301, 302, 303, 304, 307, 308])
-      it(`Rule 16.8: ${status} fails at once and is not followed`, async () => {
+      it(`Rule 16.8: ${status} fails immediately and is not followed`, async () => {
         const elsewhere = second.inbox();
         expect(await attempts(await watch(s, failing(1, answering(status, { Location: elsewhere }))))).to.equal(1);
         expect(second.at(elsewhere)).to.deep.equal([]);

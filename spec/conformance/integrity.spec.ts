@@ -33,7 +33,7 @@ describeStorage('Integrity', (s) => {
       ['that is a string', 'sha-256="abc"'],
       ['with a name alone', 'sha-256'],
       ['whose base64 is none', 'sha-256=:!!!!:'],
-      ['that is no dictionary', ':::'],
+      ['that is not a dictionary', ':::'],
       ['that ends early', digest('sha-256', body).slice(0, -1)],
     ] as const)
       it(`Rule 10.6: a Content-Digest ${what} rejects a ${type} body: 400, nothing stored`, async () => {

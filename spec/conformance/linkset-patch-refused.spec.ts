@@ -31,21 +31,21 @@ const refusals: readonly (readonly [what: string, type: string, patch: unknown, 
   ['an index beyond the array', jsonPatch, [{ op: 'add', path: '/describedby/9', value: { href: e } }], 409],
   ['a second linkset object', jsonPatch, [{ op: 'replace', path: '/linkset/1/author', value: 'Eve' }], 409],
   ['a move from nothing', jsonPatch, [{ op: 'move', from: '/nothing', path: '/author' }], 409],
-  ['a JSON Patch that is no array', jsonPatch, { op: 'remove', path: '/author' }, 400],
+  ['a JSON Patch that is not an array', jsonPatch, { op: 'remove', path: '/author' }, 400],
   ['a JSON Patch of no operations', jsonPatch, [null], 400],
   ['an unknown operation', jsonPatch, [{ op: 'spam', path: '/author' }], 400],
   ['an operation without op', jsonPatch, [{ path: '/author' }], 400],
   ['an operation without path', jsonPatch, [{ op: 'remove' }], 400],
   ['an addition without value', jsonPatch, [{ op: 'add', path: '/license' }], 400],
-  ['a path that is no string', jsonPatch, [{ op: 'remove', path: 1 }], 400],
+  ['a path that is not a string', jsonPatch, [{ op: 'remove', path: 1 }], 400],
   ['a malformed JSON Patch', jsonPatch, '[{"op":"remove","path":"/author"}', 400],
   ['an empty JSON Patch body', jsonPatch, '', 400],
   ['a malformed merge patch', mergePatch, '{"author":', 400],
   ['an empty merge patch body', mergePatch, '', 400],
   ['a merge patch nested deeper than 64', mergePatch, tooDeep, 400],
-  ['a type that is no absolute IRI, merge patch', mergePatch, { type: [{ href: 'Person' }] }, 400],
+  ['a type that is not an absolute IRI, merge patch', mergePatch, { type: [{ href: 'Person' }] }, 400],
   [
-    'a type that is no absolute IRI, JSON Patch',
+    'a type that is not an absolute IRI, JSON Patch',
     jsonPatch,
     [{ op: 'add', path: '/linkset/0/type/-', value: { href: '#Person' } }],
     400,
@@ -54,7 +54,7 @@ const refusals: readonly (readonly [what: string, type: string, patch: unknown, 
   ['another anchor, merge patch', mergePatch, { linkset: [{ anchor: `${e}other`, author: 'Eve' }] }, 422],
 ];
 
-describeStorage('Linkset PATCH, refused', (s) => {
+describeStorage('Linkset PATCH, rejected', (s) => {
   for (const [what, type, patch, status] of refusals)
     it(`Rules 6.17, 11.6: ${what} is ${status} and changes nothing`, async () => {
       const iri = await described(s, before);

@@ -126,7 +126,7 @@ function results(s: StorageUnderTest): void {
     ['a test of the anchor', jsonPatch, 'anchor'],
     ['an empty merge patch', mergePatch, {}],
     ['a removal of nothing', mergePatch, { nothing: null }],
-    ['a change to what it is', mergePatch, { author: 'Ada' }],
+    ['a replacement by the same value', mergePatch, { author: 'Ada' }],
     ['a managed relation, client form', mergePatch, { [`${lws}storage`]: [{ href: `${e}forged` }] }],
     ['a managed relation taken away', mergePatch, { up: null, [`${lws}storage`]: null }],
     ['a managed relation, document form', jsonPatch, [{ op: 'replace', path: '/linkset/0/linkset/0/href', value: e }]],

@@ -135,7 +135,7 @@ const refusals: readonly (readonly [what: string, body: string, status: number])
   ['null', 'null', 400],
   ['an object without linkset', '{}', 400],
   ['a bare linkset object', '{"author":"Eve"}', 400],
-  ['a linkset that is no array', '{"linkset":{"author":"Eve"}}', 400],
+  ['a linkset that is not an array', '{"linkset":{"author":"Eve"}}', 400],
   ['a linkset of no objects', '{"linkset":["x"]}', 400],
   ['a linkset object that is null', '{"linkset":[null]}', 400],
   ['a linkset object that is an array', '{"linkset":[[]]}', 400],
@@ -143,7 +143,7 @@ const refusals: readonly (readonly [what: string, body: string, status: number])
   ...['Person', '#Person', '/Person', '//e.example/Person', '', 'https://e.example/a b', '<https://e.example/a>'].map(
     (type) => [`the type "${type}", no absolute IRI`, linksetOf({ type: [{ href: type }] }), 400] as const,
   ),
-  ['a type that is no string', linksetOf({ type: [{ href: 1 }] }), 400],
+  ['a type that is not a string', linksetOf({ type: [{ href: 1 }] }), 400],
   ['a type after a good one', linksetOf({ author: 'Eve', type: [{ href: `${e}T` }, { href: 'T' }] }), 400],
   ['the anchor of something else', linksetOf({ anchor: `${e}other`, author: 'Eve' }), 422],
   ['a relative anchor of something else', linksetOf({ anchor: '/nothing', author: 'Eve' }), 422],

@@ -94,7 +94,7 @@ const unlinked: Readonly<Record<string, Publish>> = {
     ({ iri }) =>
       `<${iri}> a lws:X . <#other> did:service [ a lws:OpenIdProvider ; did:serviceEndpoint <${provider.issuer}> ] .`,
   ),
-  'has Turtle where the service is of nobody': turtle(
+  'has Turtle with a service of no subject': turtle(
     ({ iri }) => `<${iri}> did:service <#s> . <#t> a lws:OpenIdProvider ; did:serviceEndpoint <${provider.issuer}> .`,
   ),
   'has Turtle with type and endpoint of two services': turtle(

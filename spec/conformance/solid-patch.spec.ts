@@ -88,7 +88,7 @@ const patches: Readonly<Record<string, readonly [clauses: string, after: string]
     'solid:inserts { <#a> <urn:p> 1, "x"@en . <> a <urn:C> }',
     `${content} <#a> <urn:p> 1, "x"@en . <> a <urn:C> .`,
   ],
-  'inserts what is there': ['solid:inserts { <#a> <urn:name> "Ada" }', content],
+  'inserts existing triples': ['solid:inserts { <#a> <urn:name> "Ada" }', content],
   deletes: ['solid:deletes { <#a> <urn:knows> <#b> }', '<#a> <urn:name> "Ada" . <#b> <urn:name> "Bob" .'],
   'deletes and inserts': [
     'solid:deletes { <#a> <urn:name> "Ada" } ; solid:inserts { <#a> <urn:name> "Countess" }',

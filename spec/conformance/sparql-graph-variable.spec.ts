@@ -59,12 +59,12 @@ describeStorage(
         ['6 3'],
       ],
       [
-        'binds the name of the graph beside a subquery that does not project it',
+        'binds the graph name outside of a subquery that does not project it',
         'SELECT ?g ?s { GRAPH ?g { SELECT ?s { ?s :p ?o } } }',
         ['g0 :a', 'g0 :b', 'g1 :a'],
       ],
       [
-        'takes a variable of a subquery with the same name for another one',
+        'treats an unprojected variable of the same name in a subquery as another one',
         'SELECT ?g ?c { GRAPH ?g { SELECT (COUNT(?g) AS ?c) { :a :in ?g } } }',
         ['g0 0', 'g1 2', 'g2 0'],
       ],

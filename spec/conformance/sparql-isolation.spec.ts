@@ -107,7 +107,7 @@ describe('SPARQL isolation', function () {
     });
   });
 
-  describe('beside others', () => {
+  describe('with other clients', () => {
     inServer(
       { TIMEOUT_SECONDS: '20', MAX_CONCURRENT: '2', MAX_RESULTS: String(maxResults), MAX_ANSWER_MB: '512' },
       (server) => {

@@ -50,7 +50,7 @@ describeStorage('SPARQL in both engines', (s) => {
       expect(await answer(query)).to.deep.equal(expected);
     });
 
-  it('ASK has the same answer in both engines (rule 14.1)', async () => {
+  it('ASK has the same result in both engines (rule 14.1)', async () => {
     const query = `PREFIX : <${e}> ASK { { ?a :k ?b } UNION { ?a :n ?v } FILTER(?b = :a) }`;
     expect(await holds(s, query)).to.equal(false);
     expect(await holds(s, query, undefined, `${endpointOf(s)}?timeout=20`)).to.equal(false);

@@ -32,11 +32,11 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
     (status) =>
       [`the status ${status}`, remote.text(`/status${status}`, status === 204 ? '' : body([]), status), 502] as const,
   ),
-  ['a connection that is refused', `http://127.0.0.1:${closedPort}/`, 502],
+  ['a refused connection', `http://127.0.0.1:${closedPort}/`, 502],
   ['a name that does not exist', 'http://no-such-name.invalid/', 502],
   ['a connection that is broken', remote.answer('/broken', (res) => res.socket?.destroy()), 502],
   [
-    'an answer that is broken off',
+    'an aborted response',
     remote.answer('/short', (res) => {
       res.writeHead(200, { 'Content-Length': 1000 });
       res.write('{"head":{}', () => res.socket?.destroy());
@@ -53,19 +53,19 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
   ),
   ['a redirect to itself', remote.answer('/loop', (res) => res.writeHead(307, { Location: url('/loop') }).end()), 502],
   [
-    'an encoded answer',
+    'a response with a content coding',
     remote.answer('/gzip', (res) => res.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x')),
     502,
   ],
   [
-    'an answer that is announced too long',
+    'a response with an excessive Content-Length',
     remote.answer('/announced', (res) =>
       res.writeHead(200, { 'Content-Length': 9 << 20 }).end(Buffer.alloc(9 << 20, ' ')),
     ),
     422,
   ],
   [
-    'an answer without an end',
+    'an endless response',
     remote.answer('/endless', (res) => {
       const more = (): void => {
         if (!res.destroyed) res.write(Buffer.alloc(1 << 20, ' '), () => setImmediate(more));
@@ -75,9 +75,9 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
     }),
     422,
   ],
-  ['an answer that never comes', remote.answer('/never', () => {}), 502],
+  ['a missing response', remote.answer('/never', () => {}), 502],
   [
-    'an answer that drips',
+    'a very slow response',
     remote.answer('/drip', (res) => {
       res.writeHead(200);
       const timer = setInterval(() => res.write(' '), 100);
@@ -96,8 +96,8 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
       ['an array', '[]'],
       ['a boolean result', '{"head":{},"boolean":true}'],
       ['no bindings', '{"head":{},"results":{}}'],
-      ['bindings that are no array', body({})],
-      ['a binding that is no object', body([1])],
+      ['bindings that are not an array', body({})],
+      ['a binding that is not an object', body([1])],
       ['a binding that is null', body([null])],
       ['a term that is null', term(null)],
       ['a term that is a text', term('x')],
@@ -114,10 +114,10 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
       ['an IRI that is too long', term({ type: 'uri', value: `http://x/${'y'.repeat(1_700_000)}` })],
       ['a literal that is too long', term({ type: 'literal', value: 'y'.repeat(1_700_000) })],
       ['a lone surrogate', body([{ v: x }]).replace('"x"', '"\\ud800"')],
-      ['a language that is none', term({ type: 'literal', value: 'x', 'xml:lang': 'e\u0000n' })],
+      ['an invalid language', term({ type: 'literal', value: 'x', 'xml:lang': 'e\u0000n' })],
       ['a language that is empty', term({ type: 'literal', value: 'x', 'xml:lang': '' })],
       ['a language that is a number', term({ type: 'literal', value: 'x', 'xml:lang': 1 })],
-      ['a datatype that is none', term({ type: 'literal', value: 'x', datatype: 'a b' })],
+      ['an invalid datatype', term({ type: 'literal', value: 'x', datatype: 'a b' })],
       ['a datatype that is a number', term({ type: 'literal', value: 'x', datatype: 1 })],
       ['a datatype with U+0000', term({ type: 'literal', value: 'x', datatype: 'a:\u0000' })],
       [
@@ -128,7 +128,11 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
       ['an object as value', term({ type: 'bnode', value: {} })],
     ] as const
   ).map(([what, text], index) => [what, remote.text(`/garbage${index}`, text), 502] as const),
-  ['bytes that are no UTF-8', remote.text('/latin', Buffer.from(term({ type: 'literal', value: 'é' }), 'latin1')), 502],
+  [
+    'bytes that are not UTF-8',
+    remote.text('/latin', Buffer.from(term({ type: 'literal', value: 'é' }), 'latin1')),
+    502,
+  ],
   ['an array nested too deeply', remote.text('/deep', '['.repeat(5_000_000)), 502],
 ];
 
@@ -267,8 +271,8 @@ describeStorage(
     });
 
     for (const [what, expression] of [
-      ['an IRI that is none', 'IRI("http://x/> } } SELECT * { ?s ?p ?o } #")'],
-      ['a datatype that is none', 'STRDT("x", IRI("a:> } #"))'],
+      ['an invalid IRI', 'IRI("http://x/> } } SELECT * { ?s ?p ?o } #")'],
+      ['an invalid datatype', 'STRDT("x", IRI("a:> } #"))'],
       ['an escape that some read early', '"\\\\u0022 } #"'],
       ['a quotation mark', '"\\") } #"'],
       ['a blank node', 'BNODE()'],

@@ -83,7 +83,7 @@ const subjects: Readonly<Record<string, (s: StorageUnderTest) => string>> = {
   'is long and deep': () => `${base64url('['.repeat(50_000))}.${base64url('{"a":'.repeat(50_000))}.AAAA`,
   'is not signed': (s) => unsignedCredential(owner, baseOf(s)),
   'is signed with the public key': (s) => hmacCredential(owner, baseOf(s)),
-  'is signed by somebody else': claims(() => ({ signer: mallory })),
+  'is signed with another key': claims(() => ({ signer: mallory })),
   'has expired': claims(() => ({ claims: { iat: nowSeconds() - 600, exp: nowSeconds() - 120 } })),
   'lives for too long': claims(() => ({ claims: { exp: nowSeconds() + 4000 } })),
   'has no exp': claims(() => ({ claims: { exp: undefined } })),
@@ -95,8 +95,8 @@ const subjects: Readonly<Record<string, (s: StorageUnderTest) => string>> = {
   'names a client that is no URI': claims(() => ({ claims: { client_id: 'app' } })),
   'names a client that is a list': claims(() => ({ claims: { client_id: [owner.did] } })),
   'names no subject': claims(() => ({ claims: { sub: undefined } })),
-  'is about somebody else': claims(() => ({ claims: { sub: mallory.did } })),
-  'names nobody who is a URI': () =>
+  'has another subject': claims(() => ({ claims: { sub: mallory.did } })),
+  'has a subject that is not a URI': () =>
     jws(signingKey('EdDSA'), {}, { sub: 'me', iss: 'me', client_id: 'me', exp: nowSeconds() + 60 }),
 };
 

@@ -196,7 +196,7 @@ function relations(s: StorageUnderTest): void {
   });
 }
 
-describeStorage('Type search, what it matches', (s) => {
+describeStorage('Type search, matches', (s) => {
   types(s);
   relations(s);
 });

@@ -82,7 +82,7 @@ describe('Subscriptions under attack', function () {
     }
   });
 
-  describe('Rule 16.12: strangers', () => {
+  describe('Rule 16.12: unauthorized callers', () => {
     before(() => {
       settings = { LWS_SUBSCRIPTIONS_MAX_PER_ADDRESS: '1000' };
     });

@@ -1,4 +1,4 @@
-/** Rule 17.2: the documents of access requests and grants, what is refused of them, and how they are kept. */
+/** Rule 17.2: documents of access requests and grants: validation and storage. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked } from '../support/expectations.js';
@@ -11,7 +11,7 @@ type Kind = 'AccessGrant' | 'AccessRequest';
 const kinds: readonly Kind[] = ['AccessRequest', 'AccessGrant'];
 const endpointOf = (s: StorageUnderTest, kind: Kind): string => (kind === 'AccessGrant' ? grantsOf(s) : requestsOf(s));
 
-/** Documents that are refused, made of one that is not. */
+/** Invalid documents, derived from a valid one. */
 const refused: Readonly<Record<string, (s: StorageUnderTest) => object>> = {
   'no storage': () => ({ storage: undefined }),
   'a foreign storage': () => ({ storage: 'https://elsewhere.example/' }),
@@ -111,7 +111,7 @@ describeStorage(
         }
       });
 
-      it(`${kind}, rule 17.1: members that are not known are kept`, async () => {
+      it(`${kind}, rule 17.1: unknown members are preserved`, async () => {
         const extra = { note: { text: ['why', 1, null] }, 'https://e.example/p': 'x' };
         const answer = await post({ ...extra, access: [{ ...policy(alice, 'read', s.scratch), because: 'it is so' }] });
         expect(answer.status, answer.text).to.equal(201);
@@ -120,7 +120,7 @@ describeStorage(
         expect(read.access[0].because).to.equal('it is so');
       });
 
-      it(`${kind}, rule 17.1: the server says what its id is, whatever the client says`, async () => {
+      it(`${kind}, rule 17.1: the server assigns the id and ignores the client's`, async () => {
         const answer = await post({ id: s.root, creator: 'https://e.example/', issuer: alice.did });
         expect(answer.status, answer.text).to.equal(201);
         const location = new URL(answer.headers['location']!, s.root).href;
@@ -142,7 +142,7 @@ describeStorage(
         }
       });
 
-      it(`${kind}, rule 17.2: what is no JSON, or no object, is 400`, async () => {
+      it(`${kind}, rule 17.2: invalid JSON and non-objects are 400`, async () => {
         for (const text of ['', '{', '[]', 'null', '"x"', '\ufffe'])
           expectProblem(await s.post(endpoint(), lwsJson, text), 400, s);
         expectProblem(
@@ -169,7 +169,7 @@ describeStorage(
         expect(answer.headers['cache-control']).to.match(/\bprivate\b|\bno-store\b/);
       });
 
-      it(`${kind}, rule 17.1: DELETE is 204, and then it is 404 and not listed`, async () => {
+      it(`${kind}, rule 17.1: DELETE is 204; then GET is 404 and the list omits it`, async () => {
         const made = new URL((await post({})).headers['location']!, s.root).href;
         await revoke(s, made);
         for (const method of ['GET', 'HEAD', 'DELETE'])
@@ -187,13 +187,13 @@ describeStorage(
           ['POST', made],
         ] as const) {
           const answer = await s.send(method, iri, { 'Content-Type': lwsJson }, '{}');
-          // Below the system prefix a PUT is one of a reserved name as well.
+          // PUT below the system prefix is a PUT of a reserved name.
           expect(answer.status, `${method} ${iri}`).to.be.oneOf(method === 'PUT' ? [405, 409] : [405]);
           if (answer.status === 405) expect(answer.headers['allow']).to.include('GET');
         }
       });
 
-      it(`${kind}, rule 17.3: anonymous callers get 401, of the endpoint, of a member, and of none`, async () => {
+      it(`${kind}, rule 17.3: anonymous callers get 401 for the endpoint, a member and a nonexistent member`, async () => {
         const made = new URL((await post({})).headers['location']!, s.root).href;
         for (const iri of [endpoint(), made, `${endpoint()}/none`])
           for (const method of ['GET', 'DELETE', ...(iri === endpoint() ? ['POST'] : [])]) {
@@ -217,7 +217,7 @@ describeStorage(
       });
     }
 
-    it('AccessRequest, rule 17.3: any authenticated principal may file one; a grant of a stranger is 403', async () => {
+    it('AccessRequest, rule 17.3: any authenticated principal may file one; a grant by an unauthorized caller is 403', async () => {
       for (const who of [s.stranger, as(s, alice)]) {
         const access = [policy(bob, 'read', s.scratch)];
         const filed = await postDocument(s, requestsOf(s), documentOf(s, 'AccessRequest', access), who);
@@ -228,7 +228,7 @@ describeStorage(
       }
     });
 
-    it('Rule 17.1: a request filed as a grant, or a grant as a request, has no effect of the other', async () => {
+    it('Rule 17.1: a request filed as a grant, or a grant as a request, has no effect', async () => {
       const access = [policy(bob, 'read', s.scratch)];
       await postDocument(s, requestsOf(s), documentOf(s, 'AccessGrant', access));
       expect((await s.send('GET', s.scratch, {}, undefined, as(s, bob))).status).to.equal(404);

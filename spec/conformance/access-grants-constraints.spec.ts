@@ -1,4 +1,4 @@
-/** Rule 17.5: constraints of grants; all of them must hold, and whatever cannot be told does not hold. */
+/** Rule 17.5: constraints of grants. All MUST hold. A constraint that cannot be evaluated does not hold. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { type Constraint, constraint, everybodyIri, grant, policy, revoke } from '../support/grants.js';
@@ -21,9 +21,9 @@ const [asserted, declared, absent] = [
 interface Request {
   readonly purpose?: string;
   readonly client?: string;
-  /** Nobody in particular; the grant is then for everybody. */
+  /** Without an assignee the grant applies to every caller. */
   readonly anonymous?: boolean;
-  /** Which resource; Turtle is the default. */
+  /** Resource under test (Turtle by default). */
   readonly what?: 'turtle' | 'json' | 'bytes' | 'box';
 }
 type Case = readonly [title: string, constraints: readonly Constraint[], request: Request, holds: boolean];
@@ -46,7 +46,7 @@ const cases: readonly Case[] = [
   ['dateTime with another zone', [c('dateTime', 'gt', '2020-01-01T00:00:00+02:00')], {}, true],
   ['dateTime that cannot be read', [c('dateTime', 'gt', 'yesterday')], {}, false],
   ['dateTime that cannot be read, with lt', [c('dateTime', 'lt', 'tomorrow')], {}, false],
-  ['dateTime with no such month', [c('dateTime', 'lt', '2099-13-01T00:00:00Z')], {}, false],
+  ['dateTime with an invalid month', [c('dateTime', 'lt', '2099-13-01T00:00:00Z')], {}, false],
   ['dateTime with words around a year', [c('dateTime', 'lt', 'never 2099')], {}, false],
   ['dateTime that is a day of a month', [c('dateTime', 'gt', '1')], {}, false],
   ['dateTime in the form of mails', [c('dateTime', 'gt', 'Wed, 01 Jan 2020 00:00:00 GMT')], {}, false],
@@ -66,9 +66,9 @@ const cases: readonly Case[] = [
   ['client isAllOf two', [c('client', 'isAllOf', [app, other])], { client: app }, false],
   ['client isNoneOf', [c('client', 'isNoneOf', [other])], { client: app }, true],
   ['client isNoneOf the same', [c('client', 'isNoneOf', [other, app])], { client: app }, false],
-  ['client eq, of nobody', [c('client', 'eq', app)], { anonymous: true }, false],
-  ['client neq, of nobody', [c('client', 'neq', app)], { anonymous: true }, false],
-  ['client isNoneOf, of nobody', [c('client', 'isNoneOf', [app])], { anonymous: true }, false],
+  ['client eq, without an identity', [c('client', 'eq', app)], { anonymous: true }, false],
+  ['client neq, without an identity', [c('client', 'neq', app)], { anonymous: true }, false],
+  ['client isNoneOf, without an identity', [c('client', 'isNoneOf', [app])], { anonymous: true }, false],
   ['client with lt', [c('client', 'lt', app)], { client: 'https://a.example/' }, false],
   ['purpose eq', [c('purpose', 'eq', purpose)], { purpose }, true],
   ['purpose eq another', [c('purpose', 'eq', purpose)], { purpose: `${purpose}2` }, false],
@@ -79,7 +79,7 @@ const cases: readonly Case[] = [
   ['purpose isNoneOf', [c('purpose', 'isNoneOf', [purpose])], { purpose: `${purpose}2` }, true],
   ['purpose isAnyOf', [c('purpose', 'isAnyOf', ['urn:x', purpose])], { purpose }, true],
   ['purpose isAnyOf, single', [c('purpose', 'isAnyOf', purpose)], { purpose }, true],
-  ['purpose of nobody in particular', [c('purpose', 'eq', purpose)], { purpose, anonymous: true }, true],
+  ['purpose, without an assignee', [c('purpose', 'eq', purpose)], { purpose, anonymous: true }, true],
   ['format eq', [c('format', 'eq', 'text/turtle')], {}, true],
   ['format eq another', [c('format', 'eq', 'application/json')], {}, false],
   ['mediaType eq', [c('mediaType', 'eq', 'application/json')], { what: 'json' }, true],
@@ -146,7 +146,7 @@ describeStorage(
             policy(anonymous ? everybodyIri : alice, 'read', iri, 'StorageResource', ...constraints),
           );
         } catch (error) {
-          // A value that no comparison takes may be refused as well.
+          // A value that no operator accepts may also be rejected.
           if (constraints.every(({ rightOperand }) => typeof rightOperand === 'string')) throw error;
           return;
         }
@@ -159,7 +159,7 @@ describeStorage(
         const refused = anonymous ? 401 : 404;
         const status = async (target: string) => (await s.send('GET', target, headers, undefined, sender)).status;
         const seen = [await status(iri), await status(metaOf(iri))];
-        // The same in enumerations.
+        // Applies inside enumerations too.
         const search = await s.send('GET', `${s.root}.lws/type-search`, headers, undefined, sender);
         await revoke(s, made);
         expect(seen).to.deep.equal(holds ? [200, 200] : [refused, refused]);
@@ -167,7 +167,7 @@ describeStorage(
         expect(await status(iri)).to.equal(refused);
       });
 
-    it('Constraint, rule 17.5: one policy that is inert leaves the others', async () => {
+    it('Constraint, rule 17.5: an inert policy does not affect the others', async () => {
       const iri = iris['turtle']!;
       const inert = policy(alice, 'modify', iri, 'StorageResource', c('weather', 'eq', 'fine'));
       const made = await grant(s, [inert, policy(alice, 'read', iri)]);
@@ -176,7 +176,7 @@ describeStorage(
       await revoke(s, made);
     });
 
-    it('Constraint: listings, searches and the index show what fits it alone', async () => {
+    it('Constraint: listings, searches and the index show only resources that satisfy it', async () => {
       const made = await grant(s, [
         policy(alice, 'read', iris['box']!, 'DataResource', c('format', 'isAnyOf', ['text/turtle', 'text/plain'])),
         policy(alice, 'read', iris['box']!, 'Container', c('type', 'eq', `${lws}Container`)),
@@ -195,7 +195,7 @@ describeStorage(
       expect(await indexed(s, as(s, alice))).to.deep.equal([]);
     });
 
-    it('Constraint: a type that goes takes what it gave with it', async () => {
+    it('Constraint: access granted by type is revoked when the type is removed', async () => {
       const { iri } = await s.stored('text/turtle', `<> a <${asserted}> .`);
       const made = await grant(s, policy(alice, ['read', 'modify'], iri, 'DataResource', c('type', 'eq', asserted)));
       const update = (text: string) =>

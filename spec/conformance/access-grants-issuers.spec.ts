@@ -1,4 +1,4 @@
-/** Rule 17.6: a grant counts as long as its issuer is a controller. */
+/** Rule 17.6: a grant is effective while its issuer is a controller. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { grant, grantsOf, paths, policy, revoke, tree } from '../support/grants.js';
@@ -8,7 +8,7 @@ import { agent, alice, as, bob, inWac, modesOf, owner, ownerRule, rule, setBareA
 describeStorage(
   'Access grants, issuers with WAC',
   (s) => {
-    it('AccessGrant, rule 17.6: it is of no use when its issuer is no controller any more, at once', async () => {
+    it('AccessGrant, rule 17.6: it loses its effect as soon as its issuer stops being a controller', async () => {
       const base = await tree(s);
       await setBareAcl(s, s.root, [ownerRule, rule('Control', agent(bob))]);
       const made = await grant(s, policy(alice, 'read', base), as(s, bob));
@@ -22,7 +22,7 @@ describeStorage(
       expect(JSON.stringify(await s.send('GET', grantsOf(s), {}, undefined, s.stranger))).not.to.include(made);
     });
 
-    it('AccessGrant, rule 17.6: its issuer need not be able to do himself what he grants', async () => {
+    it('AccessGrant, rule 17.6: its issuer does not need the granted modes', async () => {
       const base = await tree(s);
       await setBareAcl(s, base, [rule('Read', agent(bob))]);
       const made = await grant(s, policy(alice, 'read', base));
@@ -37,7 +37,7 @@ describeStorage(
 describeStorage(
   'Access grants, issuers',
   (s) => {
-    it('AccessGrant, rule 17.6: in owner mode too, an issuer who is no owner any more gives nothing', async () => {
+    it('AccessGrant, rule 17.6: in owner mode, grants of a former owner have no effect', async () => {
       const base = await tree(s);
       await grant(s, policy(bob, 'read', base), as(s, alice));
       await grant(s, policy(bob, 'read', `${base}x`));

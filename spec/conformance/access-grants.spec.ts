@@ -1,4 +1,4 @@
-/** Rule 17.4: what grants give, on what, to whom and until when; in owner mode and with WAC. */
+/** Rule 17.4: actions, targets, assignees and expiry of grants, in owner mode and with WAC. */
 import { expect } from 'chai';
 import { describeStorage, lws, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -10,7 +10,7 @@ const actions = ['read', 'create', 'modify', 'delete'];
 
 function enforcement(s: StorageUnderTest): void {
   const modes = (iri: string, who: Sender = as(s, alice)): Promise<string> => modesOf(s, iri, who);
-  /** Paths of a tree on which somebody may do anything, with what. */
+  /** Paths of a tree with full access, and their contents. */
   const reach = async (base: string, who?: Sender): Promise<Record<string, string>> => {
     const all = await Promise.all(paths.map(async (path) => [path, await modes(base + path, who)] as const));
     return Object.fromEntries(all.filter(([, held]) => held !== ''));
@@ -31,7 +31,7 @@ function enforcement(s: StorageUnderTest): void {
     delete: ['delete', 'delete'],
   };
   for (const action of actions)
-    it(`AccessGrant, rule 17.4: the action ${action} gives its mode and no other`, async () => {
+    it(`AccessGrant, rule 17.4: the action ${action} grants its mode and no other`, async () => {
       const base = await tree(s);
       await during(policy(alice, action, base), async () => {
         for (const path of paths)
@@ -42,7 +42,7 @@ function enforcement(s: StorageUnderTest): void {
       expect(await reach(base)).to.deep.equal({});
     });
 
-  it('AccessGrant, rule 17.4: all actions together give everything but control', async () => {
+  it('AccessGrant, rule 17.4: all actions together grant every mode but control', async () => {
     const base = await tree(s);
     await during(policy(alice, actions, base), async () => {
       for (const path of paths)
@@ -61,7 +61,7 @@ function enforcement(s: StorageUnderTest): void {
     ['a container without its slash is none', 'StorageResource', ['d'], []],
     ['a data resource with a slash is none', 'StorageResource', ['x/'], []],
     ['a prefix of a name covers nothing', 'StorageResource', ['d/e', 'd'], []],
-    ['what is absent covers nothing else', 'StorageResource', ['none/', 'd/e/none'], []],
+    ['a nonexistent target covers nothing else', 'StorageResource', ['none/', 'd/e/none'], []],
     ['a linkset or an ACL covers nothing', 'StorageResource', ['x.meta', 'x.acl', '.acl', 'd/.meta'], []],
     ['dots in a path lead nowhere', 'StorageResource', ['none/../d/', 'd/../x', './x', 'd/./y', '%64/'], []],
     ['a query or a fragment leads nowhere', 'StorageResource', ['x?', 'x#it', 'd/?page=1'], []],
@@ -81,7 +81,7 @@ function enforcement(s: StorageUnderTest): void {
           ),
         );
       } catch (error) {
-        // What can be no resource may be refused as well.
+        // Targets that cannot be resources may also be rejected.
         if (expected.length > 0) throw error;
         return;
       }
@@ -90,7 +90,7 @@ function enforcement(s: StorageUnderTest): void {
       expect(reached).to.deep.equal(Object.fromEntries(expected.map((path) => [path, 'read'])));
     });
 
-  it('AccessGrant, rule 17.4: foaf:Agent is everybody, the anonymous included', async () => {
+  it('AccessGrant, rule 17.4: foaf:Agent includes every caller, also anonymous ones', async () => {
     const base = await tree(s);
     await during(policy(everybodyIri, ['read', 'create'], `${base}d/`), async () => {
       for (const who of ['anonymous', s.stranger, as(s, alice)] as const) {
@@ -103,7 +103,7 @@ function enforcement(s: StorageUnderTest): void {
     });
   });
 
-  it('AccessGrant, rule 17.4: it does not give the root description more, nor ACLs, nor the metadata of others', async () => {
+  it('AccessGrant, rule 17.4: it does not extend the root description, ACLs, or metadata of other resources', async () => {
     const base = await tree(s);
     await during(policy(alice, 'read', `${base}x`, 'DataResource'), async () => {
       const get = async (iri: string) => (await s.send('GET', iri, {}, undefined, as(s, alice))).status;
@@ -114,13 +114,13 @@ function enforcement(s: StorageUnderTest): void {
     });
   });
 
-  it('AccessGrant, rule 17.5: it never narrows, whatever its constraints', async () => {
+  it('AccessGrant, rule 17.5: it never restricts access, with any constraint', async () => {
     const base = await tree(s);
     const never = { leftOperand: 'dateTime', operator: 'lt', rightOperand: '2001-01-01T00:00:00Z' };
     await during(
       [policy(owner, 'read', base, 'StorageResource', never), policy(alice, 'read', `${base}x`)],
       async () => {
-        // In owner mode control shows nowhere.
+        // Owner mode does not expose control.
         for (const path of ['', 'x', 'd/y'])
           expect(every(base + path).replace(' control', '')).to.equal(
             (await modes(base + path, as(s, owner))).replace(' control', ''),
@@ -129,7 +129,7 @@ function enforcement(s: StorageUnderTest): void {
     );
   });
 
-  it('AccessGrant, rule 17.4: policies and grants add up, and one revoked leaves the others', async () => {
+  it('AccessGrant, rule 17.4: policies and grants add up, and revoking one leaves the others', async () => {
     const base = await tree(s);
     const first = await grant(s, [policy(alice, 'read', `${base}x`), policy(alice, 'modify', `${base}x`)]);
     const second = await grant(s, policy(alice, ['read', 'delete'], `${base}x`));
@@ -140,7 +140,7 @@ function enforcement(s: StorageUnderTest): void {
     expect(await modes(`${base}x`)).to.equal('');
   });
 
-  it('AccessGrant: what it covers is listed, indexed and found, and nothing else; at once, and no longer', async () => {
+  it('AccessGrant: listings, index and search show exactly what it covers, immediately and until it ends', async () => {
     const base = await tree(s);
     const [shown, hidden, key] = [uniqueIri('shown'), uniqueIri('hidden'), uniqueIri('key')];
     for (const [path, type] of [
@@ -180,7 +180,7 @@ function enforcement(s: StorageUnderTest): void {
     expect(await views()).to.deep.equal(nothing);
   });
 
-  it('AccessGrant: what is created by one is the subject of the same rules as before', async () => {
+  it('AccessGrant: resources created under it follow the same rules', async () => {
     const base = await tree(s);
     await during(policy(alice, 'create', `${base}d/`), async () => {
       const put = await s.send('PUT', `${base}d/hers`, {}, 'x', as(s, alice));

@@ -1,4 +1,4 @@
-/** Rule 17.3: who sees and deletes requests and grants, and the switch for both. */
+/** Rule 17.3: read and delete access to requests and grants, and the setting that disables both. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
@@ -24,7 +24,7 @@ const issuer = new TrustedIssuer();
 const trusting = { ...remote.settings, 'oauth.trusted-issuers': issuer.issuer };
 const [firstClient, secondClient] = ['https://one.example/app', 'https://two.example/app'];
 
-/** Somebody with a client of her own. */
+/** User with her own client. */
 const through = (s: StorageUnderTest, subject: string, client_id: string) => ({
   token: issuer.token(s.root, subject, { client_id }),
 });
@@ -33,7 +33,7 @@ function views(s: StorageUnderTest): void {
   const see = async (iri: string, who: Parameters<typeof s.send>[4]) =>
     (await s.send('GET', iri, {}, undefined, who)).status;
 
-  it('AccessRequest, rule 17.3: its creator and controllers see it and list it, nobody else does', async () => {
+  it('AccessRequest, rule 17.3: only its creator and controllers read and list it', async () => {
     const mine = await file(s, policy(bob, 'read', s.scratch), as(s, alice));
     const owners = await file(s, policy(alice, 'read', s.scratch));
     expect(await see(mine, as(s, alice))).to.equal(200);
@@ -49,7 +49,7 @@ function views(s: StorageUnderTest): void {
     expect(await see(owners, as(s, alice)), 'one that asks for her').to.equal(404);
   });
 
-  it('AccessRequest, rule 17.3: its creator and controllers delete it, for others it is 404', async () => {
+  it('AccessRequest, rule 17.3: its creator and controllers delete it; other callers get 404', async () => {
     for (const who of [as(s, alice), undefined]) {
       const made = await file(s, policy(alice, 'read', s.scratch), as(s, alice));
       for (const other of [as(s, bob), s.stranger])
@@ -59,13 +59,13 @@ function views(s: StorageUnderTest): void {
     }
   });
 
-  it('AccessRequest, rule 17.4: a request gives nothing', async () => {
+  it('AccessRequest, rule 17.4: a request grants no access', async () => {
     await file(s, policy(alice, ['read', 'modify', 'create', 'delete'], s.scratch), as(s, alice));
     await file(s, policy(alice, 'read', s.scratch));
     expect(await see(s.scratch, as(s, alice))).to.equal(404);
   });
 
-  it('AccessGrant, rule 17.3: controllers and assignees see it and list it, nobody else does', async () => {
+  it('AccessGrant, rule 17.3: only controllers and assignees read and list it', async () => {
     const made = await grant(s, [policy(alice, 'read', s.scratch), policy(bob, 'read', s.scratch)]);
     const others = await grant(s, policy(bob, 'read', s.scratch));
     for (const who of [undefined, as(s, alice), as(s, bob)]) {
@@ -79,7 +79,7 @@ function views(s: StorageUnderTest): void {
     for (const iri of [made, others]) await revoke(s, iri);
   });
 
-  it('AccessGrant, rule 17.4: one for everybody is seen by every principal', async () => {
+  it('AccessGrant, rule 17.4: every principal can read a public grant', async () => {
     const container = await s.container();
     const made = await grant(s, policy(everybodyIri, 'read', container));
     expect(await see(made, s.stranger)).to.equal(200);
@@ -87,7 +87,7 @@ function views(s: StorageUnderTest): void {
     await revoke(s, made);
   });
 
-  it('AccessGrant, rule 17.3: controllers delete it; for its assignee it is 403, for others 404', async () => {
+  it('AccessGrant, rule 17.3: controllers delete it; its assignee gets 403, other callers 404', async () => {
     const made = await grant(s, policy(alice, 'read', s.scratch));
     expectProblem(await s.send('DELETE', made, {}, undefined, as(s, alice)), 403, s);
     expectProblem(await s.send('DELETE', made, {}, undefined, as(s, bob)), 404, s);
@@ -97,7 +97,7 @@ function views(s: StorageUnderTest): void {
     expect(await see(s.scratch, as(s, alice))).to.equal(404);
   });
 
-  it('AccessGrant, rule 17.3: one that is bound to a client is hidden from other clients of its assignee', async () => {
+  it('AccessGrant, rule 17.3: a grant bound to a client is not readable with other clients of its assignee', async () => {
     const made = await grant(
       s,
       policy(alice.did, 'read', s.scratch, 'StorageResource', constraint('client', 'eq', firstClient)),
@@ -113,7 +113,7 @@ function views(s: StorageUnderTest): void {
     await revoke(s, made);
   });
 
-  it('Rules 4.3, 17.3: a hidden request or grant answers like one that is not there', async () => {
+  it('Rules 4.3, 17.3: an unreadable request or grant gets the response of a nonexistent one', async () => {
     const hidden = [await file(s, policy(bob, 'read', s.scratch)), await grant(s, policy(bob, 'read', s.scratch))];
     for (const iri of hidden) {
       const absent = iri.replace(/[^/]{6}$/, 'absent');
@@ -128,7 +128,7 @@ function views(s: StorageUnderTest): void {
     await revoke(s, hidden[1]!);
   });
 
-  it('Rule 17.3: what may be read of a whole storage does not include requests and grants', async () => {
+  it('Rule 17.3: read access to the whole storage does not include requests and grants', async () => {
     const made = await file(s, policy(bob, 'read', s.scratch));
     const whole = await grant(s, policy(alice, ['read', 'modify', 'create', 'delete'], s.root));
     for (const iri of [made, requestsOf(s)]) {
@@ -149,7 +149,7 @@ describeStorage(
   (s) => {
     views(s);
 
-    it('AccessGrant, rule 17.3: whoever has control on the root is a controller, nobody else is', async () => {
+    it('AccessGrant, rule 17.3: only callers with control on the root are controllers', async () => {
       const grants = (who: typeof alice) =>
         postDocument(s, grantsOf(s), documentOf(s, 'AccessGrant', [policy(bob, 'read', s.scratch)]), as(s, who));
       expectProblem(await grants(alice), 403, s);
@@ -171,7 +171,7 @@ describeStorage(
 describeStorage(
   'Access requests and grants, open mode',
   (s) => {
-    it('Rule 2.10: in open mode nobody has control, so a grant is 403, or 401', async () => {
+    it('Rule 2.10: in open mode no caller has control, so a grant is 403 or 401', async () => {
       const document = documentOf(s, 'AccessGrant', [policy(alice, 'read', s.scratch)]);
       expectProblem(await postDocument(s, grantsOf(s), document, s.stranger), 403, s);
       expectChallenge(await postDocument(s, grantsOf(s), document, 'anonymous'), s);
@@ -182,7 +182,7 @@ describeStorage(
 );
 
 describeStorage(
-  'Access requests and grants, switched off',
+  'Access requests and grants, disabled',
   (s) => {
     it('Rule 12.5: with lws.access-requests.enabled=false they are neither enforced, nor routed, nor advertised', async () => {
       const { iri } = await s.stored('text/plain', 'x');

@@ -1,4 +1,4 @@
-/** Rules 4.3, 15.4, 15.7: tokens, good and bad, of an issuer that we trust. */
+/** Rules 4.3, 15.4, 15.7: valid and invalid access tokens of a trusted issuer. */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -42,7 +42,7 @@ const withClaims =
   (claims: Json): Make =>
   (s) =>
     issuer.token(s.root, sub, claims);
-/** Times in seconds from now, when the test runs. */
+/** Times in seconds, relative to the start of the test. */
 const withTimes =
   (times: Readonly<Record<string, number>>): Make =>
   (s) =>
@@ -55,7 +55,7 @@ const withHeader =
   (header: Json): Make =>
   (s) =>
     issuer.token(s.root, sub, {}, header);
-/** Claims or header as text, with more of it before the closing brace. */
+/** Claims or header as text, with additions before the closing brace. */
 const appended = (object: Json, text: string): string => `${JSON.stringify(object).slice(0, -1)},${text}}`;
 const headerOf = ({ key }: TrustedIssuer): Json => ({ typ: 'at+jwt', alg: key.alg, kid: key.kid });
 
@@ -170,17 +170,17 @@ describeStorage(
   'Access tokens',
   (s) => {
     for (const [what, make] of Object.entries(accepted))
-      it(`Access-token validation: one that ${what} is accepted`, async () => {
+      it(`Access-token validation: accepts one that ${what}`, async () => {
         const answer = await bearer(s.scratch, make(s));
         expect(answer.status, answer.text + answer.headers['www-authenticate']).to.equal(200);
       });
 
     for (const [what, make] of Object.entries(refused))
-      it(`Access-token validation: one that ${what} is refused: 401 invalid_token`, async () => {
+      it(`Access-token validation: rejects one that ${what} with 401 invalid_token`, async () => {
         expectChallenge(await bearer(s.scratch, make(s)), s, 'invalid_token');
       });
 
-    it('Access-token validation: keys that a token points to are not fetched', async () => {
+    it('Access-token validation: does not fetch keys from URLs in a token', async () => {
       const path = remote.path('keys');
       const iri = remote.serve(path, { keys: [mallory.jwk] });
       for (const name of ['jku', 'x5u'])
@@ -192,11 +192,11 @@ describeStorage(
       expect(remote.count(path)).to.equal(0);
     });
 
-    it('Access-token validation: nothing is asked of an issuer that is not trusted', () => {
+    it('Access-token validation: sends no request to an untrusted issuer', () => {
       expect(remote.count(unlisted.metadataPath) + remote.count(unlisted.jwksPath)).to.equal(0);
     });
 
-    it('Bad input: a token of a MiB is refused, and so are many parts', async () => {
+    it('Bad input: tokens of 1 MiB or with many parts are rejected', async () => {
       const size = 2 ** 20;
       for (const token of ['A'.repeat(size), withHeader({ x: 'x'.repeat(size) })(s), 'A.'.repeat(size / 2)])
         expect((await bearer(s.scratch, token)).status).to.be.oneOf([400, 401, 413, 431]);
@@ -204,14 +204,14 @@ describeStorage(
         expectChallenge(await bearer(s.scratch, token), s, 'invalid_token');
     });
 
-    it('Rule 15.8: a token is accepted on public endpoints; one that is refused is refused there too', async () => {
+    it('Rule 15.8: a token is accepted on public endpoints; an invalid one is rejected there too', async () => {
       for (const iri of [s.root, `${s.root}.lws/storage-description`]) {
         expect((await bearer(iri, issuer.token(s.root, sub))).status).to.equal(200);
         expectChallenge(await bearer(iri, issuer.token(s.root, sub, { exp: from(-100) })), s, 'invalid_token');
       }
     });
 
-    it('Access-token validation: who is nobody here is authenticated all the same', async () => {
+    it('Access-token validation: a principal without any access here is still authenticated', async () => {
       const token = issuer.token(s.root, 'https://nobody.example/me');
       expect([(await bearer(s.root, token)).status, (await bearer(s.scratch, token)).status]).to.deep.equal([200, 404]);
     });

@@ -1,4 +1,4 @@
-/** Rule 3.1: where an ACL can be, how it goes, how the first one comes; and owner mode, where there is none. */
+/** Rule 3.1: placement, creation and deletion of ACLs, the first root ACL, and owner mode without ACLs. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked } from '../support/expectations.js';
@@ -23,7 +23,7 @@ import {
 
 const turtle = 'text/turtle';
 
-/** An answer without what differs between any two, and without the names in it. */
+/** Response without volatile fields and without names. */
 function visible({ status, headers: { date, ...headers }, text }: Answer, ...names: string[]): string {
   let all = JSON.stringify({ status, headers, text }).replace(/urn:uuid:[0-9a-f-]{36}/g, 'ID');
   for (const name of names) all = all.replaceAll(name, 'NAME');
@@ -33,7 +33,7 @@ function visible({ status, headers: { date, ...headers }, text }: Answer, ...nam
 describeStorage(
   'ACLs and their resources',
   (s) => {
-    it('ACL, rule 3.7: every method on the ACL of an absent resource is 404', async () => {
+    it('ACL, rule 3.7: every method on the ACL of a nonexistent resource is 404', async () => {
       for (const suffix of ['', '/'])
         for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'POST', 'PATCH']) {
           const target = aclOf(s.fresh(suffix));
@@ -43,7 +43,7 @@ describeStorage(
         }
     });
 
-    it('ACL, rule 3.7: an ACL cannot be written ahead of its resource', async () => {
+    it('ACL, rule 3.7: an ACL cannot be created before its resource', async () => {
       const iri = s.fresh();
       expectProblem(await s.put(aclOf(iri), turtle, turtleOf(rule('Read Control', agent(alice)))), 404, s);
       await s.stored(turtle, '', iri);
@@ -51,7 +51,7 @@ describeStorage(
       expectProblem(await s.get(aclOf(iri)), 404, s);
     });
 
-    it('ACL: the ACL of a container is none of the data resource with the same name, and back', async () => {
+    it('ACL: a container and a data resource of the same name have separate ACLs', async () => {
       const container = await s.container();
       const name = container.slice(0, -1);
       for (const method of ['GET', 'PUT'])
@@ -64,7 +64,7 @@ describeStorage(
       expectProblem(await s.put(`${iri}/.acl`, turtle, turtleOf(ownerRule)), 404, s);
     });
 
-    it('ACL, issue 5: the ACL of a linkset, of an ACL and of system paths is as absent', async () => {
+    it('ACL: linksets, ACLs and system paths have no ACL', async () => {
       const { iri } = await s.stored(turtle, '');
       await setAcl(s, iri);
       const system = [
@@ -97,14 +97,14 @@ describeStorage(
         }
     });
 
-    it('ACL, issue 5: an ACL has no linkset', async () => {
+    it('ACL: an ACL has no linkset', async () => {
       const { iri } = await s.stored(turtle, '');
       await setAcl(s, iri);
       for (const method of ['GET', 'PUT', 'PATCH', 'OPTIONS'])
         expect((await s.send(method, `${iri}.acl.meta`)).status, method).to.equal(404);
     });
 
-    it('ACL, rule 3.10: it goes with its resource, and a new one by that name has none', async () => {
+    it('ACL, rule 3.10: it is deleted with its resource, and a new resource of that name has none', async () => {
       const container = await s.container();
       for (const path of ['x', 'd/']) {
         const iri = container + path;
@@ -119,7 +119,7 @@ describeStorage(
       }
     });
 
-    it('ACL, rule 3.10: with Depth the ACLs of all descendants go', async () => {
+    it('ACL, rule 3.10: a recursive deletion deletes the ACLs of all descendants', async () => {
       const c = await s.container();
       await s.container(`${c}d/`);
       await s.stored(turtle, '', `${c}d/x`);
@@ -134,7 +134,7 @@ describeStorage(
       }
     });
 
-    it('ACL: replacing a resource, in another kind as well, leaves its ACL', async () => {
+    it('ACL: replacing a resource keeps its ACL, also with another media type', async () => {
       const { iri } = await s.stored(turtle, '');
       await setAcl(s, iri, rule('Read', agent(alice)));
       for (const [type, body] of [
@@ -146,7 +146,7 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, alice))).to.equal('read');
     });
 
-    it('ACL: writing one changes no tag and no listing of its resource', async () => {
+    it('ACL: writing one changes neither the ETag nor the listing of its resource', async () => {
       const container = await s.container();
       const { iri } = await s.stored(turtle, '<> a <#C> .', `${container}x`);
       const see = async () => Promise.all([iri, `${iri}.meta`, container].map(async (at) => visible(await s.get(at))));
@@ -156,7 +156,7 @@ describeStorage(
       expect(await see()).to.deep.equal(before);
     });
 
-    it('ACL, rules 9.1, 14.2: an ACL is no member, no type and no search result', async () => {
+    it('ACL, rules 9.1, 14.2: an ACL is not listed as a member, type or search result', async () => {
       const container = await s.container();
       const { iri } = await s.stored(turtle, '', `${container}x`);
       const type = uniqueIri();
@@ -179,7 +179,7 @@ describeStorage(
       expectProblem(await s.send('DELETE', aclOf(s.root), {}, undefined, s.stranger), 404, s);
     });
 
-    it('ACL, rule 3.8: the first root ACL gives the owners Read, Write and Control on everything, and nobody else', async () => {
+    it('ACL, rule 3.8: the first root ACL gives only the owners Read, Write and Control, on everything', async () => {
       expect(await modesOf(s, s.scratch, as(s, owner))).to.equal('read append write delete control');
       for (const sender of [as(s, alice), 'anonymous'] as const)
         for (const iri of [s.root, s.scratch]) {
@@ -191,7 +191,7 @@ describeStorage(
       expect(root).not.to.include('Agent>').and.not.to.include('foaf:Agent');
     });
 
-    it('ACL, rule 3.7: an ACL cannot be made by POST, whatever its form', async () => {
+    it('ACL, rule 3.7: POST cannot create an ACL in any form', async () => {
       for (const Slug of ['.acl', 'x.acl', '.ACL', 'x.acl/'])
         expectProblem(await s.post(s.scratch, turtle, turtleOf(ownerRule), { Slug }), 409, s);
     });
@@ -202,7 +202,7 @@ describeStorage(
 describeStorage(
   'The root ACL and later settings',
   (s) => {
-    it('ACL, rule 3.8: with lws.public-read the first root ACL lets everybody read', async () => {
+    it('ACL, rule 3.8: with lws.public-read the first root ACL gives public read access', async () => {
       const { iri } = await s.stored(turtle, '');
       for (const target of [iri, s.scratch, s.root])
         expect((await request(target, { headers: { Accept: turtle } })).status).to.equal(200);

@@ -1,4 +1,4 @@
-/** Rules 3.12, 3.13: a lock-out by an access control list can be undone, and placeholders are nobody. */
+/** Rules 3.12, 3.13: recovery from an ACL lock-out, and invalid agent identifiers. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -25,9 +25,9 @@ const placeholder = 'did:key:z6Mk...';
 const onlyAlice = rule('Read Write Control', agent(alice));
 
 describeStorage(
-  'ACLs that shut everybody out',
+  'ACLs without access for anyone',
   (s) => {
-    it('Rule 3.12: who controls the root may read, replace and delete an ACL that names somebody else', async () => {
+    it('Rule 3.12: agents with control of the root may read, replace and delete an ACL that names another agent', async () => {
       const container = await s.container();
       const { iri } = await s.stored(turtle, '<> a <#Hidden> .', `${container}hidden`);
       await setBareAcl(s, container, [onlyAlice]);
@@ -39,7 +39,7 @@ describeStorage(
       expect(read.status, read.text).to.equal(200);
       expect(read.text).to.include(alice.did);
       expect((await s.options(aclOf(container))).status).to.equal(204);
-      // It has no list of its own, and is answered as what is not there.
+      // Has no ACL of its own, so the response is that of a nonexistent one.
       for (const method of ['GET', 'OPTIONS', 'PUT', 'DELETE'])
         expect(
           (await s.send(method, aclOf(iri), { 'Content-Type': turtle }, turtleOf(ownerRule))).status,
@@ -52,7 +52,7 @@ describeStorage(
       expect((await s.get(iri)).status).to.equal(200);
     });
 
-    it('Rule 3.12: that is nobody else: neither who has Control above by another ACL, nor everybody', async () => {
+    it('Rule 3.12: Control of a parent container or public Control is not sufficient', async () => {
       const outer = await s.container();
       await setBareAcl(s, outer, [ownerRule, rule('Read Write Control', agent(bob))]);
       const inner = await s.container(`${outer}inner/`);
@@ -75,7 +75,7 @@ describeStorage(
       }
     });
 
-    it('Rule 3.12: a member of a group that the root names may, as long as it is one', async () => {
+    it('Rule 3.12: a member of a group named by the root ACL may, while it is a member', async () => {
       const group = await s.stored(turtle, `<#g> <http://www.w3.org/2006/vcard/ns#hasMember> <${bob.did}> .`);
       await setBareAcl(s, group.iri, [ownerRule]);
       const container = await s.container();
@@ -93,7 +93,7 @@ describeStorage(
       }
     });
 
-    it('Rule 3.9: the ACL of the root names an agent with Control whose identifier is one', async () => {
+    it('Rule 3.9: the root ACL must name an agent with Control and a valid identifier', async () => {
       for (const who of [
         anybody,
         'acl:agentGroup <https://groups.example/g#g>',
@@ -106,7 +106,7 @@ describeStorage(
         );
     });
 
-    it('Rule 3.13: a did:key that is none is refused as an agent, by PUT and PATCH, whatever it is about', async () => {
+    it('Rule 3.13: PUT and PATCH reject an invalid did:key as an agent, in any authorization', async () => {
       const { iri } = await s.stored(turtle, '');
       const text = turtleOf(
         ownerRule,
@@ -121,7 +121,7 @@ describeStorage(
       expect((await s.get(aclOf(iri))).text).not.to.include('z6Mk...');
     });
 
-    it('keeps the tag of an ACL when a PATCH changes nothing (rule 6.13)', async () => {
+    it('keeps the ETag of an ACL when a PATCH changes nothing (rule 6.13)', async () => {
       const { iri } = await s.stored(turtle, '');
       await setBareAcl(s, iri, [ownerRule]);
       const patch = (update: string, etag: string) =>
@@ -151,7 +151,7 @@ describeStorage(
       }
     });
 
-    it('Rule 3.11: a PATCH of an ACL that is there needs a condition, as its PUT does', async () => {
+    it('Rule 3.11: a PATCH of an existing ACL needs a condition, as PUT does', async () => {
       const { iri } = await s.stored(turtle, '');
       const insert = `INSERT DATA { <#x> <#y> <#z> }`;
       await setBareAcl(s, iri, [ownerRule]);
@@ -168,7 +168,7 @@ describeStorage(
 describeStorage(
   'ACLs without conditions',
   (s) => {
-    it('Rule 6.9: lws.require-conditional-writes=false frees ACLs as it does resources; linksets keep If-Match', async () => {
+    it('Rule 6.9: lws.require-conditional-writes=false applies to ACLs and resources; linksets still need If-Match', async () => {
       const { iri } = await s.stored(turtle, '');
       for (const status of [201, 204])
         expect((await s.put(aclOf(iri), turtle, turtleOf(ownerRule))).status).to.equal(status);
@@ -182,9 +182,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Identities that are none',
+  'Invalid identities',
   (s) => {
-    it('Rule 17.2: a did:key that is none is refused as an assignee, of a grant and of a request', async () => {
+    it('Rule 17.2: an invalid did:key is rejected as an assignee of a grant or a request', async () => {
       for (const assignee of [
         placeholder,
         alice.did.replace('did:key', 'DID:KEY'),

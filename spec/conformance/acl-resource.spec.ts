@@ -1,4 +1,4 @@
-/** Rule 3.7: `.acl` resources, their methods, conditions and life. */
+/** Rule 3.7: methods, conditions and lifecycle of `.acl` resources. */
 import { expect } from 'chai';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { describeStorage, ldp, lws } from '../support/conformance.js';
@@ -12,7 +12,7 @@ const document = turtleOf(ownerRule, rule('Read', agent(alice)));
 describeStorage(
   'ACL resources',
   (s) => {
-    /** A resource with an ACL of its own; @returns the IRI of the ACL */
+    /** Creates a resource with its own ACL. @returns the IRI of the ACL */
     const withAcl = async (suffix = ''): Promise<string> => {
       const iri = suffix ? await s.container(s.fresh(suffix)) : (await s.stored(turtle, '<> a <#C> .')).iri;
       expect((await s.put(aclOf(iri), turtle, document)).status).to.equal(201);
@@ -34,14 +34,14 @@ describeStorage(
 
     for (const suffix of ['', '/']) {
       const what = suffix ? 'a container' : 'a data resource';
-      it(`ACL, rule 3.3: without an own ACL, GET, HEAD and DELETE of the ACL of ${what} are 404`, async () => {
+      it(`ACL, rule 3.3: GET, HEAD and DELETE of a nonexistent ACL of ${what} are 404`, async () => {
         const iri = suffix ? await s.container() : (await s.stored(turtle, '')).iri;
         expectProblem(await s.get(aclOf(iri)), 404, s);
         expect((await s.head(aclOf(iri))).status).to.equal(404);
         expectProblem(await s.delete(aclOf(iri)), 404, s);
       });
 
-      it(`ACL, rule 3.7: PUT creates the ACL of ${what} with 201 and a tag, and replaces it with 204`, async () => {
+      it(`ACL, rule 3.7: PUT creates the ACL of ${what} with 201 and an ETag, and replaces it with 204`, async () => {
         const iri = suffix ? await s.container() : (await s.stored(turtle, '')).iri;
         const created = await s.put(aclOf(iri), turtle, document, { 'If-None-Match': '*' });
         expect(created.status).to.equal(201);
@@ -64,7 +64,7 @@ describeStorage(
       });
     }
 
-    it('ACL, rule 3.7: replacing without a condition is 428, with a stale one 412', async () => {
+    it('ACL, rule 3.7: replacing without a condition is 428, with a stale ETag 412', async () => {
       const target = await withAcl();
       const before = await s.get(target);
       expectProblem(await s.put(target, turtle, ''), 428, s);
@@ -75,21 +75,21 @@ describeStorage(
       expect([after.text, after.headers['etag']]).to.deep.equal([before.text, before.headers['etag']]);
     });
 
-    it('ACL, rule 6.9: If-Match is not satisfied where there is no ACL', async () => {
+    it('ACL, rule 6.9: If-Match fails if there is no ACL', async () => {
       const { iri, etag } = await s.stored(turtle, '');
       for (const tag of ['*', '"x"', etag])
         expectProblem(await s.put(aclOf(iri), turtle, document, { 'If-Match': tag }), 412, s);
       await s.expectAbsent(aclOf(iri));
     });
 
-    it('ACL, rule 8.1: DELETE with a matching tag succeeds, and the tag of the described resource is none', async () => {
+    it('ACL, rule 8.1: DELETE needs the ETag of the ACL; the ETag of the described resource does not match', async () => {
       const target = await withAcl();
       const described = await s.tag(target.slice(0, -4));
       expectProblem(await s.delete(target, { 'If-Match': described }), 412, s);
       expect((await s.delete(target, { 'If-Match': await s.tag(target) })).status).to.equal(204);
     });
 
-    it('ACL, rule 3.7: it has the five serialisations, a tag for each, and 304', async () => {
+    it('ACL, rule 3.7: it has five serializations with separate ETags, and supports 304', async () => {
       const target = await withAcl();
       const base = target.slice(0, -4);
       const tags = new Set<string>();
@@ -111,7 +111,7 @@ describeStorage(
     });
 
     for (const type of rdfTypes)
-      it(`ACL, rule 3.7: what is read as ${type} can be written back with the same meaning`, async () => {
+      it(`ACL, rule 3.7: an ACL read as ${type} can be written back with the same meaning`, async () => {
         for (const suffix of ['', '/']) {
           const target = await withAcl(suffix);
           const iri = target.slice(0, -4);
@@ -134,7 +134,7 @@ describeStorage(
       for (const target of [iri, container]) expect(await modesOf(s, target, as(s, alice))).to.equal('read');
     });
 
-    it('ACL, rule 1.6: malformed RDF is 400 and a foreign type 415, and nothing is stored', async () => {
+    it('ACL, rule 1.6: malformed RDF is 400, an unsupported type 415, and nothing is stored', async () => {
       const { iri } = await s.stored(turtle, '');
       expectProblem(await s.put(aclOf(iri), turtle, '<> a'), 400, s);
       expectProblem(await s.put(aclOf(iri), 'application/trig', '<urn:g> { <> a <#C> }'), 400, s);
@@ -144,7 +144,7 @@ describeStorage(
       await s.expectAbsent(aclOf(iri));
     });
 
-    it('ACL, rules 3.7, 6.21: OPTIONS is 204 with Allow; other methods are 405 with it', async () => {
+    it('ACL, rules 3.7, 6.21: OPTIONS is 204 with Allow; other methods are 405 with Allow', async () => {
       const target = await withAcl();
       const options = await s.options(target);
       expect(options.status).to.equal(204);
@@ -171,14 +171,14 @@ describeStorage(
       expectProblem(await s.send('PUT', target, { 'If-Match': '*' }, '', as(s, alice)), 403, s);
     });
 
-    it('ACL, rule 2.4: public control is control', async () => {
+    it('ACL, rule 2.4: public control allows every method', async () => {
       const target = await withAcl();
       await setAcl(s, target.slice(0, -4), rule('Control', anybody));
       expect((await s.send('GET', target, {}, undefined, 'anonymous')).status).to.equal(200);
       expectChallenge(await s.send('GET', target.slice(0, -4), {}, undefined, 'anonymous'), s);
     });
 
-    it('Rule 7.6: an ACL carries the storage link, and no ldp:Container', async () => {
+    it('Rule 7.6: an ACL carries the storage link and is no ldp:Container', async () => {
       const answer = await s.get(await withAcl('/'));
       expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
       expect(linked(answer, 'type')).not.to.include.members([`${ldp}BasicContainer`]);

@@ -1,4 +1,4 @@
-/** Rule 15.4: the authorization server through restarts, rotations and settings. */
+/** Rule 15.4: the authorization server across restarts, key rotations and setting changes. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ import { type SpecServer, startSpecServer } from '../support/server.js';
 
 const owner = ed25519Identity();
 
-describe('The authorization server over time', () => {
+describe('Authorization server across restarts', () => {
   let s: SpecServer;
   const start = async (settings = {}, again?: SpecServer): Promise<void> => {
     s = await startSpecServer({ settings: { owners: owner.did, ...settings }, ...(again && { again }) });
@@ -26,7 +26,7 @@ describe('The authorization server over time', () => {
   before(() => start());
   after(() => s.stop());
 
-  it('Signing key: private keys are for the owner of the process alone', async () => {
+  it('Signing key: only the owner of the process can read private keys', async () => {
     await token();
     const files = readdirSync(s.dataDir).map((name) => join(s.dataDir, name));
     const secret = files.filter(
@@ -36,14 +36,14 @@ describe('The authorization server over time', () => {
     for (const file of secret) expect((statSync(file).mode & 0o777).toString(8), file).to.equal('600');
   });
 
-  it('Signing key: the key is the same after a restart, and tokens go on', async () => {
+  it('Signing key: the key survives a restart, and tokens stay valid', async () => {
     const [before, jwks] = [await token(), await jwksOf(s)];
     await restart();
     expect(await jwksOf(s)).to.deep.equal(jwks);
     expect(await use(before)).to.equal(200);
   });
 
-  it('Signing key: rotate-keys has a running server sign with a new key; what the old one signed goes on', async () => {
+  it('Signing key: rotate-keys makes a running server sign with a new key; tokens of the old one stay valid', async () => {
     const before = await token();
     const { keys: old } = await jwksOf(s);
     const ended = await runProcess(['rotate-keys'], { dataDir: s.dataDir, root: s.root });
@@ -67,13 +67,13 @@ describe('The authorization server over time', () => {
     expect([await use(before), await use(fresh), kidOf(await token())]).to.deep.equal([200, 200, kidOf(fresh)]);
   });
 
-  it('Limits: lws.oauth.access-token-lifetime-seconds is how long a token lives', async () => {
+  it('Limits: lws.oauth.access-token-lifetime-seconds sets the lifetime of a token', async () => {
     await restart({ 'oauth.access-token-lifetime-seconds': '30' });
     const claims = await verified(s, await token());
     expect(claims.exp! - claims.iat!).to.equal(30);
   });
 
-  it('Credentials presented directly: off with lws.oauth.accept-authentication-credentials=false; exchanged they are good', async () => {
+  it('Credentials presented directly: lws.oauth.accept-authentication-credentials=false disables them; exchange still works', async () => {
     await restart({ 'oauth.accept-authentication-credentials': 'false' });
     const direct = await bearer(`${s.root}?page=1`, credential(owner, { aud: baseOf(s) }));
     expect(direct.status).to.equal(401);
@@ -81,14 +81,14 @@ describe('The authorization server over time', () => {
     expect(await use(await token())).to.equal(200);
   });
 
-  it('Rule 15.3: with lws.oauth.enabled=false there is no authorization server, and none is named', async () => {
+  it('Rule 15.3: lws.oauth.enabled=false disables the authorization server and its advertisement', async () => {
     const before = await token();
     await restart({ 'oauth.enabled': 'false' });
     const Authorization = `Bearer ${credential(owner, { aud: baseOf(s) })}`;
     const token_endpoint = `${s.root}.lws/token`;
     for (const iri of [metadataIri(baseOf(s)), `${s.root}.lws/jwks`, token_endpoint]) {
       expectProblem(await request(iri, { headers: { Authorization } }), 404);
-      // Nor can somebody put one there.
+      // Its paths remain reserved.
       const headers = { Authorization, 'Content-Type': 'application/json' };
       expectProblem(await request(iri, { method: 'PUT', headers, body: '{}' }), [404, 405, 409]);
     }

@@ -1,4 +1,4 @@
-/** Rules 12.1, 15.4: what the authorization server gives out. */
+/** Rules 12.1, 15.4: metadata, keys and tokens of the authorization server. */
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -28,7 +28,7 @@ const algs = ['ES256', 'ES384', 'ES512', 'EdDSA', 'RS256', 'RS384', 'RS512', 'PS
 const owned = { settings: { owners: `${owner.did},${second.did}` }, owner };
 
 describeStorage(
-  'The authorization server',
+  'Authorization server',
   (s) => {
     const tokenFor = async (claims = {}): Promise<Record<string, unknown>> => {
       const answer = await requestToken(s, form(s, credential(owner, { aud: baseOf(s), claims })));
@@ -36,7 +36,7 @@ describeStorage(
       return JSON.parse(answer.text);
     };
 
-    it('RFC 8414 3.1: the metadata are before the path of the base URI', async () => {
+    it('RFC 8414 3.1: the metadata path precedes the path of the base URI', async () => {
       const answer = await request(metadataIri(baseOf(s)));
       expect([answer.status, mediaType(answer)], answer.text).to.deep.equal([200, 'application/json']);
       const metadata = JSON.parse(answer.text);
@@ -62,14 +62,14 @@ describeStorage(
       ]);
     });
 
-    it('Rules 15.2, 15.4: the metadata name the suites that are there; SAML is not without a certificate', async () => {
+    it('Rules 15.2, 15.4: the metadata list the enabled suites; SAML requires a certificate', async () => {
       const { subject_token_types_supported: types } = await json<Record<string, string[]>>(metadataIri(baseOf(s)));
       expect(types)
         .to.include.members([`${tokenType}id_token`, `${tokenType}jwt`])
         .and.not.include(`${tokenType}saml2`);
     });
 
-    it('Discovery: metadata and keys have a HEAD, take no POST, and need no credential', async () => {
+    it('Discovery: metadata and keys support HEAD, reject POST, and need no credential', async () => {
       for (const iri of [metadataIri(baseOf(s)), `${s.root}.lws/jwks`]) {
         const [get, head] = [await request(iri), await request(iri, { method: 'HEAD' })];
         expect([get.status, head.status, head.bytes.length]).to.deep.equal([200, 200, 0]);
@@ -78,7 +78,7 @@ describeStorage(
       }
     });
 
-    it('Discovery: the JWKS has one key, ES256, without its private half', async () => {
+    it('Discovery: the JWKS has one ES256 key without its private part', async () => {
       const { keys } = await jwksOf(s);
       expect(keys).to.have.length(1);
       expect(keys[0]).to.include({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' });
@@ -98,26 +98,26 @@ describeStorage(
       expect(claims.exp! - claims.iat!).to.equal(300);
     });
 
-    it('Rule 15.5: the answer says what was issued, and for how long', async () => {
+    it('Rule 15.5: the response contains the token type and lifetime', async () => {
       const { access_token, expires_in, ...rest } = await tokenFor();
       expect(rest).to.deep.equal({ issued_token_type: `${tokenType}access_token`, token_type: 'Bearer' });
       expect(access_token).to.be.a('string');
       expect(expires_in).to.be.within(298, 300);
     });
 
-    it('RFC 6749 5.1: the answer is JSON, and for no cache', async () => {
+    it('RFC 6749 5.1: the response is JSON and not cacheable', async () => {
       const answer = await requestToken(s, form(s, credential(owner, { aud: baseOf(s) })));
       expect([mediaType(answer), answer.headers['cache-control']]).to.deep.equal(['application/json', 'no-store']);
     });
 
-    it('Rule 15.5: a token does not live longer than the credential that it comes from', async () => {
+    it('Rule 15.5: a token does not outlive the credential it was exchanged for', async () => {
       const exp = nowSeconds() + 100;
       const { access_token, expires_in } = await tokenFor({ exp });
       expect((await verified(s, access_token as string)).exp).to.be.within(exp - 2, exp);
       expect(expires_in).to.be.within(95, 100);
     });
 
-    it('Rule 15.5: a credential that is within the skew of its end gets no token that has expired', async () => {
+    it('Rule 15.5: a credential that expires within the clock skew never yields an expired token', async () => {
       const claims = { iat: nowSeconds() - 100, exp: nowSeconds() - 20 };
       const answer = await requestToken(s, form(s, credential(owner, { aud: baseOf(s), claims })));
       expect(answer.status, answer.text).to.equal(400);
@@ -129,7 +129,7 @@ describeStorage(
         expect((await requestToken(s, form(s, credential(owner, { aud })))).status, String(aud)).to.equal(200);
     });
 
-    it('Rule 15.6: resource may lack its slash; a type and unknown parameters change nothing', async () => {
+    it('Rule 15.6: resource may lack its slash; a type and unknown parameters have no effect', async () => {
       const subject = credential(owner, { aud: baseOf(s) });
       const fine = [
         { resource: baseOf(s) },
@@ -154,7 +154,7 @@ describeStorage(
       expect(first.jti).not.to.equal(again.jti);
     });
 
-    it('Model: the token is who the credential was', async () => {
+    it('Model: the token has the subject of the credential', async () => {
       const answer = await bearer(s.scratch, await accessToken(s, owner));
       expect(answer.status, answer.text).to.equal(200);
       expect((await bearer(s.scratch, await accessToken(s, ed25519Identity()))).status).to.equal(404);
@@ -166,7 +166,7 @@ describeStorage(
         expect((await requestToken(s, form(s, token, kind))).status, kind).to.equal(400);
     });
 
-    it('RFC 8693: a client library of somebody else gets a token, with and without DPoP', async () => {
+    it('RFC 8693: a third-party client library gets a token, with and without DPoP', async () => {
       const location = await fetch(metadataIri(baseOf(s)));
       const server = await oauth.processDiscoveryResponse(new URL(baseOf(s)), location);
       const client: oauth.Client = { client_id: owner.did };

@@ -1,4 +1,4 @@
-/** Bad input: malformed header fields, each refused with 4xx or ignored where its RFC says so (issue 2, "Bad input"). */
+/** Bad input: malformed header fields. Each is rejected with 4xx, or ignored if its RFC allows that. */
 import { expect } from 'chai';
 import { describeStorage, ldp, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, expectUnparsed } from '../support/expectations.js';
@@ -16,7 +16,7 @@ const raw = (s: StorageUnderTest, method: string, iri: string, fields: Record<st
 const junk = ['', ',', ';', '=', '"', '"open', '\\', 'a'.repeat(5000), ';;;=,,"', '\u00e9\u00ff', '%', '<', '()', '\t'];
 
 describeStorage('Bad input: header fields', (s) => {
-  it('Rule 10.9: nothing that is stored, and nothing else, is the script of a service worker', async () => {
+  it('Rule 10.9: only the script of the server is allowed as a service worker, never a stored resource', async () => {
     const { iri } = await s.stored('text/javascript', 'onfetch = () => {};');
     const fields = { 'Service-Worker': 'script', 'Sec-Fetch-Dest': 'serviceworker' };
     for (const asked of [iri, s.root, `${s.root}app`, `${s.root}nothing.js`]) {
@@ -40,7 +40,7 @@ describeStorage('Bad input: header fields', (s) => {
     'a/b;c="',
     '*/turtle',
   ])
-    it(`Bad input, Accept: "${Accept.slice(0, 30)}" is ignored or read in part: 200`, async () => {
+    it(`Bad input, Accept: "${Accept.slice(0, 30)}" is ignored or partly parsed: 200`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const answer = await s.get(iri, { Accept });
       expect(answer.status).to.equal(200);
@@ -62,7 +62,7 @@ describeStorage('Bad input: header fields', (s) => {
     '"a',
     '\u0022\u00e9\u0022',
   ])
-    it(`Bad input, If-Match: ${tag.slice(0, 30)} never lets a write through: 400 or 412`, async () => {
+    it(`Bad input, If-Match: ${tag.slice(0, 30)} never permits a write: 400 or 412`, async () => {
       const { iri, etag } = await s.stored('text/plain', 'x');
       expectProblem(await s.put(iri, 'text/plain', 'y', { 'If-Match': tag }), [400, 412], s);
       expectProblem(await s.delete(iri, { 'If-Match': tag }), [400, 412], s);
@@ -73,7 +73,7 @@ describeStorage('Bad input: header fields', (s) => {
     });
 
   for (const tag of ['abc', '"open', '*, "a"', ',,"'])
-    it(`Bad input, If-None-Match: ${tag} matches nothing on a read, and lets no replacement through`, async () => {
+    it(`Bad input, If-None-Match: ${tag} matches nothing on a read and permits no replacement`, async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expect((await s.get(iri, { 'If-None-Match': tag })).status).to.be.oneOf([200, 400]);
       expectProblem(await s.put(iri, 'text/plain', 'y', { 'If-None-Match': tag }), [400, 412, 428], s);
@@ -81,7 +81,7 @@ describeStorage('Bad input: header fields', (s) => {
     });
 
   for (const date of ['yesterday', '0', '2026-01-01T00:00:00Z', 'Mon, 99 Foo 2026 99:99:99 GMT', '', '9'.repeat(400)])
-    it(`Bad input, RFC 9110 13.1.3: If-Modified-Since: ${date.slice(0, 30)} is no date and ignored`, async () => {
+    it(`Bad input, RFC 9110 13.1.3: If-Modified-Since: ${date.slice(0, 30)} is not a date and is ignored`, async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expect((await s.get(iri, { 'If-Modified-Since': date })).status).to.equal(200);
       expect((await s.get(iri, { 'If-Unmodified-Since': date })).status).to.equal(200);
@@ -98,7 +98,7 @@ describeStorage('Bad input: header fields', (s) => {
     '<x>;;;',
     `<${ldp}Container>; rel=`,
   ])
-    it(`Bad input, Link: ${link.slice(-30)} is 400, or ignored`, async () => {
+    it(`Bad input, Link: ${link.slice(-30)} is 400 or ignored`, async () => {
       const iri = s.fresh();
       const answer = await s.put(iri, 'text/plain', 'x', { Link: link });
       expect(answer.status, answer.text).to.be.oneOf([201, 400]);
@@ -137,13 +137,13 @@ describeStorage('Bad input: header fields', (s) => {
     '"text/turtle"',
     'te\u00e9/x',
   ])
-    it(`Bad input, Content-Type: ${type} is 400 or 415, and nothing is stored`, async () => {
+    it(`Bad input, Content-Type: ${type} is 400 or 415 and stores nothing`, async () => {
       const iri = s.fresh();
       expectProblem(await s.put(iri, type, '<> a <#C> .'), [400, 415], s);
       await s.expectAbsent(iri);
     });
 
-  it('Bad input, Slug: whatever it holds, a name comes of it', async () => {
+  it('Bad input, Slug: every value leads to a valid name', async () => {
     for (const Slug of [
       ...junk.filter((value) => !value.includes('<')),
       'a'.repeat(5000),
@@ -164,7 +164,7 @@ describeStorage('Bad input: header fields', (s) => {
     }
   });
 
-  it('Bad input, Depth: what is not infinity counts as absent', async () => {
+  it('Bad input, Depth: values other than infinity are ignored', async () => {
     const container = await s.container();
     await s.stored('text/plain', 'x', `${container}x`);
     for (const Depth of ['', '-1', 'infinit', 'infinity1', '"infinity"', 'a'.repeat(5000)])
@@ -172,33 +172,33 @@ describeStorage('Bad input: header fields', (s) => {
   });
 
   for (const [what, fields, body] of [
-    ['a Content-Length that is no number', { 'Content-Length': 'x' }, 'abc'],
+    ['a non-numeric Content-Length', { 'Content-Length': 'x' }, 'abc'],
     ['a negative Content-Length', { 'Content-Length': '-1' }, 'abc'],
     ['a Content-Length with a sign', { 'Content-Length': '+3' }, 'abc'],
     ['two different lengths', { 'Content-Length': '3, 4' }, 'abc'],
     [
-      'a Content-Length beside Transfer-Encoding',
+      'a Content-Length with Transfer-Encoding',
       { 'Content-Length': '3', 'Transfer-Encoding': 'chunked' },
       '3\r\nabc\r\n0\r\n\r\n',
     ],
     ['an unknown Transfer-Encoding', { 'Transfer-Encoding': 'x' }, 'abc'],
-    ['a chunk size that is no number', { 'Transfer-Encoding': 'chunked' }, 'xyz\r\nabc\r\n0\r\n\r\n'],
+    ['a non-numeric chunk size', { 'Transfer-Encoding': 'chunked' }, 'xyz\r\nabc\r\n0\r\n\r\n'],
     ['a field with a NUL', { Slug: 'a\u0000b', 'Content-Length': '0' }, ''],
     ['a field name with a blank', { 'Bad Name': 'x', 'Content-Length': '0' }, ''],
     ['a bare CR in a field', { Slug: 'a\rb', 'Content-Length': '0' }, ''],
     ['an obsolete line folding with a NUL', { Slug: 'a\r\n \u0000', 'Content-Length': '0' }, ''],
   ] as const)
-    it(`Bad input, RFC 9112: ${what} is 4xx with a problem document, and nothing is stored`, async () => {
+    it(`Bad input, RFC 9112: ${what} is 4xx with a problem document and stores nothing`, async () => {
       const iri = s.fresh();
       expectUnparsed(await raw(s, 'PUT', iri, fields as Record<string, string>, body), [400, 411]);
       await s.expectAbsent(iri);
     });
 
-  it('Bad input, absurd lengths: 100 kB of header fields are 431 with a problem document', async () => {
+  it('Bad input, extreme lengths: 100 kB of header fields are 431 with a problem document', async () => {
     expectProblem(await raw(s, 'GET', s.scratch, { 'X-Long': 'a'.repeat(100_000) }), 431);
   });
 
-  it('Bad input, Expect: what is not 100-continue is 417, or ignored', async () => {
+  it('Bad input, Expect: values other than 100-continue are 417 or ignored', async () => {
     const iri = s.fresh();
     const answer = await raw(s, 'PUT', iri, { Expect: 'miracles', 'Content-Length': '1' }, 'x');
     expect(answer?.status).to.be.oneOf([201, 417]);

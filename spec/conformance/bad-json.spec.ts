@@ -1,4 +1,4 @@
-/** Bad input: malformed JSON (rule 1.6). Malformed patches are in patch-*.spec.ts. */
+/** Bad input: malformed JSON (rule 1.6). Malformed patches: patch-*.spec.ts. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -32,35 +32,35 @@ describeStorage('Bad input: JSON', (s) => {
 
   for (const type of ['application/json', 'application/vnd.example+json; charset=utf-8'])
     for (const [what, body] of Object.entries(malformed))
-      it(`Bad input, rule 1.6: ${type} that is ${what} is 400, and nothing is stored`, async () => {
+      it(`Bad input, rule 1.6: ${type} that is ${what} is 400 and stores nothing`, async () => {
         expectProblem(await s.put(`${container}x`, type, body), 400, s);
         expectProblem(await s.post(container, type, body), 400, s);
         expect(await s.members(container)).to.deep.equal([]);
       });
 
-  it('Bad input, rule 1.6: a malformed replacement leaves the document as it was', async () => {
+  it('Bad input, rule 1.6: a malformed replacement leaves the document unchanged', async () => {
     const { iri, etag } = await s.stored('application/json', '{"a":1}');
     expectProblem(await s.put(iri, 'application/json', '{"a":', { 'If-Match': etag }), 400, s);
     const answer = await s.get(iri);
     expect([answer.text, answer.headers['etag']]).to.deep.equal(['{"a":1}', etag]);
   });
 
-  it('Rule 1.9: JSON nested 64 deep is stored, 65 deep is 400', async () => {
+  it('Rule 1.9: JSON nested 64 levels deep is stored, 65 is 400', async () => {
     expect((await s.put(s.fresh(), 'application/json', nested(64))).status).to.equal(201);
     expectProblem(await s.put(s.fresh(), 'application/json', nested(65)), 400, s);
     expectProblem(await s.put(s.fresh(), 'application/json', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`), 400, s);
   });
 
-  it('Bad input, absurd lengths: JSON nested a million deep is 400', async () => {
+  it('Bad input, extreme lengths: JSON nested a million levels deep is 400', async () => {
     expectProblem(await s.put(s.fresh(), 'application/json', nested(1_000_000)), 400, s);
   });
 
-  it('Rule 1.9: brackets in strings are no nesting', async () => {
+  it('Rule 1.9: brackets in strings do not count as nesting', async () => {
     const body = JSON.stringify({ a: `${'['.repeat(200)}"\\`, b: ['[[[['] });
     expect((await s.put(s.fresh(), 'application/json', body)).status).to.equal(201);
   });
 
-  it('Rule 1.9: a patch may not nest a document deeper than 64', async () => {
+  it('Rule 1.9: a patch may not nest a document deeper than 64 levels', async () => {
     const { iri, etag } = await s.stored('application/json', '{}');
     let deep: unknown = 1;
     for (let i = 0; i < 63; i++) deep = [deep];
@@ -73,7 +73,7 @@ describeStorage('Bad input: JSON', (s) => {
     expect(await s.tag(iri)).to.equal(etag);
   });
 
-  it('Bad input: Content-Type application/ld+json is RDF, not any JSON', async () => {
+  it('Bad input: Content-Type application/ld+json is RDF, not generic JSON', async () => {
     expectProblem(await s.put(s.fresh(), 'application/ld+json', '{"@id":{}}'), 400, s);
   });
 });

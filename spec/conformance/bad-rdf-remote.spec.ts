@@ -1,4 +1,4 @@
-/** Bad input: RDF that names other documents, and XML entity bombs (rule 1.11). */
+/** Bad input: RDF with external references, and XML entity bombs (rule 1.11). */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ describeStorage('Bad input: XML entities', (s) => {
     ['an external file', '<!DOCTYPE r [<!ENTITY j SYSTEM "file:///etc/passwd">]>'],
     ['a parameter entity', '<!DOCTYPE r [<!ENTITY % p SYSTEM "file:///etc/passwd"> %p;]>'],
   ] as const)
-    it(`Bad input, XML entity bombs: ${what} is 4xx at once, and nothing is stored`, async () => {
+    it(`Bad input, XML entity bombs: ${what} is 4xx immediately and stores nothing`, async () => {
       const iri = s.fresh();
       const content = `<rdf:Description rdf:about="x"><e:p>${'&j;'.repeat(what.startsWith('a quadratic') ? 10_000 : 1)}</e:p></rdf:Description>`;
       const started = performance.now();
@@ -68,7 +68,7 @@ describeStorage('Bad input: JSON-LD with a remote context', (s) => {
       expect(asked).to.deep.equal([]);
     });
 
-  it('Bad input, rule 1.11: a relative context is not looked up in the storage', async () => {
+  it('Bad input, rule 1.11: a relative context is not resolved in the storage', async () => {
     await s.stored(
       'application/ld+json',
       '{"@context":{"name":"http://e.example/name"}}',
@@ -84,7 +84,7 @@ describeStorage('Bad input: JSON-LD with a remote context', (s) => {
     expect(asked).to.deep.equal([]);
   });
 
-  it('Bad input, PUT rule 3: malformed RDF for a container is refused as a body', async () => {
+  it('Bad input, PUT rule 3: malformed RDF for a container is rejected as a body', async () => {
     expectProblem(await s.post(s.scratch, 'text/turtle', '<a', asContainer), [400, 409], s);
   });
 });

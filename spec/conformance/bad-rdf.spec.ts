@@ -1,4 +1,4 @@
-/** Bad input: malformed RDF in all five syntaxes; remote contexts; entity bombs (rule 1.11). */
+/** Bad input: malformed RDF in all five syntaxes, remote contexts, entity bombs (rule 1.11). */
 
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -110,7 +110,7 @@ const malformed: Readonly<Record<(typeof rdfTypes)[number], readonly string[]>> 
   ],
 };
 
-/** Content that is well-formed somewhere, and cannot be a graph of this storage. */
+/** Content that is valid in other formats but cannot be a graph of this storage. */
 const refusedTerms: readonly (readonly [what: string, type: string, body: string])[] = [
   ['a triple term', 'text/turtle', '<a> <b> <<( <s> <p> <o> )>> .'],
   ['a reified triple', 'text/turtle', '<< <s> <p> <o> >> <b> <c> .'],
@@ -123,8 +123,8 @@ const refusedTerms: readonly (readonly [what: string, type: string, body: string
   ['a base direction in N-Triples', 'application/n-triples', `${t}"x"@ar--rtl .`],
   ['N3 formulae', 'text/turtle', '{ <a> <b> <c> } => { <d> <e> <f> } .'],
   ['N3 variables', 'text/turtle', '?x <b> <c> .'],
-  ['bytes that are no UTF-8', 'text/turtle', 'latin1:<a> <b> "\u00e9" .'],
-  ['bytes that are no UTF-8 in N-Triples', 'application/n-triples', `latin1:${t}"\u00e9" .`],
+  ['bytes that are not UTF-8', 'text/turtle', 'latin1:<a> <b> "\u00e9" .'],
+  ['bytes that are not UTF-8 in N-Triples', 'application/n-triples', `latin1:${t}"\u00e9" .`],
 ];
 const bytesOf = (body: string): string | Uint8Array =>
   body.startsWith('latin1:') ? Buffer.from(body.slice(7), 'latin1') : body;
@@ -143,7 +143,7 @@ async function refusedEverywhere(
   expect(await s.tag(iri)).to.equal(etag);
 }
 
-/** A container with one resource, which no refused write may change. */
+/** A container with one resource that no rejected write may change. */
 interface Kept {
   readonly container: string;
   readonly iri: string;
@@ -159,12 +159,11 @@ describeStorage('Bad input: RDF', (s) => {
 
   for (const [type, bodies] of Object.entries(malformed))
     for (const body of bodies)
-      it(`Bad input, rule 1.6: malformed ${type} is 400, nothing stored: ${JSON.stringify(body.slice(0, 90))}`, () =>
+      it(`Bad input, rule 1.6: malformed ${type} is 400 and stores nothing: ${JSON.stringify(body.slice(0, 90))}`, () =>
         refusedEverywhere(s, kept, type, body));
 
   for (const [what, type, body] of refusedTerms)
-    it(`Bad input, issue 2 "The engine": ${what} is refused with 400, never stored wrong`, () =>
-      refusedEverywhere(s, kept, type, body));
+    it(`Bad input: ${what} is rejected with 400, never stored altered`, () => refusedEverywhere(s, kept, type, body));
 
   for (const [type, body] of [
     ['text/turtle', '<a> <b> <c> .\n<a> <b>\n  <d e> .'],
@@ -173,12 +172,12 @@ describeStorage('Bad input: RDF', (s) => {
     ['application/rdf+xml', xml('<e:a></e:b>')],
     ['application/ld+json', '{"@id":"a",\n\n"b" "c"}'],
   ] as const)
-    it(`Rule 1.6: the refusal of malformed ${type} says line and column`, async () => {
+    it(`Rule 1.6: the error for malformed ${type} contains line and column`, async () => {
       const { text } = await s.put(s.fresh(), type, body);
       expect(JSON.parse(text).detail).to.match(/\bline 3\b.*column \d+|\b3:\d+/i);
     });
 
-  it('Bad input: deeply nested RDF is no server error', async () => {
+  it('Bad input: deeply nested RDF causes no server error', async () => {
     for (const [type, body] of [
       ['text/turtle', `<a> <b> ${'[ <b> '.repeat(2_000)} 1 ${']'.repeat(2_000)} .`],
       ['text/turtle', `<a> <b> ${'( '.repeat(2_000)} ${')'.repeat(2_000)} .`],
@@ -192,7 +191,7 @@ describeStorage('Bad input: RDF', (s) => {
     }
   });
 
-  it('Rule 1.9: JSON-LD nested deeper than 64 is 400', async () => {
+  it('Rule 1.9: JSON-LD nested deeper than 64 levels is 400', async () => {
     const body = `${'{"http://e.example/p":'.repeat(65)}1${'}'.repeat(65)}`;
     expectProblem(await s.put(s.fresh(), 'application/ld+json', body), 400, s);
   });

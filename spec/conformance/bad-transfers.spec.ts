@@ -1,4 +1,4 @@
-/** Bad input: slow, aborted and refused uploads, Expect: 100-continue (rule 2.6). */
+/** Bad input: slow, aborted and rejected uploads, Expect: 100-continue (rule 2.6). */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { slowness } from '../support/patience.js';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The files of the storage that are not the database's own. */
+/** Files of the storage outside the database. */
 function files({ server }: StorageUnderTest): string[] {
   if (!server) return [];
   const all = readdirSync(server.dataDir, { recursive: true, withFileTypes: true });
@@ -19,7 +19,7 @@ function files({ server }: StorageUnderTest): string[] {
   );
 }
 
-/** Files go after the answer: waits until `count` of them are left, two seconds at most. */
+/** Files are deleted after the response: waits up to 2 s until `count` remain. */
 async function settled(s: StorageUnderTest, count: number): Promise<string[]> {
   for (let i = 0; i < 40 && files(s).length !== count; i++) await pause(50);
   return files(s);
@@ -40,14 +40,14 @@ describeStorage(
     const types = ['application/octet-stream', 'text/turtle', 'application/json'];
 
     for (const type of types) {
-      it(`Bad input, uploads: a ${type} upload that the client aborts leaves nothing`, async () => {
+      it(`Bad input, uploads: an aborted ${type} upload stores nothing`, async () => {
         const [iri, before] = [s.fresh(), files(s)];
         const fields = { 'Content-Type': type, 'Content-Length': '1000' };
         expect(await upload(iri, ['# part', 30, 'abort'], fields)).to.equal(undefined);
         await expectGone(iri, before);
       });
 
-      it(`Bad input, uploads: a ${type} upload in chunks that the client aborts leaves nothing`, async () => {
+      it(`Bad input, uploads: an aborted chunked ${type} upload stores nothing`, async () => {
         const [iri, before] = [s.fresh(), files(s)];
         const fields = { 'Content-Type': type, 'Transfer-Encoding': 'chunked' };
         await upload(iri, ['3\r\n# p\r\n', 30, 'abort'], fields);
@@ -55,7 +55,7 @@ describeStorage(
       });
     }
 
-    it('Bad input, uploads: one that stalls is 408, and leaves nothing', async () => {
+    it('Bad input, uploads: one that stalls is 408 and stores nothing', async () => {
       const before = files(s);
       const stalled = types.map(async (type) => {
         const iri = s.fresh();
@@ -65,28 +65,28 @@ describeStorage(
       await Promise.all(stalled);
     });
 
-    it('Bad input, uploads: a replacement that is aborted leaves the old state', async () => {
+    it('Bad input, uploads: an aborted replacement leaves the old state', async () => {
       const { iri, etag } = await s.stored('text/plain', 'old');
       await upload(iri, ['new', 30, 'abort'], { 'Content-Length': '1000', 'If-Match': etag });
       await pause(50);
       expect([(await s.get(iri)).text, await s.tag(iri)]).to.deep.equal(['old', etag]);
     });
 
-    it('Bad input, uploads: a malformed chunk after a good one is refused, and leaves nothing', async () => {
+    it('Bad input, uploads: a malformed chunk after a valid one is rejected and stores nothing', async () => {
       const [iri, before] = [s.fresh(), files(s)];
       const answer = await upload(iri, ['3\r\nabc\r\n', 60, 'zz\r\n'], { 'Transfer-Encoding': 'chunked' });
       expectUnparsed(answer, 400);
       await expectGone(iri, before);
     });
 
-    it('Bad input, uploads: one that is slow and steady is stored', async () => {
+    it('Bad input, uploads: a slow upload that progresses is stored', async () => {
       const iri = s.fresh();
       const steps = ['ab', 'c', 'd', 'e'].flatMap((text) => [text, 350]);
       expect((await upload(iri, steps, { 'Content-Length': '5' }))?.status).to.equal(201);
       expect((await s.get(iri)).text).to.equal('abcde');
     });
 
-    it('Bad input, uploads: a slow upload holds nobody else up', async () => {
+    it('Bad input, uploads: a slow upload does not block other clients', async () => {
       const container = await s.container();
       const slow = upload(`${container}slow`, ['a', 500, 'b'], { 'Content-Length': '2' });
       await pause(50);
@@ -97,7 +97,7 @@ describeStorage(
       expect(await s.members(container)).to.deep.equal([`${container}quick`, `${container}slow`]);
     });
 
-    it('Bad input, uploads: what is refused after its body was stored leaves no file', async () => {
+    it('Bad input, uploads: an upload that is rejected after its body was stored leaves no file', async () => {
       const before = files(s);
       const body = Buffer.alloc(300_000, 'x');
       const iri = s.fresh();
@@ -117,7 +117,7 @@ describeStorage(
       expect(await settled(s, before.length)).to.have.members(before);
     });
 
-    it('RFC 9110 10.1.1: an owner who expects 100-continue is told to go on', async () => {
+    it('RFC 9110 10.1.1: an owner who sends Expect: 100-continue receives 100', async () => {
       const iri = s.fresh();
       const answer = await upload(iri, [200, 'abc'], { 'Content-Length': '3', Expect: '100-continue' });
       expect([answer?.status, answer?.interim]).to.deep.equal([201, [100]]);
@@ -127,7 +127,7 @@ describeStorage(
       ['anonymous', 401],
       ['stranger', 404],
     ] as const)
-      it(`Rule 2.6: ${who} is refused before the body: ${status} without 100 Continue`, async () => {
+      it(`Rule 2.6: ${who} is rejected before the body: ${status} without 100 Continue`, async () => {
         const iri = s.fresh();
         const token = who === 'anonymous' ? '' : s.stranger.token;
         const answer = await upload(iri, [], { 'Content-Length': '1000000', Expect: '100-continue' }, token);
@@ -135,7 +135,7 @@ describeStorage(
         expect(answer!.interim).to.deep.equal([]);
       });
 
-    it('Rule 6.9: reserved, 428, 412 and an absent parent are refused without 100 Continue', async () => {
+    it('Rule 6.9: reserved names, 428, 412 and a missing parent are rejected without 100 Continue', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const cases: readonly (readonly [number, string, Record<string, string>])[] = [
         [409, s.fresh('.acl'), {}],
@@ -150,14 +150,14 @@ describeStorage(
       }
     });
 
-    it('Rule 2.6: one who sends megabytes without a credential reads the refusal all the same', async () => {
+    it('Rule 2.6: a client that sends megabytes without a credential still receives the error', async () => {
       const body = Buffer.alloc(3 << 20, 'x');
       const answers: Answer[] = [];
       for (let i = 0; i < 3; i++) answers.push(await request(s.fresh(), { method: 'PUT', body }));
       for (const answer of answers) expectChallenge(answer, s);
     });
 
-    it('RFC 9112 9.3: after a refused body the connection is in order, or closed', async () => {
+    it('RFC 9112 9.3: after a rejected body the connection is usable or closed', async () => {
       const iri = s.fresh();
       const body = `GET ${new URL(s.root).pathname} HTTP/1.1\r\nHost: x\r\n\r\n`;
       const first = head(iri, 'PUT', { 'Content-Length': String(body.length) }) + body;

@@ -1,4 +1,4 @@
-/** Rules 4.3, 10.1, 15.1, 15.4; RFC 6750 3, RFC 9449 7.1: what a 401 says, and what the log does. */
+/** Rules 4.3, 10.1, 15.1, 15.4, RFC 6750 3, RFC 9449 7.1: challenges of 401 responses, and log entries. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
@@ -13,7 +13,7 @@ const key = signingKey('ES256');
 const algs = 'ES256 ES384 ES512 EdDSA RS256 RS384 RS512 PS256 PS384 PS512';
 type Challenges = Record<string, Record<string, string>>;
 
-/** The challenges of an answer by scheme. @throws Error for a field that is not well-formed */
+/** Returns the challenges of a response by scheme. @throws Error if the field is malformed */
 function challengesOf({ headers }: Answer): Challenges {
   const challenges: Challenges = {};
   let rest = headers['www-authenticate'] ?? '';
@@ -40,7 +40,7 @@ const plain = (s: StorageUnderTest): Challenges => ({
 });
 const expired = (s: StorageUnderTest): string =>
   credential(owner, { aud: baseOf(s), claims: { iat: nowSeconds() - 600, exp: nowSeconds() - 120 } });
-/** What differs between any two refusals. */
+/** Volatile parts of an error response. */
 const withoutInstance = ({ status, headers, text }: Answer): unknown => [
   status,
   headers['www-authenticate'],
@@ -50,7 +50,7 @@ const withoutInstance = ({ status, headers, text }: Answer): unknown => [
 describeStorage(
   'Challenges',
   (s) => {
-    it('Challenge: a request without a credential gets both, and no error', async () => {
+    it('Challenge: a request without a credential gets both schemes and no error', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE'])
         for (const target of [iri, `${iri}.meta`, s.fresh(), s.scratch]) {
@@ -61,7 +61,7 @@ describeStorage(
         }
     });
 
-    it('Challenge: the error is of the scheme that was used', async () => {
+    it('Challenge: the error refers to the scheme that was used', async () => {
       const { error: ofBearer, ...bearerRest } = challengesOf(await bearer(s.scratch, expired(s)))['Bearer']!;
       expect(ofBearer).to.equal('invalid_token');
       expect(bearerRest).to.include(plain(s)['Bearer']).and.have.property('error_description');
@@ -72,14 +72,14 @@ describeStorage(
       expect(challengesOf(answer)['DPoP']).to.include({ ...plain(s)['DPoP'], error: 'invalid_token' });
     });
 
-    it('Rule 4.6: a scheme that we do not know is invalid_request', async () => {
+    it('Rule 4.6: an unknown scheme is invalid_request', async () => {
       for (const Authorization of ['Basic YTpi', 'Negotiate YTpi', 'Bearer', 'x']) {
         const { Bearer } = challengesOf(await request(s.scratch, { headers: { Authorization } }));
         expect(Bearer).to.include({ error: 'invalid_request' });
       }
     });
 
-    it('RFC 6750 3: each check that fails is told apart by its description', async () => {
+    it('RFC 6750 3: each failed check has its own description', async () => {
       const tokens = [
         expired(s),
         credential(owner, { aud: 'https://elsewhere.example' }),
@@ -92,7 +92,7 @@ describeStorage(
       expect(new Set(said).size, JSON.stringify(said)).to.be.at.least(3);
     });
 
-    it('Challenge: what a token says does not get into the field unescaped', async () => {
+    it('Challenge: text from a token is escaped in the field', async () => {
       const evil = '", error="none"\r\nSet-Cookie: a=b\u2028é\\"';
       const tokens = [
         credential(owner, { aud: evil }),
@@ -112,7 +112,7 @@ describeStorage(
       expect(challengesOf(await request(s.scratch, { headers }))['DPoP']).to.include({ error: 'invalid_token' });
     });
 
-    it('Rule 4.6: a refused credential learns nothing about what is there', async () => {
+    it('Rule 4.6: an invalid credential does not reveal which resources exist', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const ask = (target: string): Promise<Answer> => s.send(method, target, {}, undefined, { token: expired(s) });
@@ -120,7 +120,7 @@ describeStorage(
       }
     });
 
-    it('Rule 4.3: who is nobody here gets a 404 without challenges', async () => {
+    it('Rule 4.3: a principal without access gets a 404 without challenges', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const token = await accessToken(s, ed25519Identity());
       const [hidden, absent] = [await bearer(iri, token), await bearer(s.fresh(), token)];
@@ -128,18 +128,18 @@ describeStorage(
       expect([hidden.status, hidden.headers['www-authenticate']]).to.deep.equal([404, undefined]);
     });
 
-    it('RFC 9110 11.6.1: a challenge is not for caches', async () => {
+    it('RFC 9110 11.6.1: a challenge is not cacheable', async () => {
       const answer = await request(s.scratch);
       expect(answer.headers['cache-control'] ?? '').to.match(/no-store|no-cache|private/);
     });
 
-    it('Credentials presented directly: a token in the query or in a form is none', async () => {
+    it('Credentials presented directly: tokens in the query or in a form are ignored', async () => {
       expect((await request(`${s.scratch}?access_token=${s.token}`)).status).to.equal(401);
       const options = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } };
       expect((await request(s.scratch, { ...options, body: `access_token=${s.token}` })).status).to.equal(401);
     });
 
-    it('Rule 15.4: two Authorization fields are refused', async () => {
+    it('Rule 15.4: two Authorization fields are rejected', async () => {
       const [one, two] = [`Bearer ${s.token}`, 'Bearer x'];
       for (const Authorization of [`${one}, ${two}`, `${two}, ${one}`, `${one},${one}`])
         expectProblem(await request(s.scratch, { headers: { Authorization } }), [400, 401]);
@@ -149,9 +149,9 @@ describeStorage(
 );
 
 describeStorage(
-  'What the log says of refused credentials',
+  'Log entries of rejected credentials',
   (s) => {
-    /** The new lines of the log while something is done. */
+    /** Returns the log lines written during an action. */
     const lines = async (act: () => Promise<Answer>): Promise<string[]> => {
       const { length } = s.server!.log;
       const answer = await act();
@@ -159,13 +159,13 @@ describeStorage(
       await new Promise((resolve) => setTimeout(resolve, 50));
       return s.server!.log.slice(length).map((line) => JSON.stringify(line));
     };
-    /** A long enough part of each part of a token: nobody writes that by accident. */
+    /** Part of each token section, long enough that a match is not a coincidence. */
     const expectSilence = (logged: string[], secret: string): void => {
       for (const part of secret.split('.').filter((each) => each.length >= 12))
         for (const line of logged) expect(line).not.to.include(part.slice(0, 40)).and.not.include(part.slice(-12));
     };
 
-    it('Rule 15.4: which check failed, with what was expected and found; and never the token', async () => {
+    it('Rule 15.4: logs the failed check with expected and actual value, never the token', async () => {
       const cases: readonly (readonly [string, RegExp])[] = [
         [expired(s), /exp/i],
         [credential(owner, { aud: 'https://elsewhere.example/x' }), /aud.*elsewhere\.example\/x/],
@@ -183,7 +183,7 @@ describeStorage(
       }
     });
 
-    it('Rule 15.14: the same for a proof', async () => {
+    it('Rule 15.14: logs the same for a proof', async () => {
       const token = await accessToken(s, owner, { DPoP: proof(key, `${s.root}.lws/token`, { method: 'POST' }) });
       const DPoP = proof(key, `${s.root}elsewhere`, { token });
       const logged = await lines(() => request(s.scratch, { headers: { Authorization: `DPoP ${token}`, DPoP } }));
@@ -192,7 +192,7 @@ describeStorage(
       expectSilence(logged, DPoP);
     });
 
-    it('Rule 15.6: the same at the token endpoint, where a grant is logged without its token as well', async () => {
+    it('Rule 15.6: logs the same at the token endpoint, and grants without their token', async () => {
       const bad = expired(s);
       const logged = await lines(() => requestToken(s, form(s, bad)));
       expect(logged.filter((line) => /exp/i.test(line))).not.to.deep.equal([]);
@@ -207,7 +207,7 @@ describeStorage(
       expectSilence(granted, token);
     });
 
-    it('Bad input: passwords, and tokens in the wrong place, are not logged', async () => {
+    it('Bad input: passwords and misplaced tokens are not logged', async () => {
       const password = base64url('user:a-long-password');
       for (const Authorization of [`Basic ${password}`, password, `Bearer ${password} x`, `Bearer x ${password}`])
         expectSilence(await lines(() => request(s.scratch, { headers: { Authorization } })), password);

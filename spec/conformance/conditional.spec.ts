@@ -13,7 +13,7 @@ const kinds = [
 const future = new Date(Date.now() + 3_600_000).toUTCString();
 const past = new Date(Date.now() - 3_600_000).toUTCString();
 
-/** Of concurrent writes under one tag exactly one may win. */
+/** Exactly one of several concurrent writes with the same ETag may succeed. */
 function expectOneWinner(answers: readonly Answer[], won: number): void {
   const statuses = answers.map(({ status }) => status).sort();
   expect(statuses).to.deep.equal([won, ...answers.slice(1).map(() => 412)]);
@@ -38,7 +38,7 @@ function notModified(s: StorageUnderTest): void {
       expect((await s.get(iri, { 'If-None-Match': '"other"' })).status).to.equal(200);
     });
 
-  it('Conditional requests rule 2: the answer 304 is of the present state, however often it was given', async () => {
+  it('Conditional requests rule 2: 304 reflects the current state, also when repeated', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const before = await s.tag(iri);
     const fields = { 'If-None-Match': before };
@@ -71,7 +71,7 @@ function notModified(s: StorageUnderTest): void {
     expect((await s.get(iri, { 'If-Modified-Since': past })).status).to.equal(200);
   });
 
-  it('Rule 8.3: If-Modified-Since is ignored beside If-None-Match', async () => {
+  it('Rule 8.3: If-Modified-Since is ignored if If-None-Match is present', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     const modified = (await s.get(iri)).headers['last-modified']!;
     const fields = { 'If-None-Match': '"other"', 'If-Modified-Since': modified };
@@ -89,14 +89,14 @@ function notModified(s: StorageUnderTest): void {
 }
 
 function validators(s: StorageUnderTest): void {
-  it('Rule 8.1: each RDF representation has a strong tag of its own', async () => {
+  it('Rule 8.1: each RDF representation has its own strong ETag', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const tags = await times(rdfTypes.length, (i) => s.tag(iri, { Accept: rdfTypes[i]! }));
     expect(new Set(tags).size).to.equal(rdfTypes.length);
     for (const tag of tags) expect(tag).to.match(/^"[\x21\x23-\x7e]+"$/);
   });
 
-  it('Rule 8.1: the tag of JSON and binary resources does not depend on Accept', async () => {
+  it('Rule 8.1: the ETag of JSON and binary resources does not depend on Accept', async () => {
     for (const [type, body] of kinds.slice(1)) {
       const { iri, etag } = await s.stored(type, body);
       expect(await s.tag(iri, { Accept: 'text/turtle' })).to.equal(etag);
@@ -104,7 +104,7 @@ function validators(s: StorageUnderTest): void {
   });
 
   for (const Accept of rdfTypes)
-    it(`Rule 8.1: If-Match accepts the tag of the ${Accept} representation`, async () => {
+    it(`Rule 8.1: If-Match accepts the ETag of the ${Accept} representation`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const tag = await s.tag(iri, { Accept });
       expect((await s.put(iri, 'text/turtle', '<> a <#D> .', { 'If-Match': `"x", ${tag}` })).status).to.equal(204);
@@ -130,7 +130,7 @@ function validators(s: StorageUnderTest): void {
     expect((await s.delete(iri, { 'If-Unmodified-Since': future })).status).to.equal(204);
   });
 
-  it('RFC 9110 13.1.4: a date of a state that began within the second of another one lets no update through', async () => {
+  it('RFC 9110 13.1.4: If-Unmodified-Since does not match if the state changed within the same second', async () => {
     for (let attempt = 0; ; attempt++) {
       const { iri, etag } = await s.stored('text/plain', 'first');
       const read = (await s.get(iri)).headers['last-modified']!;
@@ -144,7 +144,7 @@ function validators(s: StorageUnderTest): void {
     }
   });
 
-  it('Conditional requests rule 5: a container has another tag after a member came, and after it went', async () => {
+  it('Conditional requests rule 5: adding or removing a member changes the ETag of the container', async () => {
     const container = await s.container();
     const tags = [await s.tag(container)];
     const { iri } = await s.stored('text/plain', 'x', `${container}x`);
@@ -157,7 +157,7 @@ function validators(s: StorageUnderTest): void {
   });
 
   for (const Accept of ['application/lws+json', 'application/ld+json', 'application/json', ...rdfTypes])
-    it(`Rule 8.4: the tag of a container as ${Accept} satisfies If-Match`, async () => {
+    it(`Rule 8.4: the ETag of a container as ${Accept} satisfies If-Match`, async () => {
       const container = await s.container();
       const tag = await s.tag(container, { Accept });
       expect((await s.delete(container, { 'If-Match': tag })).status).to.equal(204);
@@ -166,12 +166,12 @@ function validators(s: StorageUnderTest): void {
 
 function races(s: StorageUnderTest): void {
   for (const [type, body] of kinds)
-    it(`Conditional requests rule 4: of replacements of ${type} under one tag exactly one succeeds`, async () => {
+    it(`Conditional requests rule 4: exactly one of the replacements of ${type} with one ETag succeeds`, async () => {
       const { iri, etag } = await s.stored(type, body);
       expectOneWinner(await times(8, () => s.put(iri, type, body, { 'If-Match': etag })), 204);
     });
 
-  it('Conditional requests rule 4: of patches under one tag exactly one succeeds', async () => {
+  it('Conditional requests rule 4: exactly one of the patches with one ETag succeeds', async () => {
     const { iri, etag } = await s.stored('text/turtle', '');
     const type = 'application/sparql-update';
     const patch = (i: number) => s.patch(iri, type, `INSERT DATA { <> <#n> ${i} }`, { 'If-Match': etag });
@@ -179,36 +179,36 @@ function races(s: StorageUnderTest): void {
     expect((await s.get(iri)).text.match(/#n/g)).to.have.length(1);
   });
 
-  it('Conditional requests rule 4: of JSON patches under one tag exactly one succeeds', async () => {
+  it('Conditional requests rule 4: exactly one of the JSON patches with one ETag succeeds', async () => {
     const { iri, etag } = await s.stored('application/json', '{}');
     const type = 'application/merge-patch+json';
     expectOneWinner(await times(8, (i) => s.patch(iri, type, `{"n${i}":1}`, { 'If-Match': etag })), 204);
     expect(Object.keys(JSON.parse((await s.get(iri)).text))).to.have.length(1);
   });
 
-  it('Conditional requests rule 4: a deletion and a replacement under one tag do not both succeed', async () => {
+  it('Conditional requests rule 4: a deletion and a replacement with one ETag do not both succeed', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     const fields = { 'If-Match': etag };
     const answers = await Promise.all([s.delete(iri, fields), s.put(iri, 'text/plain', 'y', fields)]);
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 204)).to.have.length(1);
-    // After the deletion it is an If-Match on a missing resource (rule 6.9); after the replacement a stale tag.
+    // After the deletion, If-Match on a nonexistent resource (rule 6.9). After the replacement, a stale ETag.
     expect(statuses).to.include(412);
     expect((await s.get(iri)).status).to.equal(statuses[0] === 204 ? 404 : 200);
   });
 
-  it('Conditional requests rule 4: of creations with If-None-Match: * exactly one succeeds', async () => {
+  it('Conditional requests rule 4: exactly one of the creations with If-None-Match: * succeeds', async () => {
     const iri = s.fresh();
     expectOneWinner(await times(8, (i) => s.put(iri, 'text/plain', `${i}`, { 'If-None-Match': '*' })), 201);
   });
 
-  it('rules 6.7, 6.9: of unconditional creations exactly one succeeds', async () => {
+  it('rules 6.7, 6.9: exactly one of the unconditional creations succeeds', async () => {
     const iri = s.fresh();
     const statuses = (await times(8, (i) => s.put(iri, 'text/plain', `${i}`))).map(({ status }) => status).sort();
     expect(statuses).to.deep.equal([201, 428, 428, 428, 428, 428, 428, 428]);
   });
 
-  it('Rule 6.22: a member created while its container is deleted is never left without one', async () => {
+  it('Rule 6.22: a member created during the deletion of its container is never orphaned', async () => {
     const container = await s.container();
     const [deletion] = await Promise.all([
       s.delete(container, { Depth: 'infinity' }),

@@ -1,4 +1,4 @@
-/** The endpoints that the console alone needs: explain and status, for controllers. */
+/** Endpoints for the console: explain and status, restricted to controllers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { grant, policy } from '../support/grants.js';
 import { alice, as, inWac } from '../support/wac.js';
 
 describeStorage(
-  'The endpoints of the console',
+  'Console endpoints',
   (s) => {
     const explain = (parameters: Readonly<Record<string, string>>) =>
       s.get(`${s.root}.lws/explain?${new URLSearchParams(parameters)}`);
@@ -20,7 +20,7 @@ describeStorage(
     };
 
     for (const path of ['explain?iri=x', 'status'])
-      it(`Rule 12.6: ${path} is for controllers alone, and a route that is read`, async () => {
+      it(`Rule 12.6: ${path} requires control and is read-only`, async () => {
         const at = `${s.root}.lws/${path}`;
         expectChallenge(await s.send('GET', at, {}, undefined, 'anonymous'), s);
         for (const who of [as(s, alice), s.stranger])
@@ -28,7 +28,7 @@ describeStorage(
         expectProblem(await s.send('POST', at, {}, 'x'), 405, s);
       });
 
-    it('explain: the decision, the rule that makes it, and what the request needs', async () => {
+    it('explain: returns the decision, the rule behind it, and the required modes', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const needs = { mode: 'read', iri };
       const refused = await explained({ as: alice.did, method: 'GET', iri });
@@ -48,13 +48,13 @@ describeStorage(
       expect(await explained({ iri })).to.deep.include({ exists: false });
     });
 
-    it('explain: 400 without an IRI, for a foreign one, and for a method that is none', async () => {
+    it('explain: 400 without an IRI, for a foreign one, and for an unknown method', async () => {
       expectProblem(await explain({}), 400, s);
       expectProblem(await explain({ iri: 'https://elsewhere.example/' }), 400, s);
       expectProblem(await explain({ iri: s.root, method: 'SING' }), 400, s);
     });
 
-    it('status: versions, bytes against the quota, and the settings with where they come from', async () => {
+    it('status: returns versions, bytes and quota, and the settings with their sources', async () => {
       const { status, text, headers } = await s.get(`${s.root}.lws/status`);
       expect(status, text).to.equal(200);
       expect(headers['cache-control']).to.include('no-store');

@@ -1,4 +1,4 @@
-/** Further owners: who may add them, what they may do, and that it ends (rules 2.7, 5.1). */
+/** Additional owners: creation, permissions and removal (rules 2.7, 5.1). */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -14,7 +14,7 @@ describeStorage(
     const add = (id: unknown, name: unknown = 'Somebody') =>
       s.send('POST', owners(), asJson, JSON.stringify({ id, name }));
 
-    it('may do everything until they are removed, over a restart as well', async () => {
+    it('have full access until they are removed, also across restarts', async () => {
       const somebody = ed25519Identity();
       const token = credential(somebody, { aud: s.root.slice(0, -1) });
       const { iri } = await s.stored('text/plain', 'x');
@@ -36,7 +36,7 @@ describeStorage(
       expectProblem(await s.send('DELETE', `${owners()}?id=${encodeURIComponent(somebody.did)}`), 404, s);
     });
 
-    it('are seen and added by owners alone', async () => {
+    it('are listed and added only by owners', async () => {
       for (const method of ['GET', 'POST', 'DELETE'] as const) {
         const body = method === 'POST' ? JSON.stringify({ id: ed25519Identity().did, name: 'x' }) : undefined;
         expect((await s.send(method, owners(), asJson, body, 'anonymous')).status).to.equal(401);
@@ -44,7 +44,7 @@ describeStorage(
       }
     });
 
-    it('cannot come back by a request that they began before they were removed (rule 2.1)', async () => {
+    it('cannot re-add themselves with a request that started before their removal (rule 2.1)', async () => {
       const somebody = ed25519Identity();
       const token = credential(somebody, { aud: s.root.slice(0, -1) });
       expect((await add(somebody.did)).status).to.equal(201);
@@ -66,7 +66,7 @@ describeStorage(
       expect((await s.send('GET', owners(), {}, undefined, { token })).status).to.be.oneOf([403, 404]);
     });
 
-    it('hear of nothing more when they are removed, in a stream of events that they had open', async () => {
+    it('receive no more events on an open stream after their removal', async () => {
       const somebody = ed25519Identity();
       const token = credential(somebody, { aud: s.root.slice(0, -1) });
       expect((await add(somebody.did)).status).to.equal(201);
@@ -93,12 +93,12 @@ describeStorage(
       expect(heard.join('')).not.to.contain(`${s.scratch}after`);
     });
 
-    it('are URIs with names', async () => {
+    it('have a URI and a name', async () => {
       for (const id of ['', 'somebody', 5, null, `did:key:${'z'.repeat(3000)}`]) expectProblem(await add(id), 400, s);
       for (const name of ['', ' ', 5, 'x'.repeat(201)]) expectProblem(await add('did:key:z6Mk', name), 400, s);
     });
 
-    it('are at most a hundred', async () => {
+    it('are limited to 100', async () => {
       for (let i = 0; i < 100; i++) expect((await add(`https://people.example/${i}`)).status).to.equal(201);
       expectProblem(await add('https://people.example/more'), 409, s);
       expect((await add('https://people.example/7', 'Renamed')).status).to.equal(201);
@@ -108,9 +108,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Further owners with Web Access Control',
+  'Additional owners with Web Access Control',
   (s) => {
-    it('are given in access control lists', async () => {
+    it('are listed in access control lists', async () => {
       expectProblem(await s.get(`${s.root}.lws/owners`), 404, s);
     });
   },

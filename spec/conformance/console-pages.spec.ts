@@ -1,4 +1,4 @@
-/** Rules 1.3, 10.9: the console at /app, its files, and its being switched off. */
+/** Rules 1.3, 10.9: the console at /app, its files, and the setting that disables it. */
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -6,7 +6,7 @@ import { request } from '../support/http.js';
 
 describeStorage('The pages of the console', (s) => {
   for (const page of ['app', 'callback'])
-    it(`/${page} is a page that runs nothing but its own files, and not what lies beside them (rule 10.9)`, async () => {
+    it(`/${page} runs only its own scripts and serves no files outside its directory (rule 10.9)`, async () => {
       const answer = await s.send(
         'GET',
         s.root + page,
@@ -37,7 +37,7 @@ describeStorage('The pages of the console', (s) => {
       expect(answer.text).not.to.match(/<script(?![^>]*\ssrc=)|\sstyle=|\son\w+=|https?:\/\//);
     });
 
-  it('what the page loads is there for everybody, and for ever', async () => {
+  it('page assets are public and immutable', async () => {
     const page = await request(`${s.root}app`);
     const files = [...page.text.matchAll(/(?:src|href)="(app\/[^"]+)"/g)].map(([, file]) => file!);
     expect(files.length).to.equal(3);
@@ -48,7 +48,7 @@ describeStorage('The pages of the console', (s) => {
     }
   });
 
-  it('/app/rights tells what a caller may do with what it may read, and nobody what is there (rule 4.3)', async () => {
+  it('/app/rights returns the modes on readable resources and does not reveal others (rule 4.3)', async () => {
     const iri = s.fresh();
     await s.send('PUT', iri, { 'Content-Type': 'text/plain' }, 'x');
     const rights = (of: string, sender?: Sender) =>
@@ -63,7 +63,7 @@ describeStorage('The pages of the console', (s) => {
     for (const of of ['', 'https://elsewhere.example/']) expectProblem(await rights(of), 400, s);
   });
 
-  it('other paths below are nothing, and reserved', async () => {
+  it('other paths below it are 404 and reserved', async () => {
     expectProblem(await s.get(`${s.root}app/nothing.js`), 404, s);
     expectProblem(await s.get(`${s.root}app/..%2fapp.html`), 404, s);
     expectProblem(await s.send('PUT', `${s.root}app/mine`, { 'Content-Type': 'text/plain' }, 'x'), 409, s);
@@ -77,9 +77,9 @@ for (const [settings, may] of [
   [{ 'access-control': 'wac' }, undefined],
 ] as const)
   describeStorage(
-    `What nobody may do, as the console is told, with ${Object.keys(settings)[0]}`,
+    `Disabled features reported to the console with ${Object.keys(settings)[0]}`,
     (s) => {
-      it('is what the storage allows', async () => {
+      it('match the permissions of the storage', async () => {
         const answer = await request(`${s.root}app/rights?${new URLSearchParams({ iri: s.scratch })}`);
         if (may) expect(JSON.parse(answer.text)).to.deep.equal(may);
         else expectProblem(answer, 401, s);
@@ -89,10 +89,10 @@ for (const [settings, may] of [
   );
 
 describeStorage(
-  'Without the console (lws.console.enabled)',
+  'Console disabled (lws.console.enabled)',
   (s) => {
     for (const path of ['app', 'callback', 'app/tickets', 'app/provider', 'app/rights'])
-      it(`/${path} is nothing, and reserved`, async () => {
+      it(`/${path} is 404 and reserved`, async () => {
         expectProblem(await s.get(s.root + path), 404, s);
         expectProblem(await s.send('PUT', s.root + path, { 'Content-Type': 'text/plain' }, 'x'), 409, s);
       });

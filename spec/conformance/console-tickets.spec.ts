@@ -1,4 +1,4 @@
-/** Downloads by a ticket: of one resource, for whoever asked for it, for a minute. */
+/** Download tickets: valid for one resource and one caller, for one minute. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -14,7 +14,7 @@ async function ticketOf(s: StorageUnderTest, iri: string): Promise<string> {
 }
 
 describeStorage('Tickets', (s) => {
-  it('give the resource without a credential, as a file, in parts as well', async () => {
+  it('return the resource without a credential, as an attachment, with ranges', async () => {
     const { iri } = await s.stored('text/plain', '0123456789', s.fresh('%20a.txt'));
     const url = await ticketOf(s, iri);
     const answer = await request(url);
@@ -27,7 +27,7 @@ describeStorage('Tickets', (s) => {
     expect((await request(url, { method: 'HEAD' })).headers['content-length']).to.equal('10');
   });
 
-  it('are not given for what may not be read, and do not tell what is there', async () => {
+  it('are refused for unreadable resources without revealing which exist', async () => {
     const { iri } = await s.stored('text/plain', 'secret');
     for (const sender of ['anonymous', s.stranger] as const) {
       const [hidden, absent] = [await ask(s, iri, sender), await ask(s, `${s.scratch}absent`, sender)];
@@ -36,7 +36,7 @@ describeStorage('Tickets', (s) => {
     }
   });
 
-  it('are of no use when they were changed, nor as a token', async () => {
+  it('are invalid if modified, and as a token', async () => {
     const { iri } = await s.stored('text/plain', 'secret');
     const url = await ticketOf(s, iri);
     const [head, payload, signature] = new URL(url).searchParams.get('ticket')!.split('.');
@@ -48,21 +48,21 @@ describeStorage('Tickets', (s) => {
     expect(used.status).to.equal(401);
   });
 
-  it('end with the right to read', async () => {
+  it('expire when read access is revoked', async () => {
     const { iri } = await s.stored('text/plain', 'secret');
     const url = await ticketOf(s, iri);
     expect((await s.delete(iri)).status).to.equal(204);
     expectProblem(await request(url), [404, 403], s);
   });
 
-  it('are for resources of this storage alone', async () => {
+  it('are limited to resources of this storage', async () => {
     for (const iri of ['https://elsewhere.example/x', s.scratch, 5, undefined])
       expectProblem(await ask(s, iri), 400, s);
     expectProblem(await s.send('POST', `${s.root}app/tickets`, { 'Content-Type': 'text/plain' }, '{}'), 415, s);
     expectProblem(await s.send('POST', `${s.root}app/tickets`, asJson, '[]'), 400, s);
   });
 
-  it('are not in the log', async () => {
+  it('are not logged', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const url = await ticketOf(s, iri);
     await request(url);

@@ -24,7 +24,7 @@ const corsNames = (headers: Readonly<Record<string, unknown>>): string[] =>
 describeStorage(
   'CORS by default',
   (s) => {
-    it('CORS: without allowed origins no answer has CORS fields', async () => {
+    it('CORS: without allowed origins no response has CORS fields', async () => {
       expect(corsNames((await s.get(s.scratch, { Origin: app })).headers)).to.deep.equal([]);
       expect(corsNames((await request(s.scratch, { method: 'OPTIONS', headers: asked })).headers)).to.deep.equal([]);
     });
@@ -35,7 +35,7 @@ describeStorage(
 describeStorage(
   'CORS with origins',
   (s) => {
-    it('CORS, rule 10.8: a listed origin is echoed, with Vary: Origin and what is exposed', async () => {
+    it('CORS, rule 10.8: a listed origin is echoed, with Vary: Origin and exposed headers', async () => {
       const answer = await s.get(s.scratch, { Origin: app });
       expect(answer.status).to.equal(200);
       expect(answer.headers['access-control-allow-origin']).to.equal(app);
@@ -44,7 +44,7 @@ describeStorage(
       expect(listOf(answer, 'access-control-expose-headers')).to.include.members(words(exposed));
     });
 
-    it('CORS: each listed origin is allowed, another is not', async () => {
+    it('CORS: each listed origin is allowed; others are not', async () => {
       const of = async (Origin: string) => (await s.get(s.scratch, { Origin })).headers['access-control-allow-origin'];
       expect(await of('http://localhost:3000')).to.equal('http://localhost:3000');
       for (const origin of [
@@ -58,11 +58,11 @@ describeStorage(
         expect(await of(origin), origin).to.equal(undefined);
     });
 
-    it('CORS: an answer to a request without Origin varies by Origin too', async () => {
+    it('CORS: a response to a request without Origin has Vary: Origin too', async () => {
       expect(listOf(await s.get(s.scratch), 'vary')).to.include('origin');
     });
 
-    it('CORS: refusals, 304 and answers to writes have the fields as well', async () => {
+    it('CORS: errors, 304 and responses to writes have the fields too', async () => {
       const { iri, etag } = await s.stored('text/plain', 'x');
       for (const answer of [
         await s.get(s.fresh(), { Origin: app }),
@@ -74,7 +74,7 @@ describeStorage(
         expect(answer.headers['access-control-allow-origin'], String(answer.status)).to.equal(app);
     });
 
-    it('CORS: what is kept of a 304 is not of one origin', async () => {
+    it('CORS: a cached 304 is not bound to one origin', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const fields = { 'If-None-Match': (await s.get(iri)).headers['etag']! };
       for (const Origin of [undefined, app, 'https://other.example', undefined, app]) {
@@ -100,12 +100,12 @@ describeStorage(
         expect(answer.headers['access-control-max-age']).to.equal('600');
       });
 
-    it('CORS, rule 10.5: a preflight looks at no credential', async () => {
+    it('CORS, rule 10.5: a preflight ignores credentials', async () => {
       const headers = { ...asked, Authorization: 'Bearer nonsense' };
       expect((await request(s.scratch, { method: 'OPTIONS', headers })).status).to.equal(204);
     });
 
-    it('CORS, rule 10.5: a preflight of another origin is not allowed', async () => {
+    it('CORS, rule 10.5: a preflight of another origin is rejected', async () => {
       const answer = await request(s.scratch, { method: 'OPTIONS', headers: { ...asked, Origin: other } });
       expect(answer.headers['access-control-allow-origin']).to.equal(undefined);
     });

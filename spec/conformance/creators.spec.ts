@@ -7,7 +7,7 @@ import { credential, ed25519Identity, p256Identity } from '../support/identity.j
 const alice = ed25519Identity();
 const bob = p256Identity();
 
-/** Alice and Bob own the storage and create; then Alice is no owner any more. */
+/** Alice and Bob own the storage and create resources. Then Alice is removed as an owner. */
 async function build(s: StorageUnderTest, as: (name: 'alice' | 'bob') => Sender): Promise<void> {
   const put = async (who: 'alice' | 'bob', path: string): Promise<void> => {
     const body = path.endsWith('/') ? undefined : '<> a <#C> .';
@@ -34,7 +34,7 @@ describeStorage(
       await s.restart({ settings: { owners: bob.did }, owner: bob });
     });
 
-    it('Owner mode: the principal that created a resource may read, replace, patch and delete it', async () => {
+    it('Owner mode: the creator of a resource may read, replace, patch and delete it', async () => {
       expect((await byAlice('GET', 'hers')).status).to.equal(200);
       expect((await byAlice('GET', 'hers.meta')).status).to.equal(200);
       const turtle = { 'Content-Type': 'text/turtle', 'If-Match': '*' };
@@ -44,13 +44,13 @@ describeStorage(
       expect((await byAlice('DELETE', 'hers')).status).to.equal(204);
     });
 
-    it('Owner mode: she may append to the container that she created', async () => {
+    it('Owner mode: the creator of a container may append to it', async () => {
       expect((await byAlice('POST', 'alices/', { Slug: 'posted' }, 'x')).status).to.equal(201);
       expect((await byAlice('PUT', 'alices/put', {}, 'x')).status).to.equal(201);
       expect((await byAlice('GET', 'alices/put')).status).to.equal(200);
     });
 
-    it('Owner mode: she may do nothing with what others created', async () => {
+    it('Owner mode: a creator has no access to resources of other creators', async () => {
       expectProblem(await byAlice('GET', 'his'), 404, s);
       expectProblem(await byAlice('DELETE', 'his'), 404, s);
       expectProblem(await byAlice('PUT', 'his', { 'If-Match': '*' }, 'x'), 404, s);
@@ -58,17 +58,17 @@ describeStorage(
       expectProblem(await byAlice('GET', ''), 404, s);
     });
 
-    it('Owner mode, rule 2.8: an anonymous creation belongs to whom its parent belongs to', async () => {
+    it('Owner mode, rule 2.8: an anonymous creation belongs to the owner of its parent', async () => {
       expect((await byAlice('GET', 'mixed/anybodys')).status).to.equal(200);
       expectProblem(await byAlice('GET', 'bobs/anybodys'), 404, s);
     });
 
-    it('Owner mode: an owner may do everything with what she created', async () => {
+    it('Owner mode: owners have full access to the resources of a creator', async () => {
       const { status } = await s.get(`${s.scratch}alices/hers`);
       expect(status).to.equal(200);
     });
 
-    it('Container listing: it is filtered, and totalItems counts what the client may read', async () => {
+    it('Container listing: it is filtered, and totalItems counts readable members', async () => {
       const answer = await byAlice('GET', 'mixed/', { Accept: 'application/lws+json' });
       const { items, totalItems } = JSON.parse(answer.text) as { items: { id: string }[]; totalItems: number };
       expect(items.map(({ id }) => id)).to.deep.equal([`${s.scratch}mixed/anybodys`, `${s.scratch}mixed/hers`]);
@@ -85,7 +85,7 @@ describeStorage(
           .and.not.to.match(/\bhis\b/);
       });
 
-    it('Container listing: a hidden member does not show in the tag of the filtered view', async () => {
+    it('Container listing: an unreadable member does not change the ETag of the filtered view', async () => {
       const tag = async () => (await byAlice('GET', 'mixed/', { Accept: 'text/turtle' })).headers['etag'];
       const before = await tag();
       await s.stored('text/plain', 'x', `${s.scratch}mixed/secret`);
@@ -93,7 +93,7 @@ describeStorage(
       await s.delete(`${s.scratch}mixed/secret`);
     });
 
-    it('Rules 2.3, 4.5: a recursive deletion that a hidden descendant forbids is 403 that names nothing', async () => {
+    it('Rules 2.3, 4.5: a recursive deletion that an unreadable descendant forbids is 403 without names', async () => {
       const answer = await byAlice('DELETE', 'mixed/', { Depth: 'infinity' });
       expectProblem(answer, 403, s);
       expect(answer.text).not.to.match(/\bhis\b/);
@@ -101,11 +101,11 @@ describeStorage(
         expect((await s.get(s.scratch + path)).status).to.equal(200);
     });
 
-    it('Rule 2.3: a recursive deletion of what she created alone succeeds', async () => {
+    it('Rule 2.3: a recursive deletion of resources of one creator succeeds', async () => {
       expect((await byAlice('DELETE', 'alices/', { Depth: 'infinity' })).status).to.equal(204);
     });
 
-    it('Rule 4.3: a taken name that she may not see is not told from a free one', async () => {
+    it('Rule 4.3: an unreadable existing name cannot be distinguished from a free one', async () => {
       const [taken, free] = [await byAlice('PUT', 'bobs/his', {}, 'x'), await byAlice('PUT', 'bobs/not', {}, 'x')];
       expectProblem(taken, 404, s);
       expect(free.status).to.equal(taken.status);

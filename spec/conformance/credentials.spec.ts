@@ -69,7 +69,7 @@ const refused: Readonly<Record<string, Variation>> = {
   'has another client': (s) => ({ aud: base(s), claims: { client_id: mallory.did } }),
   'has no client': (s) => ({ aud: base(s), claims: { client_id: undefined } }),
   'has no subject': (s) => ({ aud: base(s), claims: { sub: undefined } }),
-  'is about somebody else than its key': (s) => ({ aud: base(s), signer: mallory, header: { kid: mallory.kid } }),
+  'has another subject than its key': (s) => ({ aud: base(s), signer: mallory, header: { kid: mallory.kid } }),
   'needs an extension that we do not know': (s) => ({ aud: base(s), header: { crit: ['x'], x: 1 } }),
   'claims the algorithm of another kind of key': (s, id) => ({
     aud: base(s),
@@ -86,13 +86,13 @@ describeStorage(
       ['P-256', p256],
     ] as const) {
       for (const [what, options] of Object.entries(accepted))
-        it(`Credentials, did:key ${kind}: one that ${what} is accepted`, async () => {
+        it(`Credentials, did:key ${kind}: accepts one that ${what}`, async () => {
           const answer = await bearer(s, credential(id, options(s, id)));
           expect(answer.status, answer.text).to.equal(200);
         });
 
       for (const [what, options] of Object.entries(refused))
-        it(`Credentials, did:key ${kind}: one that ${what} is refused: 401 invalid_token`, async () => {
+        it(`Credentials, did:key ${kind}: rejects one that ${what} with 401 invalid_token`, async () => {
           expectChallenge(await bearer(s, credential(id, options(s, id))), s, 'invalid_token');
         });
 
@@ -101,13 +101,13 @@ describeStorage(
         ['claims', 1],
         ['signature', 2],
       ] as const)
-        it(`Credentials, did:key ${kind}: one whose ${what} were tampered with is refused`, async () => {
+        it(`Credentials, did:key ${kind}: rejects one with tampered ${what}`, async () => {
           const token = credential(id, { aud: base(s) });
           expect((await bearer(s, token)).status).to.equal(200);
           expectChallenge(await bearer(s, flipped(token, part)), s, 'invalid_token');
         });
 
-      it(`Rule 15.18: another spelling of the same signature is refused (${kind})`, async () => {
+      it(`Rule 15.18: a non-canonical encoding of the signature is rejected (${kind})`, async () => {
         const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
         const token = credential(id, { aud: base(s) });
         const other = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1];
@@ -118,24 +118,24 @@ describeStorage(
         expect((await bearer(s, token)).status).to.equal(200);
       });
 
-      it(`Suites: alg none is refused (${kind})`, async () => {
+      it(`Suites: alg none is rejected (${kind})`, async () => {
         const token = unsignedCredential(id, base(s));
         expectChallenge(await bearer(s, token), s, 'invalid_token');
         expectChallenge(await bearer(s, `${token}AAAA`), s, 'invalid_token');
       });
 
-      it(`Suites, rule 15.9: HMAC with the public key as its secret is refused (${kind})`, async () => {
+      it(`Suites, rule 15.9: HMAC with the public key as its secret is rejected (${kind})`, async () => {
         expectChallenge(await bearer(s, hmacCredential(id, base(s))), s, 'invalid_token');
       });
 
-      it(`Credentials, did:key ${kind}: the claims of one with the signature of another are refused`, async () => {
+      it(`Credentials, did:key ${kind}: claims with the signature of another credential are rejected`, async () => {
         const [first, second] = [credential(id, { aud: base(s) }), credential(id, { aud: base(s) })];
         const mixed = [...first.split('.').slice(0, 2), second.split('.')[2]].join('.');
         expectChallenge(await bearer(s, mixed), s, 'invalid_token');
       });
     }
 
-    it('Credentials: one that is good does not make its subject an owner', async () => {
+    it('Credentials: a valid one does not make its subject an owner', async () => {
       expectProblem(await bearer(s, credential(mallory, { aud: base(s) })), 404, s);
     });
 
@@ -149,7 +149,7 @@ describeStorage(
       'W10.W10.W10',
       `${'A'.repeat(6000)}.B.C`,
     ])
-      it(`Credentials: a token like ${token.slice(0, 20)} (${token.length} characters) is refused`, async () => {
+      it(`Credentials: a token like ${token.slice(0, 20)} (${token.length} characters) is rejected`, async () => {
         expectChallenge(await bearer(s, token), s, 'invalid_token');
       });
 
@@ -170,12 +170,12 @@ describeStorage(
         expectChallenge(answer, s, 'invalid_request');
       });
 
-    it('RFC 9110 11.1: the scheme may be written in any case', async () => {
+    it('RFC 9110 11.1: the scheme is case-insensitive', async () => {
       const Authorization = `bEaReR ${s.token}`;
       expect((await request(s.scratch, { headers: { Authorization } })).status).to.equal(200);
     });
 
-    it('Rule 4.6: a refused credential is 401 even on the description, which is public', async () => {
+    it('Rule 4.6: an invalid credential is 401 also on the public description', async () => {
       const headers = { Authorization: 'Bearer x' };
       expectChallenge(await request(s.root, { headers }), s, 'invalid_token');
     });
@@ -185,14 +185,14 @@ describeStorage(
       for (let i = 0; i < 3; i++) expect((await bearer(s, token)).status).to.equal(200);
     });
 
-    it('Challenge: it says which check failed, and does not repeat the credential', async () => {
+    it('Challenge: names the failed check and does not repeat the credential', async () => {
       const token = credential(ed, { aud: base(s), claims: { iat: from(-600), exp: from(-120) } });
       const answer = await bearer(s, token);
       expect(answer.headers['www-authenticate']).to.match(/error_description="[^"]{5,}"/);
       expect(JSON.stringify(answer)).not.to.include(token.split('.')[2]);
     });
 
-    it('Credentials: one that was accepted is refused once it has expired', async () => {
+    it('Credentials: an accepted one is rejected after it expired', async () => {
       const token = credential(ed, { aud: base(s), claims: { iat: from(-100), exp: from(-58) } });
       expect((await bearer(s, token)).status).to.equal(200);
       await new Promise((resolve) => setTimeout(resolve, 2200));
@@ -203,7 +203,7 @@ describeStorage(
 );
 
 describeStorage(
-  'Credentials under other settings',
+  'Credentials with other settings',
   (s) => {
     it('Rule 15.8: a value of lws.audience is an audience', async () => {
       expect((await bearer(s, credential(ed, { aud: 'https://alias.example/' }))).status).to.equal(200);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 
-/** A container with a member and a container that has a member. */
+/** A container with one member, and a container with a nested one. */
 async function tree(s: StorageUnderTest): Promise<{ container: string; all: string[] }> {
   const container = await s.container();
   const inner = await s.container(`${container}inner/`);
@@ -28,7 +28,7 @@ describeStorage('DELETE', (s) => {
       expect(await s.members(s.scratch)).not.to.include(iri);
     });
 
-  it('Rule 10.2: a deleted resource is 404, never 410, and its name can be used again', async () => {
+  it('Rule 10.2: a deleted resource is 404, never 410, and its name can be reused', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#Old> .');
     await s.delete(iri);
     expectProblem(await s.delete(iri), 404, s);
@@ -38,14 +38,14 @@ describeStorage('DELETE', (s) => {
       .and.not.to.include('Old');
   });
 
-  it('DELETE rules: an empty container goes without Depth', async () => {
+  it('DELETE rules: an empty container is deleted without Depth', async () => {
     const container = await s.container();
     expect((await s.delete(container)).status).to.equal(204);
     await s.expectAbsent(container);
     expect(await s.members(s.scratch)).not.to.include(container);
   });
 
-  it('DELETE rules: a container that has become empty goes without Depth', async () => {
+  it('DELETE rules: a container that has become empty is deleted without Depth', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x', `${container}x`);
     await s.delete(iri);
@@ -53,20 +53,20 @@ describeStorage('DELETE', (s) => {
   });
 
   for (const headers of [{}, { Depth: '0' }, { Depth: '1' }, { Depth: 'infinity, infinity' }, { Depth: 'deep' }])
-    it(`DELETE rules: a non-empty container with ${JSON.stringify(headers)} is 409, and nothing goes`, async () => {
+    it(`DELETE rules: a non-empty container with ${JSON.stringify(headers)} is 409 and deletes nothing`, async () => {
       const { container, all } = await tree(s);
       expectProblem(await s.delete(container, headers), 409, s);
       for (const iri of all) expect((await s.get(iri)).status, iri).to.equal(200);
     });
 
-  it('DELETE rules: with Depth: infinity all of it goes', async () => {
+  it('DELETE rules: Depth: infinity deletes the whole tree', async () => {
     const { container, all } = await tree(s);
     expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(204);
     for (const iri of all) await s.expectAbsent(iri);
     expect(await s.members(s.scratch)).not.to.include(container);
   });
 
-  it('DELETE rules: a recursive deletion takes nothing beside the container', async () => {
+  it('DELETE rules: a recursive deletion deletes nothing outside of the container', async () => {
     const container = await s.container(s.fresh('x/'));
     const beside = await s.container(`${container.slice(0, -1)}y/`);
     const { iri } = await s.stored('text/plain', 'x', `${container.slice(0, -1)}-z`);
@@ -87,20 +87,20 @@ describeStorage('DELETE', (s) => {
     await s.expectAbsent(iri);
   });
 
-  it('Conditional requests rule 3: a stale If-Match is 412, and nothing goes', async () => {
+  it('Conditional requests rule 3: a stale If-Match is 412 and deletes nothing', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     await s.put(iri, 'text/plain', 'y', { 'If-Match': etag });
     expectProblem(await s.delete(iri, { 'If-Match': etag }), 412, s);
     expect((await s.get(iri)).text).to.equal('y');
   });
 
-  it('Conditional requests rule 3: nor does a recursive deletion under a stale tag', async () => {
+  it('Conditional requests rule 3: a recursive deletion with a stale ETag deletes nothing', async () => {
     const { container, all } = await tree(s);
     expectProblem(await s.delete(container, { Depth: 'infinity', 'If-Match': '"stale"' }), 412, s);
     for (const iri of all) expect((await s.get(iri)).status, iri).to.equal(200);
   });
 
-  it('Conditional requests rule 5: the tag of a container from before a new member is stale', async () => {
+  it('Conditional requests rule 5: the ETag of a container is stale after a member was added', async () => {
     const { container } = await tree(s);
     const tag = await s.tag(container);
     await s.stored('text/plain', 'late', `${container}late`);
@@ -108,7 +108,7 @@ describeStorage('DELETE', (s) => {
     expect((await s.get(`${container}late`)).text).to.equal('late');
   });
 
-  it('DELETE: an absent resource or container is 404', async () => {
+  it('DELETE: a nonexistent resource or container is 404', async () => {
     expectProblem(await s.delete(s.fresh()), 404, s);
     expectProblem(await s.delete(s.fresh('/'), { Depth: 'infinity' }), 404, s);
   });

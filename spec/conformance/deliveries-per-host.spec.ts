@@ -1,4 +1,4 @@
-/** Rule 16.8: how many deliveries are under way to one host. */
+/** Rule 16.8: limit of concurrent deliveries per host. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -15,7 +15,7 @@ const settings = { 'webhook.allowed-hosts': `${narrow.authority},${single.author
 describeStorage(
   'Deliveries to one host',
   (s) => {
-    it('Rule 16.8: lws.webhook.max-in-flight-per-host (4) holds', async () => {
+    it('Rule 16.8: respects lws.webhook.max-in-flight-per-host (4)', async () => {
       const several: Watched[] = [];
       for (let i = 0; i < 9; i++) several.push(await watchAt(narrow, s, later(30)));
       for (let round = 0; round < 3; round++) for (const { make } of several) await make();
@@ -27,9 +27,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Deliveries, one at once to a host',
+  'Deliveries, one at a time per host',
   (s) => {
-    it('Rule 16.8: lws.webhook.max-in-flight-per-host=1 holds, and nobody is forgotten', async () => {
+    it('Rule 16.8: respects lws.webhook.max-in-flight-per-host=1 and serves every inbox', async () => {
       single.maxOpen = 0;
       const several: Watched[] = [];
       for (let i = 0; i < 2; i++) several.push(await watchAt(single, s, later(20)));
@@ -38,7 +38,7 @@ describeStorage(
       expect(single.maxOpen).to.equal(1);
     });
 
-    it('Rule 16.8: one that is cancelled while it waits for its turn is not delivered', async () => {
+    it('Rule 16.8: does not deliver to a subscription that is cancelled while it is queued', async () => {
       const [slow, waiting] = [await watchAt(single, s, later(600)), await watchAt(single, s)];
       await slow.make();
       await single.received(slow.inbox);

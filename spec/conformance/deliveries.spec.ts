@@ -1,4 +1,4 @@
-/** Rule 16.8: how notifications are delivered. */
+/** Rule 16.8: delivery of notifications. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import {
@@ -44,7 +44,7 @@ const first = (list: readonly string[]): string[] => [...new Set(list)];
 describeStorage(
   'Deliveries',
   (s) => {
-    /** Makes something, and something later; @returns how often the first was tried, once the later one is there. */
+    /** Creates a resource and then another one. @returns the number of attempts for the first, once the second is delivered */
     async function attempts({ inbox, make }: Watched): Promise<number> {
       const [one] = await make();
       const [two] = await make();
@@ -53,7 +53,7 @@ describeStorage(
     }
 
     for (const status of [200, 201, 202, 204, 299])
-      it(`Rule 16.8: ${status} is enough`, async () => {
+      it(`Rule 16.8: ${status} is a success`, async () => {
         expect(await attempts(await watch(s, answering(status)))).to.equal(1);
       });
 
@@ -65,7 +65,7 @@ describeStorage(
       'a reset': dropping,
       'no HTTP': garbage,
     }))
-      it(`Rule 16.8: after ${what} it is tried again, with back-off, in order`, async () => {
+      it(`Rule 16.8: after ${what} it retries with backoff, in order`, async () => {
         const watched = await watch(s, failing(2, how));
         const [one, two] = await watched.make(2);
         await eventually(async () => toldAt(watched.inbox).includes(two!), 'both are told');
@@ -77,23 +77,23 @@ describeStorage(
         expect(new Set(ids.slice(0, 3)).size, 'ids of the attempts').to.equal(1);
       });
 
-    it('Rule 16.8: it is tried lws.webhook.max-attempts times, then given up', async () => {
+    it('Rule 16.8: it gives up after lws.webhook.max-attempts attempts', async () => {
       expect(await attempts(await watch(s, failing(3)))).to.equal(3);
     });
 
     for (const status of [400, 401, 403, 404, 408, 413, 422])
-      it(`Rule 16.8: ${status} fails at once`, async () => {
+      it(`Rule 16.8: ${status} fails immediately`, async () => {
         expect(await attempts(await watch(s, failing(1, answering(status))))).to.equal(1);
       });
 
     for (const status of [300, 301, 302, 303, 304, 307, 308])
-      it(`Rule 16.8: ${status} fails at once and is not followed`, async () => {
+      it(`Rule 16.8: ${status} fails immediately and is not followed`, async () => {
         const elsewhere = second.inbox();
         expect(await attempts(await watch(s, failing(1, answering(status, { Location: elsewhere }))))).to.equal(1);
         expect(second.at(elsewhere)).to.deep.equal([]);
       });
 
-    it('Rule 16.8: 410 deactivates: nothing more is delivered', async () => {
+    it('Rule 16.8: 410 deactivates the subscription', async () => {
       const { inbox, subscription, make } = await watch(s, answering(410));
       const [one] = await make();
       await eventually(async () => !(await readSubscription(s, subscription.id)).active, 'it is inactive');
@@ -103,7 +103,7 @@ describeStorage(
       expect(toldAt(inbox)).to.deep.equal([one]);
     });
 
-    it('Rule 16.8: lws.webhook.max-consecutive-failures deactivates, and a success in between starts anew', async () => {
+    it('Rule 16.8: lws.webhook.max-consecutive-failures deactivates; a success resets the count', async () => {
       const { inbox, subscription, make } = await watch(s, (res, before) =>
         answering(before === 2 ? 202 : 404)(res, before),
       );
@@ -112,7 +112,7 @@ describeStorage(
       expect(toldAt(inbox)).to.deep.equal(made.slice(0, 6));
     });
 
-    it('Rule 16.8: the owner is shown the last success and the last failure', async () => {
+    it('Rule 16.8: the owner sees the last success and the last failure', async () => {
       const { subscription, make } = await watch(s, (res, before) => answering(before === 0 ? 202 : 404)(res, before));
       const { id } = subscription;
       expect(subscription).to.not.have.any.keys('lastSuccess', 'lastFailure');
@@ -126,7 +126,7 @@ describeStorage(
       }
     });
 
-    it('issue 6: the last failure is shown while the next delivery is still under way', async () => {
+    it('Rule 16.8: the last failure is visible while the next delivery is in progress', async () => {
       const { subscription, make } = await watch(s, (res, before) =>
         [later(300), answering(404), later(4500)][before]?.(res, before),
       );
@@ -135,12 +135,12 @@ describeStorage(
       await eventually(shown, 'the failure is shown', 3500);
     });
 
-    it('Rule 16.8: a cancelled subscription gets nothing more, what was tried before included', async () => {
+    it('Rule 16.8: a cancelled subscription receives nothing more, pending retries included', async () => {
       const { inbox, subscription, make } = await watch(s, answering(503));
       await make(3);
       await host.received(inbox);
       await cancel(s, subscription.id);
-      // An attempt that is on its way arrives all the same.
+      // An attempt that is already in flight still arrives.
       await new Promise((resolve) => setTimeout(resolve, backoff));
       const had = host.at(inbox).length;
       await attempts(await watch(s));
@@ -148,7 +148,7 @@ describeStorage(
       expect(host.at(inbox).length).to.be.at.most(had);
     });
 
-    it('Rule 16.7: an inbox with a query, or of a host alone, has a signature that verifies', async () => {
+    it('Rule 16.7: the signature verifies for inboxes with a query and without a path', async () => {
       const watched = [await watch(s, answering(202), '?a=b%20c&d'), await watch(s, answering(202), '/%C3%A9//x;y')];
       const root = `${second.origin}/`;
       second.behave(root, answering(202));
@@ -162,7 +162,7 @@ describeStorage(
       await expectAllSigned(s, (await second.received(root)).slice(-1));
     });
 
-    it('Rule 16.8: an answer that is huge or never ends is a success, and is not read to its end', async () => {
+    it('Rule 16.8: a huge or endless response is a success and is not read to its end', async () => {
       let sent = 0;
       const endless: Behaviour = (res) => {
         const more = (): void => {
@@ -187,7 +187,7 @@ describeStorage(
       for (const each of made.slice(1)) expect(toldAt(inbox).filter((one) => one === each)).to.have.length(2);
     });
 
-    it('Rule 16.8: an inbox that does not answer delays neither another one nor a write', async () => {
+    it('Rule 16.8: an unresponsive inbox delays neither other inboxes nor writes', async () => {
       const [slow, quick] = [await watch(s, silent), await watch(s)];
       await slow.make(3);
       await host.received(slow.inbox);

@@ -1,4 +1,4 @@
-/** Rule 15.17: OAuth clients find everything from the storage's address, or from a challenge (RFC 8414, RFC 9728). */
+/** Rule 15.17: OAuth clients discover all endpoints from the storage's address or from a challenge (RFC 8414, RFC 9728). */
 import { expect } from 'chai';
 import * as oauth from 'oauth4webapi';
 import { describeStorage } from '../support/conformance.js';
@@ -6,7 +6,7 @@ import { describeStorage } from '../support/conformance.js';
 const insecure = { [oauth.allowInsecureRequests]: true } as const;
 
 describeStorage('Discovery by OAuth clients', (s) => {
-  it('Rule 15.17: a client that knows the storage alone finds its token endpoint', async () => {
+  it('Rule 15.17: a client that knows only the storage finds its token endpoint', async () => {
     const storage = new URL(s.root);
     const resource = await oauth.processResourceDiscoveryResponse(
       storage,
@@ -21,7 +21,7 @@ describeStorage('Discovery by OAuth clients', (s) => {
     expect(server.token_endpoint).to.equal(`${s.root}.lws/token`);
   });
 
-  it('Rule 15.17: so does one that was refused, by the challenge', async () => {
+  it('Rule 15.17: a rejected client finds it from the challenge', async () => {
     const { headers } = await s.send('GET', s.scratch, {}, undefined, 'anonymous');
     const url = /resource_metadata="([^"]+)"/.exec(String(headers['www-authenticate']))![1]!;
     const answer = await fetch(url);
@@ -29,7 +29,7 @@ describeStorage('Discovery by OAuth clients', (s) => {
     expect(await answer.json()).to.deep.include({ resource: s.root, authorization_servers: [s.root.slice(0, -1)] });
   });
 
-  it('Rule 15.17: both documents are below the storage too', async () => {
+  it('Rule 15.17: both documents are available below the storage too', async () => {
     for (const name of ['oauth-authorization-server', 'oauth-protected-resource', 'lws-configuration'])
       expect((await fetch(`${s.root}.well-known/${name}`)).status, name).to.equal(200);
   });
@@ -38,7 +38,7 @@ describeStorage('Discovery by OAuth clients', (s) => {
 describeStorage(
   'Discovery without an authorization server',
   (s) => {
-    it('Rule 15.17: promises none', async () => {
+    it('Rule 15.17: advertises none', async () => {
       const { headers } = await s.send('GET', s.scratch, {}, undefined, 'anonymous');
       expect(String(headers['www-authenticate'])).to.not.include('resource_metadata');
       for (const name of ['oauth-authorization-server', 'oauth-protected-resource'])

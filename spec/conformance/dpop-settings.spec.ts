@@ -1,4 +1,4 @@
-/** Rules 15.4, 15.14; RFC 9449 8 and 9: nonces, and servers that take nothing else. */
+/** Rules 15.4, 15.14, RFC 9449 8 and 9: nonces, and servers that require DPoP. */
 import { expect } from 'chai';
 import * as DPoP from 'dpop';
 import { type Answer, request } from '../support/http.js';
@@ -37,7 +37,7 @@ describe('DPoP with lws.dpop.require-nonce', () => {
   });
   after(() => s.stop());
 
-  it('RFC 9449 8: the token endpoint answers a proof without one with use_dpop_nonce and a DPoP-Nonce', async () => {
+  it('RFC 9449 8: the token endpoint rejects a proof without a nonce with use_dpop_nonce and a DPoP-Nonce', async () => {
     const pair = await DPoP.generateKeyPair('ES256');
     const ask = async (nonce?: string): Promise<Answer> =>
       requestToken(s, subject(), { DPoP: await DPoP.generateProof(pair, endpoint(), 'POST', nonce) });
@@ -48,7 +48,7 @@ describe('DPoP with lws.dpop.require-nonce', () => {
     expect(second.status, second.text).to.equal(200);
   });
 
-  it('Rule 15.15: a request without one is 401 use_dpop_nonce, and with the nonce of the answer 200', async () => {
+  it('Rule 15.15: a request without a nonce is 401 use_dpop_nonce, and with the returned nonce 200', async () => {
     const first = await present(token, proven(undefined));
     expect(first.status).to.equal(401);
     expect(challengeOf(first)).to.match(/DPoP .*error="use_dpop_nonce"/);
@@ -56,15 +56,15 @@ describe('DPoP with lws.dpop.require-nonce', () => {
     const nonce = first.headers['dpop-nonce'];
     expect(nonce).to.match(/^[\x21\x23-\x5b\x5d-\x7e]+$/);
     expect((await present(token, proven(nonce))).status).to.equal(200);
-    // A nonce is no one-time password: several proofs may carry it.
+    // A nonce is not a one-time password: several proofs may carry it.
     expect((await present(token, proven(nonce))).status).to.equal(200);
   });
 
-  it('Rule 15.15: a nonce of the token endpoint is good at the storage', async () => {
+  it('Rule 15.15: a nonce of the token endpoint is valid at the storage', async () => {
     expect((await present(token, proven(await nonceAtEndpoint()))).status).to.equal(200);
   });
 
-  it('DPoP: nonces of others are refused with a new one', async () => {
+  it('DPoP: foreign nonces are rejected with a new one', async () => {
     const own = await nonceAtEndpoint();
     const another = await startSpecServer({ settings: { owners: owner.did, 'dpop.require-nonce': 'true' } });
     const answer = await requestToken(another, form(another, credential(owner, { aud: baseOf(another) })), {
@@ -84,7 +84,7 @@ describe('DPoP with lws.dpop.require-nonce', () => {
     expect((await present(token, proven(refused.headers['dpop-nonce']))).status).to.equal(200);
   });
 
-  it('DPoP: with a nonce, the other rules hold as before', async () => {
+  it('DPoP: with a nonce, all other rules apply', async () => {
     const nonce = await nonceAtEndpoint();
     const other = signingKey('ES256');
     const foreign = proof(other, s.root, { token, claims: { nonce } });
@@ -108,11 +108,11 @@ describe('DPoP with lws.dpop.require', () => {
   });
   after(() => s.stop());
 
-  it('Rule 15.15: the token endpoint asks for a proof', async () => {
+  it('Rule 15.15: the token endpoint requires a proof', async () => {
     expectOauthError(await requestToken(s, subject()), 'invalid_dpop_proof');
   });
 
-  it('DPoP: Bearer is refused altogether, for credentials and for bound tokens', async () => {
+  it('DPoP: Bearer is rejected for credentials and for bound tokens', async () => {
     const token = await accessToken(s, owner, { DPoP: proof(key, endpoint(), { method: 'POST' }) });
     for (const each of [token, credential(owner, { aud: baseOf(s) }), 'x']) {
       const answer = await bearer(resource(), each);
@@ -123,7 +123,7 @@ describe('DPoP with lws.dpop.require', () => {
     expect((await present(token, proof(key, s.root, { token }))).status).to.equal(200);
   });
 
-  it('Rule 15.1: then the challenge does not offer Bearer', async () => {
+  it('Rule 15.1: the challenge does not offer Bearer', async () => {
     for (const answer of [await request(resource()), await bearer(resource(), 'x')])
       expect(challengeOf(answer))
         .to.match(/^DPoP as_uri=/)
@@ -137,10 +137,10 @@ describe('DPoP with lws.dpop.jti-cache-size', () => {
   });
   after(() => s.stop());
 
-  it('DPoP: the cache is bounded, and refuses with 503 what it could not remember', async () => {
+  it('DPoP: the cache is bounded; a proof that does not fit is rejected with 503', async () => {
     const token = await accessToken(s, owner, { DPoP: proof(key, endpoint(), { method: 'POST' }) });
     const proofs = Array.from({ length: 4 }, () => proof(key, s.root, { token }));
-    // The token endpoint used the first place.
+    // The token endpoint used the first slot.
     const statuses: number[] = [];
     for (const each of [...proofs, ...proofs]) statuses.push((await present(token, each)).status);
     expect(statuses).to.deep.equal([200, 200, 503, 503, 401, 401, 503, 503]);

@@ -17,7 +17,7 @@ const mallory = signingKey('ES256');
 const rsa = signingKey('RS256');
 
 const endpoint = (s: Storage): string => `${s.root}.lws/token`;
-/** A token bound to a key. */
+/** Token bound to a key. */
 const boundToken = (s: Storage, to = key): Promise<string> =>
   accessToken(s, owner, { DPoP: proof(to, endpoint(s), { method: 'POST' }) });
 
@@ -92,7 +92,7 @@ const accepted: Readonly<Record<string, Violation>> = {
 describeStorage(
   'DPoP',
   (s) => {
-    it('Rule 15.5: a request with a proof gets a token that is bound to its key', async () => {
+    it('Rule 15.5: a request with a proof gets a token bound to its key', async () => {
       const pair = await DPoP.generateKeyPair('ES256');
       const [subject, proven] = [
         credential(owner, { aud: baseOf(s) }),
@@ -139,7 +139,7 @@ describeStorage(
         expectOauthError(await requestToken(s, form(s, subject), { DPoP: bad }), 'invalid_dpop_proof');
       });
 
-    it('Rule 15.14: HMAC under the public key, no signature, and what is no JWT', async () => {
+    it('Rule 15.14: rejects HMAC with the public key, unsigned proofs and malformed JWTs', async () => {
       const token = await boundToken(s);
       const claims = { jti: randomUUID(), htm: 'GET', htu: s.scratch, iat: nowSeconds(), ath: hashOf(token) };
       const header = { typ: 'dpop+jwt', jwk: key.jwk };
@@ -148,7 +148,7 @@ describeStorage(
       for (const each of bad) expectChallenge(await present(s.scratch, token, each), s, 'invalid_token');
     });
 
-    it('Rule 15.14: keys whose members are nonsense', async () => {
+    it('Rule 15.14: rejects keys with invalid members', async () => {
       for (const signer of [key, rsa, signingKey('EdDSA')])
         for (const member of ['kty', 'crv', 'x', 'y', 'n', 'e'].filter((name) => name in signer.jwk))
           for (const value of [null, 5, '', 'A', [], {}]) {
@@ -158,14 +158,14 @@ describeStorage(
           }
     });
 
-    it('RFC 9449 4.3: there is exactly one proof', async () => {
+    it('RFC 9449 4.3: requires exactly one proof', async () => {
       const token = await boundToken(s);
       const make = (): string => proof(key, s.scratch, { token });
       for (const proofs of [undefined, [make(), make()], `${make()}, ${make()}`, [make(), 'x']])
         expectChallenge(await present(s.scratch, token, proofs), s, 'invalid_token');
     });
 
-    it('Rule 15.14: the key of the proof is the one of the token', async () => {
+    it('Rule 15.14: requires the key of the token', async () => {
       const token = await boundToken(s);
       expectChallenge(await present(s.scratch, token, proof(mallory, s.scratch, { token })), s, 'invalid_token');
       const same = { ...rsa, alg: 'PS256' };
@@ -173,7 +173,7 @@ describeStorage(
       expect((await present(s.scratch, bound, proof(same, s.scratch, { token: bound }))).status).to.equal(200);
     });
 
-    it('DPoP: a bound token as Bearer is refused, with a proof too', async () => {
+    it('DPoP: a bound token as Bearer is rejected, also with a proof', async () => {
       const token = await boundToken(s);
       const DPoP = proof(key, s.scratch, { token });
       expectChallenge(await bearer(s.scratch, token), s, 'invalid_token');
@@ -182,14 +182,14 @@ describeStorage(
       expectChallenge(await bearer(s.scratch, token), s, 'invalid_token');
     });
 
-    it('Rule 15.14: a token that is bound to nothing, and a credential, are refused as DPoP', async () => {
+    it('Rule 15.14: unbound tokens and credentials are rejected as DPoP', async () => {
       for (const token of [await accessToken(s, owner), s.token!]) {
         expect((await bearer(s.scratch, token)).status).to.equal(200);
         expectChallenge(await present(s.scratch, token, proof(key, s.scratch, { token })), s, 'invalid_token');
       }
     });
 
-    it('Rule 15.14: a proof is good once, also for another method and of many at a time', async () => {
+    it('Rule 15.14: a proof is valid once, across methods and concurrent requests', async () => {
       const token = await boundToken(s);
       const once = proof(key, s.scratch, { token });
       expect((await present(s.scratch, token, once)).status).to.equal(200);
@@ -202,7 +202,7 @@ describeStorage(
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
     });
 
-    it('DPoP: the jti is used up only when the token was good and matched', async () => {
+    it('DPoP: the jti is consumed only if the token is valid and matches', async () => {
       const token = await boundToken(s);
       const claims = { jti: randomUUID() };
       const bad = `${token.slice(0, -8)}AAAAAAAA`;
@@ -215,7 +215,7 @@ describeStorage(
       expect((await present(s.scratch, token, proof(key, s.scratch, { token, claims }))).status).to.equal(401);
     });
 
-    it('DPoP: at the token endpoint a proof is used up by a grant alone', async () => {
+    it('DPoP: the token endpoint consumes a proof only when it grants', async () => {
       const subject = (options = {}): string => credential(owner, { aud: baseOf(s), ...options });
       const DPoP = proof(key, endpoint(s), { method: 'POST' });
       const expired = { claims: { iat: nowSeconds() - 600, exp: nowSeconds() - 300 } };
@@ -224,13 +224,13 @@ describeStorage(
       expectOauthError(await requestToken(s, form(s, subject()), { DPoP }), 'invalid_dpop_proof');
     });
 
-    it('Rule 4.6: a bad proof is refused on what is public, too', async () => {
+    it('Rule 4.6: an invalid proof is rejected on public resources too', async () => {
       const token = await boundToken(s);
       expectChallenge(await present(s.root, token, proof(key, s.scratch, { token })), s, 'invalid_token');
       expect((await present(s.root, token, proof(key, s.root, { token }))).status).to.equal(200);
     });
 
-    it('DPoP: a write that is refused for its proof changes nothing', async () => {
+    it('DPoP: a write with a rejected proof changes nothing', async () => {
       const [token, iri] = [await boundToken(s), s.fresh()];
       const headers = {
         Authorization: `DPoP ${token}`,

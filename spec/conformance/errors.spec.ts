@@ -23,12 +23,12 @@ describeStorage('Errors', (s) => {
     for (const [status, answer] of refusals) expectProblem(await answer, status, s);
   });
 
-  it('Rule 10.1: the instance is that of the request: two requests have two', async () => {
+  it('Rule 10.1: each request has its own instance', async () => {
     const instances = await Promise.all([1, 2].map(async () => JSON.parse((await s.get(s.fresh())).text).instance));
     expect(instances[0]).not.to.equal(instances[1]);
   });
 
-  it('Rule 10.1: the instance is in the log, and no credential is', async function () {
+  it('Rule 10.1: the log contains the instance and no credential', async function () {
     if (!s.server) return this.skip();
     const { instance } = JSON.parse((await s.get(s.fresh())).text) as { instance: string };
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -37,7 +37,7 @@ describeStorage('Errors', (s) => {
     expect(lines.filter((line) => line.includes(s.token!.split('.')[2]!))).to.have.length(0);
   });
 
-  it('Rule 10.1: the type of a problem is stable, and differs between kinds of refusals', async () => {
+  it('Rule 10.1: the problem type is stable and specific to the error', async () => {
     const typeOf = async (answer: Promise<Answer>): Promise<string> => JSON.parse((await answer).text).type;
     const { iri } = await s.stored('text/plain', 'x');
     const [absent, again, required] = [
@@ -49,7 +49,7 @@ describeStorage('Errors', (s) => {
     if (absent !== 'about:blank') expect(required).not.to.equal(absent);
   });
 
-  it('Errors: a refusal leaks neither stack nor file names', async () => {
+  it('Errors: an error reveals neither stack traces nor file names', async () => {
     for (const answer of [
       await s.put(s.fresh(), 'application/ld+json', '{"@id": 5}'),
       await s.put(s.fresh(), 'application/rdf+xml', '<a>'),
@@ -60,26 +60,26 @@ describeStorage('Errors', (s) => {
     }
   });
 
-  it('Errors: the answer to HEAD has no body', async () => {
+  it('Errors: the response to HEAD has no body', async () => {
     const answer = await s.head(s.fresh());
     expect([answer.status, answer.bytes.length]).to.deep.equal([404, 0]);
   });
 
-  it('Errors: the problem document is not for caches', async () => {
+  it('Errors: the problem document is not cacheable', async () => {
     const control = (await s.get(s.fresh())).headers['cache-control'] ?? '';
     expect(control).to.match(/no-store|no-cache|private/);
   });
 
-  it('Errors: what is no HTTP/1.1 is 400, with a problem document', async () => {
+  it('Errors: bytes that are not HTTP/1.1 are 400 with a problem document', async () => {
     expectProblem(await exchange(s.root, ['HELLO\r\n\r\n']), 400);
   });
 
-  it('Errors: HTTP/1.1 without Host is 400, with a problem document', async () => {
+  it('Errors: HTTP/1.1 without Host is 400 with a problem document', async () => {
     const { pathname } = new URL(s.root);
     expectProblem(await exchange(s.root, [`GET ${pathname} HTTP/1.1\r\nConnection: close\r\n\r\n`]), 400);
   });
 
-  it('RFC 9112 3.2.2: the absolute form of a request target is understood', async () => {
+  it('RFC 9112 3.2.2: the absolute form of a request target is accepted', async () => {
     const { pathname, host } = new URL(s.root);
     const text = head(s.root, 'GET', { Connection: 'close' }).replace(
       `GET ${pathname}`,
@@ -88,13 +88,13 @@ describeStorage('Errors', (s) => {
     expect((await exchange(s.root, [text]))?.status).to.equal(200);
   });
 
-  it('RFC 9112 3.2.4: OPTIONS * is about the server', async () => {
+  it('RFC 9112 3.2.4: OPTIONS * refers to the server', async () => {
     const { host } = new URL(s.root);
     const answer = await exchange(s.root, [`OPTIONS * HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`]);
     expect(answer?.status).to.be.within(200, 204);
   });
 
-  it('Rule 18.2: beside the path of the base URI there is nothing, and nothing can be put', async function () {
+  it('Rule 18.2: paths outside the base URI do not exist and cannot be created', async function () {
     if (new URL(s.root).pathname === '/') return this.skip();
     const beside = [new URL('/', s.root).href, new URL('/beside', s.root).href, `${s.root.slice(0, -1)}beside`];
     for (const iri of beside) {

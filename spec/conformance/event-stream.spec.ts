@@ -1,4 +1,4 @@
-/** Rule 16.9: live updates as text/event-stream: who hears what, for how long, and what is there for those who come back. */
+/** Rule 16.9: live updates as text/event-stream: authorization, lifetime and resumption. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { type EventStream, openStream } from '../support/event-stream.js';
@@ -46,7 +46,7 @@ describeStorage(
     });
     const owner = (): Sender => ({ token: s.token! });
 
-    it('a stream tells what a webhook is told, with ids', async () => {
+    it('delivers the events of a webhook, with ids', async () => {
       const container = await s.container();
       const inbox = host.inbox();
       await subscribe(s, container, inbox);
@@ -64,7 +64,7 @@ describeStorage(
       expect(new Set(stream.events.map(({ lastEventId }) => lastEventId)).size).to.equal(2);
     });
 
-    it('several topics: each event once, and nothing of what lies elsewhere', async () => {
+    it('several topics: delivers each event once, and no events of other resources', async () => {
       const [one, two, other] = [await s.container(), await s.container(), await s.container()];
       const stream = await listen(s, owner(), [one, `${one}`, two]);
       await s.stored('text/plain', 'x', `${other}c`);
@@ -75,7 +75,7 @@ describeStorage(
       expect(heard(stream)).to.deep.equal([`Create ${one}below/`, `Create ${one}below/a`, `Create ${two}b`]);
     });
 
-    it('Rule 4.1: who may not read a topic is refused, and an absent one looks the same', async () => {
+    it('Rule 4.1: an unreadable topic is rejected like a nonexistent one', async () => {
       const hidden = await s.container();
       const readable = await s.container();
       await setAcl(s, readable, rule('Read', agent(bob)));
@@ -97,7 +97,7 @@ describeStorage(
       expect([head.status, head.headers['content-type'], head.text]).to.deep.equal([200, 'text/event-stream', '']);
     });
 
-    it('each event is authorized at its time: what lies below and is hidden is not told', async () => {
+    it('authorizes each event at its time: changes of unreadable members are not delivered', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', anybody));
       await s.container(`${container}secret/`);
@@ -112,7 +112,7 @@ describeStorage(
       expect(heard(streams[1]!)).to.have.length(3);
     });
 
-    it('a stream ends when the access to one of its topics is taken', async () => {
+    it('ends when read access to one of its topics is revoked', async () => {
       const [kept, lost] = [await s.container(), await s.container()];
       for (const topic of [kept, lost]) await setAcl(s, topic, rule('Read', agent(bob)));
       const stream = await listen(s, as(s, bob), [kept, lost]);
@@ -123,7 +123,7 @@ describeStorage(
       expect((await s.send('GET', at(s, kept, lost), {}, undefined, as(s, bob))).status).to.equal(404);
     });
 
-    it('a stream ends with its topic, and tells of that', async () => {
+    it('ends with its topic, after the event of its deletion', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const stream = await listen(s, owner(), [iri]);
       await s.delete(iri);
@@ -131,7 +131,7 @@ describeStorage(
       expect(heard(stream)).to.deep.equal([`Delete ${iri}`]);
     });
 
-    it('Last-Event-ID: what was missed comes first, of what may be read now, and of what is gone', async () => {
+    it('Last-Event-ID: delivers missed events of readable and of deleted resources first', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(bob)));
       const first = await listen(s, as(s, bob), [container]);
@@ -141,7 +141,7 @@ describeStorage(
       await first.until(() => first.events.length === 1, 'an event');
       first.close();
       await s.delete(`${container}a`);
-      // Of these bob may read the second alone, which others may not.
+      // Alice may read only the first, Bob only the second.
       for (const [name, who] of [
         ['hidden', alice],
         ['own', bob],
@@ -167,7 +167,7 @@ describeStorage(
         expect(heard(upToDate)).to.deep.equal([]);
         for (const stream of [again, upToDate]) stream.close();
       }
-      // Their lists of access go with them: who might read by these is told as before, and nobody else.
+      // Their ACLs are deleted too: the previous readers are notified, other callers are not.
       for (const name of ['hidden', 'own']) await s.delete(`${container}${name}/`);
       const atEnd = await listen(s, as(s, bob), [container], { 'Last-Event-ID': first.lastEventId });
       const all = [...names('Delete a', 'Create hidden/'), ...ofOwn, ...names('Delete own/')];
@@ -178,7 +178,7 @@ describeStorage(
       await ofAlice.until(() => heard(ofAlice).includes(`Delete ${container}hidden/`), 'what the owner may read');
     });
 
-    it('Last-Event-ID: what may not be read any more is not told, though it could be at its time', async () => {
+    it('Last-Event-ID: omits events of resources that are no longer readable', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(bob)));
       const first = await listen(s, as(s, bob), [container]);
@@ -194,7 +194,7 @@ describeStorage(
       expect(heard(again)).to.deep.equal([`Create ${container}c`]);
     });
 
-    it('Last-Event-ID that nobody gave out, or of before the log, is answered with a reset', async () => {
+    it('Last-Event-ID: an unknown or expired id is answered with a reset', async () => {
       const container = await s.container();
       for (const id of ['', 'x.1', '9'.repeat(15), '9'.repeat(16), '-1', 'y'.repeat(5000)]) {
         const stream = await listen(s, owner(), [container], { 'Last-Event-ID': id });
@@ -207,7 +207,7 @@ describeStorage(
       }
     });
 
-    it('Last-Event-ID: nothing is lost nor told twice while others write', async () => {
+    it('Last-Event-ID: concurrent writes cause neither lost nor duplicate events', async () => {
       const container = await s.container();
       const first = await listen(s, owner(), [container]);
       await first.until(() => first.lastEventId !== '', 'an id before any event');
@@ -238,9 +238,9 @@ describeStorage(
       expect(parts).to.deep.equal(all);
     });
 
-    it('a stream ends with its credential', async () => {
+    it('ends when its credential expires', async () => {
       const container = await s.container();
-      // The server takes a minute of difference between clocks.
+      // The server tolerates a clock skew of one minute.
       const aud = s.root.slice(0, -1);
       await setAcl(s, container, rule('Read', agent(alice)));
       const now = nowSeconds();
@@ -254,9 +254,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Live updates, bounded',
+  'Live updates, limits',
   (s) => {
-    it('of a subject, of an address and of all strangers; a place comes back', async () => {
+    it('per subject, per address and for unauthorized callers; a closed stream releases its slot', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', anybody));
       const status = async (by: Sender): Promise<number> =>
@@ -270,7 +270,7 @@ describeStorage(
       await eventually(async () => (await status(as(s, bob))) === 200, 'the places are back');
     });
 
-    it('the server stops with streams open', async () => {
+    it('the server stops while streams are open', async () => {
       const container = await s.container();
       const stream = await listen(s, { token: s.token! }, [container]);
       const started = performance.now();
@@ -284,9 +284,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Live updates, switched off',
+  'Live updates, disabled',
   (s) => {
-    it('nothing is routed nor advertised', async () => {
+    it('are neither routed nor advertised', async () => {
       expect((await s.get(at(s, s.root))).status).to.equal(404);
       expect((await s.get(`${s.root}.lws/storage-description`)).text).not.to.contain('EventStream');
     });
@@ -295,7 +295,7 @@ describeStorage(
 );
 
 describeStorage('Live updates, advertised', (s) => {
-  it('the storage description names the streams beside webhooks', async () => {
+  it('the storage description lists streams and webhooks', async () => {
     const { service } = JSON.parse((await s.get(`${s.root}.lws/storage-description`)).text);
     expect(service).to.deep.include({
       type: 'https://www.w3.org/ns/lws#EventStreamService',

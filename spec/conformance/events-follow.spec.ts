@@ -1,4 +1,4 @@
-/** issue 6: `quadpod events --follow` and the stream after it. */
+/** `quadpod events --follow` and its stream. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,16 +15,16 @@ import { agent, alice, as, inWac, rule, setBareAcl } from '../support/wac.js';
 const script = fileURLToPath(new URL('../../components/main.js', import.meta.url));
 
 describeStorage(
-  'The stream of events',
+  'Event stream for controllers',
   (s) => {
-    it('issue 6: it is for controllers alone', async () => {
+    it('requires control', async () => {
       const at = `${s.root}.lws/events`;
       expectChallenge(await s.send('GET', at, {}, undefined, 'anonymous'), s);
       for (const who of [as(s, alice), s.stranger])
         expect((await s.send('GET', at, {}, undefined, who)).status).to.be.oneOf([403, 404]);
     });
 
-    it('Rule 4.3: it names what the controller may read, and nothing else', async () => {
+    it('Rule 4.3: contains only resources that the controller may read', async () => {
       const open = await s.container();
       const hidden = await s.container();
       await setBareAcl(s, hidden, [rule('Read Write', agent(alice))]);
@@ -62,7 +62,7 @@ describeStorage(
         .map((line) => JSON.parse(line));
     const told = (events: readonly Activity[]): string[] => events.map(({ type, object }) => `${type} ${object.id}`);
 
-    it('Rule 16.11: since a position, or a time, it tells what may be read now, each event once', async () => {
+    it('Rule 16.11: since a position or a time, delivers each currently readable event once', async () => {
       const began = Date.now();
       const [open, hidden] = [await s.container(), await s.container()];
       await setBareAcl(s, hidden, [rule('Read Write', agent(alice))]);
@@ -78,7 +78,7 @@ describeStorage(
       expect(linesOf(await eventsSince(0)).slice(-4)).to.deep.equal(all);
     });
 
-    it('Rule 16.11: what was stored and what comes then are one stream, without a gap', async () => {
+    it('Rule 16.11: stored and new events form one stream without a gap', async () => {
       const container = await s.container();
       const { position } = linesOf(await eventsSince(0)).at(-1)!;
       let count = 0;
@@ -108,7 +108,7 @@ describeStorage(
       expect(seen).to.deep.equal(stored.slice(0, seen.length));
     });
 
-    it('Rule 16.11: 410 where the log does not reach, 400 for what is no position', async () => {
+    it('Rule 16.11: 410 before the start of the log, 400 for an invalid position', async () => {
       const ahead = await eventsSince('9'.repeat(15));
       expect(ahead.status).to.equal(410);
       expect(JSON.parse(ahead.text)).to.include({ type: 'urn:problem-type:quadpod:gone' });
@@ -129,7 +129,7 @@ describe('quadpod events --follow', function () {
   let server: ServerProcess;
   let follower: ChildProcess | undefined;
   before(async () => {
-    // The server's own identity is its owner.
+    // The server's own identity is an owner.
     server = await startProcess({ environment });
   });
   after(async () => {
@@ -138,7 +138,7 @@ describe('quadpod events --follow', function () {
     rmSync(server.dataDir, { recursive: true, force: true });
   });
 
-  it('issue 6: it prints committed events as JSON lines, in order, and ends when the server stops', async () => {
+  it('prints committed events as JSON lines, in order, and exits when the server stops', async () => {
     const { root, dataDir, output } = server;
     const child = spawn(process.execPath, [script, 'events', '--follow'], {
       env: { PATH: process.env['PATH'], LWS_BASE_URI: root.slice(0, -1), LWS_DATA_DIR: dataDir },
@@ -161,7 +161,7 @@ describe('quadpod events --follow', function () {
       expect(answer.ok, `${method} ${iri}: ${answer.status}`).to.equal(true);
       return `${method === 'PUT' ? 'Create' : 'Delete'} ${iri}`;
     };
-    // It follows from some moment on, which is shown by the first event.
+    // It follows from an unknown moment on. The first event shows that it is connected.
     await eventually(async () => {
       expect(child.exitCode, printed.stderr).to.equal(null);
       await write('PUT', `${root}probe${count++}`);

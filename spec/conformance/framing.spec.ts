@@ -1,4 +1,4 @@
-/** RFC 9110 and RFC 9112: fields that a request has once, codings, targets and expectations, as bytes on the wire. */
+/** RFC 9110 and RFC 9112: duplicate fields, codings, targets and expectations, as bytes on the wire. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
@@ -11,26 +11,26 @@ describeStorage('Framing', (s) => {
     exchange(s.root, [`${method} ${target} HTTP/${version}\r\n${fields}Connection: close\r\n\r\n${body}`]);
   const path = (): string => new URL(s.scratch).pathname;
 
-  it('RFC 9112 3.2: two Host fields are 400, alike or not', async () => {
+  it('RFC 9112 3.2: two Host fields are 400, equal or not', async () => {
     expect((await send(path(), hostOf(s) + authorization()))?.status).to.equal(200);
     for (const second of [hostOf(s), 'host: elsewhere.example\r\n'])
       expectProblem(await send(path(), hostOf(s) + second + authorization()), 400, s);
   });
 
-  it('RFC 9110 11.6.2: two Authorization fields are 400, alike or not', async () => {
+  it('RFC 9110 11.6.2: two Authorization fields are 400, equal or not', async () => {
     for (const second of [authorization(), 'AUTHORIZATION: Bearer x\r\n'])
       expectProblem(await send(path(), hostOf(s) + authorization() + second), 400, s);
   });
 
   for (const coding of ['gzip, chunked', 'identity, chunked', 'deflate,chunked'])
-    it(`RFC 9112 6.1: Transfer-Encoding: ${coding} is 501, and nothing is stored`, async () => {
+    it(`RFC 9112 6.1: Transfer-Encoding: ${coding} is 501 and stores nothing`, async () => {
       const iri = s.fresh();
       const fields = `${hostOf(s)}${authorization()}Content-Type: text/plain\r\nTransfer-Encoding: ${coding}\r\n`;
       expectProblem(await send(new URL(iri).pathname, fields, '1\r\nx\r\n0\r\n\r\n', '1.1', 'PUT'), 501, s);
       await s.expectAbsent(iri);
     });
 
-  it('RFC 9110 10.1.1: an expectation of HTTP/1.0 gets no 100', async () => {
+  it('RFC 9110 10.1.1: an expectation in HTTP/1.0 gets no 100', async () => {
     for (const version of ['1.0', '1.1']) {
       const iri = s.fresh();
       const fields = `${hostOf(s)}${authorization()}Content-Type: text/plain\r\nContent-Length: 1\r\nExpect: 100-continue\r\n`;
@@ -39,7 +39,7 @@ describeStorage('Framing', (s) => {
     }
   });
 
-  it('RFC 9112 3.2.2: the absolute form without a path is that of the root', async () => {
+  it('RFC 9112 3.2.2: the absolute form without a path addresses the root', async () => {
     if (new URL(s.root).pathname !== '/') return;
     const origin = new URL(s.root).origin;
     const fields = `${hostOf(s)}${authorization()}Accept: application/lws+json\r\n`;
@@ -51,7 +51,7 @@ describeStorage('Framing', (s) => {
     }
   });
 
-  it('Rule 1.13: what answers would repeat and clients could not read back is 400', async () => {
+  it('Rule 1.13: values too long for a response header are 400', async () => {
     const long = 'x'.repeat(9000);
     expectProblem(await s.put(s.fresh(), `text/plain; a=${long}`, 'x'), 400, s);
     expectProblem(await s.post(s.scratch, `text/plain; a=${long}`, 'x'), 400, s);

@@ -1,4 +1,4 @@
-/** Rule 1.12: a graph below the bound and one above it answer every request alike, but for text, labels of blank nodes and JSON-LD's length. */
+/** Rule 1.12: graphs below and above the limit behave the same, except for text, blank node labels and the length of JSON-LD. */
 import { expect } from 'chai';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
@@ -12,22 +12,22 @@ const line = (number: number): string =>
   `<http://data.example/s${number}> <http://data.example/p> "text ${number}" .\n`;
 const blank = '_:a <http://data.example/knows> [ <http://data.example/p> "x" ] .\n';
 const lines = (count: number): string => Array.from({ length: count }, (_, i) => line(i)).join('');
-/** A graph of so many triples. */
+/** Graph with the given number of triples. */
 const graph = (triples: number): string => blank + lines(triples - 2);
 
 type Fields = Readonly<Record<string, string>>;
-/** A request to a resource. */
+/** Request to a resource. */
 interface Step {
   readonly method: string;
   readonly headers?: Fields;
   readonly body?: string;
 }
 
-/** What may differ: what depends on the length, and times. */
+/** Allowed differences: values that depend on the length, and times. */
 const lengths = new Set(['content-length', 'date', 'last-modified', 'keep-alive', 'transfer-encoding']);
 const hashes = /(?:[\w+/-]{12,}\.)?[\w-]+(?=")|sha-256=:[^:]+:/g;
 
-describe('Graphs on both sides of the bound', () => {
+describe('Graphs below and above the size limit', () => {
   const s = new StorageUnderTest();
   let both: readonly [below: string, above: string];
   before(async () => {
@@ -41,7 +41,7 @@ describe('Graphs on both sides of the bound', () => {
     if (s.server) expect((await checkStore(s.server.server.store)).faults).to.deep.equal([]);
   });
 
-  /** An answer without what may differ. */
+  /** Returns the response without the allowed differences. */
   const seen = (iri: string, { status, headers, text }: Answer) => {
     const plain = (value: string): string =>
       value
@@ -57,7 +57,7 @@ describe('Graphs on both sides of the bound', () => {
     };
   };
 
-  /** Sends the same to both. @param step made of a resource's tag and date */
+  /** Sends the same request to both. @param step builds it from the ETag and date of a resource */
   async function alike(
     what: string,
     status: number,
@@ -84,10 +84,10 @@ describe('Graphs on both sides of the bound', () => {
     return answers;
   }
 
-  /** Triples as lines, whatever the labels of their blank nodes. */
+  /** Triples as lines, independent of blank node labels. */
   const triplesOf = (text: string): Set<string> => new Set(text.replaceAll(/_:\w+/g, '_:').trimEnd().split('\n'));
 
-  /** Each of both has its own number of lines, and the smaller one's are in the other. */
+  /** The line counts differ, and the larger graph contains the lines of the smaller. */
   async function expectSameGraphs(): Promise<void> {
     const Accept = 'application/n-triples';
     const [below, above] = await alike('N-Triples', 200, () => ({ method: 'GET', headers: { Accept } }));
@@ -98,14 +98,14 @@ describe('Graphs on both sides of the bound', () => {
     );
   }
 
-  it('are read alike in every format, with GET and HEAD', async () => {
+  it('are read the same in every format, with GET and HEAD', async () => {
     for (const Accept of [...rdfTypes, 'text/html', 'image/png', 'text/turtle;q=0.1, application/ld+json'])
       for (const method of ['GET', 'HEAD'])
         await alike(`${method} ${Accept}`, 200, () => ({ method, headers: { Accept } }));
     await expectSameGraphs();
   }).timeout(120_000);
 
-  it('are read alike under every condition, in ranges, and with digests', async () => {
+  it('are read the same with every condition, range and digest', async () => {
     const conditions: readonly [number, (of: { tag: string; date: string }) => Fields][] = [
       [304, ({ tag }) => ({ 'If-None-Match': tag })],
       [304, () => ({ 'If-None-Match': '*' })],
@@ -132,7 +132,7 @@ describe('Graphs on both sides of the bound', () => {
     }));
   }).timeout(120_000);
 
-  it('are patched alike', async () => {
+  it('are patched the same', async () => {
     const known = Array.from({ length: 200 }, (_, at) => line(at)).join('');
     const patches: readonly [number, string, Fields?][] = [
       [204, `DELETE DATA { ${line(7)} }`],
@@ -168,7 +168,7 @@ describe('Graphs on both sides of the bound', () => {
     await expectSameGraphs();
   }).timeout(120_000);
 
-  it('keep their tag where a patch changes nothing, and get another where it does', async () => {
+  it('keep their ETag if a patch changes nothing, and get a new one otherwise', async () => {
     for (const [changes, body] of [
       [false, `INSERT DATA { ${line(3)} }`],
       [false, 'DELETE WHERE { <http://data.example/none> ?p ?o }'],
@@ -183,7 +183,7 @@ describe('Graphs on both sides of the bound', () => {
     await expectSameGraphs();
   }).timeout(60_000);
 
-  it('are replaced, deleted and made alike', async () => {
+  it('are replaced, deleted and created the same', async () => {
     const put = (headers: Fields, body?: string) => (of: { tag: string }) => ({
       method: 'PUT',
       headers: { 'Content-Type': 'text/turtle', ...(headers['If-Match'] === 'tag' ? { 'If-Match': of.tag } : headers) },
@@ -202,7 +202,7 @@ describe('Graphs on both sides of the bound', () => {
     await alike('DELETE', 204, ({ tag }) => ({ method: 'DELETE', headers: { 'If-Match': tag } }));
     for (const iri of both) await s.expectAbsent(iri);
     for (const [at, iri] of both.entries()) {
-      // The one above comes in with one update that only inserts (rule 6.18).
+      // The larger one is loaded by one insert-only update (rule 6.18).
       const body = `INSERT DATA { ${graph(largeGraph - 1 + 2 * at)} }`;
       expect((await s.patch(iri, update, body)).status).to.equal(201);
     }

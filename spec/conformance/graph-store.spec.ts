@@ -1,4 +1,4 @@
-/** Rule 14.10: the SPARQL 1.1 Graph Store HTTP Protocol: what its own tests ask for, and the rules of resources after it. */
+/** Rule 14.10: the SPARQL 1.1 Graph Store HTTP Protocol: the cases of its test suite, then the rules of resources. */
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { expectChallenge, expectProblem, listOf } from '../support/expectations.js';
@@ -16,7 +16,7 @@ describeStorage(
     const send = (method: string, iri: string, body?: string, fields = {}, sender?: Sender) =>
       s.send(method, at(iri), { ...(body === undefined ? {} : turtle), ...fields }, body, sender);
 
-    it('Rules 4.2, 6.18, 14.10: what is hidden is answered as what is absent, whatever it is, to the last field', async () => {
+    it('Rules 4.2, 6.18, 14.10: responses for unreadable and nonexistent graphs are identical in every field', async () => {
       const hidden = [
         (await s.stored('application/json', '{}')).iri,
         (await s.stored('text/plain', 'x')).iri,
@@ -57,7 +57,7 @@ describeStorage(
       await s.expectAbsent(iri);
     });
 
-    it('POST adds to the graph, and makes it where there is none; its blank nodes are new ones', async () => {
+    it('POST adds to the graph, creates it if necessary, and renames blank nodes', async () => {
       const iri = s.fresh();
       const created = await send('POST', iri, john);
       expect([created.status, created.headers['location']], created.text).to.deep.equal([201, iri]);
@@ -70,7 +70,7 @@ describeStorage(
       expect((await s.get(iri)).headers['etag']).to.equal(before);
     });
 
-    it('POST without a graph makes one of a new name', async () => {
+    it('POST without a graph creates one with a new name', async () => {
       const { status, headers, text } = await s.send('POST', store(), turtle, john);
       expect(status, text).to.equal(201);
       await expectGraph(await s.get(at(headers['location']!)), headers['location']!, john);
@@ -92,7 +92,7 @@ describeStorage(
     const form = (...parts: readonly string[]): string =>
       `${parts.map((each) => `--a b\r\n${each}\r\n`).join('')}--a b--\r\n`;
 
-    it('POST of multipart/form-data adds each of its documents, with blank nodes of its own', async () => {
+    it('POST of multipart/form-data adds each document, with separate blank nodes', async () => {
       const iri = s.fresh();
       const blank = '_:b <urn:p> "x" .';
       const body = form(
@@ -114,7 +114,7 @@ describeStorage(
         expectProblem(await s.send('POST', target, { 'Content-Type': type }, body, s.stranger), 404, s);
     });
 
-    it('POST of form data by a browser, as the platform writes it', async () => {
+    it('POST of form data in the encoding of a browser', async () => {
       const iri = s.fresh();
       const data = new FormData();
       data.append('a', new Blob([john], { type: 'text/turtle' }), 'é "1".ttl');
@@ -152,13 +152,13 @@ describeStorage(
       'too many parts': [400, form(...Array.from({ length: 1_001 }, () => part('text/turtle', '')))],
     };
     for (const [what, [status, body, own = type]] of Object.entries(refused))
-      it(`refuses form data with ${what}, and changes nothing`, async () => {
+      it(`rejects form data with ${what} and changes nothing`, async () => {
         const { iri, etag } = await s.stored('text/turtle', jane);
         expectProblem(await s.send('POST', at(iri), { 'Content-Type': own }, body), status, s);
         expect(await s.tag(iri)).to.equal(etag);
       });
 
-    it('is negotiated and guarded as the resource is', async () => {
+    it('is negotiated and authorized like the resource', async () => {
       const iri = s.fresh();
       await send('PUT', iri, john);
       const { headers } = await s.get(at(iri), { Accept: 'application/n-triples' });
@@ -170,7 +170,7 @@ describeStorage(
       expect(listOf(await send('OPTIONS', iri), 'allow')).to.include.members(['get', 'put', 'post', 'delete']);
     });
 
-    it('tells strangers as much as the resource does', async () => {
+    it('reveals as little to unauthorized callers as the resource', async () => {
       const iri = s.fresh();
       await send('PUT', iri, john);
       for (const target of [iri, s.fresh()])
@@ -182,7 +182,7 @@ describeStorage(
       await expectGraph(await s.get(iri), iri, john);
     });
 
-    it('has RDF resources alone: no containers, bytes, linksets, nor the default graph', async () => {
+    it('contains only RDF resources: no containers, binaries, linksets or default graph', async () => {
       const { iri: bytes } = await s.stored('text/plain', 'x');
       for (const iri of [bytes, s.scratch, `${bytes}.meta`, `${s.root}.lws/graphs`])
         for (const method of ['GET', 'POST', 'DELETE'])
@@ -207,7 +207,7 @@ describeStorage(
       expectProblem(await s.send('PATCH', at(bytes), turtle, john), 405, s);
     });
 
-    it('refuses what is no RDF, and broken RDF, and changes nothing', async () => {
+    it('rejects non-RDF types and malformed RDF, and changes nothing', async () => {
       const iri = s.fresh();
       expectProblem(await send('PUT', iri, 'x', { 'Content-Type': 'text/plain' }), 415, s);
       expectProblem(await send('POST', iri, 'x', { 'Content-Type': 'text/plain' }), 415, s);
@@ -221,7 +221,7 @@ describeStorage(
 );
 
 describeStorage('Graph Store Protocol with conditional writes', (s) => {
-  it('asks for a condition where a PUT of the resource does', async () => {
+  it('requires a condition in the same cases as PUT of the resource', async () => {
     const { iri, etag } = await s.stored('text/turtle', john);
     const target = `${s.root}.lws/graphs?graph=${encodeURIComponent(iri)}`;
     expectProblem(await s.send('PUT', target, turtle, jane), 428, s);

@@ -1,4 +1,4 @@
-/** Rule 1.11: JSON-LD contexts of the hosts in `lws.jsonld.allowed-context-hosts`, and of no others. */
+/** Rule 1.11: JSON-LD contexts are fetched only from the hosts in `lws.jsonld.allowed-context-hosts`. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -25,7 +25,7 @@ after(() => {
   other.close();
 });
 
-/** A path of the listed host that answers with this from now on. */
+/** Sets the response of a path on the listed host. */
 let made = 0;
 function context(answer: unknown): string {
   const path = `/c${++made}`;
@@ -45,7 +45,7 @@ describeStorage(
     const put = (document: object, iri = s.fresh()) => s.put(iri, 'application/ld+json', JSON.stringify(document));
     beforeEach(() => asked.splice(0));
 
-    it('Rule 1.11: the context of a listed host is fetched once, and used', async () => {
+    it('Rule 1.11: the context of a listed host is fetched once and used', async () => {
       const remote = context(named);
       const large = { '@context': remote, '@id': '', name: Array.from({ length: 2000 }, (_, i) => `name ${i}`) };
       for (const document of [
@@ -62,14 +62,14 @@ describeStorage(
       expect(asked).to.have.length(1);
     });
 
-    it('Rule 1.11: a context that a context names is fetched where its host is listed', async () => {
+    it('Rule 1.11: a nested context is fetched if its host is listed', async () => {
       const inner = context(named);
       const answer = await put({ '@context': context({ '@context': [inner] }), '@id': '', name: 'x' });
       expect(answer.status, answer.text).to.equal(201);
       expect(asked).to.have.length(2);
     });
 
-    it('Rule 1.11: nothing else is fetched: neither what a context names, nor where it redirects', async () => {
+    it('Rule 1.11: nested contexts and redirects to other hosts are not fetched', async () => {
       const foreign = `http://${other.authority}/c`;
       const redirecting = context(((_req, res) => res.writeHead(302, { Location: foreign }).end()) as RequestListener);
       for (const [document, names] of [
@@ -84,7 +84,7 @@ describeStorage(
       expect(asked.filter((url) => url.startsWith(other.authority))).to.deep.equal([]);
     });
 
-    it('Rule 1.11: what cannot be had, or is no context, is 400, and asked for once in a while', async () => {
+    it('Rule 1.11: an unavailable or invalid context is 400, and the failure is cached', async () => {
       for (const answer of [
         (_req, res) => res.writeHead(500).end(),
         (_req, res) => res.end('{'),
@@ -101,7 +101,7 @@ describeStorage(
       expectProblem(await put({ '@context': context([1]), name: 'x' }), 400, s);
     });
 
-    it('Rule 1.11: a document that names ever more contexts is 400', async () => {
+    it('Rule 1.11: an endless chain of contexts is 400', async () => {
       const chain = Array.from({ length: 30 }, () => context(named));
       expectProblem(await put({ '@context': chain, '@id': '', name: 'x' }), 400, s);
       expect(asked.length).to.be.below(10);

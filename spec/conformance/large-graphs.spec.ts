@@ -1,4 +1,4 @@
-/** Graphs of more than 20 000 triples (rule 1.12): one triple a line in key order, whose length is the size. */
+/** Graphs of more than 20 000 triples (rule 1.12): one triple per line, in key order. The length of the lines is the size. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
@@ -40,7 +40,7 @@ describe('Large graphs', () => {
     if (s.server) expect((await checkStore(s.server.server.store)).faults).to.deep.equal([]);
   });
 
-  it('are served as lines of the size that the listing tells, in all four syntaxes that have lines', async () => {
+  it('are served as lines of the listed size, in all four line-based syntaxes', async () => {
     const turtle = await s.get(iri);
     expect(turtle.headers['content-type']).to.equal('text/turtle');
     expect(turtle.headers['content-length']).to.equal(String(turtle.bytes.length));
@@ -57,7 +57,7 @@ describe('Large graphs', () => {
     }
   });
 
-  it('are the same graph in all syntaxes, and come in again as that', async () => {
+  it('are the same graph in all syntaxes and can be written back', async () => {
     const words = async (Accept: string): Promise<string[]> =>
       (await graphOf(await s.get(iri, { Accept }), iri))
         .map(({ subject, predicate, object }) =>
@@ -72,7 +72,7 @@ describe('Large graphs', () => {
     expect((await s.get(copy)).bytes.length).to.equal((await s.get(iri)).bytes.length);
   }).timeout(20_000);
 
-  it('have the fields of HEAD, conditional requests and digests', async () => {
+  it('support HEAD, conditional requests and digests', async () => {
     const whole = await s.get(iri);
     const head = await s.send('HEAD', iri);
     for (const name of ['etag', 'content-length', 'content-type', 'last-modified', 'vary'])
@@ -87,11 +87,11 @@ describe('Large graphs', () => {
       const answer = await s.send(method, iri, { 'Want-Repr-Digest': 'sha-256=1' });
       expect(answer.headers['repr-digest'], method).to.equal(digest);
     }
-    // A range of RDF is ignored, as it is for small graphs.
+    // Ranges of RDF are ignored, as for small graphs.
     expect((await s.get(iri, { Range: 'bytes=0-9' })).bytes.length).to.equal(whole.bytes.length);
   });
 
-  it('are served on when a client goes away in the middle', async () => {
+  it('remain available after a client disconnects during the response', async () => {
     await new Promise<void>((resolve, reject) => {
       const req = startRequest(iri, { headers: s.token ? { Authorization: `Bearer ${s.token}` } : {} }, (res) => {
         res.once('data', () => {
@@ -105,7 +105,7 @@ describe('Large graphs', () => {
     expect((await s.get(iri)).status).to.equal(200);
   });
 
-  it('cross the bound in both directions with one patch', async () => {
+  it('cross the limit in both directions with one patch', async () => {
     const at = s.fresh();
     expect((await s.put(at, 'text/turtle', lines(largeGraph))).status).to.equal(201);
     const small = await s.get(at);
@@ -128,7 +128,7 @@ describe('Large graphs', () => {
     expect(await sizeOf(at)).to.equal(small.bytes.length);
   }).timeout(20_000);
 
-  it('are replaced by one another, by small ones and by what is no RDF, and those by them', async () => {
+  it('replace and are replaced by large graphs, small graphs and non-RDF content', async () => {
     const at = s.fresh();
     const put = async (type: string, body: string): Promise<string> => {
       const answer = await s.put(at, type, body, { 'If-Match': '*' });
@@ -145,7 +145,7 @@ describe('Large graphs', () => {
     expect((await s.delete(at)).status).to.equal(204);
   }).timeout(20_000);
 
-  it('are refused whole for what stands at their end, and leave nothing', async () => {
+  it('are rejected completely for an error at the end, and store nothing', async () => {
     const at = s.fresh();
     for (const [type, end, status] of [
       ['text/turtle', '<a> <b>', 400],
@@ -161,7 +161,7 @@ describe('Large graphs', () => {
     expect((await s.get(at)).bytes.length).to.be.below(200);
   }).timeout(20_000);
 
-  it('take a PUT of two at once, of which one is refused', async () => {
+  it('accept one of two concurrent PUTs', async () => {
     const at = s.fresh();
     const answers = await Promise.all(
       [0, 3].map((from) => s.put(at, 'text/turtle', lines(total, from), { 'If-None-Match': '*' })),

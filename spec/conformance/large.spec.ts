@@ -1,4 +1,4 @@
-/** The same rules for what is large: rules 6.14, 7.1, 9.1. */
+/** Rules 6.14, 7.1, 9.1 for large content. */
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -9,7 +9,7 @@ const triples = (count: number, from = 0): string =>
 
 describeStorage('Large resources', (s) => {
   for (const Accept of rdfTypes)
-    it(`Content negotiation: a graph of 1200 triples is served as ${Accept}, and comes in as that`, async () => {
+    it(`Content negotiation: a graph of 1200 triples is served as ${Accept} and accepted back`, async () => {
       const { iri } = await s.stored('text/turtle', triples(600));
       const answer = await s.get(iri, { Accept });
       await expectGraph(answer, iri, triples(600));
@@ -17,7 +17,7 @@ describeStorage('Large resources', (s) => {
       await expectGraph(await s.get(iri), iri, triples(600));
     });
 
-  it('Content negotiation: a list of 2000 elements is served in all five', async () => {
+  it('Content negotiation: a list of 2000 elements is served in all five syntaxes', async () => {
     const { iri } = await s.stored('text/turtle', `<> <#list> ( ${'1 '.repeat(2000)}) .`);
     for (const Accept of rdfTypes) {
       const answer = await s.get(iri, { Accept });
@@ -27,7 +27,7 @@ describeStorage('Large resources', (s) => {
     }
   });
 
-  it('PATCH matrix: a large graph is patched, and keeps the rest', async () => {
+  it('PATCH matrix: a patch of a large graph keeps the other triples', async () => {
     const { iri } = await s.stored('text/turtle', triples(600));
     const update = 'application/sparql-update';
     expect((await s.patch(iri, update, 'INSERT DATA { <#new> <#p> 1 }')).status).to.equal(204);
@@ -55,7 +55,7 @@ describeStorage('Large resources', (s) => {
   });
 
   for (const size of [65_000, 66_000, 1_000_000])
-    it(`Resource endpoints, GET: a JSON document of ${size} bytes comes back as it was sent`, async () => {
+    it(`Resource endpoints, GET: a JSON document of ${size} bytes is returned as sent`, async () => {
       const body = JSON.stringify({ text: 'x'.repeat(size - 11) });
       const { iri } = await s.stored('application/json', body);
       const answer = await s.get(iri);
@@ -65,7 +65,7 @@ describeStorage('Large resources', (s) => {
       expect((await s.get(iri)).bytes.length).to.equal(size);
     });
 
-  it('Bad input: what is malformed at the end of a large body is 400, and nothing is stored', async () => {
+  it('Bad input: an error at the end of a large body is 400 and stores nothing', async () => {
     for (const [type, body] of [
       ['text/turtle', `${triples(5000)}\n<a> <b>`],
       ['application/n-triples', `${'<http://e.example/s> <http://e.example/p> "o" .\n'.repeat(20_000)}x`],
@@ -94,7 +94,7 @@ describeStorage('Large resources', (s) => {
     expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(204);
   });
 
-  it('Resource endpoints, GET: a binary of 8 MiB comes back as it was sent', async () => {
+  it('Resource endpoints, GET: a binary of 8 MiB is returned as sent', async () => {
     const bytes = Buffer.alloc(8 << 20);
     for (let i = 0; i < bytes.length; i += 4) bytes.writeUInt32LE((i * 2654435761) >>> 0, i);
     const { iri } = await s.stored('application/octet-stream', bytes);

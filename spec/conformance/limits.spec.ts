@@ -9,7 +9,7 @@ const binary = 'application/octet-stream';
 const mergePatch = 'application/merge-patch+json';
 
 describeStorage(
-  'Limits: the quota',
+  'Limits: quota',
   (s) => {
     afterEach(async () => {
       for (const iri of await s.members(s.scratch)) await s.delete(iri, { Depth: 'infinity' });
@@ -19,7 +19,7 @@ describeStorage(
       [binary, text],
       ['application/json', json],
     ] as const) {
-      it(`Limits, rule 10.3: ${type} up to the quota is stored, a byte more is 507`, async () => {
+      it(`Limits, rule 10.3: ${type} up to the quota is stored, one byte more is 507`, async () => {
         const iri = s.fresh();
         expectProblem(await s.put(iri, type, body(1001)), 507, s);
         await s.expectAbsent(iri);
@@ -29,7 +29,7 @@ describeStorage(
         expectProblem(await s.put(s.fresh(), type, body(3)), 507, s);
       });
 
-      it(`Limits, rule 10.3: ${type} sent without Content-Length is held to it too`, async () => {
+      it(`Limits, rule 10.3: the quota applies to ${type} without Content-Length`, async () => {
         const iri = s.fresh();
         const whole = body(1001);
         expectProblem(await s.put(iri, type, [whole.slice(0, 600), whole.slice(600)]), 507, s);
@@ -37,7 +37,7 @@ describeStorage(
       });
     }
 
-    it('Limits, rule 10.3: what a replacement replaces does not count', async () => {
+    it('Limits, rule 10.3: replaced content does not count', async () => {
       const { iri } = await s.stored(binary, text(900));
       expect((await s.put(iri, binary, text(1000), { 'If-Match': '*' })).status).to.equal(204);
       const etag = await s.tag(iri);
@@ -46,7 +46,7 @@ describeStorage(
       expect((await s.get(iri)).text).to.have.length(1000);
     });
 
-    it('Limits, rule 10.3: a deletion makes room', async () => {
+    it('Limits, rule 10.3: a deletion frees quota', async () => {
       const container = await s.container();
       await s.stored(binary, text(1000), `${container}x`);
       expectProblem(await s.put(s.fresh(), binary, text(10)), 507, s);
@@ -75,7 +75,7 @@ describeStorage(
       expect([await s.tag(rdf), await s.tag(document)]).to.deep.equal(tags);
     });
 
-    it('Limits: concurrent writes do not pass the quota together', async () => {
+    it('Limits: concurrent writes do not exceed the quota together', async () => {
       const puts = Array.from({ length: 6 }, () => s.put(s.fresh(), binary, text(400)));
       const statuses = (await Promise.all(puts)).map(({ status }) => status).sort();
       expect(statuses).to.deep.equal([201, 201, 507, 507, 507, 507]);
@@ -85,7 +85,7 @@ describeStorage(
 );
 
 describeStorage(
-  'Limits: the sizes of bodies',
+  'Limits: body sizes',
   (s) => {
     for (const [type, body] of [
       ['application/json', json(1001)],
@@ -93,7 +93,7 @@ describeStorage(
       ['application/ld+json', json(1001)],
       ['application/rdf+xml', text(1001)],
     ] as const)
-      it(`Rule 1.10: a ${type} body above lws.max-request-bytes is 413, and nothing is stored`, async () => {
+      it(`Rule 1.10: a ${type} body above lws.max-request-bytes is 413 and stores nothing`, async () => {
         const iri = s.fresh();
         expectProblem(await s.put(iri, type, body), 413, s);
         expectProblem(await s.put(iri, type, [body.slice(0, 500), body.slice(500)]), 413, s);
@@ -101,7 +101,7 @@ describeStorage(
         expectProblem(await s.post(s.scratch, type, body), 413, s);
       });
 
-    it('Rule 1.10: a body of just lws.max-request-bytes is stored', async () => {
+    it('Rule 1.10: a body of exactly lws.max-request-bytes is stored', async () => {
       expect((await s.put(s.fresh(), 'application/json', json(1000))).status).to.equal(201);
     });
 
@@ -110,13 +110,13 @@ describeStorage(
       [mergePatch, 'application/json', `{"a":"${text(1000)}"}`],
       ['application/json-patch+json', 'application/json', `[{"op":"add","path":"/a","value":"${text(1000)}"}]`],
     ] as const)
-      it(`Rule 1.10: a ${type} body above lws.max-request-bytes is 413, and nothing changes`, async () => {
+      it(`Rule 1.10: a ${type} body above lws.max-request-bytes is 413 and changes nothing`, async () => {
         const { iri, etag } = await s.stored(target, target === 'text/turtle' ? '' : '{}');
         expectProblem(await s.patch(iri, type, body), 413, s);
         expect(await s.tag(iri)).to.equal(etag);
       });
 
-    it('Rule 1.10: binary bodies are not held to lws.max-request-bytes, but to lws.max-binary-bytes', async () => {
+    it('Rule 1.10: binary bodies are limited by lws.max-binary-bytes, not lws.max-request-bytes', async () => {
       expect((await s.put(s.fresh(), binary, text(2000))).status).to.equal(201);
       const iri = s.fresh();
       expectProblem(await s.put(iri, binary, text(2001)), 413, s);

@@ -1,4 +1,4 @@
-/** Rules 11.5, 11.6: patches of linksets that are meant to do harm. */
+/** Rules 11.5, 11.6: malicious linkset patches. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -15,14 +15,14 @@ import {
 
 const any = { 'If-Match': '*' };
 
-/** Operations of which each copies a value into itself, so that it doubles. */
+/** Operations that each copy a value into itself, doubling its size. */
 const bomb = (path: string): string =>
   JSON.stringify([
     { op: 'add', path, value: ['x'.repeat(100)] },
     ...Array.from({ length: 40 }, () => ({ op: 'copy', from: path, path: `${path}/-` })),
   ]);
 
-/** The same in two relations by turns, of which each is twice the other. */
+/** The same, alternating between two relations that each double the other. */
 const turns = (prefix: string): string =>
   JSON.stringify([
     { op: 'add', path: `${prefix}/r0`, value: ['x'.repeat(100)] },
@@ -44,7 +44,7 @@ const bombs: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Nothing that is not its own shows in an object, neither in this process nor in the document. */
+/** Asserts that prototypes are not polluted, neither in this process nor in the document. */
 async function expectUnharmed(s: StorageUnderTest, iri: string): Promise<void> {
   expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
   expect(([] as unknown as Record<string, unknown>)['polluted']).to.equal(undefined);
@@ -57,14 +57,14 @@ async function expectUnharmed(s: StorageUnderTest, iri: string): Promise<void> {
 
 describeStorage('Linkset and hostile patches', (s) => {
   for (const [what, patch] of Object.entries(bombs))
-    it(`Rule 11.6: a JSON Patch that ${what} forty times is refused, and nothing changes`, async () => {
+    it(`Rule 11.6: a JSON Patch that ${what} forty times is rejected and changes nothing`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const answer = await s.patch(metaOf(iri), jsonPatch, patch, any);
       expectProblem(answer, [400, 409, 413, 422], s);
       expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
     });
 
-  it('Rule 11.6: one that takes the bomb away in the end leaves nothing of it', async () => {
+  it('Rule 11.6: a patch that removes its expansion at the end leaves nothing of it', async () => {
     const iri = await described(s, { author: 'Ada' });
     const operations = [...(JSON.parse(bomb('/bomb')) as unknown[]), { op: 'remove', path: '/bomb' }];
     const answer = await s.patch(metaOf(iri), jsonPatch, JSON.stringify(operations), any);
@@ -72,7 +72,7 @@ describeStorage('Linkset and hostile patches', (s) => {
     expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
   });
 
-  it('Rule 11.6: a JSON Patch of a great many operations is answered', async () => {
+  it('Rule 11.6: a JSON Patch with a very large number of operations gets a response', async () => {
     const iri = await described(s, { author: 'Ada' });
     const operations = Array.from({ length: 20_000 }, (_, i) => ({ op: 'replace', path: '/author', value: `${i}` }));
     const answer = await s.patch(metaOf(iri), jsonPatch, JSON.stringify(operations), any);
@@ -98,7 +98,7 @@ describeStorage('Linkset and hostile patches', (s) => {
       '[{"op":"add","path":"/constructor/prototype/polluted","value":"x"}]',
     ],
   ] as const)
-    it(`Rules 11.5, 11.6: __proto__ in ${what} does no harm`, async () => {
+    it(`Rules 11.5, 11.6: __proto__ in ${what} has no effect on prototypes`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const answer = await s.send(
         what.startsWith('PUT') ? 'PUT' : 'PATCH',
@@ -114,7 +114,7 @@ describeStorage('Linkset and hostile patches', (s) => {
     });
 
   for (const name of ['toString', 'constructor', 'hasOwnProperty', 'valueOf', 'length', '0', ''])
-    it(`Rule 11.1: a relation "${name}" is one like others, or refused`, async () => {
+    it(`Rule 11.1: a relation "${name}" is stored as a normal relation or rejected`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const targets = [{ href: 'https://e.example/' }];
       const answer = await s.patch(metaOf(iri), mergePatch, JSON.stringify({ [name]: targets }), any);

@@ -1,4 +1,4 @@
-/** Rule 10.6: digests on linksets and on the documents of the system endpoints. */
+/** Rule 10.6: digests of linksets and system endpoints. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -9,7 +9,7 @@ import { filterBody, indexOf, lwsJson, searchOf } from '../support/search.js';
 const digestOf = (content: string | Uint8Array): string =>
   `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
 
-/** What can be read, beside resources. */
+/** Readable documents other than resources. */
 const documents: Readonly<Record<string, (s: StorageUnderTest) => Promise<string>>> = {
   'a linkset': async (s) => metaOf(await described(s, { author: 'Ada' })),
   'the linkset of a container': async (s) => metaOf(await s.container()),
@@ -24,7 +24,7 @@ describeStorage('Integrity of metadata', (s) => {
       ['Want-Repr-Digest', 'repr-digest'],
       ['Want-Content-Digest', 'content-digest'],
     ] as const)
-      it(`Rule 10.7: ${wish} gets the digest of ${what}`, async () => {
+      it(`Rule 10.7: ${wish} returns the digest of ${what}`, async () => {
         const answer = await s.get(await locate(s), { [wish]: 'sha-256=1' });
         expect(answer.status).to.equal(200);
         expect(answer.headers[field]).to.equal(digestOf(answer.bytes));
@@ -41,7 +41,7 @@ describeStorage('Integrity of metadata', (s) => {
     ['PATCH', mergePatch, '{"author":"Eve"}'],
     ['PATCH', jsonPatch, '[{"op":"replace","path":"/author","value":"Eve"}]'],
   ] as const) {
-    it(`Rule 10.6: a Content-Digest that does not hold refuses ${method} of ${type}`, async () => {
+    it(`Rule 10.6: a mismatching Content-Digest rejects ${method} of ${type}`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const headers = { 'If-Match': '*', 'Content-Type': type };
       for (const wrong of [digestOf('other'), 'sha-256=x'])
@@ -49,7 +49,7 @@ describeStorage('Integrity of metadata', (s) => {
       expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
     });
 
-    it(`Rule 10.7: ${method} of ${type} is answered with Want-Content-Digest`, async () => {
+    it(`Rule 10.7: ${method} of ${type} returns Want-Content-Digest`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const headers = { 'If-Match': '*', 'Content-Type': type, 'Content-Digest': digestOf(body) };
       const answer = await s.send(method, metaOf(iri), headers, body);
@@ -68,7 +68,7 @@ describeStorage('Integrity of metadata', (s) => {
     });
 
   for (const method of ['POST', 'QUERY'])
-    it(`Rule 10.6: a Content-Digest that does not hold refuses a search by ${method}`, async () => {
+    it(`Rule 10.6: a mismatching Content-Digest rejects a search by ${method}`, async () => {
       const headers = { 'Content-Type': lwsJson, 'Content-Digest': digestOf('other') };
       expectProblem(await s.send(method, searchOf(s), headers, filterBody({})), 400, s);
     });

@@ -1,4 +1,4 @@
-/** Rules 6.9, 11.6, 11.7: patches of linksets that are refused. */
+/** Rules 6.9, 11.6, 11.7: rejected linkset patches. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';
@@ -31,21 +31,21 @@ const refusals: readonly (readonly [what: string, type: string, patch: unknown, 
   ['an index beyond the array', jsonPatch, [{ op: 'add', path: '/describedby/9', value: { href: e } }], 409],
   ['a second linkset object', jsonPatch, [{ op: 'replace', path: '/linkset/1/author', value: 'Eve' }], 409],
   ['a move from nothing', jsonPatch, [{ op: 'move', from: '/nothing', path: '/author' }], 409],
-  ['a JSON Patch that is no array', jsonPatch, { op: 'remove', path: '/author' }, 400],
+  ['a JSON Patch that is not an array', jsonPatch, { op: 'remove', path: '/author' }, 400],
   ['a JSON Patch of no operations', jsonPatch, [null], 400],
   ['an unknown operation', jsonPatch, [{ op: 'spam', path: '/author' }], 400],
   ['an operation without op', jsonPatch, [{ path: '/author' }], 400],
   ['an operation without path', jsonPatch, [{ op: 'remove' }], 400],
   ['an addition without value', jsonPatch, [{ op: 'add', path: '/license' }], 400],
-  ['a path that is no string', jsonPatch, [{ op: 'remove', path: 1 }], 400],
+  ['a path that is not a string', jsonPatch, [{ op: 'remove', path: 1 }], 400],
   ['a malformed JSON Patch', jsonPatch, '[{"op":"remove","path":"/author"}', 400],
   ['an empty JSON Patch body', jsonPatch, '', 400],
   ['a malformed merge patch', mergePatch, '{"author":', 400],
   ['an empty merge patch body', mergePatch, '', 400],
   ['a merge patch nested deeper than 64', mergePatch, tooDeep, 400],
-  ['a type that is no absolute IRI, merge patch', mergePatch, { type: [{ href: 'Person' }] }, 400],
+  ['a type that is not an absolute IRI, merge patch', mergePatch, { type: [{ href: 'Person' }] }, 400],
   [
-    'a type that is no absolute IRI, JSON Patch',
+    'a type that is not an absolute IRI, JSON Patch',
     jsonPatch,
     [{ op: 'add', path: '/linkset/0/type/-', value: { href: '#Person' } }],
     400,
@@ -54,9 +54,9 @@ const refusals: readonly (readonly [what: string, type: string, patch: unknown, 
   ['another anchor, merge patch', mergePatch, { linkset: [{ anchor: `${e}other`, author: 'Eve' }] }, 422],
 ];
 
-describeStorage('Linkset PATCH, refused', (s) => {
+describeStorage('Linkset PATCH, rejected', (s) => {
   for (const [what, type, patch, status] of refusals)
-    it(`Rules 6.17, 11.6: ${what} is ${status}, and nothing changes`, async () => {
+    it(`Rules 6.17, 11.6: ${what} is ${status} and changes nothing`, async () => {
       const iri = await described(s, before);
       const tag = await s.tag(metaOf(iri));
       expectProblem(await send(s, iri, type, patch, tag), status, s);
@@ -65,7 +65,7 @@ describeStorage('Linkset PATCH, refused', (s) => {
     });
 
   for (const patch of ['[]', '"x"', 'null', '5', '{"linkset":null}', '{"linkset":[]}', '{"linkset":["x"]}'])
-    it(`Rule 11.5: the merge patch ${patch} never leaves anything but a linkset`, async () => {
+    it(`Rule 11.5: the merge patch ${patch} always leaves a valid linkset`, async () => {
       const iri = await described(s, before);
       const answer = await send(s, iri, mergePatch, patch);
       expect(answer.status, answer.text).to.satisfy(
@@ -85,7 +85,7 @@ describeStorage('Linkset PATCH, refused', (s) => {
       expect(await clientPart(s, iri)).to.deep.equal(beforePart);
     });
 
-  it('Rule 11.7: a missing If-Match is 428, before the content is judged', async () => {
+  it('Rule 11.7: a missing If-Match is 428, before the content is validated', async () => {
     const iri = await described(s, before);
     for (const [type, patch] of [
       [mergePatch, '{"author":"Eve"}'],
@@ -96,7 +96,7 @@ describeStorage('Linkset PATCH, refused', (s) => {
     expect(await clientPart(s, iri)).to.deep.equal(beforePart);
   });
 
-  it('Rule 11.7: a stale If-Match is 412, before the content is judged', async () => {
+  it('Rule 11.7: a stale If-Match is 412, before the content is validated', async () => {
     const iri = await described(s, before);
     const tag = await s.tag(metaOf(iri));
     expect((await send(s, iri, mergePatch, { title: 'x' }, tag)).status).to.equal(204);

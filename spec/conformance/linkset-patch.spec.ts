@@ -11,7 +11,7 @@ const license = [{ href: `${e}l`, title: 'Licence' }];
 const send = (s: StorageUnderTest, iri: string, type: string, patch: unknown, tag = '*') =>
   s.patch(metaOf(iri), type, typeof patch === 'string' ? patch : JSON.stringify(patch), { 'If-Match': tag });
 
-/** Patches whose result is told by the client part. */
+/** Patches and their expected client part. */
 const patches: readonly (readonly [what: string, type: string, patch: unknown, change: Record<string, unknown>])[] = [
   [
     'JSON Patch, document form: add',
@@ -109,7 +109,7 @@ function results(s: StorageUnderTest): void {
       expect(await clientPart(s, iri)).to.deep.equal(Object.fromEntries(expected));
     });
 
-  it('Rule 11.6: a linkset that nobody has written can be patched', async () => {
+  it('Rule 11.6: a linkset that was never written can be patched', async () => {
     for (const [type, patch] of [
       [mergePatch, { license }],
       [jsonPatch, [{ op: 'add', path: '/license', value: license }]],
@@ -126,7 +126,7 @@ function results(s: StorageUnderTest): void {
     ['a test of the anchor', jsonPatch, 'anchor'],
     ['an empty merge patch', mergePatch, {}],
     ['a removal of nothing', mergePatch, { nothing: null }],
-    ['a change to what it is', mergePatch, { author: 'Ada' }],
+    ['a replacement by the same value', mergePatch, { author: 'Ada' }],
     ['a managed relation, client form', mergePatch, { [`${lws}storage`]: [{ href: `${e}forged` }] }],
     ['a managed relation taken away', mergePatch, { up: null, [`${lws}storage`]: null }],
     ['a managed relation, document form', jsonPatch, [{ op: 'replace', path: '/linkset/0/linkset/0/href', value: e }]],
@@ -144,7 +144,7 @@ function results(s: StorageUnderTest): void {
       expect(await s.tag(metaOf(iri))).to.equal(tag);
     });
 
-  it('Rule 11.2: managed relations are ignored and the rest of the patch is done', async () => {
+  it('Rule 11.2: managed relations are ignored and the rest of the patch is applied', async () => {
     const iri = await described(s, before);
     const read = await linksOfResource(s, iri);
     const forged = [{ href: `${e}forged` }];
@@ -160,7 +160,7 @@ function results(s: StorageUnderTest): void {
 describeStorage('Linkset PATCH', (s) => {
   results(s);
 
-  it('Rule 8.2: of patches with one tag exactly one wins', async () => {
+  it('Rule 8.2: exactly one of the patches with one ETag succeeds', async () => {
     const iri = await described(s, before);
     const tag = await s.tag(metaOf(iri));
     const authors = ['a', 'b', 'c', 'd'];

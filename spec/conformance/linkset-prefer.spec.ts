@@ -1,4 +1,4 @@
-/** Rule 11.9; RFC 7240: filtered views of a linkset. */
+/** Rule 11.9, RFC 7240: filtered views of a linkset. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { described, linksIn, managed, metaOf } from '../support/linkset.js';
@@ -14,7 +14,7 @@ const full = {
 const all = [...managed, 'author', 'describedby', 'license', rel];
 const without = (...names: string[]): string[] => all.filter((name) => !names.includes(name));
 
-/** What a preference leaves of the linkset above. */
+/** Relations of the linkset above that remain with each preference. */
 const views: readonly (readonly [prefer: string, members: readonly string[]])[] = [
   ['include="describedby"', ['anchor', 'describedby']],
   ['include="describedby license"', ['anchor', 'describedby', 'license']],
@@ -42,14 +42,14 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
   for (const [prefer, members] of views) {
     const name = prefer.includes('include') ? 'include' : 'omit';
 
-    it(`Rule 11.9: Prefer: ${prefer} gets those relations and the anchor`, async () => {
+    it(`Rule 11.9: Prefer: ${prefer} returns those relations and the anchor`, async () => {
       const [whole, answer] = [linksIn(await s.get(meta)), await s.get(meta, { Prefer: prefer })];
       const links = linksIn(answer);
       expect(Object.keys(links)).to.have.members([...members]);
       for (const member of members) expect(links[member], member).to.deep.equal(whole[member]);
     });
 
-    it(`Rule 11.9: Prefer: ${prefer} is echoed, on HEAD as on GET`, async () => {
+    it(`Rule 11.9: Prefer: ${prefer} is acknowledged, with HEAD as with GET`, async () => {
       const [get, head] = [await s.get(meta, { Prefer: prefer }), await s.head(meta, { Prefer: prefer })];
       expect(get.headers['preference-applied']).to.match(new RegExp(`^${name}\\b`));
       expect([head.status, head.bytes.length]).to.deep.equal([200, 0]);
@@ -58,7 +58,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     });
   }
 
-  it('Rule 11.9: a filtered view has a tag of its own and Vary: Prefer', async () => {
+  it('Rule 11.9: a filtered view has its own ETag and Vary: Prefer', async () => {
     const whole = await s.tag(meta);
     const tags = new Set([whole]);
     for (const Prefer of ['include="describedby"', 'include="license"', 'omit="describedby"', 'omit="license"']) {
@@ -78,7 +78,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     expect((await s.get(meta, { 'If-None-Match': own })).status).to.equal(200);
   });
 
-  it('Rule 8.1: the tag of a view changes with what it shows', async () => {
+  it('Rule 8.1: the ETag of a view changes with its content', async () => {
     const own = metaOf(await described(s, full));
     const Prefer = 'include="author"';
     const before = await s.tag(own, { Prefer });
@@ -87,7 +87,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     expect(linksIn(answer)).to.include({ author: 'Eve' });
   });
 
-  it('Rule 11.9: nothing is echoed without a preference for relations', async () => {
+  it('Rule 11.9: nothing is acknowledged without a preference for relations', async () => {
     for (const headers of [{}, { Prefer: 'return=minimal' }, { Prefer: 'respond-async' }]) {
       const answer = await s.get(meta, headers);
       expect(Object.keys(linksIn(answer))).to.have.members(all);
@@ -95,7 +95,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     }
   });
 
-  it('Rule 11.9: a preference for relations does nothing to other resources', async () => {
+  it('Rule 11.9: a preference for relations has no effect on other resources', async () => {
     const answer = await s.get(meta.slice(0, -'.meta'.length), { Prefer: 'include="up"' });
     expect([answer.status, answer.text]).to.deep.equal([200, 'x']);
     expect(answer.headers).not.to.have.property('preference-applied');
@@ -111,7 +111,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     'include="\\"',
     `omit="${' '.repeat(99)}"`,
   ])
-    it(`RFC 7240 section 2: an unusable Prefer: ${prefer.trim().slice(0, 20)} is no error`, async () => {
+    it(`RFC 7240 section 2: an invalid Prefer: ${prefer.trim().slice(0, 20)} is ignored`, async () => {
       const answer = await s.get(meta, { Prefer: prefer });
       expect(answer.status, answer.text).to.equal(200);
       expect(linksIn(answer).anchor).to.equal(meta.slice(0, -'.meta'.length));

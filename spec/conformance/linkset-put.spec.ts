@@ -30,7 +30,7 @@ function replacement(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal(beforePart);
   });
 
-  it('Rule 11.5: PUT replaces wholesale: what it does not name is gone', async () => {
+  it('Rule 11.5: PUT replaces the whole document and removes omitted relations', async () => {
     const iri = await described(s, before);
     const answer = await putLinks(s, iri, { anchor: iri, license: [{ href: `${e}l` }] });
     expect(answer.status, answer.text).to.equal(204);
@@ -39,7 +39,7 @@ function replacement(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal({ types: [] });
   });
 
-  it('Rule 11.2: "up" as it was is an echo; another parent is 409, by PUT and by both patches', async () => {
+  it('Rule 11.2: an unchanged "up" is accepted; another parent is 409, with PUT and both patch types', async () => {
     const iri = await described(s, before);
     const part = await clientPart(s, iri);
     const [up, other] = [s.scratch, s.root].map((href) => [{ href }]);
@@ -72,7 +72,7 @@ function replacement(s: StorageUnderTest): void {
   });
 
   for (const kind of ['data resource', 'container'])
-    it(`Rule 11.2: what was read of a ${kind} can be written back unchanged`, async () => {
+    it(`Rule 11.2: the linkset of a ${kind} can be written back unchanged`, async () => {
       const iri = kind === 'container' ? await s.container() : (await s.stored('text/turtle', '<> a <#C> .')).iri;
       expect((await putLinks(s, iri, before)).status).to.equal(204);
       const read = await s.get(metaOf(iri));
@@ -81,7 +81,7 @@ function replacement(s: StorageUnderTest): void {
       expect(linksIn(await s.get(metaOf(iri)))).to.deep.equal(linksIn(read));
     });
 
-  it('Rule 11.2: relations that the server manages are ignored without an error', async () => {
+  it('Rule 11.2: server-managed relations are ignored without an error', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const read = await linksOfResource(s, iri);
     const forged = [{ href: `${e}forged` }];
@@ -100,7 +100,7 @@ function replacement(s: StorageUnderTest): void {
     ...['Container', 'DataResource', 'StorageResource', 'Storage', 'AnythingAtAll'].map((name) => lws + name),
     ...['Resource', 'RDFSource', 'NonRDFSource', 'Container', 'BasicContainer', 'DirectContainer'].map((n) => ldp + n),
   ])
-    it(`Rule 11.3: the type ${type} may not be declared, and is ignored`, async () => {
+    it(`Rule 11.3: a declaration of the type ${type} is ignored`, async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const read = await linksOfResource(s, iri);
       const answer = await putLinks(s, iri, { type: [{ href: type }, { href: `${e}Person` }] });
@@ -110,7 +110,7 @@ function replacement(s: StorageUnderTest): void {
       expect(types.map(({ href }) => href)).to.include(`${e}Person`);
     });
 
-  it('Rule 11.5: PUT takes the first linkset object', async () => {
+  it('Rule 11.5: PUT uses the first linkset object', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const document = JSON.stringify({ linkset: [{ author: 'Ada' }, { anchor: `${e}other`, author: 'Eve' }] });
     const answer = await s.put(metaOf(iri), linksetType, document, { 'If-Match': '*' });
@@ -118,7 +118,7 @@ function replacement(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
   });
 
-  it('Rule 11.5: a Content-Type with parameters is that type', async () => {
+  it('Rule 11.5: parameters of the Content-Type are ignored', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const type = 'Application/Linkset+JSON; profile="https://e.example/profile"';
     const answer = await s.put(metaOf(iri), type, linksetOf({ author: 'Ada' }), { 'If-Match': '*' });
@@ -135,7 +135,7 @@ const refusals: readonly (readonly [what: string, body: string, status: number])
   ['null', 'null', 400],
   ['an object without linkset', '{}', 400],
   ['a bare linkset object', '{"author":"Eve"}', 400],
-  ['a linkset that is no array', '{"linkset":{"author":"Eve"}}', 400],
+  ['a linkset that is not an array', '{"linkset":{"author":"Eve"}}', 400],
   ['a linkset of no objects', '{"linkset":["x"]}', 400],
   ['a linkset object that is null', '{"linkset":[null]}', 400],
   ['a linkset object that is an array', '{"linkset":[[]]}', 400],
@@ -143,7 +143,7 @@ const refusals: readonly (readonly [what: string, body: string, status: number])
   ...['Person', '#Person', '/Person', '//e.example/Person', '', 'https://e.example/a b', '<https://e.example/a>'].map(
     (type) => [`the type "${type}", no absolute IRI`, linksetOf({ type: [{ href: type }] }), 400] as const,
   ),
-  ['a type that is no string', linksetOf({ type: [{ href: 1 }] }), 400],
+  ['a type that is not a string', linksetOf({ type: [{ href: 1 }] }), 400],
   ['a type after a good one', linksetOf({ author: 'Eve', type: [{ href: `${e}T` }, { href: 'T' }] }), 400],
   ['the anchor of something else', linksetOf({ anchor: `${e}other`, author: 'Eve' }), 422],
   ['a relative anchor of something else', linksetOf({ anchor: '/nothing', author: 'Eve' }), 422],
@@ -151,7 +151,7 @@ const refusals: readonly (readonly [what: string, body: string, status: number])
 
 function refused(s: StorageUnderTest): void {
   for (const [what, body, status] of refusals)
-    it(`Rule 11.5: ${what} is ${status}, and nothing changes`, async () => {
+    it(`Rule 11.5: ${what} is ${status} and changes nothing`, async () => {
       const iri = await described(s, before);
       const tag = await s.tag(metaOf(iri));
       expectProblem(await s.put(metaOf(iri), linksetType, body, { 'If-Match': tag }), status, s);
@@ -160,21 +160,21 @@ function refused(s: StorageUnderTest): void {
     });
 
   for (const type of ['application/json', 'application/ld+json', 'text/turtle', 'application/linkset', mergePatch, ''])
-    it(`Rule 11.5: PUT of ${type || 'no Content-Type'} is 415, and nothing changes`, async () => {
+    it(`Rule 11.5: PUT of ${type || 'no Content-Type'} is 415 and changes nothing`, async () => {
       const iri = await described(s, before);
       const headers: Record<string, string> = { 'If-Match': '*', ...(type ? { 'Content-Type': type } : {}) };
       expectProblem(await s.send('PUT', metaOf(iri), headers, linksetOf({ author: 'Eve' })), 415, s);
       expect(await clientPart(s, iri)).to.deep.equal(beforePart);
     });
 
-  it('Rule 11.7: a missing If-Match is 428, before the content is judged', async () => {
+  it('Rule 11.7: a missing If-Match is 428, before the content is validated', async () => {
     const iri = await described(s, before);
     expectProblem(await putLinks(s, iri, { author: 'Eve' }, {}), 428, s);
     expectProblem(await s.put(metaOf(iri), linksetType, '{'), 428, s);
     expect(await clientPart(s, iri)).to.deep.equal(beforePart);
   });
 
-  it('Rule 11.7: a stale If-Match is 412, before the content is judged', async () => {
+  it('Rule 11.7: a stale If-Match is 412, before the content is validated', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const tag = await s.tag(metaOf(iri));
     expect((await putLinks(s, iri, before, { 'If-Match': tag })).status).to.equal(204);
@@ -184,18 +184,18 @@ function refused(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal(beforePart);
   });
 
-  it('RFC 9110 13.1.1: the tag of the resource does not satisfy If-Match on its linkset', async () => {
+  it('RFC 9110 13.1.1: the ETag of the resource does not satisfy If-Match on its linkset', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     expectProblem(await putLinks(s, iri, before, { 'If-Match': etag }), 412, s);
   });
 
-  it('Rule 8.1: If-Match accepts a list that has the tag', async () => {
+  it('Rule 8.1: If-Match accepts a list that contains the ETag', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const tag = await s.tag(metaOf(iri));
     expect((await putLinks(s, iri, before, { 'If-Match': `"other", ${tag}` })).status).to.equal(204);
   });
 
-  it('Rule 8.2: of writers with one tag exactly one wins', async () => {
+  it('Rule 8.2: exactly one of the writers with one ETag succeeds', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const tag = { 'If-Match': await s.tag(metaOf(iri)) };
     const writers = ['a', 'b', 'c', 'd', 'e', 'f'];

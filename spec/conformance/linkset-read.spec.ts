@@ -7,7 +7,7 @@ import { mediaType } from '../support/rdf.js';
 
 const person = 'https://e.example/Person';
 
-/** A resource of each kind, made in the scratch container. */
+/** One resource of each kind in the scratch container. */
 const kinds: Readonly<Record<string, (s: StorageUnderTest) => Promise<string>>> = {
   'an RDF resource': async (s) => (await s.stored('text/turtle', '<> a <#C> .')).iri,
   'a JSON resource': async (s) => (await s.stored('application/json', '{}')).iri,
@@ -17,7 +17,7 @@ const kinds: Readonly<Record<string, (s: StorageUnderTest) => Promise<string>>> 
 
 function shape(s: StorageUnderTest): void {
   for (const [kind, make] of Object.entries(kinds))
-    it(`Rule 11.1: GET of the linkset of ${kind} is a document of one object`, async () => {
+    it(`Rule 11.1: GET of the linkset of ${kind} returns a document with one object`, async () => {
       const iri = await make(s);
       const answer = await s.get(metaOf(iri));
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, linksetType]);
@@ -31,18 +31,18 @@ function shape(s: StorageUnderTest): void {
       expect((links[`${lws}storage`] as { href: string }[]).map(({ href }) => href)).to.deep.equal([s.root]);
     });
 
-  it('Rule 11.1: the root has a linkset, and no parent in it', async () => {
+  it('Rule 11.1: the root has a linkset without a parent', async () => {
     const links = await linksOfResource(s, s.root);
     expect([links.anchor, links.type[0]!.href]).to.deep.equal([s.root, `${lws}Container`]);
     expect(links).not.to.have.property('up');
   });
 
   for (const [kind, make] of Object.entries(kinds))
-    it(`Rule 11.1: the members of the linkset of ${kind} come in order`, async () => {
+    it(`Rule 11.1: the members of the linkset of ${kind} are ordered`, async () => {
       expect(Object.keys(await linksOfResource(s, await make(s)))).to.deep.equal(managed);
     });
 
-  it('Rule 11.1: the relations of clients come after those of the server', async () => {
+  it('Rule 11.1: client relations follow server relations', async () => {
     const iri = await described(s, { license: [{ href: 'https://e.example/l' }], author: 'Ada' });
     const keys = Object.keys(await linksOfResource(s, iri));
     expect(keys.slice(0, managed.length)).to.deep.equal(managed);
@@ -56,7 +56,7 @@ function shape(s: StorageUnderTest): void {
     expect(others).to.include.members([person, 'https://e.example/Agent']);
   });
 
-  it('Rule 11.1: a linkset is in no listing', async () => {
+  it('Rule 11.1: a linkset is not listed', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x', `${container}x`);
     await s.get(metaOf(iri));
@@ -87,7 +87,7 @@ function fields(s: StorageUnderTest): void {
     expect((await s.get(meta, { 'If-None-Match': '"other"' })).status).to.equal(200);
   });
 
-  it('Rule 8.1: the tag is the same at every read, and another after a write', async () => {
+  it('Rule 8.1: the ETag is stable across reads and changes with a write', async () => {
     const iri = await described(s, { author: 'Ada' });
     const tag = await s.tag(metaOf(iri));
     expect(await s.tag(metaOf(iri))).to.equal(tag);
@@ -96,7 +96,7 @@ function fields(s: StorageUnderTest): void {
     expect(await s.tag(metaOf(iri))).not.to.equal(tag);
   });
 
-  it('RFC 7240 section 2: the linkset varies by Prefer, asked for or not', async () => {
+  it('RFC 7240 section 2: every linkset response has Vary: Prefer', async () => {
     const meta = metaOf((await s.stored('text/plain', 'x')).iri);
     expect(listOf(await s.get(meta), 'vary')).to.include('prefer');
     expect(listOf(await s.get(meta, { Prefer: 'include="up"' }), 'vary')).to.include('prefer');
@@ -110,7 +110,7 @@ function fields(s: StorageUnderTest): void {
       expect(head.headers[name], name).to.equal(get.headers[name]);
   });
 
-  it('Rule 7.1: nothing acceptable gets the document all the same, never 406', async () => {
+  it('Rule 7.1: an unsupported Accept returns the document, never 406', async () => {
     const meta = metaOf((await s.stored('text/turtle', '<> a <#C> .')).iri);
     expect(linksIn(await s.get(meta, { Accept: 'image/png' })).anchor).to.equal(meta.slice(0, -5));
   });
@@ -154,7 +154,7 @@ describeStorage('Linkset reading', (s) => {
   fields(s);
   methods(s);
 
-  it('Rule 6.12: any method on the linkset of an absent resource is 404', async () => {
+  it('Rule 6.12: any method on the linkset of a nonexistent resource is 404', async () => {
     for (const meta of [s.fresh('.meta'), `${s.fresh('/')}.meta`])
       for (const [method, headers, body] of attempts) {
         const answer = await s.send(method, meta, headers, body);
@@ -163,7 +163,7 @@ describeStorage('Linkset reading', (s) => {
       }
   });
 
-  it('Rule 4.1: on the linkset of an absent or hidden resource, it is 401 for nobody and 404 for a stranger', async () => {
+  it('Rule 4.1: the linkset of a nonexistent or unreadable resource is 401 for anonymous and 404 for unauthorized callers', async () => {
     const hidden = [(await s.stored('text/plain', 'x')).iri, await s.container()].map(metaOf);
     for (const meta of [...hidden, s.fresh('.meta'), `${s.fresh('/')}.meta`])
       for (const [method, headers, body] of attempts.filter(([name]) => name !== 'HEAD')) {
@@ -177,7 +177,7 @@ describeStorage('Linkset reading', (s) => {
 describeStorage(
   'Linkset reading, public',
   (s) => {
-    it('Rule 2.4: who may read the resource may read its linkset', async () => {
+    it('Rule 2.4: read access to a resource includes its linkset', async () => {
       const iri = await described(s, { author: 'Ada', type: [{ href: person }] });
       const own = await linksOfResource(s, iri);
       for (const sender of ['anonymous', s.stranger] as const) {
@@ -197,7 +197,7 @@ describeStorage(
       expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
     });
 
-    it('Rule 4.1: the linkset of an absent resource is a plain 404 for who may read the container', async () => {
+    it('Rule 4.1: the linkset of a nonexistent resource is a plain 404 for readers of the container', async () => {
       for (const sender of ['anonymous', s.stranger] as const)
         expectProblem(await s.send('GET', s.fresh('.meta'), {}, undefined, sender), 404, s);
     });

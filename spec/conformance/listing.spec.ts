@@ -21,7 +21,7 @@ interface Listing {
 const listing = ({ text }: Answer): Listing => JSON.parse(text) as Listing;
 const first = (type: string | string[]): string => [type].flat()[0]!;
 
-/** A container with a member of each kind. */
+/** A container with one member of each kind. */
 async function filled(s: StorageUnderTest): Promise<string> {
   const container = await s.container();
   await s.stored('text/plain; charset=utf-8', 'hällo', `${container}b.txt`);
@@ -84,7 +84,7 @@ describeStorage(
       expect(await s.members(`${container}sub/`)).to.deep.equal([`${container}sub/deep`]);
     });
 
-    it('Container listing: size and modified follow a replacement', async () => {
+    it('Container listing: size and modified reflect a replacement', async () => {
       const container = await filled(s);
       await s.get(container);
       await s.put(`${container}b.txt`, 'text/markdown', 'longer than before', { 'If-Match': '*' });
@@ -92,7 +92,7 @@ describeStorage(
       expect(item).to.include({ format: 'text/markdown', size: 18 });
     });
 
-    it('Container listing: size follows a patch', async () => {
+    it('Container listing: size reflects a patch', async () => {
       const container = await filled(s);
       await s.get(container);
       await s.patch(`${container}Z`, 'application/sparql-update', 'INSERT DATA { <> <http://e.example/p> "more" }');
@@ -100,7 +100,7 @@ describeStorage(
       expect(listing(await s.get(container)).items.find(({ id }) => id.endsWith('Z'))!.size).to.equal(size);
     });
 
-    it('Rule 9.1: size is that of the default Turtle after every small change, too', async () => {
+    it('Rule 9.1: size is that of the default Turtle after every small change', async () => {
       const container = await s.container();
       const lines = Array.from({ length: 40 }, (_, i) => `<#s${i % 4}> <#p${i % 3}> "${i}" .`).join('');
       const { iri } = await s.stored(
@@ -123,7 +123,7 @@ describeStorage(
     });
 
     for (const Accept of ['application/ld+json', 'application/json'])
-      it(`Resource endpoints, GET of a container: ${Accept} gets the same document, the type echoed`, async () => {
+      it(`Resource endpoints, GET of a container: ${Accept} returns the same document with that type`, async () => {
         const container = await filled(s);
         const answer = await s.get(container, { Accept });
         expect(answer.headers['content-type']).to.equal(Accept);
@@ -152,7 +152,7 @@ describeStorage(
     });
 
     for (const Accept of rdfTypes.filter((type) => type !== 'application/ld+json'))
-      it(`Container listing, rule 9.2: the rendering as ${Accept} says the same`, async () => {
+      it(`Container listing, rule 9.2: the ${Accept} form has the same content`, async () => {
         const container = await filled(s);
         const answer = await s.get(container, { Accept });
         expect(mediaType(answer)).to.equal(Accept);
@@ -171,18 +171,18 @@ describeStorage(
         expect(values(names[1]!, 'http://purl.org/dc/terms/modified')[0]).to.match(/^\d{4}-\d\d-\d\dT/);
       });
 
-    it('Content negotiation, rule 7.1: nothing acceptable gets application/lws+json, never 406', async () => {
+    it('Content negotiation, rule 7.1: an unsupported Accept returns application/lws+json, never 406', async () => {
       const answer = await s.get(s.scratch, { Accept: 'image/png' });
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, 'application/lws+json']);
     });
 
     for (const page of ['0', '-1', '1.5', 'x', '', '%31x', '1e3', '+1'])
-      it(`Rule 9.4: ?page=${page} is no positive integer: 400`, async () => {
+      it(`Rule 9.4: ?page=${page} is not a positive integer: 400`, async () => {
         expectProblem(await s.get(`${s.scratch}?page=${page}`), 400, s);
       });
 
     for (const page of ['2', '999999999', '99999999999999999999999'])
-      it(`Rule 9.4: ?page=${page} is past the last: 4xx`, async () => {
+      it(`Rule 9.4: ?page=${page} is after the last page: 4xx`, async () => {
         await s.stored('text/plain', 'x');
         expectProblem(await s.get(`${s.scratch}?page=${page}`), page.length > 9 ? [400, 404] : 404, s);
       });

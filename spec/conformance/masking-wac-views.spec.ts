@@ -1,4 +1,4 @@
-/** Rule 4.3 with Web Access Control: what listings, indexes, searches, tags and dates tell of what is hidden. */
+/** Rule 4.3 with Web Access Control: listings, indexes, searches, ETags and dates do not reveal unreadable resources. */
 import { expect } from 'chai';
 import { describeStorage, lws, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -16,20 +16,20 @@ describeStorage(
   (s) => {
     const get = (iri: string, headers: Record<string, string> = {}, who: Sender = s.stranger) =>
       s.send('GET', iri, headers, undefined, who);
-    /** A container that everybody reads, but whose new members nobody does. */
+    /** Publicly readable container with private new members. */
     const shutInside = async (...rules: string[]): Promise<string> => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', anybody, 'accessTo'), ...rules);
       return container;
     };
-    /** A member that everybody reads. */
+    /** Publicly readable member. */
     const shown = async (iri: string): Promise<string> => {
       if (iri.endsWith('/')) await s.container(iri);
       else await s.stored(turtle, '<> a <#C> .', iri);
       await setAcl(s, iri, rule('Read', anybody, 'accessTo'));
       return iri;
     };
-    /** All that somebody may see of these, whole. */
+    /** Complete views of a caller. */
     const see = async (...iris: string[]): Promise<unknown[]> => {
       const seen: unknown[] = [];
       for (const iri of iris)
@@ -38,7 +38,7 @@ describeStorage(
       return seen;
     };
 
-    it('Container listing: it shows what the client may read, and counts that alone', async () => {
+    it('Container listing: it shows and counts only readable members', async () => {
       const c = await shutInside();
       const shownOnes = [await shown(`${c}b`), await shown(`${c}d/`)];
       await s.stored(turtle, '', `${c}secret1`);
@@ -53,7 +53,7 @@ describeStorage(
       expect(JSON.parse((await s.get(c)).text).totalItems).to.equal(4);
     });
 
-    it('Masking, rule 4.3: hidden members that come, change and go leave no trace in a container', async () => {
+    it('Masking, rule 4.3: creating, changing and deleting unreadable members does not affect the view of a container', async () => {
       const c = await shutInside();
       await shown(`${c}shown`);
       const before = await see(c, `${c}.meta`, `${c}shown`, s.scratch);
@@ -67,7 +67,7 @@ describeStorage(
       expect(await see(c)).to.deep.equal(before.slice(0, 2 * (2 + rdfTypes.length)));
     });
 
-    it('Masking, rule 4.3: nor do they in the listing that the container is a member of, nor in searches', async () => {
+    it('Masking, rule 4.3: the listing of the parent container and searches do not change either', async () => {
       const outer = await s.container();
       await setAcl(s, outer, rule('Read', anybody, 'accessTo'));
       const inner = await shown(`${outer}inner/`);
@@ -79,7 +79,7 @@ describeStorage(
       expect(await lists()).to.deep.equal(before);
     });
 
-    it('Masking, rules 4.3, 8.5: the date of a filtered view stands still, and no condition compares it', async () => {
+    it('Masking, rules 4.3, 8.5: the date of a filtered view is constant and not used in conditions', async () => {
       const c = await shutInside();
       const date = async (): Promise<string> => (await get(c)).headers['last-modified']!;
       const seen = await date();
@@ -99,7 +99,7 @@ describeStorage(
       expect(await date()).to.equal(seen);
     });
 
-    it('Masking, rule 4.3: the form of a tag does not tell whether something is hidden', async () => {
+    it('Masking, rule 4.3: the form of an ETag does not reveal unreadable members', async () => {
       const make = async (hides: boolean): Promise<string> => {
         const c = await s.container();
         await setAcl(s, c, rule('Read', anybody));
@@ -117,7 +117,7 @@ describeStorage(
         expect(await form(hiding, Accept), Accept).to.equal(await form(open, Accept));
     });
 
-    it('Rule 8.4: the tag of a filtered view is good for If-Match on the container', async () => {
+    it('Rule 8.4: the ETag of a filtered view satisfies If-Match on the container', async () => {
       const c = await shutInside();
       await setAcl(s, c, rule('Read Write', agent(alice), 'accessTo'), rule('Write', agent(alice), 'default'));
       await s.stored(turtle, '', `${c}hidden`);
@@ -125,7 +125,7 @@ describeStorage(
         const tag = (await get(c, { Accept }, as(s, alice))).headers['etag']!;
         const remove = (etag: string) => s.send('DELETE', c, { 'If-Match': etag }, undefined, as(s, alice));
         expect((await remove('"stale"')).status).to.equal(412);
-        // It is not empty, whatever she sees of it.
+        // The container is not empty, even if her view of it is.
         expect((await remove(tag)).status).to.equal(409);
       }
       const tag = (await get(c, {}, as(s, alice))).headers['etag']!;
@@ -133,7 +133,7 @@ describeStorage(
       expect((await s.send('DELETE', c, headers, undefined, as(s, alice))).status).to.equal(204);
     });
 
-    it('Masking, rule 4.5: a recursive DELETE with a hidden descendant is 403 that names nothing', async () => {
+    it('Masking, rule 4.5: a recursive DELETE with an unreadable descendant is 403 without names', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read Write', agent(alice)));
       await s.container(`${c}d/`);
@@ -147,7 +147,7 @@ describeStorage(
       expect(await s.members(`${c}d/`)).to.have.length(1);
     });
 
-    it('Masking, rule 4.3: whether a resource has an ACL of its own is not told to who has no control', async () => {
+    it('Masking, rule 4.3: callers without control cannot tell if a resource has its own ACL', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read', anybody));
       for (const path of ['ownacls', 'without']) await s.stored(turtle, '<> a <#C> .', c + path);
@@ -164,7 +164,7 @@ describeStorage(
           }
     });
 
-    it('Masking, rule 4.3: an answer to a write by who may not read tells nothing of what was there', async () => {
+    it('Masking, rule 4.3: write responses to callers without read access do not reveal the previous state', async () => {
       const { iri } = await s.stored(turtle, '<> a <#C> .');
       const type = uniqueIri('secret');
       await putLinks(s, iri, { type: [{ href: type }] });
@@ -178,7 +178,7 @@ describeStorage(
       }
     });
 
-    it('Rule 13.2: index and search are over what the client may read, by ACLs on every level', async () => {
+    it('Rule 13.2: index and search cover the readable resources, by the ACLs of every level', async () => {
       const c = await s.container();
       const [type, secret] = [uniqueIri('open'), uniqueIri('secret')];
       await setAcl(s, c, rule('Read', agent(alice)));
@@ -207,7 +207,7 @@ describeStorage(
       }
     });
 
-    it('WAC, rule 3.4: an ACL whose rules speak of something else is no empty one: it shuts everybody out', async () => {
+    it('WAC, rule 3.4: an ACL with only unrelated authorizations is not empty: it denies all access', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read', anybody));
       await s.stored(turtle, '', `${c}x`);
@@ -221,9 +221,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Views in pages',
+  'Paged views',
   (s) => {
-    it('Rule 9.3: hidden members make no pages, and page links lead nowhere near them', async () => {
+    it('Rule 9.3: unreadable members create no pages, and page links omit them', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read', anybody, 'accessTo'));
       for (let i = 0; i < 7; i++) {

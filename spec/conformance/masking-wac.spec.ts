@@ -1,11 +1,11 @@
-/** Rule 4.1 with Web Access Control: hidden and absent answer alike, for every method and everything that hangs on a name. */
+/** Rule 4.1 with Web Access Control: unreadable and nonexistent resources get the same response, for every method and auxiliary resource. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { creations, type Probe, probes, visible } from '../support/masking.js';
 import { agent, alice, anybody, as, inWac, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
 
-/** What is hidden: names of the length of `absents`, with something of every kind. */
+/** Unreadable resources of every kind, with names as long as those of `absents`. */
 const kinds: Readonly<Record<string, (s: StorageUnderTest, iri: string) => Promise<unknown>>> = {
   hideRDF: (s, iri) => s.stored('text/turtle', '<> a <#C> .', iri),
   hidJSON: (s, iri) => s.stored('application/json', '{"a":1}', iri),
@@ -21,7 +21,7 @@ const ends = (name: string): readonly string[] =>
     ? ['', '.meta', '.acl', '?page=7', 'member', 'inner/x.meta', 'new/']
     : ['', '.meta', '.acl', '.meta.acl', '.acl.meta', '?page=x', '/below', '/below/'];
 
-/** Rules that leave the owner alone in it, own or inherited. */
+/** ACLs that give only the owner access, own or inherited. */
 type Hiding = 'by its own ACL' | 'by the ACL of its parent';
 
 async function fill(s: StorageUnderTest, container: string, hiding: Hiding): Promise<void> {
@@ -36,9 +36,9 @@ async function fill(s: StorageUnderTest, container: string, hiding: Hiding): Pro
 const send = (s: StorageUnderTest, { method, headers, body }: Probe, iri: string, sender: Sender) =>
   s.send(method, iri, headers, body, sender);
 
-/** Asserts that a request sees no difference. */
+/** Asserts that a request gets the same response for both. */
 async function expectAlike(s: StorageUnderTest, container: string, probe: Probe, sender: Sender): Promise<void> {
-  // The answers for what is absent, which are the same for all kinds.
+  // Responses for nonexistent resources, the same for all kinds.
   const absent = new Map<string, unknown>();
   for (const name of Object.keys(kinds))
     for (const end of ends(name)) {
@@ -56,7 +56,7 @@ async function expectAlike(s: StorageUnderTest, container: string, probe: Probe,
 describeStorage(
   'Masking with WAC',
   (s) => {
-    /** A container that nobody but the owner sees, and one that everybody reads but nobody adds to. */
+    /** Container readable by the owner only, and a publicly readable one that only the owner may append to. */
     let [closed, open] = ['', ''];
     before(async () => {
       [closed, open] = [await s.container(), await s.container()];
@@ -68,17 +68,17 @@ describeStorage(
     const everything = { ...probes, ...creations };
 
     for (const [title, probe] of Object.entries(everything)) {
-      it(`Masking, rule 4.3: in a hidden container ${title} tells nobody what is there`, async () => {
+      it(`Masking, rule 4.3: in an unreadable container ${title} does not reveal members`, async () => {
         await expectAlike(s, closed, probe, 'anonymous');
         await expectAlike(s, closed, probe, stranger());
       });
 
-      it(`Masking, rule 4.3: in a readable container ${title} tells a principal nothing of the hidden`, async () => {
+      it(`Masking, rule 4.3: in a readable container ${title} does not reveal unreadable members to a principal`, async () => {
         await expectAlike(s, open, probe, stranger());
       });
     }
 
-    it('Masking, rule 4.3: what is shown in a hidden container is shown, and tells nothing of its parent', async () => {
+    it('Masking, rule 4.3: a readable resource in an unreadable container does not reveal its parent', async () => {
       for (const sender of ['anonymous', s.stranger] as const) {
         expect((await s.send('GET', `${closed}shown`, {}, undefined, sender)).status).to.equal(200);
         const status = sender === 'anonymous' ? 401 : 404;
@@ -87,17 +87,17 @@ describeStorage(
     });
 
     for (const [title, probe] of Object.entries(creations))
-      it(`Rule 4.4: ${title}, hidden or absent, is 403 for a reader of the parent who may not add`, async () => {
+      it(`Rule 4.4: ${title}, unreadable or nonexistent, is 403 for a reader of the parent without append`, async () => {
         for (const name of [...Object.keys(kinds), 'absents', 'absent/']) {
           if (title === 'PUT of links') continue;
           const answer = await send(s, probe, open + name, s.stranger);
-          // A shape that a container cannot have is refused before anybody is asked who he is.
+          // Invalid container requests are rejected before authentication.
           if (name.endsWith('/') && [400, 409].includes(answer.status)) continue;
           expect(answer.status, name).to.equal(403);
         }
       });
 
-    it('Rule 4.1: anonymous readers of the parent get 401 for the hidden, 404 for the absent', async () => {
+    it('Rule 4.1: anonymous readers of the parent get 401 for unreadable, 404 for nonexistent names', async () => {
       for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS'])
         for (const name of Object.keys(kinds)) {
           const at = async (path: string) => (await s.send(method, open + path, {}, undefined, 'anonymous')).status;
@@ -105,7 +105,7 @@ describeStorage(
         }
     });
 
-    it('Masking: who may add but not read is not told by a refusal what is there', async () => {
+    it('Masking: errors do not reveal members to callers with append but without read', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Append', agent(alice)));
       await s.stored('text/turtle', '<> a <#C> .', `${c}taken`);
@@ -122,7 +122,7 @@ describeStorage(
       expect((await s.get(`${c}taken`)).text).to.include('#C');
     });
 
-    it('answers a PATCH that creates nothing alike for hidden and absent names, also to callers that may append (rule 4.2)', async () => {
+    it('answers a PATCH that creates nothing the same for unreadable and nonexistent names, also to callers with append (rule 4.2)', async () => {
       const patches = [
         ['application/sparql-update', 'DELETE DATA { <a> <b> <c> }'],
         ['application/sparql-update', 'INSERT { <a> <b> ?c } WHERE { ?a ?b ?c }'],
@@ -143,7 +143,7 @@ describeStorage(
       }
     });
 
-    it('Rule 4.4: PUT on a hidden name is 404 for who may read and add to the container, as every method is', async () => {
+    it('Rule 4.4: PUT on an unreadable name is 404 for callers with read and append on the container, like other methods', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read Append', agent(alice), 'accessTo'));
       await s.stored('text/plain', 'x', `${c}hidden`);
@@ -157,7 +157,7 @@ describeStorage(
       expect((await s.send('PUT', `${c}absent`, {}, 'y', as(s, alice))).status).to.equal(201);
     });
 
-    it('Masking, rule 2.1: no method works on a hidden resource, and nothing has changed', async () => {
+    it('Masking, rule 2.1: no method succeeds on an unreadable resource or changes it', async () => {
       for (const container of [closed, open]) {
         const names = [...Object.keys(kinds), 'shown'];
         expect(await s.members(container)).to.have.members(names.map((name) => container + name));
@@ -170,10 +170,10 @@ describeStorage(
 );
 
 describeStorage(
-  'Masking with WAC switched off',
+  'Masking with WAC, disabled',
   (s) => {
     for (const [title, probe] of Object.entries({ ...probes, ...creations }))
-      it(`Rule 4.2: with lws.mask-forbidden-as-not-found=false, ${title} of the hidden is 403 to a principal, 401 to nobody`, async () => {
+      it(`Rule 4.2: with lws.mask-forbidden-as-not-found=false, ${title} of an unreadable resource is 403 to a principal, 401 to anonymous callers`, async () => {
         if (['POST', 'QUERY', 'PROPFIND'].includes(title)) return;
         const { iri } = await s.stored('text/turtle', '<> a <#C> .');
         for (const end of title === 'PUT of links' ? ['.meta'] : ['', '.acl']) {
@@ -182,7 +182,7 @@ describeStorage(
         }
       });
 
-    it('Rule 4.1: what is absent is 404 still', async () => {
+    it('Rule 4.1: a nonexistent resource is still 404', async () => {
       for (const end of ['', '.meta', '.acl'])
         expect((await s.send('GET', s.fresh() + end, {}, undefined, s.stranger)).status, end).to.equal(404);
     });

@@ -1,4 +1,4 @@
-/** Rule 4.3: what a stranger may learn, for every method. */
+/** Rule 4.3: existence masking for unauthorized callers, for every method. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
@@ -8,7 +8,7 @@ const turtle = { 'Content-Type': 'text/turtle' };
 const update = { 'Content-Type': 'application/sparql-update' };
 const jsonPatch = { 'Content-Type': 'application/json-patch+json' };
 
-/** Requests by which one could tell what is there. */
+/** Requests that could reveal if a resource exists. */
 const probes: Readonly<Record<string, Probe>> = {
   GET: { method: 'GET' },
   HEAD: { method: 'HEAD' },
@@ -37,7 +37,7 @@ const probes: Readonly<Record<string, Probe>> = {
   PROPFIND: { method: 'PROPFIND' },
 };
 
-/** What is hidden, and what is not there, with names of the same length. */
+/** Unreadable and nonexistent paths with names of equal length. */
 const pairs: Readonly<Record<string, (s: StorageUnderTest, container: string) => Promise<void>>> = {
   present: async (s, container) => void (await s.stored('text/turtle', '<> a <#C> .', `${container}present`)),
   prejson: async (s, container) => void (await s.stored('application/json', '{"a":1}', `${container}prejson`)),
@@ -62,7 +62,7 @@ describeStorage('Existence masking', (s) => {
   };
   for (const [who, as] of Object.entries(senders))
     for (const [title, { method, headers, body }] of Object.entries(probes))
-      it(`Masking, rule 4.1: to ${who}, ${title} answers alike for what is hidden and what is absent`, async () => {
+      it(`Masking, rule 4.1: to ${who}, ${title} gets the same response for unreadable and nonexistent resources`, async () => {
         const send = (path: string) => s.send(method, container + path, headers, body, as());
         for (const name of Object.keys(pairs)) {
           const absent = absentName(name);
@@ -86,7 +86,7 @@ describeStorage('Existence masking', (s) => {
     'PUT with If-Match: *',
     'PATCH with a failing test',
   ])
-    it(`Masking, rule 4.3: ${title} is 401 to nobody in particular and 404 to a stranger, present or not`, async () => {
+    it(`Masking, rule 4.3: ${title} is 401 to anonymous and 404 to unauthorized callers, existing or not`, async () => {
       const { method, headers, body } = probes[title]!;
       for (const path of ['present', 'absents', 'prejson', 'prebyte']) {
         const anonymous = await s.send(method, container + path, headers, body, 'anonymous');
@@ -105,10 +105,10 @@ describeStorage('Existence masking', (s) => {
 });
 
 describeStorage(
-  'Existence masking switched off',
+  'Existence masking disabled',
   (s) => {
     for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH'])
-      it(`Rule 4.2: with lws.mask-forbidden-as-not-found=false, ${method} of a hidden resource is 403`, async () => {
+      it(`Rule 4.2: with lws.mask-forbidden-as-not-found=false, ${method} of an unreadable resource is 403`, async () => {
         const { iri } = await s.stored('text/turtle', '<> a <#C> .');
         const answer = await s.send(method, iri, update, method === 'PATCH' ? 'INSERT DATA {}' : undefined, s.stranger);
         if (method === 'HEAD') expect(answer.status).to.equal(403);
@@ -116,7 +116,7 @@ describeStorage(
         expect((await s.send('GET', iri, {}, undefined, 'anonymous')).status).to.equal(401);
       });
 
-    it('Rule 4.1: an absent resource is 404 still', async () => {
+    it('Rule 4.1: a nonexistent resource is still 404', async () => {
       expectProblem(await s.send('GET', s.fresh(), {}, undefined, s.stranger), 404, s);
     });
   },
@@ -124,16 +124,16 @@ describeStorage(
 );
 
 describeStorage(
-  'What a reader may learn',
+  'Existence masking for readers of the container',
   (s) => {
-    it('Rule 4.1: an anonymous reader of the container gets a plain 404 for what is absent', async () => {
+    it('Rule 4.1: an anonymous reader of the container gets a plain 404 for nonexistent names', async () => {
       for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH']) {
         const answer = await s.send(method, s.fresh(), {}, undefined, 'anonymous');
         expect(answer.status, method).to.equal(404);
       }
     });
 
-    it('Rule 4.2: a reader who lacks the mode gets 403, before 428 and 412', async () => {
+    it('Rule 4.2: a reader without the required mode gets 403, before 428 and 412', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (const title of [
         'PUT',
@@ -147,12 +147,12 @@ describeStorage(
       }
     });
 
-    it('Rule 4.4: PUT to an absent name by a reader who may not add is 403', async () => {
+    it('Rule 4.4: PUT to a nonexistent name by a reader without append is 403', async () => {
       for (const headers of [turtle, { ...turtle, 'If-Match': '*' }])
         expectProblem(await s.send('PUT', s.fresh(), headers, '', s.stranger), 403, s);
     });
 
-    it('Rule 4.1: DELETE and PATCH of an absent name by a reader is 404', async () => {
+    it('Rule 4.1: DELETE and PATCH of a nonexistent name by a reader is 404', async () => {
       expectProblem(await s.send('DELETE', s.fresh(), {}, undefined, s.stranger), 404, s);
       expectProblem(await s.send('PATCH', s.fresh(), update, 'INSERT DATA {}', s.stranger), 404, s);
     });

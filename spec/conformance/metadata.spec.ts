@@ -1,4 +1,4 @@
-/** Rules 6.4, 9.1, 11.3: metadata and the resource that it describes. */
+/** Rules 6.4, 9.1, 11.3: metadata and its described resource. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { linked } from '../support/expectations.js';
@@ -16,7 +16,7 @@ function located(answer: Answer, container: string): string {
   return new URL(answer.headers['location'] ?? '', container).href;
 }
 
-/** The types that a listing shows of a member. */
+/** Types of a member in a listing. */
 async function listedTypes(s: StorageUnderTest, container: string, member: string): Promise<unknown> {
   const answer = await s.get(container, { Accept: 'application/lws+json' });
   const { items } = JSON.parse(answer.text) as { items: { id: string; type: unknown }[] };
@@ -24,7 +24,7 @@ async function listedTypes(s: StorageUnderTest, container: string, member: strin
 }
 
 function posting(s: StorageUnderTest): void {
-  it('Rule 6.4: the Link relations of a creating POST become the first metadata', async () => {
+  it('Rule 6.4: the Link relations of a creating POST become the initial metadata', async () => {
     const Link = `<${e}d>; rel="describedby"; title="About", <${e}t>; rel="${e}rel", <${e}Person>; rel="type"`;
     const iri = located(await s.post(s.scratch, 'text/plain', 'x', { Link }), s.scratch);
     expect(await clientPart(s, iri)).to.deep.equal({
@@ -34,7 +34,7 @@ function posting(s: StorageUnderTest): void {
     });
   });
 
-  it('Rule 6.1: those of a POST that makes a container do as well', async () => {
+  it('Rule 6.1: so do those of a POST that creates a container', async () => {
     const Link = `${asContainer.Link}, <${e}Person>; rel="type", <${e}d>; rel="describedby"`;
     const iri = located(await s.send('POST', s.scratch, { Link }), s.scratch);
     expect(iri.endsWith('/')).to.equal(true);
@@ -42,7 +42,7 @@ function posting(s: StorageUnderTest): void {
     expect(linked(await s.get(iri), 'type')).to.include.members([`${lws}Container`, `${e}Person`]);
   });
 
-  it('Rule 6.4: interaction models decide what the body becomes and are no declared types', async () => {
+  it('Rule 6.4: interaction models select the resource kind and are not declared types', async () => {
     const Link = `<${ldp}NonRDFSource>; rel="type", <${ldp}Resource>; rel="type", <${e}Person>; rel="type"`;
     const iri = located(await s.post(s.scratch, 'text/turtle', '<> a <#C> .', { Link }), s.scratch);
     const plain = await linksOfResource(s, (await s.stored('text/plain', 'x')).iri);
@@ -64,7 +64,7 @@ function posting(s: StorageUnderTest): void {
     expect(linked(await s.get(iri), 'up')).to.deep.equal([s.scratch]);
   });
 
-  it('RFC 8288 section 3: a link of another context, or the other way round, is no link of the resource', async () => {
+  it('RFC 8288 section 3: a link with another context or with rev is not a link of the resource', async () => {
     const Link = `<${e}d>; rel="describedby"; anchor="${e}other", <${e}d>; rev="author", <${e}l>; rel="license"`;
     const iri = located(await s.post(s.scratch, 'text/plain', 'x', { Link }), s.scratch);
     expect(await clientPart(s, iri)).to.deep.equal({ license: [{ href: `${e}l` }], types: [] });
@@ -111,7 +111,7 @@ function declaredTypes(s: StorageUnderTest): void {
         .and.not.to.include(`${e}Person`);
     });
 
-    it(`Rules 9.1, 11.3: they show in JSON listings of a ${kind}`, async () => {
+    it(`Rules 9.1, 11.3: they appear in JSON listings of a ${kind}`, async () => {
       const { container, iri } = await filled();
       const [first, ...others] = (await listedTypes(s, container, iri)) as string[];
       expect(first).to.equal(short);
@@ -121,18 +121,18 @@ function declaredTypes(s: StorageUnderTest): void {
     });
 
     for (const Accept of ['text/turtle', 'application/rdf+xml'])
-      it(`Rule 9.2: they show as rdf:type in the ${Accept} listing of a ${kind}`, async () => {
+      it(`Rule 9.2: they appear as rdf:type in the ${Accept} listing of a ${kind}`, async () => {
         const { container, iri } = await filled();
         const quads = await graphOf(await s.get(container, { Accept }), container);
         const objects = quads.filter((q) => q.subject.value === iri && q.predicate.value === rdfType);
-        // Rule 9.5: those of LDP are there besides.
+        // Rule 9.5: the LDP types are added.
         const found = objects
           .map(({ object }) => object.value)
           .filter((type) => !type.startsWith('http://www.w3.org/ns/ldp#'));
         expect(found).to.have.members([lws + short, ...types]);
       });
 
-    it(`Rule 11.4: the links of a ${kind} go with it`, async () => {
+    it(`Rule 11.4: the links of a ${kind} are deleted with it`, async () => {
       const { iri } = await filled();
       expect((await s.delete(iri)).status).to.equal(204);
       expect((await s.get(metaOf(iri))).status).to.equal(404);
@@ -141,7 +141,7 @@ function declaredTypes(s: StorageUnderTest): void {
       expect(linked(await s.get(iri), 'type')).not.to.include(`${e}Person`);
     });
 
-    it(`Rule 11.4: they go with the tree that a ${kind} is in`, async () => {
+    it(`Rule 11.4: they are deleted with the tree that contains a ${kind}`, async () => {
       const { container, iri } = await filled();
       expect((await putLinks(s, container, described)).status).to.equal(204);
       expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(204);
@@ -162,7 +162,7 @@ describeStorage('Metadata', (s) => {
     ['application/json', '{"a":1}', '{"a":2}'],
     ['text/plain', 'x', 'y'],
   ] as const)
-    it(`Rule 8.1: a linkset write leaves ${type} and its tag alone, and a content write the links`, async () => {
+    it(`Rule 8.1: a linkset write does not change ${type} and its ETag, and a content write does not change the links`, async () => {
       const { iri, etag } = await s.stored(type, body);
       expect((await putLinks(s, iri, described)).status).to.equal(204);
       const read = await s.get(iri);
@@ -185,7 +185,7 @@ describeStorage('Metadata', (s) => {
       }
     });
 
-  it('Rule 11.1: a change of kind leaves the links alone', async () => {
+  it('Rule 11.1: a change of kind does not change the links', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     await putLinks(s, iri, described);
     for (const [type, body] of [
@@ -198,7 +198,7 @@ describeStorage('Metadata', (s) => {
     }
   });
 
-  it('Rule 11.1: a container has links of its own, not those of its members', async () => {
+  it('Rule 11.1: a container has its own links, not those of its members', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x', `${container}x`);
     await putLinks(s, container, { author: 'Container' });
@@ -209,7 +209,7 @@ describeStorage('Metadata', (s) => {
     expect(await clientPart(s, container)).to.deep.equal({ author: 'Container', types: [] });
   });
 
-  it('Rule 11.1: the root has a linkset that can be written', async () => {
+  it('Rule 11.1: the root has a writable linkset', async () => {
     const read = await s.get(metaOf(s.root));
     const answer = await putLinks(s, s.root, described, { 'If-Match': read.headers['etag']! });
     expect(answer.status, answer.text).to.equal(204);

@@ -1,11 +1,11 @@
-/** Rules 2.5, 2.9, 5.1: who may do what in owner mode, with public-read, and in open mode. */
+/** Rules 2.5, 2.9, 5.1: permissions in owner mode, with public-read, and in open mode. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
 import { type Answer, request } from '../support/http.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 
-/** Everything that needs a mode, on a new Turtle resource in a new container. */
+/** Every request that needs a mode, on a new Turtle resource in a new container. */
 async function attempts(s: StorageUnderTest, as: () => Sender): Promise<Record<string, () => Promise<Answer>>> {
   const container = await s.container();
   const { iri } = await s.stored('text/turtle', '<> a <#C> .', `${container}x`);
@@ -55,7 +55,7 @@ async function untouched(s: StorageUnderTest, attempt: (iri: string) => Promise<
   expect([await s.members(s.scratch), await s.tag(s.scratch, { Accept: 'text/turtle' })]).to.deep.equal(before);
 }
 
-/** The attempts of somebody who is refused: they change nothing, so one resource serves them all. */
+/** Rejected attempts change nothing, so all of them share one resource. */
 function refusedAttempts(s: StorageUnderTest, as: () => Sender): (name: string) => Promise<Answer> {
   let made: ReturnType<typeof attempts> | undefined;
   return async (name) => {
@@ -79,14 +79,14 @@ describeStorage('Owner mode', (s) => {
       else expectChallenge(answer, s);
     });
 
-    it(`Owner mode, rule 4.3: for a stranger, ${name} is a masked 404`, async () => {
+    it(`Owner mode, rule 4.3: for an unauthorized caller, ${name} is a masked 404`, async () => {
       const answer = await asStranger(name);
       if (name.startsWith('HEAD')) expect(answer.status).to.equal(404);
       else expectProblem(answer, 404, s);
     });
   }
 
-  it('Owner mode: refused writes change nothing', async () => {
+  it('Owner mode: rejected writes change nothing', async () => {
     await untouched(s, async (container) => {
       for (const as of ['anonymous', s.stranger] as const) {
         await s.send('POST', container, { Slug: 'intruder' }, 'x', as);
@@ -96,7 +96,7 @@ describeStorage('Owner mode', (s) => {
     });
   });
 
-  it('Owner mode: the root is closed, its description is not', async () => {
+  it('Owner mode: the root is private, its description is public', async () => {
     expectChallenge(await request(s.root, { method: 'POST' }), s);
     expectChallenge(await request(s.root, { headers: { Accept: 'text/turtle' } }), s);
     expect((await request(s.root)).status).to.equal(200);
@@ -127,20 +127,20 @@ describeStorage(
         else expectChallenge(answer, s);
       });
 
-      it(`Public read, rule 4.2: for a stranger, ${name} is ${mayRead ? 200 : 403}`, async () => {
+      it(`Public read, rule 4.2: for an unauthorized caller, ${name} is ${mayRead ? 200 : 403}`, async () => {
         const answer = await asStranger(name);
         if (mayRead) expect(answer.status).to.equal(200);
         else expectProblem(answer, 403, s);
       });
     }
 
-    it('Public read: the listing of the root is public, and shows its members', async () => {
+    it('Public read: the listing of the root is public and shows its members', async () => {
       const answer = await request(s.root, { headers: { Accept: 'application/lws+json' } });
       expect(answer.status).to.equal(200);
       expect(answer.text).to.include(s.scratch);
     });
 
-    it('Rule 4.6: a refused credential is 401 even on a public resource', async () => {
+    it('Rule 4.6: an invalid credential is 401 even on a public resource', async () => {
       const wrong = { token: credential(ed25519Identity(), { aud: 'https://elsewhere.example' }) };
       expectChallenge(await s.send('GET', s.scratch, {}, undefined, wrong), s, 'invalid_token');
     });
@@ -161,11 +161,11 @@ describeStorage(
           expect(answer.status, answer.text).to.equal(granted(name));
         });
 
-    it('Open mode, rule 4.1: an absent resource is a plain 404', async () => {
+    it('Open mode, rule 4.1: a nonexistent resource is a plain 404', async () => {
       expectProblem(await request(s.fresh()), 404, s);
     });
 
-    it('Open mode, rule 4.6: a refused credential is 401 all the same', async () => {
+    it('Open mode, rule 4.6: an invalid credential is still 401', async () => {
       expectChallenge(await s.send('GET', s.scratch, {}, undefined, { token: 'a.b.c' }), s, 'invalid_token');
     });
   },

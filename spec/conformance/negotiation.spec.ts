@@ -1,4 +1,4 @@
-/** Rules 1.8, 7.1 (one graph a resource); rule 7.1. */
+/** Rules 1.8, 7.1: one graph per resource, content negotiation. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -22,7 +22,7 @@ const bodies = {
 
 describeStorage('Content negotiation', (s) => {
   for (const Accept of rdfTypes)
-    it(`Content negotiation: an RDF resource is served as ${Accept}, the same graph`, async () => {
+    it(`Content negotiation: an RDF resource is served as ${Accept} with the same graph`, async () => {
       const { iri } = await s.stored('text/turtle', turtle);
       const answer = await s.get(iri, { Accept });
       expect(mediaType(answer)).to.equal(Accept);
@@ -30,13 +30,13 @@ describeStorage('Content negotiation', (s) => {
     });
 
   for (const [type, body] of Object.entries(bodies))
-    it(`Content negotiation: a ${type} body is understood and served in all six`, async () => {
+    it(`Content negotiation: a ${type} body is parsed and served in all six syntaxes`, async () => {
       const { iri } = await s.stored(type, body);
       for (const Accept of rdfTypes) await expectGraph(await s.get(iri, { Accept }), iri, bodies['text/turtle']);
     });
 
   for (const type of ['application/n-triples', 'application/n-quads'])
-    it(`Content negotiation: an ${type} body is understood and served in all six`, async () => {
+    it(`Content negotiation: an ${type} body is parsed and served in all six syntaxes`, async () => {
       const body = '<http://e.example/s> <http://e.example/p> _:b .\n_:b <http://e.example/q> "\\u00e9\\t"@fr .\n';
       const { iri } = await s.stored(type, body);
       for (const Accept of rdfTypes) await expectGraph(await s.get(iri, { Accept }), iri, body);
@@ -59,13 +59,13 @@ describeStorage('Content negotiation', (s) => {
     ['image/png, application/json', 'text/turtle'],
     ['application/n-triples;q=0.300, application/trig;q=0.31', 'application/trig'],
   ] as const)
-    it(`Content negotiation, rule 7.1: Accept: ${accept ?? '(none)'} gets ${type}, never 406`, async () => {
+    it(`Content negotiation, rule 7.1: Accept: ${accept ?? '(none)'} returns ${type}, never 406`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const answer = await s.get(iri, accept === undefined ? {} : { Accept: accept });
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, type]);
     });
 
-  it('Rule 7.1: what RDF/XML has no way to write comes in the next type that the client takes', async () => {
+  it('Rule 7.1: a graph that RDF/XML cannot express is served in the next acceptable type', async () => {
     const { iri } = await s.stored('text/turtle', '<> <http://e.example/1> "no name of an element" .');
     const graph = Array.from({ length: 100_001 }, (_, i) => `<#s> <http://e.example/p> ${i} .`).join('\n');
     const { iri: large } = await s.stored('text/turtle', graph);
@@ -86,7 +86,7 @@ describeStorage('Content negotiation', (s) => {
     expect(mediaType(await s.get(iri, { Accept }))).to.equal('application/n-triples');
   });
 
-  it('Content negotiation: JSON and binary resources are served as stored, whatever Accept says', async () => {
+  it('Content negotiation: JSON and binary resources are served as stored, for any Accept', async () => {
     for (const [type, body] of [
       ['application/json', '{}'],
       ['image/png', 'x'],
@@ -130,14 +130,14 @@ describeStorage('Content negotiation', (s) => {
     await expectGraph(await s.get(iri), iri, '<> a <http://e.example/C> .');
   });
 
-  it('Rule 1.11: a shipped JSON-LD context is known without fetching it', async () => {
+  it('Rule 1.11: bundled JSON-LD contexts are used without a fetch', async () => {
     const body =
       '{"@context":["https://www.w3.org/ns/cid/v1","https://www.w3.org/ns/lws/v1"],"@id":"","@type":"http://e.example/C"}';
     const { iri } = await s.stored('application/ld+json', body);
     await expectGraph(await s.get(iri), iri, '<> a <http://e.example/C> .');
   });
 
-  it('Content negotiation: what came in as one syntax and went out as another can be written back', async () => {
+  it('Content negotiation: a graph read in another syntax can be written back', async () => {
     const { iri } = await s.stored('text/turtle', turtle);
     for (const type of rdfTypes) {
       const { text, headers } = await s.get(iri, { Accept: type });
@@ -146,7 +146,7 @@ describeStorage('Content negotiation', (s) => {
     }
   });
 
-  it('Content negotiation: graphs that RDF/XML cannot say are not a server error in any syntax', async () => {
+  it('Content negotiation: graphs that RDF/XML cannot express cause no server error in any syntax', async () => {
     const { iri } = await s.stored(
       'text/turtle',
       '<#s> <http://e.example/1> "\\u0001" ; <http://e.example/> "a\\uFFFFb" .',

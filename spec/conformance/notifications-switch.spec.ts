@@ -1,4 +1,4 @@
-/** Rules 12.1, 16.5: what the storage description says of notifications, and the switch. */
+/** Rules 12.1, 16.5: notifications in the storage description, and the setting that disables them. */
 import { expect } from 'chai';
 import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { describeStorage } from '../support/conformance.js';
@@ -11,7 +11,7 @@ after(() => host.close());
 const settings = { 'webhook.allowed-hosts': host.authority };
 
 describeStorage('Subscriptions, advertised', (s) => {
-  it('Rules 12.4, 16.5: the description names the service, the capability and the key', async () => {
+  it('Rules 12.4, 16.5: the description lists the service, the capability and the key', async () => {
     const description = JSON.parse((await s.get(`${s.root}.lws/storage-description`)).text);
     expect(description.service).to.deep.include({
       type: 'NotificationService',
@@ -28,9 +28,9 @@ describeStorage('Subscriptions, advertised', (s) => {
 });
 
 describeStorage(
-  'Subscriptions, switched off',
+  'Subscriptions, disabled',
   (s) => {
-    it('Rule 12.5: with lws.notifications.enabled=false nothing is routed, advertised or recorded', async () => {
+    it('Rule 12.5: with lws.notifications.enabled=false they are not routed, advertised or recorded', async () => {
       const inbox = host.inbox();
       const { id } = await subscribe(s, s.scratch, inbox);
       const off = { owners: owner.did, ...settings, 'notifications.enabled': 'false' };

@@ -1,4 +1,4 @@
-/** Rule 16.5: which events are told, to whom, and in which form. */
+/** Rule 16.5: events, recipients and payloads. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { grant, policy, revoke } from '../support/grants.js';
@@ -12,7 +12,7 @@ after(() => host.close());
 const settings = { 'webhook.allowed-hosts': host.authority };
 const update = (text: string): [string, string] => ['application/sparql-update', `INSERT DATA { <#a> <#p> "${text}" }`];
 
-/** What an inbox was told below a container, up to a resource that is made there last. */
+/** Notifications below a container, up to a last resource created as a marker. */
 async function heard(s: StorageUnderTest, inbox: string, container = s.scratch, by?: Parameters<typeof s.send>[4]) {
   const last = `${container}last-${Math.random()}`;
   expect((await s.send('PUT', last, { 'Content-Type': 'text/plain' }, 'x', by)).status).to.equal(201);
@@ -24,7 +24,7 @@ const remove = (s: StorageUnderTest, iri: string, headers = {}) => s.delete(iri,
 describeStorage(
   'Notifications',
   (s) => {
-    /** A container with an inbox that hears of it, and perhaps readers. */
+    /** Container with a subscribed inbox and optional readers. */
     async function watched(...topics: string[]): Promise<{ container: string; inbox: string }> {
       const container = await s.container();
       const inbox = host.inbox();
@@ -32,7 +32,7 @@ describeStorage(
       return { container, inbox };
     }
 
-    it('Rule 16.5: the payload of a Create, and its fields', async () => {
+    it('Rule 16.5: the payload and fields of a Create', async () => {
       const { container, inbox } = await watched();
       const earliest = Date.now();
       const { iri } = await s.stored('text/plain', 'x', `${container}a`);
@@ -66,7 +66,7 @@ describeStorage(
       expect(new Set(activities.map(({ id }) => id)).size, 'ids').to.equal(4);
     });
 
-    it('Rule 16.5: containers, by PUT and POST, have events of their own, and their types', async () => {
+    it('Rule 16.5: containers created by PUT and POST have events with their types', async () => {
       const { container, inbox } = await watched();
       const made = await s.container(`${container}c/`);
       const posted = new URL((await s.post(made, 'text/plain', 'x', { Slug: 'p' })).headers['location']!, s.root).href;
@@ -80,7 +80,7 @@ describeStorage(
       }
     });
 
-    it('Rules 11.8, 16.6: a linkset write is an Update whose object is the resource, with its declared types', async () => {
+    it('Rules 11.8, 16.6: a linkset write is an Update of the resource, with its declared types', async () => {
       const { container, inbox } = await watched();
       const { iri } = await s.stored('text/plain', 'x', `${container}a`);
       const links = { type: [{ href: 'https://e.example/T' }], title: 'x' };
@@ -96,7 +96,7 @@ describeStorage(
       expect(activities[3]!.object.type).to.deep.equal(['Container']);
     });
 
-    it('Rule 16.5: what did not change, failed or was refused is no event', async () => {
+    it('Rule 16.5: unchanged, failed and rejected writes cause no event', async () => {
       const { container, inbox } = await watched();
       const { iri } = await s.stored('text/turtle', '<#a> <#p> "1" .', `${container}a`);
       await s.container(`${container}c/`);
@@ -116,7 +116,7 @@ describeStorage(
       expect(activities).to.deep.equal([`Create ${iri}`, `Create ${container}c/`, `Create ${container}c/d`]);
     });
 
-    it('Rule 16.6: a recursive delete tells of every descendant', async () => {
+    it('Rule 16.6: a recursive delete sends an event for every descendant', async () => {
       const { container, inbox } = await watched();
       const inside = ['t/', 't/a', 't/u/', 't/u/b', 't/u/v/', 't/u/v/c'].map((name) => container + name);
       for (const iri of inside) await (iri.endsWith('/') ? s.container(iri) : s.stored('text/plain', 'x', iri));
@@ -126,7 +126,7 @@ describeStorage(
       expect(activities).to.have.length(12);
     });
 
-    it('Rule 16.5: an event that several topics cover is told once, each subscription is told', async () => {
+    it('Rule 16.5: an event covered by several topics is sent once per subscription', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const [inbox, second] = [host.inbox(), host.inbox()];
       await subscribe(s, [s.root, s.scratch, iri, iri], inbox);
@@ -137,7 +137,7 @@ describeStorage(
       expect(toldOf(await heard(s, second)).filter((each) => each === `Update ${iri}`)).to.have.length(2);
     });
 
-    it('Rule 16.4: a data resource covers nothing but itself, a container nothing beside or above it', async () => {
+    it('Rule 16.4: a data resource covers only itself, a container only its descendants and itself', async () => {
       const { container } = await watched();
       const [file, sub] = [`${container}a`, `${container}b/`];
       await s.stored('text/turtle', '', file);
@@ -155,7 +155,7 @@ describeStorage(
       expect(toldOf(await heard(s, ofSub, sub))).to.deep.equal([`Create ${sub}inside`]);
     });
 
-    it('Rule 16.4: only what the subscriber may read is told, as it is at the time of the event', async () => {
+    it('Rule 16.4: only events readable by the subscriber at their time are delivered', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice)));
       const inbox = host.inbox();
@@ -171,7 +171,7 @@ describeStorage(
       expect(toldOf(await heard(s, inbox, container)).filter((each) => each.endsWith(iri))).to.deep.equal(wanted);
     });
 
-    it('Rule 16.4: for a Delete the access before it counts, for a tree as well', async () => {
+    it('Rule 16.4: a Delete is authorized by the previous access, also for a tree', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice)));
       const inbox = host.inbox();
@@ -185,7 +185,7 @@ describeStorage(
       expect(deleted).to.have.members([`Delete ${shown}`, `Delete ${container}t/`]);
     });
 
-    it('Rules 3.6, 16.5: a subscriber reads through a group, or through a grant while it lasts', async () => {
+    it('Rules 3.6, 16.5: a subscriber may read by a group, or by a grant until it ends', async () => {
       const container = await s.container();
       const { iri: group } = await s.stored(
         'text/turtle',
@@ -205,7 +205,7 @@ describeStorage(
       expect(toldOf(host.activities(his))).not.to.include(`Update ${iri}`);
     });
 
-    it('Rules 16.5, 16.7: the actor is not told unless it is configured; every delivery is signed', async () => {
+    it('Rules 16.5, 16.7: the actor is omitted by default, and every delivery is signed', async () => {
       for (const activity of host.deliveries.map((delivery) => notificationOf(delivery).activity))
         expect(activity).not.to.have.property('actor');
       await expectAllSigned(

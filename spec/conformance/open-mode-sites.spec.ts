@@ -1,4 +1,4 @@
-/** Rule 2.10: a storage that is open to everybody is not open to the pages of other web sites. */
+/** Rule 2.10: a storage in open mode rejects pages of other sites. */
 import { expect } from 'chai';
 import { expectProblem } from '../support/expectations.js';
 import { exchange, request } from '../support/http.js';
@@ -7,7 +7,7 @@ import { type SpecServer, startSpecServer } from '../support/server.js';
 const form = { 'Content-Type': 'text/plain' };
 const listed = 'https://app.example';
 
-describe('The open mode and other web sites', () => {
+describe('Open mode and other web sites', () => {
   let server: SpecServer;
   before(async () => {
     server = await startSpecServer({ settings: { 'dev.open': 'true', 'cors.allowed-origins': listed }, path: '/p' });
@@ -17,7 +17,7 @@ describe('The open mode and other web sites', () => {
   const post = (headers: Record<string, string>) =>
     request(server.root, { method: 'POST', headers: { ...form, ...headers }, body: 'x' });
 
-  it('RFC 9110 7.4: answers for its own host, and for this machine by any of its names', async () => {
+  it('RFC 9110 7.4: accepts its own host and all local host names', async () => {
     const { host, port } = new URL(server.root);
     for (const name of [
       host,
@@ -30,7 +30,7 @@ describe('The open mode and other web sites', () => {
       expect((await get({ Host: name })).status).to.equal(200);
   });
 
-  it('RFC 9110 15.5.20: is 421 for a name that somebody else points here', async () => {
+  it('RFC 9110 15.5.20: is 421 for a foreign name that resolves to this host', async () => {
     const { port } = new URL(server.root);
     for (const name of [
       'evil.example',
@@ -52,7 +52,7 @@ describe('The open mode and other web sites', () => {
     expectProblem(await ask(`http://user@${host}${pathname}`, host), 400);
   });
 
-  it('refuses writes of the pages of other sites', async () => {
+  it('rejects writes from pages of other sites', async () => {
     for (const headers of [
       { 'Sec-Fetch-Site': 'cross-site' },
       { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' },
@@ -67,7 +67,7 @@ describe('The open mode and other web sites', () => {
     }
   });
 
-  it('takes writes of programs, of its own site, and of origins that are listed', async () => {
+  it('accepts writes from programs, its own site, and listed origins', async () => {
     for (const headers of [
       {},
       { 'Sec-Fetch-Site': 'same-origin', Origin: new URL(server.root).origin },
@@ -79,7 +79,7 @@ describe('The open mode and other web sites', () => {
       expect((await post(headers as Record<string, string>)).status).to.equal(201);
   });
 
-  it('lets other sites ask what they cannot read the answer of', async () => {
+  it('accepts requests from other sites if they cannot read the response', async () => {
     expect((await get({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' })).status).to.equal(200);
   });
 });

@@ -1,4 +1,4 @@
-/** Rules 15.4, 15.10: ID tokens of a provider that the subject names. */
+/** Rules 15.4, 15.10: ID tokens of a provider named by the subject. */
 import { createPublicKey } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -15,7 +15,7 @@ const provider = new Provider();
 const evil = new Provider();
 const mallory = signingKey('RS256');
 
-/** What a subject publishes. */
+/** Profile document of a subject. */
 type Publish = (subject: Subject) => void;
 const json =
   (document: (subject: Subject) => unknown, type = 'application/json'): Publish =>
@@ -94,7 +94,7 @@ const unlinked: Readonly<Record<string, Publish>> = {
     ({ iri }) =>
       `<${iri}> a lws:X . <#other> did:service [ a lws:OpenIdProvider ; did:serviceEndpoint <${provider.issuer}> ] .`,
   ),
-  'has Turtle where the service is of nobody': turtle(
+  'has Turtle with a service of no subject': turtle(
     ({ iri }) => `<${iri}> did:service <#s> . <#t> a lws:OpenIdProvider ; did:serviceEndpoint <${provider.issuer}> .`,
   ),
   'has Turtle with type and endpoint of two services': turtle(
@@ -161,21 +161,21 @@ describeStorage(
       });
 
     for (const [what, publish] of Object.entries(unlinked))
-      it(`Suites: an ID token of a subject whose document ${what} is refused`, async () => {
+      it(`Suites: an ID token of a subject whose document ${what} is rejected`, async () => {
         const subject = webSubject();
         publish(subject);
         expectChallenge(await bearer(s.scratch, provider.token(subject.iri, baseOf(s))), s, 'invalid_token');
       });
 
     for (const [what, make] of Object.entries(refused))
-      it(`Suites: an ID token that ${what} is refused, directly and for exchange`, async () => {
+      it(`Suites: an ID token that ${what} is rejected, directly and for exchange`, async () => {
         const { iri } = linked();
         const token = make(s, iri);
         expectChallenge(await bearer(s.scratch, token), s, 'invalid_token');
         expectOauthError(await requestToken(s, form(s, token, 'id_token')), 'invalid_request');
       });
 
-    it('Suites: a subject with a fragment is told apart from its document', async () => {
+    it('Suites: a subject with a fragment is distinct from its document', async () => {
       const [own, whole] = [webSubject(), webSubject()];
       turtle(({ iri }) => linking(`${iri}#me`))(own);
       turtle(({ iri }) => `${linking(iri)} <${iri}#me> a lws:X .`)(whole);
@@ -201,7 +201,7 @@ describeStorage(
       expect(JSON.parse((await requestToken(s, form(s, short, 'id_token'))).text).expires_in).to.be.within(40, 50);
     });
 
-    it('Rule 15.4: an ID token of no client, or of one that is no URI, is invalid_request', async () => {
+    it('Rule 15.4: an ID token without a client, or with one that is not a URI, is invalid_request', async () => {
       const { iri } = linked();
       for (const azp of [undefined, '', 'app', 'a b', '/app', 5, ['https://app.example/id'], null]) {
         const token = provider.token(iri, baseOf(s), { azp, client_id: 'https://app.example/id' });
@@ -210,7 +210,7 @@ describeStorage(
       expectOauthError(await requestToken(s, form(s, provider.token(iri, baseOf(s)), 'jwt')), 'invalid_request');
     });
 
-    it('Discovery: metadata of another issuer are refused, and so are those that are none', async () => {
+    it('Discovery: metadata of another issuer and invalid metadata are rejected', async () => {
       const bad = [
         { issuer: evil.issuer },
         { issuer: undefined },
@@ -226,7 +226,7 @@ describeStorage(
       }
     });
 
-    it('Discovery: of a provider that the subject does not name nothing is asked', async () => {
+    it('Discovery: no request is sent to a provider that the subject does not name', async () => {
       const [stranger, { iri }] = [new Provider(), linked()];
       expectChallenge(await bearer(s.scratch, stranger.token(iri, baseOf(s))), s, 'invalid_token');
       expect(remote.count(stranger.discoveryPath) + remote.count(stranger.jwksPath)).to.equal(0);

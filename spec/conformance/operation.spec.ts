@@ -1,4 +1,4 @@
-/** Rules 12.7, 12.8: health, metrics and traces, for those who operate a server. */
+/** Rules 12.7, 12.8: health, metrics and traces for operators. */
 import { expect } from 'chai';
 import { formatTraceparent, readTraceparent } from '../../lib/fields/traceparent.js';
 import { describeStorage } from '../support/conformance.js';
@@ -23,19 +23,19 @@ describeStorage(
     };
 
     for (const name of ['live', 'ready'])
-      it(`health/${name} is told to anybody, without details`, async () => {
+      it(`health/${name} is public and has no details`, async () => {
         const { status, text, headers } = await s.send('GET', at(`health/${name}`), {}, undefined, 'anonymous');
         expect([status, text, headers['cache-control']]).to.deep.equal([200, 'ok\n', 'no-store']);
         expectProblem(await s.send('POST', at(`health/${name}`), {}, 'x'), 405, s);
       });
 
-    it('metrics are for controllers alone', async () => {
+    it('metrics require control', async () => {
       expectChallenge(await s.send('GET', at('metrics'), {}, undefined, 'anonymous'), s);
       for (const who of [as(s, alice), s.stranger])
         expectProblem(await s.send('GET', at('metrics'), {}, undefined, who), [403, 404], s);
     });
 
-    it('metrics count requests by method, class of route and status, and never name a resource or a subject', async () => {
+    it('metrics count requests by method, route class and status, without names of resources or subjects', async () => {
       const before = await read();
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (let n = 0; n < 3; n++) await s.get(iri);
@@ -55,7 +55,7 @@ describeStorage(
       for (const series of after.keys()) expect(series).to.not.match(/http:|did:|spec/);
     });
 
-    it('metrics tell of queries, deliveries and imports', async () => {
+    it('metrics cover queries, deliveries and imports', async () => {
       const { status } = await s.get(`${s.root}.lws/sparql?query=${encodeURIComponent('ASK {}')}`);
       expect(status).to.equal(200);
       const all = await read();
@@ -66,7 +66,7 @@ describeStorage(
       expect(all.get('process_resident_memory_bytes')).to.be.above(1e6);
     });
 
-    it('a write that says its trace is told of with it, as a part of its own', async () => {
+    it('the notification of a traced write carries a child span of its trace', async () => {
       const { container, inbox, make } = await watchAt(host, s);
       const [trace, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
       const traceparent = `00-${trace}-${parent}-01`;
@@ -87,7 +87,7 @@ describeStorage(
 
 describe('traceparent (W3C Trace Context)', () => {
   const [trace, parent, span] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331', '0123456789abcdef'];
-  it('is read, and goes on with the span of this server', () => {
+  it('is parsed and continued with the span of this server', () => {
     const read = readTraceparent(`00-${trace}-${parent}-01`, span)!;
     expect(read).to.deep.equal({ traceId: trace, parentId: parent, spanId: span, flags: '01' });
     expect(formatTraceparent(read)).to.equal(`00-${trace}-${span}-01`);
@@ -104,7 +104,7 @@ describe('traceparent (W3C Trace Context)', () => {
     `00-${trace.toUpperCase()}-${parent}-01`,
     `01-${trace}-${parent}-01-${'x'.repeat(1000)}`,
   ])
-    it(`is ignored when it is malformed: ${field?.slice(0, 70)}`, () => {
+    it(`is ignored if malformed: ${field?.slice(0, 70)}`, () => {
       expect(readTraceparent(field, span)).to.equal(undefined);
     });
 });

@@ -24,7 +24,7 @@ describeStorage(
       for (const iri of names) await s.stored('text/plain', 'x', iri);
     });
 
-    it('Paging: pages hold at most page-size members, in order, each member once, and count all', async () => {
+    it('Paging: pages hold at most page-size members, in order, without duplicates, and totalItems counts all', async () => {
       const seen: string[] = [];
       for (const n of [1, 2, 3]) {
         const answer = await s.get(`${container}?page=${n}`);
@@ -41,7 +41,7 @@ describeStorage(
       [2, 1, 3],
       [3, 2, undefined],
     ] as const)
-      it(`Paging: page ${n} links first, last, prev and next where there are any`, async () => {
+      it(`Paging: page ${n} links first, last, prev and next if they exist`, async () => {
         const answer = await s.get(`${container}?page=${n}`);
         const at = (number: number | undefined) => number && `${container}?page=${number}`;
         expect(page(answer, 'first')).to.equal(at(1));
@@ -50,7 +50,7 @@ describeStorage(
         expect(page(answer, 'next')).to.equal(at(next));
       });
 
-    it('Paging: without a number one gets the first page, with its links', async () => {
+    it('Paging: without a number returns the first page with its links', async () => {
       const answer = await s.get(container);
       expect(ids(answer)).to.deep.equal(names.slice(0, 3));
       expect(totalItems(answer)).to.equal(7);
@@ -59,7 +59,7 @@ describeStorage(
       expect(page(answer, 'last')).to.equal(`${container}?page=3`);
     });
 
-    it('Paging: one reaches every member by following next', async () => {
+    it('Paging: next links reach every member', async () => {
       const seen: string[] = [];
       for (let url: string | undefined = container, i = 0; url && i < 9; i++) {
         const answer: Answer = await s.get(url, { Accept: 'application/json' });
@@ -79,14 +79,14 @@ describeStorage(
       expect(linked(await s.get(small), 'next')).to.have.length(1);
     });
 
-    it('Conditional requests rule 5: the RDF rendering is the full listing, never paginated', async () => {
+    it('Conditional requests rule 5: the RDF form is the full listing, never paginated', async () => {
       const answer = await s.get(container, { Accept: 'text/turtle' });
       const items = (await graphOf(answer, container)).filter(({ predicate }) => predicate.value === `${lws}items`);
       expect(items.map(({ object }) => object.value)).to.have.members(names);
       expect(linked(answer, 'next')).to.deep.equal([]);
     });
 
-    it('Conditional requests rule 5: each page has a tag of its own', async () => {
+    it('Conditional requests rule 5: each page has its own ETag', async () => {
       const urls = [container, `${container}?page=1`, `${container}?page=2`, `${container}?page=3`];
       const tags = await Promise.all(urls.map((url) => s.tag(url)));
       expect(new Set(tags).size).to.equal(4);
@@ -94,7 +94,7 @@ describeStorage(
       expect((await s.get(`${container}?page=3`, { 'If-None-Match': tags[2]! })).status).to.equal(200);
     });
 
-    it('Conditional requests rule 5: the tag of a page does not satisfy If-Match on the container', async () => {
+    it('Conditional requests rule 5: the ETag of a page does not satisfy If-Match on the container', async () => {
       for (const n of [1, 2, 3]) {
         const tag = await s.tag(`${container}?page=${n}`);
         expectProblem(await s.delete(container, { Depth: 'infinity', 'If-Match': tag }), 412, s);
@@ -103,14 +103,14 @@ describeStorage(
     });
 
     for (const Accept of ['application/lws+json', 'application/json', 'text/turtle', 'application/rdf+xml'])
-      it(`Rule 8.4: the tag of the un-numbered container as ${Accept} satisfies If-Match`, async () => {
+      it(`Rule 8.4: the ETag of the container without a page number as ${Accept} satisfies If-Match`, async () => {
         const other = await s.container();
         for (let i = 0; i < 4; i++) await s.stored('text/plain', 'x', `${other}m${i}`);
         const tag = await s.tag(other, { Accept });
         expect((await s.delete(other, { Depth: 'infinity', 'If-Match': tag })).status).to.equal(204);
       });
 
-    it('Conditional requests rule 5: the tag of a paginated container changes with a member on its last page', async () => {
+    it('Conditional requests rule 5: the ETag of a paginated container changes with a member on its last page', async () => {
       const other = await s.container();
       for (let i = 0; i < 7; i++) await s.stored('text/plain', 'x', `${other}m${i}`);
       const before = [await s.tag(other), await s.tag(other, { Accept: 'text/turtle' })];
@@ -119,13 +119,13 @@ describeStorage(
       expect(await s.tag(other, { Accept: 'text/turtle' })).not.to.equal(before[1]);
     });
 
-    it('Errors, rule 9.4: a page past the last is 404', async () => {
+    it('Errors, rule 9.4: a page after the last is 404', async () => {
       for (const number of ['4', '9999999999', '9'.repeat(400)])
         for (const Accept of ['application/lws+json', 'text/turtle'])
           expectProblem(await s.get(`${container}?page=${number}`, { Accept }), 404, s);
     });
 
-    it('Conditional requests 5: the RDF rendering of a page has a tag that never satisfies If-Match', async () => {
+    it('Conditional requests 5: the ETag of a page as RDF never satisfies If-Match', async () => {
       const Accept = 'text/turtle';
       for (const number of [1, 2]) {
         const answer = await s.get(`${container}?page=${number}`, { Accept });
@@ -137,7 +137,7 @@ describeStorage(
       }
     });
 
-    it('Storage root: a parameter whose name only ends in "page" asks for no page', async () => {
+    it('Storage root: a parameter name that only ends in "page" is ignored', async () => {
       const answer = await s.get(`${s.root}?spage=1`);
       expect(answer.headers['content-type']).to.match(/^application\/lws\+cid/);
     });

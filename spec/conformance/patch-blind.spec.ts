@@ -1,4 +1,4 @@
-/** PATCH format matrix, rule 2.2: a patch whose outcome tells of the content needs read as well as write. */
+/** PATCH format matrix, rule 2.2: a patch with a result that reveals content needs read and write. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -8,7 +8,7 @@ import { agent, alice, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 const sparql = 'application/sparql-update';
 const jsonPatch = 'application/json-patch+json';
 
-/** Alice may write it, Bob read as well. */
+/** Alice may write it. Bob may also read it. */
 async function governed(s: StorageUnderTest, mediaType: string, content: string): Promise<string> {
   const { iri } = await s.stored(mediaType, content);
   await setAcl(s, iri, rule('Write', agent(alice)), rule('Read Write', agent(bob)));
@@ -16,12 +16,12 @@ async function governed(s: StorageUnderTest, mediaType: string, content: string)
 }
 
 describeStorage(
-  'Patches by those who may not read',
+  'Patches without read access',
   (s) => {
     const patch = (iri: string, mediaType: string, body: string, who = alice) =>
       s.send('PATCH', iri, { 'Content-Type': mediaType }, body, as(s, who));
 
-    it('add and remove triples that they name', async () => {
+    it('add and remove explicit triples', async () => {
       const iri = await governed(s, 'text/turtle', '<#a> <#b> "secret" .');
       for (const update of [
         'INSERT DATA { <#a> <#b> "x" }',
@@ -31,7 +31,7 @@ describeStorage(
         expect((await patch(iri, sparql, update)).status, update).to.equal(204);
     });
 
-    it('are refused a WHERE, whether it matches or not', async () => {
+    it('reject a WHERE clause, matching or not', async () => {
       const iri = await governed(s, 'text/turtle', '<#a> <#b> "secret" .');
       for (const guess of ['secret', 'other'])
         for (const update of [
@@ -46,7 +46,7 @@ describeStorage(
       expect((await s.get(iri)).text).to.contain('found');
     });
 
-    it('have no ETag and always give a new state, whether or not they change anything (rule 6.13)', async () => {
+    it('have no ETag and always create a new state, even without changes (rule 6.13)', async () => {
       const graph = await governed(s, 'text/turtle', '<#a> <#b> "secret" .');
       const json = await governed(s, 'application/json', '{"a":"secret"}');
       const large = await governed(
@@ -72,7 +72,7 @@ describeStorage(
       expect([read.status, read.headers['etag']]).to.deep.equal([204, before]);
     });
 
-    it('are refused JSON Patch operations whose outcome depends on the content (rule 2.2)', async () => {
+    it('reject JSON Patch operations with a result that depends on the content (rule 2.2)', async () => {
       const iri = await governed(s, 'application/json', '{"a":"secret","list":[1,2]}');
       for (const operation of [
         { op: 'remove', path: '/a' },
@@ -89,7 +89,7 @@ describeStorage(
       expect(JSON.parse((await s.get(iri)).text)).to.deep.equal({ a: 'secret', list: [1, 2] });
     });
 
-    it('tell nothing of linksets: no JSON Patch, no tag (rule 2.4)', async () => {
+    it('reveal nothing of linksets: no JSON Patch, no ETag (rule 2.4)', async () => {
       const iri = await governed(s, 'text/turtle', '');
       const linkset = (title: string) => JSON.stringify({ linkset: [{ anchor: iri, title }] });
       const type = 'application/linkset+json';
@@ -113,7 +113,7 @@ describeStorage(
         }
     });
 
-    it('are reported as changed, without a tag, by an update at the endpoint (rule 14.11)', async () => {
+    it('are reported as changed, without an ETag, by an update at the endpoint (rule 14.11)', async () => {
       const iri = await governed(s, 'text/turtle', '<#a> <#b> "secret" .');
       for (const value of ['secret', 'x']) {
         const before = await s.tag(iri);
@@ -125,7 +125,7 @@ describeStorage(
       }
     });
 
-    it('change members of a JSON document that they name, and are refused tests', async () => {
+    it('change explicit members of a JSON document, and reject tests', async () => {
       const iri = await governed(s, 'application/json', '{"a":"secret"}');
       expect((await patch(iri, jsonPatch, '[{"op":"add","path":"/b","value":"test"}]')).status).to.equal(204);
       expect((await patch(iri, 'application/merge-patch+json', '{"c":{"op":"test"}}')).status).to.equal(204);

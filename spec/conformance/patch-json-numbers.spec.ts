@@ -7,7 +7,7 @@ const type = 'application/json';
 const mergePatch = 'application/merge-patch+json';
 const jsonPatch = 'application/json-patch+json';
 
-/** Numbers that JavaScript would write with other digits or in another form. */
+/** Numbers that JavaScript would write in another form. */
 const numbers = [
   '12345678901234567890',
   '12345678901234567890.123',
@@ -30,14 +30,14 @@ describeStorage('Numbers of patched JSON resources', (s) => {
   };
 
   for (const number of numbers) {
-    it(`RFC 8259 section 6: ${number} stays as it is when another member is patched`, async () => {
+    it(`RFC 8259 section 6: ${number} is preserved when another member is patched`, async () => {
       const before = `{"id":${number},"list":[{"n":${number}}],"x":1}`;
       const after = `{"id":${number},"list":[{"n":${number}}],"x":2}`;
       expect(await patched(before, jsonPatch, '[{"op":"replace","path":"/x","value":2}]')).to.equal(after);
       expect(await patched(before, mergePatch, '{"x":2}')).to.equal(after);
     });
 
-    it(`RFC 8259 section 6: ${number} is stored as a patch has it`, async () => {
+    it(`RFC 8259 section 6: ${number} is stored as written in a patch`, async () => {
       const add = `[{"op":"add","path":"/n","value":[${number}]}]`;
       expect(await patched('{"x":1}', jsonPatch, add)).to.equal(`{"x":1,"n":[${number}]}`);
       expect(await patched('{"x":1}', mergePatch, `{"n":[${number}]}`)).to.equal(`{"x":1,"n":[${number}]}`);
@@ -54,19 +54,19 @@ describeStorage('Numbers of patched JSON resources', (s) => {
     );
   });
 
-  it('RFC 8259 section 6: a document that is too large for the HTTP thread keeps its digits too', async () => {
+  it('RFC 8259 section 6: a document above the size limit of the HTTP thread keeps its digits too', async () => {
     const members = Array.from(
       { length: 5000 },
       (_, index) => `"m${index}":${index}.10,"${index}":1234567890123456789`,
     );
     const before = `{${members.join()},"x":1}`;
     const after = before.replace('"x":1', '"x":2.0');
-    // Without failing on a diff of a hundred kilobytes.
+    // Avoids a diff of 100 kB on failure.
     expect((await patched(before, mergePatch, '{"x":2.0}')) === after).to.equal(true);
     expect((await patched(before, jsonPatch, '[{"op":"add","path":"/x","value":2.0}]')) === after).to.equal(true);
   });
 
-  it('RFC 7386 and RFC 6902: members stay in their order, whatever their names', async () => {
+  it('RFC 7386 and RFC 6902: members keep their order, for any names', async () => {
     const before = '{"b":1,"2":2,"__proto__":{"z":1,"0":2},"1":3,"a":4}';
     const after = '{"b":1,"2":2,"__proto__":{"z":1,"0":2,"y":5},"1":3,"a":4}';
     expect(await patched(before, jsonPatch, '[{"op":"add","path":"/__proto__/y","value":5}]')).to.equal(after);
@@ -81,7 +81,7 @@ describeStorage('Numbers of patched JSON resources', (s) => {
     ['12345678901234567890', '1.234567890123456789e19'],
     ['1e999999999', '10.0e999999998'],
   ] as const)
-    it(`RFC 6902 section 4.6: a test of ${number} against ${value} holds, and changes nothing`, async () => {
+    it(`RFC 6902 section 4.6: a test of ${number} against ${value} succeeds and changes nothing`, async () => {
       const { iri, etag } = await s.stored(type, `{"n": ${number}}`);
       const answer = await s.patch(iri, jsonPatch, `[{"op":"test","path":"","value":{"n":${value}}}]`);
       expect([answer.status, answer.headers['etag']], answer.text).to.deep.equal([204, etag]);
@@ -97,7 +97,7 @@ describeStorage('Numbers of patched JSON resources', (s) => {
     ['1', '"1"'],
     ['1.0', '{"value":"1.0"}'],
   ] as const)
-    it(`RFC 6902 section 4.6: a test of ${number} against ${value} fails: 409, and nothing changes`, async () => {
+    it(`RFC 6902 section 4.6: a test of ${number} against ${value} fails: 409, nothing changed`, async () => {
       const { iri, etag } = await s.stored(type, `{"n":${number}}`);
       const patch = `[{"op":"remove","path":"/n"},{"op":"add","path":"/n","value":${number}},
         {"op":"test","path":"/n","value":${value}}]`;
@@ -105,7 +105,7 @@ describeStorage('Numbers of patched JSON resources', (s) => {
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-  it('Rule 6.13: a patch that changes nothing gives 204 with the same ETag and the same bytes', async () => {
+  it('Rule 6.13: a patch that changes nothing returns 204 with the same ETag and the same bytes', async () => {
     const body = '{ "2": 1.0,\n  "1": [ -0, 1e400 ] }';
     const { iri, etag } = await s.stored(type, body);
     for (const [patchType, patch] of [
@@ -118,7 +118,7 @@ describeStorage('Numbers of patched JSON resources', (s) => {
     expect((await s.get(iri)).text).to.equal(body);
   });
 
-  it('RFC 6902 section 3, rule 6.13: work that grows faster than the request is refused, and nothing changes', async () => {
+  it('RFC 6902 section 3, rule 6.13: a patch with superlinear cost is rejected and changes nothing', async () => {
     const { iri, etag } = await s.stored(type, '["x"]');
     const copies = Array.from({ length: 40 }, () => ({ op: 'copy', from: '', path: '/-' }));
     expectProblem(await s.patch(iri, jsonPatch, JSON.stringify(copies)), 400, s);

@@ -1,4 +1,4 @@
-/** Rule 6.15 and the matrix: JSON patches on JSON resources; rule 6.17. */
+/** Rules 6.15 and 6.17, and the matrix: JSON patches on JSON resources. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';
@@ -93,16 +93,16 @@ describeStorage('PATCH of JSON resources', (s) => {
   for (const [what, patch] of [
     ['a failing test', '[{"op":"test","path":"/c","value":"y"}]'],
     ['a failing test after a change', '[{"op":"remove","path":"/c"},{"op":"test","path":"/a","value":1}]'],
-    ['a removal of what is not there', '[{"op":"remove","path":"/z"}]'],
-    ['a replacement of what is not there', '[{"op":"replace","path":"/z","value":1}]'],
-    ['an addition below what is not there', '[{"op":"add","path":"/z/y","value":1}]'],
+    ['a removal of a missing member', '[{"op":"remove","path":"/z"}]'],
+    ['a replacement of a missing member', '[{"op":"replace","path":"/z","value":1}]'],
+    ['an addition below a missing member', '[{"op":"add","path":"/z/y","value":1}]'],
     ['an index beyond the array', '[{"op":"add","path":"/a/b/9","value":1}]'],
-    ['a move from what is not there', '[{"op":"move","from":"/z","path":"/y"}]'],
-    ['a test of what is not there', '[{"op":"test","path":"/z","value":null}]'],
+    ['a move from a missing member', '[{"op":"move","from":"/z","path":"/y"}]'],
+    ['a test of a missing member', '[{"op":"test","path":"/z","value":null}]'],
     ['a pointer into a string', '[{"op":"add","path":"/c/d","value":1}]'],
     ['a pointer through a prototype', '[{"op":"add","path":"/constructor/prototype/p","value":1}]'],
   ] as const)
-    it(`Rule 6.17, JSON Patch: ${what} is 409, and nothing changes`, () => refused(jsonPatch, patch, 409));
+    it(`Rule 6.17, JSON Patch: ${what} is 409 and changes nothing`, () => refused(jsonPatch, patch, 409));
 
   for (const [what, patch] of [
     ['an object', '{"op":"remove","path":"/c"}'],
@@ -112,15 +112,15 @@ describeStorage('PATCH of JSON resources', (s) => {
     ['an operation without path', '[{"op":"remove"}]'],
     ['an addition without value', '[{"op":"add","path":"/z"}]'],
     ['a move without from', '[{"op":"move","path":"/z"}]'],
-    ['an operation that is no object', '[null]'],
-    ['a path that is no string', '[{"op":"remove","path":1}]'],
+    ['an operation that is not an object', '[null]'],
+    ['a path that is not a string', '[{"op":"remove","path":1}]'],
     ['a bad operation after a good one', '[{"op":"remove","path":"/c"},{"op":"spam","path":"/c"}]'],
     ['malformed JSON', '[{"op":"remove","path":"/c"}'],
     ['an empty body', ''],
   ] as const)
-    it(`Rule 6.17, JSON Patch: ${what} is 400, and nothing changes`, () => refused(jsonPatch, patch, 400));
+    it(`Rule 6.17, JSON Patch: ${what} is 400 and changes nothing`, () => refused(jsonPatch, patch, 400));
 
-  it('Rule 6.17, JSON Patch: a pointer without its slash is refused', () =>
+  it('Rule 6.17, JSON Patch: a pointer without its slash is rejected', () =>
     refused(jsonPatch, '[{"op":"remove","path":"c"}]', [400, 409]));
 
   for (const [what, patch] of [
@@ -128,7 +128,7 @@ describeStorage('PATCH of JSON resources', (s) => {
     ['an empty body', ''],
     ['JSON nested deeper than 64', `{"a":${'['.repeat(70)}${']'.repeat(70)}}`],
   ] as const)
-    it(`Rule 1.6, merge patch: ${what} is 400, and nothing changes`, () => refused(mergePatch, patch, 400));
+    it(`Rule 1.6, merge patch: ${what} is 400 and changes nothing`, () => refused(mergePatch, patch, 400));
 
   it('Rule 6.13: a patch that changes nothing is 204 with the same ETag', async () => {
     const { iri, etag } = await s.stored('application/json', '{"a":1}');
@@ -143,7 +143,7 @@ describeStorage('PATCH of JSON resources', (s) => {
     }
   });
 
-  it('PATCH: a member named __proto__ is a member like others', async () => {
+  it('PATCH: a member named __proto__ is stored as a normal member', async () => {
     expect(await patched('{"a":1}', mergePatch, '{"__proto__":{"polluted":true}}')).to.not.have.property('polluted');
     expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
   });
@@ -155,14 +155,14 @@ describeStorage('PATCH of JSON resources', (s) => {
     expect((await s.get(iri)).text).to.match(/^\{\s*"a":\s*2\s*\}\s*$/);
   });
 
-  it('Rule 4.3: 412 comes before the outcome of a patch test', async () => {
+  it('Rule 4.3: 412 precedes the result of a patch test', async () => {
     const { iri } = await s.stored('application/json', '{"a":1}');
     const patch = '[{"op":"test","path":"/a","value":2}]';
     expectProblem(await s.patch(iri, jsonPatch, patch, { 'If-Match': '"stale"' }), 412, s);
   });
 
   for (const type of ['application/sparql-update', 'application/json', 'text/n3'])
-    it(`PATCH matrix: a JSON resource does not take ${type}: 415 with Accept-Patch`, async () => {
+    it(`PATCH matrix: a JSON resource rejects ${type}: 415 with Accept-Patch`, async () => {
       const { iri } = await s.stored('application/json', '{}');
       const answer = await s.patch(iri, type, 'INSERT DATA { <a> <b> <c> }');
       expectProblem(answer, 415, s);
@@ -170,7 +170,7 @@ describeStorage('PATCH of JSON resources', (s) => {
     });
 
   for (const type of ['application/sparql-update', jsonPatch, mergePatch])
-    it(`PATCH matrix: a binary resource does not take ${type}: 415`, async () => {
+    it(`PATCH matrix: a binary resource rejects ${type}: 415`, async () => {
       const { iri } = await s.stored('text/plain', '{}');
       expectProblem(await s.patch(iri, type, '{}'), [405, 415], s);
       expect((await s.get(iri)).text).to.equal('{}');

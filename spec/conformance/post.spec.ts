@@ -1,4 +1,4 @@
-/** Rule 7.2, POST; rule 6.1. */
+/** Rules 6.1 and 7.2: POST. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, linksOf } from '../support/expectations.js';
@@ -17,7 +17,7 @@ async function slugged(s: StorageUnderTest, Slug: string, headers: Record<string
 }
 
 describeStorage('POST', (s) => {
-  it('Rule 6.2: of a Slug a thousand characters are looked at, and the rest costs nothing', async () => {
+  it('Rule 6.2: only the first 1000 characters of a Slug are processed', async () => {
     for (const slug of [`${'-'.repeat(9_000)}a`, '%20'.repeat(3_000)]) {
       const answer = await s.post(s.scratch, 'text/plain', 'x', { Slug: slug });
       expect(answer.status).to.equal(201);
@@ -45,7 +45,7 @@ describeStorage('POST', (s) => {
     expect((await s.get(iri)).text).to.equal('x');
   });
 
-  it('POST: without a Slug two resources get two names', async () => {
+  it('POST: two resources without a Slug get different names', async () => {
     const container = await s.container();
     const first = located(await s.post(container, 'text/plain', '1'), container);
     const second = located(await s.post(container, 'text/plain', '2'), container);
@@ -78,7 +78,7 @@ describeStorage('POST', (s) => {
       expect(await slugged(s, slug)).to.match(/^[A-Za-z0-9._-]*[A-Za-z0-9][A-Za-z0-9._-]*\/?$/);
     });
 
-  it('POST, rule 6.2: a Slug in UTF-8 bytes is no obstacle', async () => {
+  it('POST, rule 6.2: a Slug in UTF-8 bytes is accepted', async () => {
     const container = await s.container();
     const fields = {
       Authorization: `Bearer ${s.token}`,
@@ -91,7 +91,7 @@ describeStorage('POST', (s) => {
     expect(new URL(answer?.headers['location'] ?? '', container).href).to.match(/\/caf-?[^/]*$/);
   });
 
-  it('POST, rule 6.3: a taken name becomes name-2, then name-3', async () => {
+  it('POST, rule 6.3: a used name becomes name-2, then name-3', async () => {
     const container = await s.container();
     const names: string[] = [];
     for (let i = 0; i < 3; i++)
@@ -99,7 +99,7 @@ describeStorage('POST', (s) => {
     expect(names).to.deep.equal([`${container}taken`, `${container}taken-2`, `${container}taken-3`]);
   });
 
-  it('POST, rule 6.3: POST never fails for a taken name', async () => {
+  it('POST, rule 6.3: POST never fails because of a used name', async () => {
     const container = await s.container();
     const posts = Array.from({ length: 12 }, () => s.post(container, 'text/plain', 'x', { Slug: 'same' }));
     const names = (await Promise.all(posts)).map((answer) => located(answer, container));
@@ -108,7 +108,7 @@ describeStorage('POST', (s) => {
   });
 
   for (const type of [`${lws}Container`, `${ldp}Container`, `${ldp}BasicContainer`])
-    it(`POST, Resource kinds: Link type ${type} makes a container`, async () => {
+    it(`POST, Resource kinds: Link type ${type} creates a container`, async () => {
       const answer = await s.send('POST', s.scratch, { Slug: 'box', Link: `<${type}>; rel="type"` });
       const iri = located(answer, s.scratch);
       expect(iri).to.match(/\/box(-\w+)?\/$/);
@@ -116,31 +116,31 @@ describeStorage('POST', (s) => {
       expect(linked(answer, 'type')).to.include(`${lws}Container`);
     });
 
-  it('POST, Resource kinds: a trailing slash on the Slug makes a container', async () => {
+  it('POST, Resource kinds: a trailing slash in the Slug creates a container', async () => {
     const container = await s.container();
     const iri = located(await s.send('POST', container, { Slug: 'sub/' }), container);
     expect(iri).to.equal(`${container}sub/`);
     expect(linked(await s.get(iri), 'type')).to.include(`${lws}Container`);
   });
 
-  it('Rule 1.3: a container created with a body (POST) is 409, and nothing is created', async () => {
+  it('Rule 1.3: a container created with a body (POST) is 409 and creates nothing', async () => {
     const container = await s.container();
     expectProblem(await s.post(container, 'text/turtle', '<> a <#C> .', { Slug: 'c', ...asContainer }), 409, s);
     expectProblem(await s.post(container, 'text/turtle', '<> a <#C> .', { Slug: 'c/' }), 409, s);
     expect(await s.members(container)).to.deep.equal([]);
   });
 
-  it('Rule 1.3: so is one whose body comes without Content-Length', async () => {
+  it('Rule 1.3: also if the body is sent without Content-Length', async () => {
     const container = await s.container();
     expectProblem(await s.post(container, 'text/plain', ['a', 'b'], asContainer), 409, s);
     expect(await s.members(container)).to.deep.equal([]);
   });
 
-  it('POST, rule 6.5: an absent container is 404', async () => {
+  it('POST, rule 6.5: a nonexistent container is 404', async () => {
     expectProblem(await s.post(s.fresh('/'), 'text/plain', 'x'), 404, s);
   });
 
-  it('POST: an unreadable body is 400 and leaves the container as it was', async () => {
+  it('POST: an invalid body is 400 and leaves the container unchanged', async () => {
     const container = await s.container();
     const before = await s.tag(container);
     expectProblem(await s.post(container, 'text/turtle', '<> a', { Slug: 'bad' }), 400, s);
@@ -148,7 +148,7 @@ describeStorage('POST', (s) => {
     expect(await s.tag(container)).to.equal(before);
   });
 
-  it('POST, rule 1.5: a Link type of RDFSource or NonRDFSource decides what the body becomes', async () => {
+  it('POST, rule 1.5: a Link type of RDFSource or NonRDFSource selects the resource kind', async () => {
     const fields = { Link: `<${ldp}NonRDFSource>; rel="type"` };
     const binary = located(await s.post(s.scratch, 'text/turtle', '<a> <b> <c> .', fields), s.scratch);
     expect(linked(await s.get(binary), 'type'))
@@ -158,7 +158,7 @@ describeStorage('POST', (s) => {
   });
 
   for (const type of ['RDFSource', 'NonRDFSource'])
-    it(`POST, rule 1.5: a Slug that ends in a slash makes a container, whatever else ${type} would make`, async () => {
+    it(`POST, rule 1.5: a Slug that ends in a slash creates a container, also with ${type}`, async () => {
       const fields = { Slug: 's/', Link: `<${ldp}${type}>; rel="type"` };
       const made = located(await s.send('POST', s.scratch, fields), s.scratch);
       expect(made).to.match(/\/$/);

@@ -29,7 +29,7 @@ describeStorage(
       expect((await s.get(iri)).text).to.equal('new');
     });
 
-    it('Rule 6.7: an absent parent is 404, named, and is not made', async () => {
+    it('Rule 6.7: a nonexistent parent is 404 that names it, and is not created', async () => {
       const parent = s.fresh('/');
       const answer = await s.put(`${parent}x`, 'text/plain', 'x');
       expectProblem(answer, 404, s);
@@ -38,11 +38,11 @@ describeStorage(
       await s.expectAbsent(`${parent}x`);
     });
 
-    it('Rule 6.7: a container below an absent parent is 404', async () => {
+    it('Rule 6.7: a container below a nonexistent parent is 404', async () => {
       expectProblem(await s.send('PUT', `${s.fresh('/')}c/`), 404, s);
     });
 
-    it('Rule 6.7: a parent that is no container is 409', async () => {
+    it('Rule 6.7: a parent that is not a container is 409', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expectProblem(await s.put(`${iri}/y`, 'text/plain', 'x'), 409, s);
       expectProblem(await s.send('PUT', `${iri}/c/`), 409, s);
@@ -63,13 +63,13 @@ describeStorage(
       await s.expectAbsent(iri);
     });
 
-    it('Rule 1.3: so is one whose body comes without Content-Length', async () => {
+    it('Rule 1.3: also if the body is sent without Content-Length', async () => {
       const iri = s.fresh('/');
       expectProblem(await s.put(iri, 'text/plain', ['a', 'b']), 409, s);
       await s.expectAbsent(iri);
     });
 
-    it('Resource kinds: a trailing slash makes a container', async () => {
+    it('Resource kinds: a trailing slash creates a container', async () => {
       const iri = s.fresh('/');
       const answer = await s.send('PUT', iri);
       expect(answer.status).to.equal(201);
@@ -115,13 +115,13 @@ describeStorage(
       });
 
     for (const tag of ['*', '"nobody"', '"a", "b"'])
-      it(`Rule 6.9: If-Match: ${tag} on an absent resource is 412, and it is not created`, async () => {
+      it(`Rule 6.9: If-Match: ${tag} on a nonexistent resource is 412 and creates nothing`, async () => {
         const iri = s.fresh();
         expectProblem(await s.put(iri, 'text/plain', 'x', { 'If-Match': tag }), 412, s);
         await s.expectAbsent(iri);
       });
 
-    it('Rule 6.9: If-Match: * on an absent container is 412 too', async () => {
+    it('Rule 6.9: If-Match: * on a nonexistent container is 412 too', async () => {
       const iri = s.fresh('/');
       expectProblem(await s.send('PUT', iri, { 'If-Match': '*' }), 412, s);
       await s.expectAbsent(iri);
@@ -143,7 +143,7 @@ describeStorage(
       expect((await s.get(iri)).text).to.equal('y');
     });
 
-    it('Rule 6.10: a replacement changes the kind when the Content-Type says so', async () => {
+    it('Rule 6.10: a replacement with another Content-Type changes the kind', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (const [type, body, model] of [
         ['image/png', 'bytes', 'NonRDFSource'],
@@ -157,33 +157,33 @@ describeStorage(
       }
     });
 
-    it('Rule 6.11, order of refusals: 412 comes before an unreadable body', async () => {
+    it('Rule 6.11, order of errors: 412 precedes an invalid body', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, 'text/turtle', '<> a', { 'If-Match': '"stale"' }), 412, s);
     });
 
-    it('Rule 6.11, order of refusals: 428 comes before an unreadable body', async () => {
+    it('Rule 6.11, order of errors: 428 precedes an invalid body', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, 'text/turtle', '<> a'), 428, s);
     });
 
-    it('Rule 6.11, order of refusals: an absent parent comes before If-Match', async () => {
+    it('Rule 6.11, order of errors: a missing parent precedes If-Match', async () => {
       expectProblem(await s.put(`${s.fresh('/')}x`, 'text/plain', 'x', { 'If-Match': '*' }), 404, s);
     });
 
-    it('Rule 6.11, order of refusals: reserved names and shape come before authorization', async () => {
+    it('Rule 6.11, order of errors: reserved names and shape precede authorization', async () => {
       expectProblem(await s.send('PUT', s.fresh('.acl'), {}, 'x', 'anonymous'), 409, s);
       expectProblem(await s.send('PUT', s.fresh(), asContainer, undefined, 'anonymous'), 400, s);
     });
 
-    it('Rule 6.8: a type of data resources contradicts an IRI that ends in a slash, and fits all others', async () => {
+    it('Rule 6.8: a type of data resources contradicts an IRI that ends in a slash and agrees with all others', async () => {
       const fields = { Link: `<${lws}DataResource>; rel="type"` };
       expectProblem(await s.send('PUT', s.fresh('/'), fields), 400, s);
       for (const type of ['text/turtle', 'application/json', 'text/plain']) {
         const iri = s.fresh();
         expect((await s.put(iri, type, type === 'application/json' ? '{}' : '', fields)).status).to.equal(201);
         expect((await s.get(iri)).headers['content-type']).to.equal(type);
-        // As the server itself says it.
+        // In the form that the server sends.
         const both = { Link: `<${ldp}RDFSource>; rel="type", <${lws}DataResource>; rel="type"` };
         if (type === 'text/turtle') expect((await s.put(s.fresh(), type, '', both)).status).to.equal(201);
       }
@@ -191,14 +191,14 @@ describeStorage(
       expectProblem(await s.send('PUT', s.fresh('/'), contradiction), 400, s);
     });
 
-    it('PUT: a relative target of a Link type is relative to the target of the request', async () => {
+    it('PUT: a relative target of a Link type resolves against the request target', async () => {
       const iri = s.fresh();
       const fields = { Link: '<#T>; rel="type", <../T>; rel="type"', Prefer: 'set-linkset' };
       expect((await s.put(iri, 'text/turtle', '', fields)).status).to.equal(201);
       expect(linked(await s.get(iri), 'type')).to.include.members([`${iri}#T`, new URL('../T', iri).href]);
     });
 
-    it('PUT: a refused replacement leaves the old state, whole', async () => {
+    it('PUT: a rejected replacement leaves the old state complete', async () => {
       const { iri, etag } = await s.stored('text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, 'text/turtle', '<> a <#D> . <> a', { 'If-Match': etag }), 400, s);
       expect(await s.tag(iri)).to.equal(etag);

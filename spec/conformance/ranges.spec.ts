@@ -14,7 +14,7 @@ describeStorage(
       ({ iri, etag } = await s.stored('text/plain', body));
     });
 
-    it('Byte ranges: a binary resource says Accept-Ranges: bytes', async () => {
+    it('Byte ranges: a binary resource has Accept-Ranges: bytes', async () => {
       for (const answer of [await s.get(iri), await s.head(iri)])
         expect(answer.headers['accept-ranges']).to.equal('bytes');
     });
@@ -45,7 +45,7 @@ describeStorage(
       });
 
     for (const range of ['bytes=0-1,4-5', 'bytes=0-0, -1', 'bytes=0-,0-'])
-      it(`Byte ranges, rule 7.4: several ranges (${range}) get the whole: 200`, async () => {
+      it(`Byte ranges, rule 7.4: several ranges (${range}) return the whole: 200`, async () => {
         const answer = await s.get(iri, { Range: range });
         expect([answer.status, answer.text]).to.deep.equal([200, body]);
         expect(answer.headers['content-range']).to.equal(undefined);
@@ -63,12 +63,12 @@ describeStorage(
       'bytes 0-3',
       'bytes=0x1-2',
     ])
-      it(`Bad input, Range: "${range}" is malformed or of another unit and ignored (RFC 9110, 14.2)`, async () => {
+      it(`Bad input, Range: "${range}" is malformed or has another unit and is ignored (RFC 9110, 14.2)`, async () => {
         const answer = await s.get(iri, { Range: range });
         expect([answer.status, answer.text]).to.deep.equal([200, body]);
       });
 
-    it('Byte ranges: a JSON resource is stored as bytes and has them too', async () => {
+    it('Byte ranges: a JSON resource is stored as bytes and supports them too', async () => {
       const { iri: json } = await s.stored('application/json', '{"a":1}');
       const answer = await s.get(json, { Range: 'bytes=1-3' });
       expect([answer.status, answer.text]).to.deep.equal([206, '"a"']);
@@ -88,25 +88,25 @@ describeStorage(
       expect(answer.headers['content-range']).to.equal('bytes */0');
     });
 
-    it('Byte ranges, rule 7.4: If-Range with the current tag gets the range', async () => {
+    it('Byte ranges, rule 7.4: If-Range with the current ETag returns the range', async () => {
       expect((await s.get(iri, { Range: 'bytes=0-1', 'If-Range': etag })).status).to.equal(206);
     });
 
     for (const value of ['"other"', 'weak', 'Thu, 01 Jan 1970 00:00:00 GMT', 'garbage'])
-      it(`Byte ranges, rule 7.4: If-Range with ${value} gets the whole`, async () => {
+      it(`Byte ranges, rule 7.4: If-Range with ${value} returns the whole`, async () => {
         const answer = await s.get(iri, { Range: 'bytes=0-1', 'If-Range': value === 'weak' ? `W/${etag}` : value });
         expect([answer.status, answer.text]).to.deep.equal([200, body]);
       });
 
-    it('Byte ranges: an If-Range that fails keeps an unsatisfiable range from being 416', async () => {
+    it('Byte ranges: a failed If-Range prevents 416 for an unsatisfiable range', async () => {
       expect((await s.get(iri, { Range: 'bytes=99-', 'If-Range': '"other"' })).status).to.equal(200);
     });
 
-    it('Conditional requests rule 2: a satisfied If-None-Match comes before the range', async () => {
+    it('Conditional requests rule 2: a satisfied If-None-Match precedes the range', async () => {
       expect((await s.get(iri, { Range: 'bytes=0-1', 'If-None-Match': etag })).status).to.equal(304);
     });
 
-    it('Byte ranges: parts of a large resource are its parts', async () => {
+    it('Byte ranges: ranges of a large resource return its bytes', async () => {
       const bytes = Buffer.alloc(1 << 20, 0).map((_, i) => (i * 7 + (i >> 8)) & 255);
       const { iri: large } = await s.stored('application/octet-stream', bytes);
       const answer = await s.get(large, { Range: 'bytes=65530-200000' });
@@ -115,13 +115,13 @@ describeStorage(
       expect((await s.get(large)).bytes.equals(bytes)).to.equal(true);
     });
 
-    it('RFC 9110 13.1.5: an If-Range date holds only where the content changed once in its second', async () => {
+    it('RFC 9110 13.1.5: an If-Range date matches only if the content changed once in that second', async () => {
       const { iri: made, etag: first } = await s.stored('text/plain', 'one');
       const range = { Range: 'bytes=0-0' };
       const date = (await s.get(made)).headers['last-modified']!;
       expect((await s.get(made, { ...range, 'If-Range': date })).status).to.equal(206);
       let [etag, before, isOfOneSecond] = [first, date, false];
-      // Until two changes fall into one second, as they do unless a second ends between them.
+      // Repeats until two changes happen within one second.
       for (let i = 0; i < 20 && !isOfOneSecond; i++) {
         etag = (await s.put(made, 'text/plain', `${i}00`, { 'If-Match': etag })).headers['etag']!;
         const now = (await s.get(made)).headers['last-modified']!;

@@ -1,4 +1,4 @@
-/** Refusals that say what to do: the setting, the key, the place in the text (rule 10.1). */
+/** Error messages with the relevant setting, key or position in the text (rule 10.1). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
@@ -16,7 +16,7 @@ describeStorage(
     const query = (text: string): Promise<string> =>
       detailOf('POST', endpointOf(s), { 'Content-Type': 'application/sparql-query' }, text);
 
-    it('Rule 10.1: name the setting that would allow it', async () => {
+    it('Rule 10.1: name the setting that would permit the request', async () => {
       expect(await detailOf('PUT', `${s.fresh()}.acl`, { 'Content-Type': turtle }, '')).to.include(
         'lws.access-control=wac',
       );
@@ -27,7 +27,7 @@ describeStorage(
       expect(await detailOf('POST', endpointOf(s), update, 'CLEAR ALL')).to.include('lws.sparql.endpoint.update');
     });
 
-    it('Rule 10.1: name the key at fault, and the quotes of a tag', async () => {
+    it('Rule 10.1: name the wrong key, and the quotes of an ETag', async () => {
       expect(await detailOf('GET', `${s.root}.lws/type-search?typ=x`))
         .to.include('"typ"')
         .and.to.include('"x"');
@@ -49,13 +49,13 @@ describeStorage(
       ['BASE <http://a.example/long/> SELECT * { <x> ?p }', 'unexpected "}"', 'line 1, column 49'],
       ['SELECT * { ?s ?p ?o } LIMIT -1', 'expected a number', 'line 1, column 29'],
     ] as const)
-      it(`Rule 14.5: ${JSON.stringify(text)} is told in words of SPARQL, where it was sent`, async () => {
+      it(`Rule 14.5: ${JSON.stringify(text)} is reported in SPARQL terms, with the position`, async () => {
         const detail = await query(text);
         expect(detail).to.include(what).and.to.include(place);
         expect(detail).not.to.match(/Token|-->|skipped|PName/);
       });
 
-    it('Rules 1.6, 6.15: so are updates, and RDF/XML in those of XML', async () => {
+    it('Rules 1.6, 6.15: errors in updates and RDF/XML are reported in their terms', async () => {
       const { iri } = await s.stored(turtle, '');
       const update = { 'Content-Type': 'application/sparql-update' };
       expect(await detailOf('PATCH', iri, update, 'INSERT DATA { <> foaf:name 1 }'))
@@ -67,7 +67,7 @@ describeStorage(
         .and.to.include('line 1, column 9');
     });
 
-    it('Rule 4.1: a name with another end is hinted at to those alone who may read it', async () => {
+    it('Rule 4.1: a similar name is suggested only to callers that may read it', async () => {
       const container = await s.container();
       const name = container.slice(0, -1);
       expect(await detailOf('GET', name)).to.include(container);
@@ -77,7 +77,7 @@ describeStorage(
       expect(await detailOf('GET', s.fresh())).not.to.include('There is http');
     });
 
-    it('a form that curl sends is stored, with a hint; others have none', async () => {
+    it('a form sent by curl is stored with a hint; other types have none', async () => {
       const form = 'application/x-www-form-urlencoded';
       expect((await s.put(s.fresh(), form, 'a=b')).headers['lws-hint']).to.include(form);
       expect((await s.post(s.scratch, `${form}; charset=utf-8`, 'a=b')).headers['lws-hint']).to.include(form);
@@ -98,7 +98,7 @@ describeStorage(
         socket.destroy();
       });
 
-    it('Rule 10.1: an unknown method of a hidden resource is no more than a refused one', async () => {
+    it('Rule 10.1: an unknown method on an unreadable resource gets the response of a rejected one', async () => {
       expectProblem(await s.send('PROPFIND', s.fresh()), 404, s);
     });
   },

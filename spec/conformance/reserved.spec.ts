@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { asContainer, describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 
-/** Paths below the root that nothing may be created at. */
+/** Reserved paths below the root. */
 const reservedPaths = [
   '.lws',
   '.lws/',
@@ -90,26 +90,26 @@ describeStorage('Reserved names', (s) => {
     '.lws',
     '.well-known/',
   ])
-    it(`Reserved names: ${name} in a container is a legal name`, async () => {
+    it(`Reserved names: ${name} in a container is a valid name`, async () => {
       const iri = (await s.container()) + name;
       expect((await s.send('PUT', iri, {}, name.endsWith('/') ? undefined : 'x')).status).to.equal(201);
       expect((await s.get(iri)).status).to.equal(200);
     });
 
   for (const name of ['application', '.lwsx', 'callbacks/', 'app.txt', '%2Elws'])
-    it(`Reserved names: ${name} in the root is a legal name`, async () => {
+    it(`Reserved names: ${name} in the root is a valid name`, async () => {
       const iri = s.root + name;
       expect((await s.send('PUT', iri, {}, name.endsWith('/') ? undefined : 'x')).status).to.equal(201);
       expect((await s.delete(iri)).status).to.equal(204);
     });
 
-  it('Reserved names: what lies below the system prefix is in no listing', async () => {
+  it('Reserved names: paths below the system prefix are not listed', async () => {
     const paths = (await s.members(s.root)).map((iri) => iri.slice(s.root.length).toLowerCase());
     expect(paths).to.include(s.scratch.slice(s.root.length).toLowerCase());
     for (const path of paths) expect(path).not.to.match(/^(?:\.lws|app|callback)(?:\/|$)|\.(?:acl|meta)\/?$/);
   });
 
-  it('Reserved names, rule 6.11: 409 comes before every other refusal of a PUT', async () => {
+  it('Reserved names, rule 6.11: 409 precedes every other error of a PUT', async () => {
     for (const name of ['x.acl', '.lws/x', 'app'])
       for (const [field, value] of [
         ['Content-Digest', ':::'],
@@ -131,7 +131,7 @@ describeStorage('Reserved names', (s) => {
 describeStorage(
   'Reserved names with another system prefix',
   (s) => {
-    it('Reserved names: the prefix that is configured is reserved, the default one is not', async () => {
+    it('Reserved names: the configured prefix is reserved, the default one is not', async () => {
       expectProblem(await s.put(`${s.root}.sys/x`, 'text/plain', 'x'), 409, s);
       expectProblem(await s.put(`${s.root}.SYS`, 'text/plain', 'x'), 409, s);
       expect((await s.send('PUT', `${s.root}.lws/`)).status).to.equal(201);

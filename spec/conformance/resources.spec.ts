@@ -1,4 +1,4 @@
-/** Rule 7.2: GET, HEAD and OPTIONS of data resources; rule 1.5 (what a body becomes). */
+/** Rules 7.2 and 1.5: GET, HEAD and OPTIONS of data resources, and resource kinds. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, ldp } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';
@@ -7,7 +7,7 @@ import { expectGraph, mediaType } from '../support/rdf.js';
 const allBytes = Uint8Array.from({ length: 256 }, (_, i) => i);
 
 describeStorage('Resource endpoints', (s) => {
-  it('Resource endpoints, GET: a binary resource comes back as stored, with its media type', async () => {
+  it('Resource endpoints, GET: a binary resource is returned as stored, with its media type', async () => {
     const { iri } = await s.stored('image/png', allBytes);
     const answer = await s.get(iri);
     expect(answer.status).to.equal(200);
@@ -22,14 +22,14 @@ describeStorage('Resource endpoints', (s) => {
     expect([...answer.bytes]).to.deep.equal([0xe9]);
   });
 
-  it('Resource endpoints, GET: a JSON resource comes back as stored', async () => {
+  it('Resource endpoints, GET: a JSON resource is returned as stored', async () => {
     const { iri } = await s.stored('application/json', '{ "b": 1.0,\n "a": "é" }');
     const answer = await s.get(iri);
     expect(mediaType(answer)).to.equal('application/json');
     expect(answer.text).to.equal('{ "b": 1.0,\n "a": "é" }');
   });
 
-  it('Resource endpoints, GET: an RDF resource comes back as the graph that was stored', async () => {
+  it('Resource endpoints, GET: an RDF resource is returned as the stored graph', async () => {
     const { iri } = await s.stored('text/turtle', '<> <http://e.example/p> "v"@en, 1, <#frag>, <rel> .');
     await expectGraph(await s.get(iri), iri, '<> <http://e.example/p> "v"@en, 1, <#frag>, <rel> .');
   });
@@ -39,7 +39,7 @@ describeStorage('Resource endpoints', (s) => {
     ['application/json', '{}'],
     ['text/plain', 'abc'],
   ] as const)
-    it(`Resource endpoints, HEAD: the answer for ${type} has the fields of GET and no body`, async () => {
+    it(`Resource endpoints, HEAD: the response for ${type} has the fields of GET and no body`, async () => {
       const { iri } = await s.stored(type, body);
       const [head, get] = [await s.head(iri), await s.get(iri)];
       expect(head.status).to.equal(200);
@@ -49,25 +49,25 @@ describeStorage('Resource endpoints', (s) => {
       expect(get.headers['etag']).to.match(/^".+"$/);
     });
 
-  it('Resource endpoints, HEAD: of a container has the fields of GET and no body', async () => {
+  it('Resource endpoints, HEAD: the response for a container has the fields of GET and no body', async () => {
     const [head, get] = [await s.head(s.scratch), await s.get(s.scratch)];
     expect(head.status).to.equal(200);
     expect(head.bytes.length).to.equal(0);
     for (const name of ['content-type', 'etag', 'link']) expect(head.headers[name], name).to.equal(get.headers[name]);
   });
 
-  it('Resource endpoints, GET: an absent resource is 404', async () => {
+  it('Resource endpoints, GET: a nonexistent resource is 404', async () => {
     expectProblem(await s.get(s.fresh()), 404, s);
     const head = await s.head(s.fresh());
     expect([head.status, head.bytes.length]).to.deep.equal([404, 0]);
   });
 
-  it('Rule 10.2: a container without its slash is not redirected to', async () => {
+  it('Rule 10.2: a container IRI without its slash is not redirected', async () => {
     const container = await s.container();
     expectProblem(await s.get(container.slice(0, -1)), 404, s);
   });
 
-  it('Rule 10.2: a data resource with a slash behind it is another IRI', async () => {
+  it('Rule 10.2: a data resource IRI with a slash appended is another IRI', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expectProblem(await s.get(`${iri}/`), 404, s);
   });
@@ -87,14 +87,14 @@ describeStorage('Resource endpoints', (s) => {
     expect(answer.headers['content-type']).to.equal('text/turtle');
   });
 
-  it('Rule 1.5: ldp:RDFSource refuses a body that is no RDF', async () => {
+  it('Rule 1.5: ldp:RDFSource rejects a non-RDF body', async () => {
     const iri = s.fresh();
     const Link = `<${ldp}RDFSource>; rel="type"`;
     expectProblem(await s.put(iri, 'text/plain', 'x', { Link }), [400, 415], s);
     await s.expectAbsent(iri);
   });
 
-  it('Rule 1.5: a +json type is JSON, and has to be well-formed', async () => {
+  it('Rule 1.5: a +json type is JSON and must be well-formed', async () => {
     const iri = s.fresh();
     expectProblem(await s.put(iri, 'application/geo+json', '{', {}), 400, s);
     await s.expectAbsent(iri);
@@ -113,7 +113,7 @@ describeStorage('Resource endpoints', (s) => {
     await expectGraph(await s.get(iri), iri, '<> <#p> <x>, <../y> .');
   });
 
-  it('Rule 1.12: Turtle comes back with the prefixes that it came with', async () => {
+  it('Rule 1.12: Turtle is returned with its original prefixes', async () => {
     const { iri } = await s.stored('text/turtle', '@prefix zoo: <http://zoo.example/> . <> zoo:has zoo:emu .');
     const { text } = await s.get(iri, { Accept: 'text/turtle' });
     expect(text).to.match(/prefix zoo: <http:\/\/zoo\.example\/>/i);
@@ -144,7 +144,7 @@ describeStorage('Resource endpoints', (s) => {
     ]);
   });
 
-  it('Rule 6.21: Allow lists what the target supports now: no PATCH on a binary resource', async () => {
+  it('Rule 6.21: Allow lists the methods of the current target: no PATCH on a binary resource', async () => {
     const answer = await s.options((await s.stored('image/png', 'x')).iri);
     expect(listOf(answer, 'allow')).to.include.members(['get', 'put', 'delete']);
     expect(listOf(answer, 'allow')).not.to.include('patch');
@@ -166,7 +166,7 @@ describeStorage('Resource endpoints', (s) => {
     }
   });
 
-  it('Rule 6.21: Allow of a 405 for TRACE is what the target supports', async () => {
+  it('Rule 6.21: Allow of a 405 for TRACE lists the methods of the target', async () => {
     const { iri } = await s.stored('text/turtle', '');
     for (const target of [iri, s.scratch, `${iri}.meta`, s.root]) {
       const answer = await s.send('TRACE', target);

@@ -32,13 +32,13 @@ describeStorage('Response headers', (s) => {
         });
       });
 
-  it('Rule 7.6: Last-Modified is about now', async () => {
+  it('Rule 7.6: Last-Modified is the time of the write', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const modified = Date.parse((await s.get(iri)).headers['last-modified']!);
     expect(Math.abs(Date.now() - modified)).to.be.below(60_000);
   });
 
-  it('Rule 7.6: a resource in a container of a container links that container as up', async () => {
+  it('Rule 7.6: a resource in a nested container links that container as up', async () => {
     const container = await s.container();
     const inner = await s.container(`${container}i/`);
     const { iri } = await s.stored('text/plain', 'x', `${inner}x`);
@@ -52,7 +52,7 @@ describeStorage('Response headers', (s) => {
       expect(linked(await s.send(method, `${iri}.meta`), `${lws}storage`), method).to.deep.equal([s.root]);
   });
 
-  it('Rule 10.2: the storage link is on answers to writes and on errors', async () => {
+  it('Rule 10.2: the storage link is on responses to writes and on errors', async () => {
     const iri = s.fresh();
     const container = await s.container();
     for (const [what, answer] of Object.entries({
@@ -70,12 +70,12 @@ describeStorage('Response headers', (s) => {
       expect(linked(answer, `${lws}storage`), what).to.deep.equal([s.root]);
   });
 
-  it('Rule 10.2: the storage link is on the answer to a deletion', async () => {
+  it('Rule 10.2: the storage link is on the response to a deletion', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expect(linked(await s.delete(iri), `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('Rule 3.1: rel="acl" is in access-control mode alone, not in owner mode', async () => {
+  it('Rule 3.1: rel="acl" is present with WAC, not in owner mode', async () => {
     const answer = await s.get(s.scratch);
     expect([answer.status, ...linked(answer, 'acl')]).to.deep.equal([200]);
   });
@@ -100,7 +100,7 @@ describeStorage('Response headers', (s) => {
     'application/xslt+xml',
     'application/atom+xml',
   ])
-    it(`Rule 7.5: ${type} is an attachment, besides nosniff and a sandbox`, async () => {
+    it(`Rule 7.5: ${type} is an attachment, with nosniff and a sandbox`, async () => {
       const { iri } = await s.stored(type, '<p/>');
       for (const answer of [await s.get(iri), await s.head(iri), await s.get(iri, { Range: 'bytes=0-0' })]) {
         expect(answer.headers['content-disposition']).to.match(/^attachment(?:;|$)/);
@@ -122,12 +122,12 @@ describeStorage('Response headers', (s) => {
     expect(listOf(await s.get(s.scratch), 'cache-control')).to.have.members(['private', 'no-store']);
   });
 
-  it('Rule 7.1: Vary names Accept where the representation is negotiated', async () => {
+  it('Rule 7.1: negotiated representations have Vary: Accept', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     for (const target of [iri, s.scratch]) expect(listOf(await s.get(target), 'vary'), target).to.include('accept');
   });
 
-  it('Resource endpoints, GET: what needs a credential is not for shared caches', async () => {
+  it('Resource endpoints, GET: responses that need a credential are not for shared caches', async () => {
     for (const [type, body] of [
       ['text/turtle', ''],
       ['text/plain', 'x'],

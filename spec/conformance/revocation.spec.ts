@@ -1,4 +1,4 @@
-/** Rules 2.1, 3.3, 17.3: what is taken away is gone at once: between two requests, and while a body is on its way. */
+/** Rules 2.1, 3.3, 17.3: revoked access ends immediately, between two requests and during an upload. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { grant, policy, revoke } from '../support/grants.js';
@@ -8,7 +8,7 @@ import { aclOf, agent, alice, as, bob, inWac, ownerRule, rule, setAcl, setBareAc
 const hasMember = '<http://www.w3.org/2006/vcard/ns#hasMember>';
 const turtle = 'text/turtle';
 
-/** Ways to let Alice do everything with what lies in a container, each with a way to end that. */
+/** Ways to give Alice full access to a container, each with its revocation. */
 const ways: Readonly<Record<string, (s: StorageUnderTest, container: string) => Promise<() => Promise<unknown>>>> = {
   'an ACL': async (s, container) => {
     await setAcl(s, container, rule('Read Write', agent(alice)));
@@ -74,7 +74,7 @@ describeStorage(
         connection.close();
       });
 
-      it(`Authorization is decided again inside the transaction, rule 2.6: revocation of ${title} while a body comes`, async () => {
+      it(`Authorization is evaluated again inside the transaction, rule 2.6: revocation of ${title} during an upload`, async () => {
         const container = await make();
         const end = await allow(s, container);
         const begin = (method: string, path: string, type: string, first: string, more = {}) =>
@@ -97,7 +97,7 @@ describeStorage(
       });
     }
 
-    it('Revocation: of the control of the root, while a grant is on its way', async () => {
+    it('Revocation: of control of the root, during the upload of a grant', async () => {
       await setBareAcl(s, s.root, [ownerRule, rule('Control', agent(bob))]);
       const document = JSON.stringify({
         '@context': 'https://www.w3.org/ns/lws/v1',
@@ -114,7 +114,7 @@ describeStorage(
       expect((await s.send('GET', s.scratch, {}, undefined, as(s, alice))).status).to.equal(404);
     });
 
-    it('Revocation: of control, while an ACL is on its way', async () => {
+    it('Revocation: of control, during the upload of an ACL', async () => {
       const { iri } = await s.stored(turtle, '');
       await setAcl(s, iri, rule('Read Control', agent(alice)));
       const headers = { ...credentials(), 'Content-Type': turtle, 'If-Match': '*' };
@@ -123,8 +123,8 @@ describeStorage(
       expect(await late.finish('<#C> .')).to.equal(403);
     });
 
-    it('Revocation: an ACL that is deleted and written again at once holds', async () => {
-      // The writes are under way together, so that one batch may hold them both.
+    it('Revocation: an ACL that is deleted and immediately written again applies', async () => {
+      // The writes are in flight together, so that one batch may contain both.
       for (let round = 0; round < 10; round++) {
         const container = await s.container();
         await setAcl(s, container, rule('Read', agent(alice)));

@@ -1,4 +1,4 @@
-/** Rules 15.4, 15.11, 15.16: subjects with a document. */
+/** Rules 15.4, 15.11, 15.16: subjects with a controlled identifier document. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
@@ -14,7 +14,7 @@ const mallory = signingKey('ES256', 'key-1');
 const elsewhere = webSubject().publish();
 const when = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
-/** A case: what is published for a subject, and how its credential differs. */
+/** Case: the published document of a subject, and the changes to its credential. */
 interface Case {
   readonly alg?: string;
   readonly make?: () => Subject;
@@ -103,7 +103,7 @@ const refused: Readonly<Record<string, Case>> = {
     authentication: [elsewhere.kid],
   })),
   'has a method that another controls': method(() => ({ controller: elsewhere.iri })),
-  'has a method that nobody controls': method(() => ({ controller: undefined })),
+  'has a method without a controller': method(() => ({ controller: undefined })),
   'has a method that several control': method((subject) => ({ controller: [elsewhere.iri, `${subject.iri}x`] })),
   'has a method that is revoked': method(() => ({ revoked: when(-100) })),
   'has a method that has expired': method(() => ({ expires: when(-100) })),
@@ -119,8 +119,8 @@ const refused: Readonly<Record<string, Case>> = {
   'has a Multikey of a private key': document((subject) => ({
     verificationMethod: [subject.multikeyMethod({ publicKeyMultibase: undefined, secretKeyMultibase: 'z3u2' })],
   })),
-  'has a document of somebody else': document(() => ({ id: elsewhere.iri })),
-  'has a document of nobody': document(() => ({ id: undefined })),
+  'has a document of another subject': document(() => ({ id: elsewhere.iri })),
+  'has a document without a subject': document(() => ({ id: undefined })),
   'has a document of one with a longer name': document((subject) => ({ id: `${subject.iri}x` })),
   'has no methods': document(() => ({ verificationMethod: undefined })),
   'has a document as HTML': served('text/html', (subject) => JSON.stringify(subject.document())),
@@ -129,7 +129,7 @@ const refused: Readonly<Record<string, Case>> = {
   'has a document that is a list': served('application/json', (subject) => [subject.document()]),
   'has a document that is null': served('application/json', () => 'null'),
   'has Turtle with a mistake': served('text/turtle', (subject) => `${turtle(subject)} <`),
-  'has Turtle about somebody else': served('text/turtle', () => turtle(elsewhere)),
+  'has Turtle about another subject': served('text/turtle', () => turtle(elsewhere)),
   'has Turtle with a revoked key': served('text/turtle', (subject) =>
     turtle(subject, `sec:revoked "${when(-9)}"^^<http://www.w3.org/2001/XMLSchema#dateTime> ;`),
   ),
@@ -145,7 +145,7 @@ const refused: Readonly<Record<string, Case>> = {
   'brings its own key': { header: () => ({ jwk: mallory.jwk }), signer: mallory },
   'is of another client': { claims: () => ({ client_id: elsewhere.iri }) },
   'is of no client': { claims: () => ({ client_id: undefined }) },
-  'is about somebody else': { claims: () => ({ sub: elsewhere.iri }) },
+  'has another subject': { claims: () => ({ sub: elsewhere.iri }) },
   'lives for too long': { claims: () => ({ exp: nowSeconds() + 3700 }) },
   'names no audience': { claims: () => ({ aud: undefined }) },
   'names another audience': { claims: () => ({ aud: 'https://elsewhere.example' }) },
@@ -189,7 +189,7 @@ describeStorage(
       });
 
     for (const [what, each] of Object.entries(refused))
-      it(`Suites: one that ${what} is refused: 401 invalid_token`, async () => {
+      it(`Suites: one that ${what} is rejected with 401 invalid_token`, async () => {
         expectChallenge(await bearer(s.scratch, tokenOf(each)[0]), s, 'invalid_token');
       });
 
@@ -199,7 +199,7 @@ describeStorage(
     });
 
     for (const alg of ['EdDSA', 'ES256', 'ES384', 'ES512'])
-      it(`Suites: a did:key of ${alg}, with all of its kid, with the fragment, and with none`, async () => {
+      it(`Suites: a did:key of ${alg}, with the full kid, with the fragment only, and without kid`, async () => {
         const subject = new Subject(didKey(signingKey(alg)), '');
         const key = { ...subject.key, ...signingKey(alg) };
         const own = new Subject(didKey(key), '');
@@ -214,13 +214,13 @@ describeStorage(
         expect(remote.total(), 'requests for it').to.equal(before);
       });
 
-    it('Rule 15.13: documents are kept for a while', async () => {
+    it('Rule 15.13: documents are cached', async () => {
       const subject = webSubject().publish();
       for (let i = 0; i < 3; i++) expect((await bearer(s.scratch, subject.credential(baseOf(s)))).status).to.equal(200);
       expect(remote.count(subject.path)).to.equal(1);
     });
 
-    it('Rule 15.13: so are failures, however many credentials come', async () => {
+    it('Rule 15.13: failures are cached too, for any number of credentials', async () => {
       const subject = webSubject();
       const tokens = Array.from({ length: 8 }, () => subject.credential(baseOf(s)));
       for (const answer of await Promise.all(tokens.map((token) => bearer(s.scratch, token))))

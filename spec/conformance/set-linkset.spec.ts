@@ -18,7 +18,7 @@ const linksPart = {
 const old = { author: 'Ada', license: [{ href: `${e}l` }], type: [{ href: `${e}Old` }] };
 const oldPart = { author: 'Ada', license: [{ href: `${e}l` }], types: [`${e}Old`] };
 
-/** The three kinds of data resource, and how each is patched. */
+/** The three kinds of data resource and their patch formats. */
 const kinds = [
   ['text/turtle', '<> a <#C> .', '<> a <#D> .', update, insert],
   ['application/json', '{"a":1}', '{"a":2}', mergePatch, '{"a":3}'],
@@ -52,7 +52,7 @@ function applied(s: StorageUnderTest): void {
       expect((await s.get(iri)).text).not.to.equal(body);
     });
 
-    it(`Rule 11.10: without set-linkset a PUT of ${type} does not touch metadata`, async () => {
+    it(`Rule 11.10: without set-linkset a PUT of ${type} does not change metadata`, async () => {
       const created = s.fresh();
       expect((await s.put(created, type, body, { Link: links })).status).to.equal(201);
       expect(await clientPart(s, created)).to.deep.equal({ types: [] });
@@ -67,7 +67,7 @@ function applied(s: StorageUnderTest): void {
 
     if (!patchType) continue;
 
-    it(`Rule 11.10: PATCH of ${type} with set-linkset changes the named relations only`, async () => {
+    it(`Rule 11.10: PATCH of ${type} with set-linkset changes only the named relations`, async () => {
       const iri = await withOld(s, type, body);
       const named = `<${e}d>; rel="describedby", <${e}l2>; rel="license"`;
       expectApplied(await s.patch(iri, patchType, patch, { ...set, Link: named }), 204);
@@ -86,7 +86,7 @@ function applied(s: StorageUnderTest): void {
       expect(linked(await s.get(iri), 'type')).to.include(`${e}New`);
     });
 
-    it(`Rule 11.10: without set-linkset a PATCH of ${type} does not touch metadata`, async () => {
+    it(`Rule 11.10: without set-linkset a PATCH of ${type} does not change metadata`, async () => {
       const iri = await withOld(s, type, body);
       for (const headers of [{}, { Link: links }]) {
         const answer = await s.patch(iri, patchType, patch, headers);
@@ -97,7 +97,7 @@ function applied(s: StorageUnderTest): void {
     });
   }
 
-  it('Rule 11.10: a JSON Patch with set-linkset works alike', async () => {
+  it('Rule 11.10: a JSON Patch with set-linkset behaves the same', async () => {
     const iri = await withOld(s, 'application/json', '{"a":1}');
     const patch = '[{"op":"replace","path":"/a","value":2}]';
     const headers = { ...set, Link: `<${e}d>; rel="describedby"` };
@@ -105,7 +105,7 @@ function applied(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal({ ...oldPart, describedby: [{ href: `${e}d` }] });
   });
 
-  it('Rule 11.10: a PATCH that leaves the content as it is applies the links', async () => {
+  it('Rule 11.10: a PATCH without content changes still applies the links', async () => {
     const iri = await withOld(s, 'application/json', '{"a":1}');
     expectApplied(await s.patch(iri, mergePatch, '{}', { ...set, Link: `<${e}d>; rel="describedby"` }), 204);
     expect(await clientPart(s, iri)).to.deep.equal({ ...oldPart, describedby: [{ href: `${e}d` }] });
@@ -165,7 +165,7 @@ describeStorage('Links set with a write', (s) => {
       400,
     ],
   ] as const)
-    it(`Rule 6.22: ${what} is ${status}, and PUT leaves the metadata as it was`, async () => {
+    it(`Rule 6.22: ${what} is ${status}, and PUT does not change the metadata`, async () => {
       const iri = await withOld(s, 'text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, type, body, { ...set, Link: links, ...headers }), status, s);
       expect(await clientPart(s, iri)).to.deep.equal(oldPart);
@@ -176,13 +176,13 @@ describeStorage('Links set with a write', (s) => {
     ['a syntax error', update, 'INSERT', {}, 400],
     ['a foreign type', mergePatch, '{}', {}, 415],
   ] as const)
-    it(`Rule 6.22: ${what} is ${status}, and PATCH leaves the metadata as it was`, async () => {
+    it(`Rule 6.22: ${what} is ${status}, and PATCH does not change the metadata`, async () => {
       const iri = await withOld(s, 'text/turtle', '<> a <#C> .');
       expectProblem(await s.patch(iri, type, patch, { ...set, Link: links, ...headers }), status, s);
       expect(await clientPart(s, iri)).to.deep.equal(oldPart);
     });
 
-  it('Rule 6.22: a stranger sets no links', async () => {
+  it('Rule 6.22: an unauthorized caller sets no links', async () => {
     const iri = await withOld(s, 'text/turtle', '<> a <#C> .');
     const headers = { ...set, Link: links, 'Content-Type': update };
     expectProblem(await s.send('PATCH', iri, headers, insert, s.stranger), 404, s);

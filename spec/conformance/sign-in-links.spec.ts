@@ -1,4 +1,4 @@
-/** Rule 5.5: a sign-in link belongs to the key that it came with first, also after a restart. */
+/** Rule 5.5: a sign-in link is bound to the first key that uses it, also after a restart. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readIdentity, signLinkCredential } from '../../lib/server/storage/owner-credential.js';
@@ -26,7 +26,7 @@ describe('Sign-in links', () => {
     server = await startSpecServer({ again: server });
   };
 
-  it('Rule 5.5: are good for one browser, also after a restart', async () => {
+  it('Rule 5.5: are valid for one browser, also after a restart', async () => {
     const link = await linkFor();
     expect((await opened(link)).status).to.equal(200);
     expectOauthError(await opened(link, another), 'invalid_request');
@@ -35,13 +35,13 @@ describe('Sign-in links', () => {
     expect((await opened(link)).status).to.equal(200);
   });
 
-  it('Rule 5.5: go to one of two browsers that open them at once', async () => {
+  it('Rule 5.5: are valid for one of two browsers that open them concurrently', async () => {
     const link = await linkFor();
     const answers = await Promise.all([opened(link), opened(link, another)]);
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
   });
 
-  it('Rule 5.5: are forgotten when they are over', async () => {
+  it('Rule 5.5: are deleted when they expire', async () => {
     const over = await linkFor(1);
     expect((await opened(over)).status).to.equal(200);
     await new Promise((resolve) => setTimeout(resolve, 1100));

@@ -1,4 +1,4 @@
-/** Rule 20.1: without `lws.profile` nothing of the Solid profile is there, by default and in Web Access Control. */
+/** Rule 20.1: without `lws.profile` the Solid profile is absent, by default and with Web Access Control. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { listOf } from '../support/expectations.js';
@@ -10,14 +10,14 @@ const insertion =
   '@prefix solid: <http://www.w3.org/ns/solid/terms#> . <> a solid:InsertDeletePatch ; solid:inserts { <#a> <urn:p> 1 } .';
 const app = 'https://app.example';
 
-/** What of a profile may show in an answer, whatever it is an answer to. */
+/** Traces of a profile that any response could show. */
 function expectNothing(answer: Answer, what: string): void {
   const head = JSON.stringify(answer.headers).toLowerCase();
   for (const trace of [n3, 'pim/space', 'access-control-']) expect(head, what).to.not.include(trace);
   expect(answer.text, what).to.not.include(n3).and.not.include('pim/space#storage>');
 }
 
-/** A walk over what there is, and what is not. */
+/** Requests for existing and nonexistent resources. */
 async function walk(s: StorageUnderTest): Promise<void> {
   const container = await s.container();
   const places = {
@@ -58,9 +58,9 @@ async function walk(s: StorageUnderTest): Promise<void> {
 }
 
 function body(s: StorageUnderTest): void {
-  it('Rule 20.1: no answer shows any of it', () => walk(s)).timeout(120_000);
+  it('Rule 20.1: no response shows a trace of it', () => walk(s)).timeout(120_000);
 
-  it('Rules 20.1, 6.7, 6.14: no N3 Patch, and no parents', async () => {
+  it('Rules 20.1, 6.7, 6.14: no N3 Patch, and no implicit parents', async () => {
     const { iri } = await s.stored('text/turtle', '');
     expect((await s.patch(iri, n3, insertion)).status).to.equal(415);
     expect(listOf(await s.patch(iri, n3, insertion), 'accept-patch')).to.deep.equal(['application/sparql-update']);
@@ -79,7 +79,7 @@ function body(s: StorageUnderTest): void {
     expect((await s.get(bare)).headers['content-type']).to.equal('application/octet-stream');
   });
 
-  it('Rules 20.1, 4.2: what is hidden is told as what is absent', async () => {
+  it('Rules 20.1, 4.2: unreadable and nonexistent resources get the same response', async () => {
     const { iri } = await s.stored('text/turtle', '');
     for (const target of [iri, s.fresh()])
       for (const method of ['GET', 'DELETE', 'PATCH', 'POST'])
@@ -95,7 +95,7 @@ describeStorage('Without a profile, in Web Access Control', body, inWac());
 describeStorage(
   'Access without a profile',
   (s) => {
-    it('Rules 20.1, 2.2, 2.3: a PATCH needs write, DELETE nothing of the container', async () => {
+    it('Rules 20.1, 2.2, 2.3: a PATCH needs write, and DELETE needs no mode on the container', async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/turtle', '', `${container}x`);
       await setAcl(s, iri, rule('Read Append', agent(alice)), rule('Read Write', agent(bob)));

@@ -1,4 +1,4 @@
-/** What clients of the Solid protocol and of LDP expect beside LWS: containment, WAC-Allow, patches that create, ACLs that are patched. */
+/** Expectations of Solid and LDP clients beyond LWS: containment, WAC-Allow, creating patches, patched ACLs. */
 import { expect } from 'chai';
 import { ldp } from '../../lib/rdf/vocabulary.js';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
@@ -40,13 +40,13 @@ describeStorage(
       expect(said(`${container}c/`)).to.include.members([`${type} ${ldp.Resource}`, `${type} ${ldp.Container}`]);
     });
 
-    it('OPTIONS on a data resource says what a PUT may hold', async () => {
+    it('OPTIONS on a data resource lists the types that PUT accepts', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expect(listOf(await s.send('OPTIONS', iri, {}), 'accept-put')).to.include.members(['text/turtle', '*/*']);
       expect((await s.send('OPTIONS', s.scratch, {})).headers['accept-put']).to.equal(undefined);
     });
 
-    it('Rule 6.18: a PATCH that only inserts creates the resource', async () => {
+    it('Rule 6.18: an insert-only PATCH creates the resource', async () => {
       const iri = s.fresh();
       const answer = await patch(s, iri, insertion);
       expect([answer.status, answer.headers['location']], answer.text).to.deep.equal([201, iri]);
@@ -58,7 +58,7 @@ describeStorage(
       expect((await patch(s, s.fresh(), large)).status).to.equal(201);
     });
 
-    it('Rule 6.18: a 404 says how the resource would be created, hidden or absent', async () => {
+    it('Rule 6.18: a 404 says how to create the resource, unreadable or nonexistent', async () => {
       const answer = await s.get(s.fresh());
       expectProblem(answer, 404, s);
       expect(answer.headers['accept-patch']).to.equal(update);
@@ -66,7 +66,7 @@ describeStorage(
       expect((await s.get(s.fresh('/'))).headers['accept-patch']).to.equal(undefined);
     });
 
-    it('Rule 6.18: a 404 names the methods that might create, whatever is hidden there and whoever asks', async () => {
+    it('Rule 6.18: a 404 names the methods that may create, independent of unreadable resources and of the caller', async () => {
       const { iri: hidden } = await s.stored('text/plain', 'x');
       for (const method of ['GET', 'HEAD', 'OPTIONS'])
         for (const [iri, allowed, sender] of [
@@ -89,32 +89,32 @@ describeStorage(
       ['a syntax error', 'INSERT DATA {', 400],
       ['a graph', 'INSERT DATA { GRAPH <urn:g> { <#it> <urn:p> "x" } }', 400],
     ] as const)
-      it(`Rule 6.18: a PATCH of nothing with ${what} is ${status}, and creates nothing`, async () => {
+      it(`Rule 6.18: a PATCH of a nonexistent resource with ${what} is ${status} and creates nothing`, async () => {
         const iri = s.fresh();
         expectProblem(await patch(s, iri, text), [status, 422], s);
         expect((await s.get(iri)).status).to.equal(404);
       });
 
-    it('Rule 6.18: a PATCH of nothing is 404 for a container, a reserved name, another type, and below nothing', async () => {
+    it('Rule 6.18: a PATCH of a nonexistent resource is 404 for containers, reserved names, other types and missing parents', async () => {
       expectProblem(await patch(s, s.fresh('/'), insertion), 404, s);
       expectProblem(await patch(s, `${s.fresh('/')}deep`, insertion), 404, s);
       expectProblem(await s.send('PATCH', s.fresh(), { 'Content-Type': 'application/merge-patch+json' }, '{}'), 404, s);
       expectProblem(await patch(s, `${s.root}.lws/x`, insertion), [404, 405, 409], s);
     });
 
-    it('Rule 6.18: a PATCH of nothing with If-Match is 412, with If-None-Match: * it creates once', async () => {
+    it('Rule 6.18: a PATCH of a nonexistent resource with If-Match is 412; with If-None-Match: * it creates once', async () => {
       const iri = s.fresh();
       expectProblem(await patch(s, iri, insertion, undefined, { 'If-Match': '"x"' }), 412, s);
       expect((await patch(s, iri, insertion, undefined, { 'If-None-Match': '*' })).status).to.equal(201);
       expectProblem(await patch(s, iri, insertion, undefined, { 'If-None-Match': '*' }), 412, s);
     });
 
-    it('Rule 6.18: a PATCH of nothing by somebody who may not create is answered as ever', async () => {
+    it('Rule 6.18: a PATCH of a nonexistent resource without permission to create gets the usual error', async () => {
       expectChallenge(await patch(s, s.fresh(), insertion, 'anonymous'), s);
       expectProblem(await patch(s, s.fresh(), insertion, s.stranger), 404, s);
     });
 
-    it('Rule 6.18: many who patch the same new IRI at once lose nothing', async () => {
+    it('Rule 6.18: concurrent patches of one new IRI are all applied', async () => {
       const iri = s.fresh();
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, i) => patch(s, iri, `INSERT DATA { <#i${i}> <urn:p> ${i} }`)),
@@ -130,9 +130,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Web Access Control as applications use it',
+  'Web Access Control for applications',
   (s) => {
-    it('Rule 3.11, WAC 7.1: WAC-Allow on reads tells what the caller and the public may', async () => {
+    it('Rule 3.11, WAC 7.1: WAC-Allow on reads lists the modes of the caller and the public', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', anybody), rule('Read Append', agent(alice)));
       const told = async (sender?: Sender) => (await s.send('GET', iri, {}, undefined, sender)).headers['wac-allow'];
@@ -142,7 +142,7 @@ describeStorage(
       expect((await s.send('HEAD', s.scratch, {})).headers['wac-allow']).to.match(/^user="read append write control"/);
     });
 
-    it('Rule 3.11: an ACL is patched, by whoever controls the resource alone', async () => {
+    it('Rule 3.11: patching an ACL requires control of the resource', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri);
       const grant = `INSERT DATA { <#a> a <${acl}Authorization> ; <${acl}agent> <${alice.did}> ;
@@ -161,7 +161,7 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, owner))).to.equal('read write delete control');
     });
 
-    it('Rule 3.11: an ACL is created by a patch that only inserts', async () => {
+    it('Rule 3.11: an insert-only patch creates an ACL', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expectProblem(await patch(s, aclOf(iri), `DELETE WHERE { ?s ?p ?o }`), 404, s);
       const rules = [owner, bob].map(
@@ -172,7 +172,7 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, bob))).to.equal('read control');
     });
 
-    it('Rules 3.9, 3.11: a patch cannot take the last control of the root, nor be of another type, nor broken', async () => {
+    it('Rules 3.9, 3.11: a patch that removes the last control of the root, has another type, or is malformed is rejected', async () => {
       const root = aclOf(s.root);
       const before = await s.get(root);
       expectProblem(await patch(s, root, 'DELETE WHERE { ?s ?p ?o }', undefined, any), 409, s);

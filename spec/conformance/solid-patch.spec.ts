@@ -1,4 +1,4 @@
-/** N3 Patch, and what patches need, under `lws.profile=solid` (rules 20.5, 20.6). */
+/** N3 Patch and required modes of patches with `lws.profile=solid` (rules 20.5, 20.6). */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, listOf } from '../support/expectations.js';
@@ -16,7 +16,7 @@ const clausePatch = (s: StorageUnderTest, iri: string, clauses: string, sender?:
 
 const content = '<#a> <urn:name> "Ada" ; <urn:knows> <#b> . <#b> <urn:name> "Bob" .';
 
-/** Documents of Notation3 that are no patch. */
+/** Notation3 documents that are not patches. */
 const noPatches: Readonly<Record<string, string>> = {
   'no patch': `${prefixes}<> a solid:Patch ; solid:inserts { <#a> :p 1 } .`,
   nothing: '',
@@ -82,13 +82,13 @@ const conflicts: Readonly<Record<string, string>> = {
   'a literal that would become a verb': 'solid:where { <#a> <urn:name> ?n } ; solid:inserts { <#a> ?n 1 }',
 };
 
-/** Patches that apply, with what is there afterwards. */
+/** Patches that apply, with the expected result. */
 const patches: Readonly<Record<string, readonly [clauses: string, after: string]>> = {
   inserts: [
     'solid:inserts { <#a> <urn:p> 1, "x"@en . <> a <urn:C> }',
     `${content} <#a> <urn:p> 1, "x"@en . <> a <urn:C> .`,
   ],
-  'inserts what is there': ['solid:inserts { <#a> <urn:name> "Ada" }', content],
+  'inserts existing triples': ['solid:inserts { <#a> <urn:name> "Ada" }', content],
   deletes: ['solid:deletes { <#a> <urn:knows> <#b> }', '<#a> <urn:name> "Ada" . <#b> <urn:name> "Bob" .'],
   'deletes and inserts': [
     'solid:deletes { <#a> <urn:name> "Ada" } ; solid:inserts { <#a> <urn:name> "Countess" }',
@@ -129,7 +129,7 @@ const patches: Readonly<Record<string, readonly [clauses: string, after: string]
 describeStorage(
   'N3 Patch',
   (s) => {
-    it('Rule 20.9: Accept-Patch and the storage description name it', async () => {
+    it('Rule 20.9: Accept-Patch and the storage description list it', async () => {
       const { iri } = await s.stored('text/turtle', content);
       for (const method of ['GET', 'HEAD', 'OPTIONS'])
         expect(listOf(await s.send(method, iri), 'accept-patch')).to.deep.equal(['application/sparql-update', n3]);
@@ -151,7 +151,7 @@ describeStorage(
         expect(answer.headers['etag']).to.equal(await s.tag(iri));
       });
 
-    it('Rule 20.5: the forms of a document that say the same', async () => {
+    it('Rule 20.5: equivalent forms of a document', async () => {
       const forms = [
         `${prefixes}<> a solid:InsertDeletePatch ; solid:inserts { <#a> :p 1 } .`,
         `${prefixes}[] a solid:InsertDeletePatch ; solid:inserts { <#a> :p 1 . } .`,
@@ -168,7 +168,7 @@ describeStorage(
     });
 
     for (const [what, document] of Object.entries(noPatches))
-      it(`Rule 20.5: ${what} is 422, and nothing is changed`, async () => {
+      it(`Rule 20.5: ${what} is 422 and changes nothing`, async () => {
         const { iri, etag } = await s.stored('text/turtle', content);
         expectProblem(await send(s, iri, document), 422, s);
         expect(await s.tag(iri)).to.equal(etag);
@@ -178,7 +178,7 @@ describeStorage(
       });
 
     for (const [what, clauses] of Object.entries(conflicts))
-      it(`Rule 20.5: ${what}: 409, and nothing is changed`, async () => {
+      it(`Rule 20.5: ${what} is 409 and changes nothing`, async () => {
         const { iri, etag } = await s.stored('text/turtle', content);
         expectProblem(await clausePatch(s, iri, clauses), 409, s);
         expect(await s.tag(iri)).to.equal(etag);
@@ -187,7 +187,7 @@ describeStorage(
         await s.expectAbsent(absent);
       });
 
-    it('Rule 20.5: what is no Notation3 is 400, with a place', async () => {
+    it('Rule 20.5: invalid Notation3 is 400 with a position', async () => {
       const { iri } = await s.stored('text/turtle', content);
       for (const text of [
         'no',
@@ -202,14 +202,14 @@ describeStorage(
       }
     });
 
-    it('Rule 20.5: what is no RDF, and a container, take none; JSON keeps its own', async () => {
+    it('Rule 20.5: non-RDF resources and containers reject it, and JSON keeps its patch formats', async () => {
       const text = patchOf('solid:inserts { <#a> :p 1 }');
       const { iri } = await s.stored('text/plain', 'x');
       const json = await s.stored('application/json', '{}');
       for (const target of [iri, json.iri, await s.container()]) expectProblem(await send(s, target, text), 415, s);
     });
 
-    it('Rules 20.5, 6.18: one that only inserts creates; If-Match is honoured', async () => {
+    it('Rules 20.5, 6.18: an insert-only patch creates, and If-Match is evaluated', async () => {
       const iri = s.fresh();
       const answer = await clausePatch(s, iri, 'solid:inserts { <#a> <urn:name> "Ada" }');
       expect([answer.status, answer.headers['location']], answer.text).to.deep.equal([201, iri]);
@@ -248,7 +248,7 @@ describeStorage(
       }
     });
 
-    it('Rule 20.5: a long document that is none', async () => {
+    it('Rule 20.5: a long invalid document', async () => {
       const { iri, etag } = await s.stored('text/turtle', content);
       const many = Array.from({ length: 900 }, (_, i) => `<#i${i}> <urn:p> "${i}" .`).join('\n');
       expectProblem(await clausePatch(s, iri, `solid:inserts { ${many} _:x <urn:p> 1 }`), 422, s);
@@ -257,7 +257,7 @@ describeStorage(
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-    it('Rule 20.5: an ACL is patched with it by the rules of its PUT', async () => {
+    it('Rule 20.5: a patch of an ACL follows the rules of PUT', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const give = (mode: string) =>
         `solid:inserts { <#b> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#agent> <${bob.did}> ;
@@ -276,10 +276,10 @@ describeStorage(
 );
 
 describeStorage(
-  'N3 Patch that takes too long',
+  'N3 Patch over the time limit',
   (s) => {
-    it('Rules 20.5, 6.16: is ended, and changes nothing', async () => {
-      // From each node to all later ones: hundreds of millions of ways of five steps, and none of them comes back.
+    it('Rules 20.5, 6.16: is aborted and changes nothing', async () => {
+      // From each node to all later ones: hundreds of millions of paths of five steps, none of them a cycle.
       const nodes = Array.from({ length: 150 }, (_, i) => i);
       const later = (from: number): string =>
         nodes
@@ -309,7 +309,7 @@ const inserts = 'solid:inserts { <#x> <urn:p> 1 }';
 const deletes = 'solid:deletes { <#a> <urn:knows> <#b> }';
 const where = 'solid:where { ?x <urn:name> "Ada" } ; solid:inserts { ?x <urn:p> 1 }';
 const long = Array.from({ length: 400 }, (_, i) => `<#long${i}> <urn:p> "${'x'.repeat(20)}${i}" .`).join('\n');
-/** Patches by what they do, and the modes with which each is done. */
+/** Patches by effect, and the modes that permit each. */
 const needs: readonly [what: string, type: string, text: string, modes: readonly string[]][] = [
   ['inserts', n3, patchOf(inserts), ['Append', 'Write', 'Read Append', 'Read Write']],
   [
@@ -342,7 +342,7 @@ const needs: readonly [what: string, type: string, text: string, modes: readonly
 ];
 
 describeStorage(
-  'What patches need',
+  'Modes required by patches',
   (s) => {
     for (const modes of ['Read', 'Append', 'Write', 'Control', 'Read Append', 'Read Write'])
       it(`Rules 20.6, 2.2: with ${modes}`, async () => {
@@ -359,7 +359,7 @@ describeStorage(
         }
       });
 
-    it('Rules 20.6, 4.3: who may not read learns nothing of what is there, and nothing of a document before its time', async () => {
+    it('Rules 20.6, 4.3: callers without read learn nothing of the content or existence of a document', async () => {
       const { iri } = await s.stored('text/turtle', content);
       await setAcl(s, iri, rule('Append Write', agent(bob)), rule('Append', agent(alice)));
       for (const clauses of [deletes, 'solid:deletes { <#a> <urn:no> 1 }', where, 'solid:where { ?x <urn:no> 1 }'])
@@ -369,7 +369,7 @@ describeStorage(
         expectProblem(await send(s, hidden.iri, text, as(s, bob)), 403, s);
     });
 
-    it('Rules 20.6, 2.4, 14.10: to append is not to write links; to add to a graph is', async () => {
+    it('Rules 20.6, 2.4, 14.10: append does not permit writing links, but permits adding to a graph', async () => {
       const { iri } = await s.stored('text/turtle', content);
       await setAcl(s, iri, rule('Read Append', agent(bob)));
       const links = { Prefer: 'set-linkset', Link: '<urn:x>; rel="describedby"' };
@@ -385,7 +385,7 @@ describeStorage(
       expectProblem(await add(as(s, alice)), 403, s);
     });
 
-    it('Rules 20.4, 20.6: what a PUT to a deep name needs is explained', async () => {
+    it('Rules 20.4, 20.6: explain returns the modes that a PUT to a deep name needs', async () => {
       const explain = async (method: string, iri: string) => {
         const query = new URLSearchParams({ as: bob.did, method, iri });
         return JSON.parse((await s.get(`${s.root}.lws/explain?${query}`)).text);
@@ -394,7 +394,7 @@ describeStorage(
       expect((await explain('PUT', `${container}a/b/c`)).needs).to.deep.equal({ mode: 'append', iri: container });
     });
 
-    it('Rule 20.6: to append to JSON is no patch of it', async () => {
+    it('Rule 20.6: append does not permit patches of JSON', async () => {
       const { iri } = await s.stored('application/json', '{}');
       await setAcl(s, iri, rule('Append', agent(bob)));
       expectProblem(
@@ -404,7 +404,7 @@ describeStorage(
       );
     });
 
-    it('Rules 20.3, 20.5: creates where a PUT might, and is refused where it might not', async () => {
+    it('Rules 20.3, 20.5: creates if PUT is permitted, and is rejected otherwise', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Append', agent(bob)), rule('Read', anybody));
       expect((await clausePatch(s, `${container}b`, inserts, as(s, bob))).status).to.equal(201);

@@ -1,4 +1,4 @@
-/** What `lws.profile=solid` changes of writes, refusals, fields and CORS (rules 20.2, 20.3, 20.4, 20.7, 20.8, 20.9). */
+/** Effects of `lws.profile=solid` on writes, errors, fields and CORS (rules 20.2, 20.3, 20.4, 20.7, 20.8, 20.9). */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked, listOf } from '../support/expectations.js';
@@ -13,9 +13,9 @@ const put = (s: StorageUnderTest, iri: string, sender?: Sender, headers = {}): P
 const deep = 'a/b/c/d';
 
 describeStorage(
-  'Parents of a deep name',
+  'Implicit parent containers',
   (s) => {
-    it('Rule 20.4: PUT makes them, with what a container has', async () => {
+    it('Rule 20.4: PUT creates them with the metadata of a container', async () => {
       const base = s.fresh('/');
       const answer = await put(s, base + deep);
       expect([answer.status, answer.headers['location']], answer.text).to.deep.equal([201, base + deep]);
@@ -35,7 +35,7 @@ describeStorage(
       await s.expectAbsent(`${base}a/b/`);
     });
 
-    it('Rule 20.4: so do a container, bytes, and patches that create', async () => {
+    it('Rule 20.4: so do containers, binaries and creating patches', async () => {
       const base = s.fresh('/');
       expect((await put(s, `${base}${deep}/`)).status).to.equal(201);
       expect((await s.put(`${base}x/y.bin`, 'image/png', 'x')).status).to.equal(201);
@@ -44,12 +44,12 @@ describeStorage(
       const n3 = '@prefix solid: <http://www.w3.org/ns/solid/terms#> . <> a solid:InsertDeletePatch ; solid:inserts';
       expect((await s.patch(`${base}n/t/u`, 'text/n3', `${n3} { <#a> <urn:p> 1 } .`)).status).to.equal(201);
       expect(await s.members(base)).to.deep.equal(['a/', 'n/', 's/', 'x/'].map((name) => base + name));
-      // POST creates in a container that is there, and in no other.
+      // POST creates only in an existing container.
       expectProblem(await s.post(`${base}no/such/`, 'text/turtle', ''), 404, s);
       await s.expectAbsent(`${base}no/`);
     });
 
-    it('Rule 20.4: a write that is refused makes none of them', async () => {
+    it('Rule 20.4: a rejected write creates none of them', async () => {
       const base = s.fresh('/');
       const refused: [number, Promise<Answer>][] = [
         [400, s.put(base + deep, 'text/turtle', 'no Turtle')],
@@ -64,20 +64,20 @@ describeStorage(
       await s.expectAbsent(base);
     });
 
-    it('Rule 20.4: a data resource in the place of one is 409', async () => {
+    it('Rule 20.4: a data resource with the name of a parent is 409', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const insertion = 'INSERT DATA { <#a> <urn:p> 1 }';
       for (const name of [`${iri}/x`, `${iri}/x/y/z`, `${iri}/x/`]) {
         expectProblem(await put(s, name), 409, s);
         if (!name.endsWith('/')) expectProblem(await s.patch(name, 'application/sparql-update', insertion), 409, s);
       }
-      // And a container in the place of a data resource.
+      // And a container with the name of a data resource.
       const base = s.fresh('/');
       expect((await put(s, `${base}c/x`)).status).to.equal(201);
       expectProblem(await put(s, `${base}c`), 409, s);
     });
 
-    it('Rules 20.4, 1.3: a reserved name among them is 409, for everybody', async () => {
+    it('Rules 20.4, 1.3: a reserved name among them is 409 for every caller', async () => {
       const insertion = 'INSERT DATA { <#a> <urn:p> 1 }';
       for (const name of ['c.acl/x', 'c.meta/x', 'c.ACL/x/y', 'a/c.acl/b/x', '.meta/x', '.acl/y/']) {
         const iri = s.scratch + name;
@@ -87,7 +87,7 @@ describeStorage(
       expect((await s.members(s.scratch)).filter((each) => /c\.|\/a\//.test(each))).to.deep.equal([]);
     });
 
-    it('Rule 20.4: 32 of them at most', async () => {
+    it('Rule 20.4: at most 32 are created', async () => {
       const base = await s.container();
       const below = (count: number): string => `${base}${'d/'.repeat(count)}x`;
       expectProblem(await put(s, below(33)), 409, s);
@@ -97,7 +97,7 @@ describeStorage(
       expectProblem(await put(s, below(97)), 409, s);
     });
 
-    it('Rules 20.4, 2.2: the nearest container that is there has to be open to the caller', async () => {
+    it('Rules 20.4, 2.2: the nearest existing container must permit the write', async () => {
       const open = await s.container();
       await setAcl(s, open, rule('Append Read', agent(bob)), rule('Read', anybody));
       expect((await put(s, open + deep, as(s, bob))).status).to.equal(201);
@@ -110,18 +110,18 @@ describeStorage(
         expectChallenge(await put(s, iri, 'anonymous'), s);
       }
       expect(await s.members(closed)).to.deep.equal([]);
-      // What is above the nearest one does not count.
+      // Modes above the nearest container have no effect.
       await s.container(`${open}shut/`);
       await setAcl(s, `${open}shut/`);
       expectProblem(await put(s, `${open}shut/x/y`, as(s, bob)), 403, s);
       expect(await s.members(`${open}shut/`)).to.deep.equal([]);
-      // A hidden resource in the place of a container: the name cannot be had, as itself cannot.
+      // An unreadable resource with the name of a container: the name cannot be used, like the resource itself.
       await s.stored('text/turtle', '', `${open}hidden`);
       await setAcl(s, `${open}hidden`);
       expectProblem(await put(s, `${open}hidden/x`, as(s, bob)), 403, s);
     });
 
-    it('Rules 20.4, 16.6: each is told of, and counts as one write with the resource', async () => {
+    it('Rules 20.4, 16.6: each has a notification, and all count as one write with the resource', async () => {
       const base = await s.container();
       await put(s, base + deep);
       const { text } = await s.get(`${s.root}.lws/events?since=2020-01-01T00:00:00Z&follow=false`);
@@ -134,7 +134,7 @@ describeStorage(
       ]);
     });
 
-    it('Rules 20.4, 6.22: two deep writes at once make them once', async () => {
+    it('Rules 20.4, 6.22: two concurrent deep writes create them once', async () => {
       const base = await s.container();
       const names = Array.from({ length: 8 }, (_, i) => `${base}a/b/${i}/x`);
       const answers = await Promise.all(names.map((name) => put(s, name)));
@@ -147,14 +147,14 @@ describeStorage(
 );
 
 describeStorage(
-  'Parents where refusals are masked, and the quota',
+  'Implicit parents with masking and a quota',
   (s) => {
-    it('Rules 20.4, 4.2: what is hidden is told as what is absent', async () => {
+    it('Rules 20.4, 4.2: unreadable and nonexistent names get the same response', async () => {
       const closed = await s.container();
       await setAcl(s, closed);
       await s.stored('text/turtle', '', `${closed}x`);
       const [hidden, absent] = [await put(s, `${closed}x/y`, as(s, bob)), await put(s, `${closed}z/y`, as(s, bob))];
-      // A detail may repeat the name that was asked for.
+      // A detail may repeat the requested name.
       const told = ({ status, text }: Answer) => [status, JSON.parse(text).detail.replace(/\/[xz]\//, '/NAME/')];
       expect(told(hidden)).to.deep.equal(told(absent));
       expectProblem(hidden, 404, s);
@@ -171,7 +171,7 @@ describeStorage(
       expectProblem(await s.send('GET', `${closed}no`, {}, undefined, as(s, bob)), 404, s);
     });
 
-    it('Rules 20.4, 10.3: a resource that the quota refuses leaves none of them', async () => {
+    it('Rules 20.4, 10.3: a resource above the quota leaves none of them', async () => {
       const base = s.fresh('/');
       expectProblem(await s.put(base + deep, 'application/octet-stream', 'x'.repeat(300_000)), 507, s);
       await s.expectAbsent(base);
@@ -182,9 +182,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Refusals that are told',
+  'Unmasked errors',
   (s) => {
-    it('Rule 20.3: of what is absent as of what is hidden, to who might not read it', async () => {
+    it('Rule 20.3: are the same for nonexistent and unreadable resources without read access', async () => {
       const closed = await s.container();
       await setAcl(s, closed, rule('Append', agent(alice)));
       await s.stored('text/turtle', '', `${closed}there`);
@@ -216,11 +216,11 @@ describeStorage(
           status,
           s,
         );
-      // A name that is no resource of this storage is nobody's secret.
+      // A name that cannot be a resource of this storage is no secret.
       expectProblem(await s.send('GET', `${s.root}.lws/no-such`, {}, undefined, as(s, bob)), [403, 404], s);
     });
 
-    it('Rule 20.8: of a POST to a data resource, before it is told that there is no such method', async () => {
+    it('Rule 20.8: a POST to a data resource is authorized before 405', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(bob)), rule('Append', agent(alice)));
       expectProblem(await s.send('POST', iri, turtle, '<> a <urn:C> .', as(s, bob)), 403, s);
@@ -253,7 +253,7 @@ describeStorage(
       ).to.equal(201);
     });
 
-    it('creates a container with a body of white space, and no other (rule 20.10)', async () => {
+    it('accepts a container with a whitespace body, and rejects other bodies (rule 20.10)', async () => {
       const container = await s.container();
       const link = { ...turtle, Link: '<http://www.w3.org/ns/ldp#BasicContainer>; rel="type"' };
       const blanks = ['', ' ', '\r\n\t \n', [' \n', '\n'], ' '.repeat(1_024)];
@@ -271,7 +271,7 @@ describeStorage(
       expect(await s.members(container)).to.have.length(blanks.length);
     });
 
-    it('Rule 20.7: DELETE needs write on the container as well', async () => {
+    it('Rule 20.7: DELETE needs write on the container too', async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/turtle', '', `${container}x`);
       const remove = (who?: Sender, at = iri, headers = {}) => s.send('DELETE', at, headers, undefined, who);
@@ -285,13 +285,13 @@ describeStorage(
       await setAcl(s, iri, rule('Read Write', agent(bob)));
       expect((await remove(as(s, bob))).status).to.equal(204);
       await s.expectAbsent(iri);
-      // The container itself needs its own container.
+      // For the container itself, on its parent.
       await setAcl(s, container, rule('Read Write', agent(bob)));
       expectProblem(await remove(as(s, bob), container, { Depth: 'infinity' }), 403, s);
       expectProblem(await s.delete(s.root), 403, s);
     });
 
-    it('Rule 20.7: a grant of delete alone takes nothing out of a container', async () => {
+    it('Rule 20.7: a grant of delete alone does not permit deleting from a container', async () => {
       const container = await s.container();
       await s.stored('text/turtle', '', `${container}c/x`);
       const give = (target: string, ...actions: string[]) => grant(s, policy(bob, actions, target));
@@ -304,13 +304,13 @@ describeStorage(
       expect((await s.send('DELETE', `${container}c/x`, {}, undefined, as(s, bob))).status).to.equal(204);
     });
 
-    it('Rules 20.2, 6.9: writes need no condition, and honour one', async () => {
+    it('Rules 20.2, 6.9: writes need no condition, but evaluate one', async () => {
       const { iri, etag } = await s.stored('text/turtle', '');
       expect((await put(s, iri)).status).to.equal(204);
       expectProblem(await put(s, iri, undefined, { 'If-Match': etag }), 412, s);
       expectProblem(await put(s, iri, undefined, { 'If-None-Match': '*' }), 412, s);
       for (let time = 0; time < 2; time++) await setAcl(s, iri);
-      // Linksets keep it (rule 11.7).
+      // Linksets still need it (rule 11.7).
       expectProblem(await s.put(`${iri}.meta`, 'application/linkset+json', '{"linkset":[{}]}'), 428, s);
     });
   },
@@ -323,7 +323,7 @@ const preflight = { Origin: app, 'Access-Control-Request-Method': 'PATCH' };
 describeStorage(
   'Fields and CORS',
   (s) => {
-    it('Rule 20.9: the storage is found from every resource', async () => {
+    it('Rule 20.9: every resource links the storage', async () => {
       const pim = 'http://www.w3.org/ns/pim/space#';
       const solid = 'http://www.w3.org/ns/solid/terms#storageDescription';
       const { iri } = await s.stored('text/turtle', '');
@@ -379,7 +379,7 @@ describeStorage(
       expect(listOf(same, 'vary')).to.include('origin');
     });
 
-    it('Rule 20.2: a preflight allows what it asks for, and nothing that is no name', async () => {
+    it('Rule 20.2: a preflight allows the requested fields, except invalid names', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const asked = 'X-CUSTOM, content-type';
       const answer = await s.send(
@@ -408,7 +408,7 @@ describeStorage(
       );
     });
 
-    it('Rules 20.2, 10.4: the console is for its own origin alone', async () => {
+    it('Rules 20.2, 10.4: the console accepts only its own origin', async () => {
       for (const path of ['app', 'app/', 'callback', 'APP/'])
         for (const headers of [{ Origin: app }, { ...preflight, 'Access-Control-Request-Headers': 'x' }])
           for (const method of ['GET', 'OPTIONS'])
@@ -423,9 +423,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Settings that win over the profile',
+  'Settings that override the profile',
   (s) => {
-    it('Rule 20.1: owner mode, conditions, masks, and a list of origins', async () => {
+    it('Rule 20.1: owner mode, conditions, masking, and a list of origins', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expect(linked(await s.get(iri), 'acl')).to.deep.equal([]);
       expectProblem(await put(s, iri), 428, s);
@@ -433,7 +433,7 @@ describeStorage(
       expect((await s.send('GET', iri, { Origin: app })).headers).to.include({ 'access-control-allow-origin': app });
       const foreign = await s.send('GET', iri, { Origin: 'https://other.example' });
       expect(foreign.headers).to.not.have.property('access-control-allow-origin');
-      // What the profile itself adds stays.
+      // Additions of the profile remain.
       expect((await put(s, s.fresh('/x/y'))).status).to.equal(201);
       expect(listOf(await s.get(iri), 'accept-patch')).to.include('text/n3');
     });
@@ -447,16 +447,16 @@ describeStorage(
 );
 
 describeStorage(
-  'Owner mode under the profile',
+  'Owner mode with the profile',
   (s) => {
-    it('Rules 20.1, 20.3, 20.4: creators have what they made, with its parents; others are refused', async () => {
+    it('Rules 20.1, 20.3, 20.4: creators have full access to created resources and parents; other callers are rejected', async () => {
       expectProblem(await s.send('GET', `${s.scratch}absent`, {}, undefined, s.stranger), 403, s);
       expectProblem(await s.send('PUT', `${s.scratch}a/b`, turtle, '', s.stranger), 403, s);
       expect((await put(s, `${s.scratch}a/b`)).status).to.equal(201);
       await s.expectAbsent(`${s.scratch}absent`);
     });
 
-    it('Rules 20.1, 10.8: a * that is given stays without credentials', async () => {
+    it('Rules 20.1, 10.8: an explicit * stays without credentials', async () => {
       const answer = await s.send('GET', s.root, { Origin: app });
       expect(answer.headers['access-control-allow-origin']).to.equal('*');
       expect(answer.headers).to.not.have.property('access-control-allow-credentials');

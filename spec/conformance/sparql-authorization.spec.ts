@@ -1,4 +1,4 @@
-/** Rules 2.1, 3.2, 14.2: a query is computed over what Web Access Control lets the client read. */
+/** Rules 2.1, 3.2, 14.2: a query is evaluated over the resources that Web Access Control lets the client read. */
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { ask, graphsSeen } from '../support/sparql.js';
@@ -14,9 +14,9 @@ describeStorage(
     });
     const seenBy = (sender: Sender): Promise<string[]> => graphsSeen(s, sender);
 
-    describe('for one who may read a half', () => half(s, () => as(s, alice)));
+    describe('for a caller who may read half', () => half(s, () => as(s, alice)));
 
-    it('WAC, rule 3.2: the owner sees all, others nothing', async () => {
+    it('WAC, rule 3.2: the owner sees all graphs, other callers none', async () => {
       expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
       for (const sender of [s.stranger, as(s, bob), 'anonymous'] as const)
         expect(await seenBy(sender)).to.deep.equal([]);
@@ -33,7 +33,7 @@ describeStorage(
       expect(await seenBy('anonymous')).to.deep.equal([]);
     });
 
-    it('WAC, rule 2.2: Append, Write and Control alone show no graph', async () => {
+    it('WAC, rule 2.2: Append, Write and Control without Read show no graph', async () => {
       await setAcl(s, `${s.scratch}shut/b`, rule('Append Write Control', agent(bob)));
       expect(await seenBy(as(s, bob))).to.deep.equal([]);
       expect((await s.delete(`${s.scratch}shut/b.acl`)).status).to.equal(204);
@@ -45,7 +45,7 @@ describeStorage(
       expect((await s.delete(`${s.scratch}shut/inner/.acl`)).status).to.equal(204);
     });
 
-    it('WAC, rule 3.5: a rule with an origin holds for requests of that origin', async () => {
+    it('WAC, rule 3.5: an authorization with an origin applies to requests of that origin', async () => {
       await setAcl(
         s,
         `${s.scratch}shut/b`,
@@ -59,7 +59,7 @@ describeStorage(
       expect((await s.delete(`${s.scratch}shut/b.acl`)).status).to.equal(204);
     });
 
-    it('WAC, rule 14.2: a group that changes counts from the next query on', async () => {
+    it('WAC, rule 14.2: a changed group applies from the next query on', async () => {
       const group = s.fresh('g');
       const members = (who: string) => `<#us> <http://www.w3.org/2006/vcard/ns#hasMember> <${who}> .`;
       await s.stored('text/turtle', members(bob.did), group);
@@ -71,7 +71,7 @@ describeStorage(
       await s.delete(group);
     });
 
-    it('Rule 14.2: what a client may not read any more is gone from the next query', () => revokesAtOnce(s));
+    it('Rule 14.2: graphs that are no longer readable are absent from the next query', () => revokesAtOnce(s));
   },
   inWac(),
 );

@@ -1,4 +1,4 @@
-/** Rule 14.2: which graphs there are, what is in them, and what never is. */
+/** Rule 14.2: graphs of the dataset and their contents. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { metaOf, putLinks } from '../support/linkset.js';
@@ -19,13 +19,13 @@ describeStorage('SPARQL dataset', (s) => {
     await s.stored('text/plain', `<${e}x> <${e}text> 1 .`, `${box}t`);
   });
 
-  it('Rule 14.2: there is a named graph for each RDF resource, none for JSON, bytes and listings', async () => {
+  it('Rule 14.2: each RDF resource has a named graph; JSON, binaries and listings have none', async () => {
     expect(await graphsSeen(s, undefined, box)).to.deep.equal([a, b]);
     expect(await holds(s, `ASK { <${box}> ?p ?o }`)).to.equal(false);
     expect(await holds(s, `ASK { ?s <${e}json>|<${e}text> ?o }`)).to.equal(false);
   });
 
-  it('Rule 14.2: the default graph is their union, a triple in two graphs counting once', async () => {
+  it('Rule 14.2: the default graph is their union, without duplicate triples', async () => {
     expect(await rows(s, `SELECT (COUNT(*) AS ?n) { <${e}x> <${e}both> ?o }`)).to.deep.equal(['3']);
     expect(await rows(s, `SELECT (COUNT(*) AS ?n) { <${e}x> <${e}both> "v" }`)).to.deep.equal(['1']);
     expect(await rows(s, `SELECT (COUNT(*) AS ?n) { GRAPH ?g { <${e}x> <${e}both> "v" } }`)).to.deep.equal(['2']);
@@ -39,11 +39,11 @@ describeStorage('SPARQL dataset', (s) => {
     expect(await rows(s, `SELECT ?o FROM NAMED <${a}> { ?s <${e}p> ?o }`)).to.deep.equal([]);
     expect(await rows(s, `SELECT ?g FROM NAMED <${b}> { GRAPH ?g { ?s ?p ?o } }`)).to.deep.equal([b]);
     expect(await holds(s, `ASK FROM NAMED <${b}> { GRAPH <${a}> { ?s ?p ?o } }`)).to.equal(false);
-    // A triple is in one graph or the other: a pattern in GRAPH ?g is matched within one.
+    // Each triple is in one of two graphs, and a pattern in GRAPH ?g matches within one.
     expect(await rows(s, `SELECT ?g { GRAPH ?g { ?s <${e}p> ?o . ?t <${e}both> "v" } }`)).to.deep.equal([a]);
   });
 
-  it('Rule 14.4: FROM selects and never extends', async () => {
+  it('Rule 14.4: FROM restricts and never extends', async () => {
     for (const iri of [`${e}foreign`, `${box}nothing`, `${box}j`, box, `${s.root}.lws/storage`])
       for (const clause of [`FROM <${iri}>`, `FROM NAMED <${iri}>`]) {
         expect(await rows(s, `SELECT * ${clause} { ?s ?p ?o }`), clause).to.deep.equal([]);
@@ -51,7 +51,7 @@ describeStorage('SPARQL dataset', (s) => {
       }
   });
 
-  it('Rule 14.2: client-managed metadata is a graph with the name of the linkset', async () => {
+  it('Rule 14.2: client-managed metadata is a graph named by the linkset', async () => {
     const iri = `${box}t`;
     const links = {
       type: [{ href: `${e}Type` }],
@@ -73,7 +73,7 @@ describeStorage('SPARQL dataset', (s) => {
     expect(await graphsSeen(s, undefined, box)).to.deep.equal([a, b]);
   });
 
-  it('Rule 14.2: a write is seen by the next query, and what is deleted is not', async () => {
+  it('Rule 14.2: the next query sees a write or a deletion', async () => {
     const iri = s.fresh();
     const values = () => rows(s, `SELECT ?o { <${e}w> <${e}fresh> ?o }`);
     for (let round = 0; round < 3; round++) {
@@ -91,7 +91,7 @@ describeStorage('SPARQL dataset', (s) => {
     }
   });
 
-  it('Rule 14.2: a recursive deletion takes all graphs and metadata below', async () => {
+  it('Rule 14.2: a recursive deletion removes all graphs and metadata below', async () => {
     const top = await s.container();
     await s.stored('text/turtle', `<${e}d> <${e}deep> 1 .`, `${top}x`);
     expect((await putLinks(s, `${top}x`, { type: [{ href: `${e}Deep` }] })).status).to.equal(204);
@@ -101,14 +101,14 @@ describeStorage('SPARQL dataset', (s) => {
     expect(await holds(s, `ASK { { ?s <${e}deep> ?o } UNION { ?s a <${e}Deep> } }`)).to.equal(false);
   });
 
-  it('Rule 14.2: nothing of the server itself is in the dataset', async () => {
+  it('Rule 14.2: the dataset contains no server data', async () => {
     const all = await rows(s, 'SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }');
     expect(all.filter((iri) => !iri.startsWith(s.root) || iri.startsWith(`${s.root}.lws`))).to.deep.equal([]);
     const { text } = await ask(s, 'CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }', { Accept: 'application/n-triples' });
     expect(text).not.to.match(/acl#|ldp#contains|lws#items|lws#owner|privateKey|urn:quadpod/);
   });
 
-  it('Rule 14.2: blank nodes of two resources are two', async () => {
+  it('Rule 14.2: blank nodes of two resources are distinct', async () => {
     for (const name of ['x', 'y']) await s.stored('text/turtle', `_:b <${e}blank> 1 .`, `${box}blank-${name}`);
     expect(await rows(s, `SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s <${e}blank> 1 }`)).to.deep.equal(['2']);
   });
@@ -117,7 +117,7 @@ describeStorage('SPARQL dataset', (s) => {
 describeStorage(
   'SPARQL dataset with ACLs',
   (s) => {
-    it('Rule 14.2: ACLs are never graphs, for those who control them either', async () => {
+    it('Rule 14.2: ACLs are never graphs, also for callers with control', async () => {
       const { iri } = await s.stored('text/turtle', `<> <${e}p> 1 .`);
       await setAcl(s, iri, rule('Read Control', agent(alice)));
       for (const sender of [undefined, as(s, alice)]) {

@@ -1,4 +1,4 @@
-/** Rule 14.1: how a query is answered, in numbers of what the caller may read. */
+/** Rule 14.1: query plans, with numbers of readable data only. */
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -16,7 +16,7 @@ interface Part {
 
 const e = 'https://e.example/explain/';
 
-/** The parts of a plan, itself first. */
+/** Parts of a plan, root first. */
 const all = (part: Part): Part[] => [part, ...(part.parts ?? []).flatMap(all)];
 
 describeStorage(
@@ -53,7 +53,7 @@ describeStorage(
 
     const join = `SELECT ?s ?n { ?s <${e}p> ?o . ?o <${e}q> ?n FILTER(?n > 1) } ORDER BY ?n`;
 
-    it('Rule 14.1: explain=plan has estimates and no rows, since nothing ran', async () => {
+    it('Rule 14.1: explain=plan returns estimates and no row counts', async () => {
       const parts = all(await explained(join, 'plan'));
       expect(parts.map(({ operator }) => operator)).to.include.members(['order', 'join', 'pattern']);
       const patterns = parts.filter(({ operator }) => operator === 'pattern');
@@ -64,7 +64,7 @@ describeStorage(
       expect(parts.filter((part) => 'rows' in part || 'milliseconds' in part)).to.deep.equal([]);
     });
 
-    it('Rule 14.1: explain=run tells what each part gave, in every form of query', async () => {
+    it('Rule 14.1: explain=run returns the rows of each part, for every query form', async () => {
       const parts = all(await explained(join, 'run'));
       expect(parts[0]).to.include({ operator: 'order', rows: 1 });
       for (const { operator, rows, milliseconds } of parts) {
@@ -80,7 +80,7 @@ describeStorage(
         for (const how of ['plan', 'run']) expect((await explained(query, how)).operator, query).to.be.a('string');
     });
 
-    it('Rule 14.1: who may read nothing of it sees the plan of a storage without it', async () => {
+    it('Rule 14.1: a caller without read access sees the plan of an empty storage', async () => {
       for (const how of ['plan', 'run']) {
         const numbers = (part: Part): unknown => [
           part.operator,
@@ -95,7 +95,7 @@ describeStorage(
       }
     });
 
-    it('Rule 14.1: anything else is 400, and a query that is refused is refused', async () => {
+    it('Rule 14.1: other values are 400, and a rejected query is still rejected', async () => {
       const asked = (parameters: string, query = 'ASK {}') =>
         s.send('POST', `${endpointOf(s)}?${parameters}`, { 'Content-Type': sparqlQuery }, query);
       for (const wrong of ['explain=yes', 'explain=', 'explain=run&explain=run'])
@@ -110,7 +110,7 @@ describeStorage(
 describeStorage(
   'SPARQL explained from disk',
   (s) => {
-    it('shows the same estimates whatever the number of unreadable triples (rule 14.1)', async () => {
+    it('shows the same estimates for any number of unreadable triples (rule 14.1)', async () => {
       const readable = await s.container();
       await setAcl(s, readable, rule('Read', agent(alice)));
       const triples = (count: number, name: string): string =>

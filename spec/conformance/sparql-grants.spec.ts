@@ -1,4 +1,4 @@
-/** Rules 2.8, 14.2, 17.4: SPARQL in owner mode: owners, creators, everybody else, and what grants add. */
+/** Rules 2.8, 14.2, 17.4: SPARQL in owner mode: owners, creators, other callers, and additional access from grants. */
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectChallenge } from '../support/expectations.js';
@@ -15,13 +15,13 @@ describeStorage(
   (s) => {
     before(() => build(s));
 
-    describe('for one who was granted a half', () => {
+    describe('for a caller with a grant for half', () => {
       let made = '';
       before(async () => {
         made = await grant(s, policy(alice, 'read', `${s.scratch}open/`));
       });
       half(s, () => as(s, alice));
-      it('Rule 17.4: a grant that is revoked shows nothing from the next query on', async () => {
+      it('Rule 17.4: a revoked grant has no effect from the next query on', async () => {
         await revoke(s, made);
         expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
         expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
@@ -34,7 +34,7 @@ describeStorage(
       await revoke(s, made);
     });
 
-    it('Rule 17.4: a grant on the root shows all, to its assignee alone', async () => {
+    it('Rule 17.4: a grant on the root shows all graphs, only to its assignee', async () => {
       const made = await grant(s, policy(alice, 'read', s.root));
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal(below(s, wholeTree));
       for (const sender of [as(s, bob), 'anonymous'] as const) expect(await graphsSeen(s, sender)).to.deep.equal([]);
@@ -42,7 +42,7 @@ describeStorage(
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
     });
 
-    it('Rule 17.4: a grant to everybody shows its target to nobody in particular', async () => {
+    it('Rule 17.4: a public grant shows its target to anonymous callers', async () => {
       const made = await grant(s, policy(everybodyIri, 'read', `${s.scratch}shut/a`));
       for (const sender of [s.stranger, 'anonymous'] as const)
         expect(await graphsSeen(s, sender)).to.deep.equal(below(s, ['shut/a', 'shut/a.meta']));
@@ -50,7 +50,7 @@ describeStorage(
       expect(await graphsSeen(s, 'anonymous')).to.deep.equal([]);
     });
 
-    it('Rule 17.4: target types: data resources, or containers and all below', async () => {
+    it('Rule 17.4: target types: data resources, or containers and descendants', async () => {
       for (const [type, paths] of [
         ['DataResource', ['shut/a', 'shut/a.meta', 'shut/b', 'shut/inner/a']],
         ['Container', ['shut/a', 'shut/a.meta', 'shut/b', 'shut/inner/.meta', 'shut/inner/a']],
@@ -94,11 +94,11 @@ describeStorage(
         await revoke(s, made);
         expect(seen).to.deep.equal(below(s, paths));
         expect(Number(counted)).to.equal(paths.length);
-        // Each graph is a resource that a read would show.
+        // Each graph is a readable resource.
         expect(seen.filter((iri) => !reads.includes(iri))).to.deep.equal([]);
       });
 
-    it('Rule 14.2: decisions of patterns that run at once are not mixed up', async () => {
+    it('Rule 14.2: decisions for concurrent patterns are not mixed up', async () => {
       const limit = constraint('type', 'eq', `${e}T`);
       const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', limit));
       const query = `SELECT ?o { { <${e}a> <${e}same> ?o } UNION { ?s <${e}n> ?o } UNION { ?s <${e}secret> ?o } }`;
@@ -107,7 +107,7 @@ describeStorage(
       expect(answer).to.deep.equal(['1', '10', 's3cret']);
     });
 
-    it('Rule 17.5: a purpose counts for the request that states it', async () => {
+    it('Rule 17.5: a purpose applies to the request that states it', async () => {
       const purpose = 'https://purpose.example/';
       const limit = constraint('purpose', 'eq', purpose);
       const made = await grant(s, policy(alice, 'read', `${s.scratch}shut/b`, 'DataResource', limit));
@@ -121,7 +121,7 @@ describeStorage(
       expect(await seen({ 'LWS-Purpose': purpose })).to.deep.equal([]);
     });
 
-    it('Rule 17.4: a type that is taken away takes what it gave', async () => {
+    it('Rule 17.4: access granted by type is revoked when the type is removed', async () => {
       const { iri } = await s.stored('text/turtle', `<> a <${e}Given> ; <${e}given> 1 .`);
       const limit = constraint('type', 'eq', `${e}Given`);
       const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', limit));
@@ -136,7 +136,7 @@ describeStorage(
       await s.delete(iri);
     });
 
-    it('Rule 14.2: grants themselves are never in the dataset, for the owner either', async () => {
+    it('Rule 14.2: grants are never in the dataset, also for the owner', async () => {
       const made = await grant(s, policy(alice, 'read', `${s.scratch}open/c`));
       for (const iri of [made, grantsOf(s), `${made}.meta`])
         for (const query of [
@@ -148,7 +148,7 @@ describeStorage(
       await revoke(s, made);
     });
 
-    it('Rules 2.5, 14.1: the endpoint is open to everybody, but a refused credential is 401', async () => {
+    it('Rules 2.5, 14.1: the endpoint is public, but an invalid credential is 401', async () => {
       for (const sender of [s.stranger, 'anonymous'] as const) {
         expect(await holds(s, 'ASK { ?s ?p ?o }', sender)).to.equal(false);
         expect((await s.send('GET', endpointOf(s), {}, undefined, sender)).status).to.equal(200);
@@ -176,13 +176,13 @@ describeStorage(
       await s.restart({ settings: { owners: owner.did }, owner });
     });
 
-    it('Rule 2.8: who created a resource sees its graph, and no other', async () => {
+    it('Rule 2.8: the creator of a resource sees its graph, and no other', async () => {
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal([`${s.scratch}hers`]);
       expect(await graphsSeen(s)).to.deep.equal([`${s.scratch}hers`, `${s.scratch}mine`]);
       for (const sender of [s.stranger, 'anonymous'] as const) expect(await graphsSeen(s, sender)).to.deep.equal([]);
     });
 
-    it('Rule 2.9: with public-read everybody sees all, without it nobody does', async () => {
+    it('Rule 2.9: with public-read every caller sees all graphs, without it only owners', async () => {
       await s.restart({ settings: { owners: owner.did, 'public-read': 'true' }, owner });
       for (const sender of [s.stranger, 'anonymous', as(s, alice)] as const)
         expect(await graphsSeen(s, sender)).to.deep.equal([`${s.scratch}hers`, `${s.scratch}mine`]);

@@ -44,7 +44,7 @@ describeStorage(
         ['g0 4', 'g1 5', 'g2 0'],
       ],
       [
-        'counts what a pattern matches in each graph (W3C agg-empty-group-count-graph)',
+        'counts the matches of a pattern in each graph (W3C agg-empty-group-count-graph)',
         'SELECT ?g ?c { GRAPH ?g { SELECT (COUNT(*) AS ?c) { ?s :p ?x FILTER(?x != :o) } } }',
         ['g0 0', 'g1 1', 'g2 0'],
       ],
@@ -59,12 +59,12 @@ describeStorage(
         ['6 3'],
       ],
       [
-        'binds the name of the graph beside a subquery that does not project it',
+        'binds the graph name outside of a subquery that does not project it',
         'SELECT ?g ?s { GRAPH ?g { SELECT ?s { ?s :p ?o } } }',
         ['g0 :a', 'g0 :b', 'g1 :a'],
       ],
       [
-        'takes a variable of a subquery with the same name for another one',
+        'treats an unprojected variable of the same name in a subquery as another one',
         'SELECT ?g ?c { GRAPH ?g { SELECT (COUNT(?g) AS ?c) { :a :in ?g } } }',
         ['g0 0', 'g1 2', 'g2 0'],
       ],
@@ -99,7 +99,7 @@ describeStorage(
         ['g0 :a', 'g0 :b'],
       ],
       [
-        'removes what MINUS finds in the same graph',
+        'removes the solutions of MINUS from the same graph',
         'SELECT ?g ?a { GRAPH ?g { ?a :p ?o MINUS { ?a :n 3 } } }',
         ['g0 :a', 'g0 :b'],
       ],
@@ -159,7 +159,7 @@ describeStorage(
         expect(await rowsOf(query)).to.deep.equal(expected);
       });
 
-    it('counts in the graphs that the caller may read, and in no other (rules 2.1, 14.2)', async () => {
+    it('counts only in readable graphs (rules 2.1, 14.2)', async () => {
       const alices = as(s, alice);
       const count = 'SELECT ?g ?c { GRAPH ?g { SELECT (COUNT(*) AS ?c) { ?s ?p ?o } } }';
       expect(await rowsOf(count, alices)).to.deep.equal(['g0 4', 'g2 0']);

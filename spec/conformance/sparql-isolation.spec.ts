@@ -1,7 +1,7 @@
 /**
- * Rule 14.7: a query harms nobody, whatever it asks: others are answered meanwhile, its limits end it, its memory is
- * bounded, and it sees one moment of the storage. The server is a process of its own, so that only it can delay itself; the
- * spec must not know how it divides its work.
+ * Rule 14.7: isolation of queries: other clients are served meanwhile, limits end a query, memory is bounded, and a query sees
+ * one snapshot. The server is a separate process, so that only its own work can delay it. The spec must not know how the work is
+ * divided.
  */
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -73,8 +73,8 @@ describe('SPARQL isolation', function () {
         ['a cross join', `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} FILTER(?ao != ?fo) }`],
         ['an expression that takes exponential time', `SELECT ?s { ?s <${e}bomb> ?t FILTER(REGEX(?t, "^(a+)+$")) }`],
       ] as const)
-        it(`Rule 14.7: while ${what} runs, small reads are answered; it ends in time, and the next is answered`, async () => {
-          // The threads that were ended before have their successors now.
+        it(`Rule 14.7: while ${what} runs, small reads are answered; it ends in time, and the next query succeeds`, async () => {
+          // The terminated threads have been replaced.
           for (let i = 0; i < 2; i++) await answersAsk(server());
           const started = Date.now();
           const query$ = read(server().root, query);
@@ -94,7 +94,7 @@ describe('SPARQL isolation', function () {
         ['ORDER BY', `SELECT * { ${texts} } ORDER BY ?bt DESC(?co)`],
         ['DISTINCT', `SELECT (COUNT(DISTINCT ?text) AS ?n) { ${texts} BIND(CONCAT(?at, ?bt, STR(?co)) AS ?text) }`],
       ] as const)
-        it(`Rule 14.7: ${what} of much ends at a limit, and the server goes on`, async () => {
+        it(`Rule 14.7: large ${what} ends at a limit, and the server continues`, async () => {
           const query$ = read(server().root, query);
           const waits = await readsDuring(`${server().root}small`, query$);
           const { status, text, isWhole } = await query$;
@@ -107,7 +107,7 @@ describe('SPARQL isolation', function () {
     });
   });
 
-  describe('beside others', () => {
+  describe('with other clients', () => {
     inServer(
       { TIMEOUT_SECONDS: '20', MAX_CONCURRENT: '2', MAX_RESULTS: String(maxResults), MAX_ANSWER_MB: '512' },
       (server) => {
@@ -118,7 +118,7 @@ describe('SPARQL isolation', function () {
           ['text/csv', undefined],
           ['text/tab-separated-values', undefined],
         ] as const)
-          it(`Rule 14.6: rows over max-results break ${type} off`, async () => {
+          it(`Rule 14.6: rows above max-results abort ${type}`, async () => {
             const { status, text, isWhole } = await read(server().root, select, type);
             expect(status, text.slice(0, 500)).to.equal(200);
             expect(text.length).to.be.above(100_000);
@@ -140,14 +140,14 @@ describe('SPARQL isolation', function () {
             expect(isWhole, 'whole').to.equal(!isStreamed);
           });
 
-        it('Rule 14.6: over HTTP/1.0, where the end of the connection ends a body, what breaks off is reset', async () => {
+        it('Rule 14.6: an aborted HTTP/1.0 response is reset, since the end of the connection ends its body', async () => {
           const query = encodeURIComponent(`SELECT ?ao ?bo { ${crossOf('abc')} }`);
           const { host, hostname, port } = new URL(server().root);
           const ending = await new Promise((resolve) => {
             const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
             socket.write(`GET /.lws/sparql?query=${query} HTTP/1.0\r\nHost: ${host}\r\nAccept: text/csv\r\n\r\n`);
             socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
-            // libuv reports a reset that comes together with data as an end, and leaves its error to what is written next.
+            // libuv reports a reset that arrives together with data as an end, and returns the error on the next write.
             socket
               .on('end', () => socket.write('?', (error) => resolve(error ? 'ECONNRESET' : 'as if it were whole')))
               .resume();
@@ -155,13 +155,13 @@ describe('SPARQL isolation', function () {
           expect(ending).to.equal('ECONNRESET');
         });
 
-        it('Rule 14.7: as many as max-results are answered whole', async () => {
+        it('Rule 14.7: exactly max-results rows are returned complete', async () => {
           const query = `SELECT ?ao ?bo { ${crossOf('abc')} } LIMIT ${maxResults}`;
           const { status, text, isWhole } = await read(server().root, query, 'text/csv');
           expect([status, isWhole, text.split('\r\n').length - 2]).to.deep.equal([200, true, maxResults]);
         });
 
-        it('Rule 14.7: a client that goes away amid its answer ends its query', async () => {
+        it('Rule 14.7: a client that disconnects during its response ends its query', async () => {
           for (let i = 0; i < 2; i++) {
             const begun = await begin(server().root, `SELECT * { ${crossOf('abcd')} }`);
             expect(begun.status).to.equal(200);
@@ -172,7 +172,7 @@ describe('SPARQL isolation', function () {
           expect(Date.now() - started).to.be.below(15_000 * slowness);
         });
 
-        it('Rule 14.7: a client that goes away while it waits leaves its place', async () => {
+        it('Rule 14.7: a client that disconnects while queued releases its slot', async () => {
           const query = `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} }`;
           const leave = new AbortController();
           const many = Array.from({ length: 50 }, () =>
@@ -186,12 +186,12 @@ describe('SPARQL isolation', function () {
               () => undefined,
             ),
           );
-          // The first that finds no place is answered at once, and the others with it.
+          // The first request without a slot is rejected immediately, and the others end with it.
           await Promise.race(many);
           await sleep(500);
           leave.abort();
           const answers = (await Promise.all(many)).filter((one) => one !== undefined);
-          // One ran and 32 waited.
+          // One was running and 32 were queued.
           expect(answers.length).to.be.above(0);
           for (const [status, after] of answers) expect([status, Number(after) > 0]).to.deep.equal([503, true]);
           const started = Date.now();
@@ -203,7 +203,7 @@ describe('SPARQL isolation', function () {
         const version = (number: number): string =>
           Array.from({ length: size }, (_, i) => `<#t${i}> <${e}version> ${number} .`).join('\n');
 
-        it('Rule 14.7: no query sees a half of a PUT', async () => {
+        it('Rule 14.7: no query sees part of a PUT', async () => {
           const names = ['v0', 'v1', 'v2'].map((name) => server().root + name);
           for (const iri of names) await put(iri, version(0));
           let isOver = false;
@@ -233,7 +233,7 @@ describe('SPARQL isolation', function () {
           expect(seen.size, 'versions seen').to.be.above(1);
         });
 
-        it('Rule 14.7: no query sees a half of a recursive DELETE', async () => {
+        it('Rule 14.7: no query sees part of a recursive DELETE', async () => {
           const counts = new Set<number>();
           const query = `SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s <${e}member> ?o } }`;
           for (let round = 0; round < 3; round++) {
@@ -258,10 +258,10 @@ describe('SPARQL isolation', function () {
           expect([...counts].sort()).to.deep.equal([0, 60]);
         });
 
-        it('Rule 14.7: an answer that began before a write is of the time before it', async () => {
+        it('Rule 14.7: a response that began before a write shows the state before it', async () => {
           const iri = `${server().root}slow`;
           await put(iri, `<#it> <${e}old> "${'o'.repeat(500)}" .`);
-          // The written term comes last, after megabytes that nobody has taken yet.
+          // The written term comes last, after megabytes that the client has not read yet.
           const query = `SELECT ?t ?old ?new { { ${crossOf('ab')} ?a <${e}long> ?t } UNION { <${iri}#it> <${e}old> ?old }
           UNION { <${iri}#it> <${e}new> ?new } }`;
           const begun = await begin(server().root, query);
@@ -275,7 +275,7 @@ describe('SPARQL isolation', function () {
           expect(after.text).to.include('n'.repeat(500));
         });
 
-        it('Rule 14.7: a long answer is not held in memory, by a client that reads slowly either', async () => {
+        it('Rule 14.7: a long response is not buffered, also for a slow client', async () => {
           const query = `SELECT ?t ?bo { ${crossOf('ab')} ?a <${e}long> ?t }`;
           expect((await read(server().root, query)).text.length).to.be.above(50_000_000);
           const before = residentMb(server().pid);
@@ -297,15 +297,15 @@ describe('SPARQL isolation', function () {
     );
   });
 
-  // A hundred million characters from a query of 2 KB: what one step does with them cannot be interrupted.
+  // A hundred million characters from a query of 2 KB: a single step over them cannot be interrupted.
   for (const [what, expression] of [
     ['STRLEN', 'STRLEN(?t17)'],
     ['SHA256', 'SHA256(?t17)'],
     ['REPLACE', 'STRLEN(REPLACE(?t17, "x", "yy"))'],
   ] as const)
-    describe(`of ${what} of a text that doubles again and again`, () => {
+    describe(`of ${what} of a text that doubles repeatedly`, () => {
       inServer({ TIMEOUT_SECONDS: '2' }, (server) => {
-        it('Rule 14.7: ends in time, and the server goes on', async () => {
+        it('Rule 14.7: ends in time, and the server continues', async () => {
           const doubled = Array.from({ length: 17 }, (_, i) => `BIND(CONCAT(?t${i}, ?t${i}) AS ?t${i + 1})`).join(' ');
           const query = `SELECT (${expression} AS ?r) { VALUES ?t0 { "${'x'.repeat(1000)}" } ${doubled} }`;
           const answer = read(server().root, query).then(({ status }) => status);

@@ -1,4 +1,4 @@
-/** Rule 14.6: limits end a query, never cut its answer short, and leave the server to others. */
+/** Rule 14.6: limits end a query, never truncate its result silently, and keep the server available. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -25,7 +25,7 @@ describeStorage(
       ['a cross join', cross],
       ['a cross join that is sorted', `${cross.replace('(COUNT(*) AS ?n)', '*')} ORDER BY ?ao DESC(?fo)`],
     ] as const)
-      it(`Rule 14.7: ${what} ends at a limit, small reads are answered, and the service goes on`, async () => {
+      it(`Rule 14.7: ${what} ends at a limit, small reads are answered, and the service continues`, async () => {
         const started = Date.now();
         const answer = ask(s, query);
         for (let i = 0; i < 5; i++) expect((await s.get(s.scratch)).status).to.equal(200);
@@ -58,7 +58,7 @@ describeStorage(
         }
       });
 
-    it('Rule 14.1: a timeout that is none is 400, and says what is expected', async () => {
+    it('Rule 14.1: an invalid timeout is 400 and names the expected form', async () => {
       for (const wrong of [
         'timeout=0',
         'timeout=-1',
@@ -74,7 +74,7 @@ describeStorage(
       expect((await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&timeout=1.5`)).status).to.equal(200);
     });
 
-    it('Rule 14.6: rows over max-results are never a 200 that is whole', async () => {
+    it('Rule 14.6: rows above max-results never give a complete 200', async () => {
       const query = `SELECT * { ?a <${e}p> ?b . ?c <${e}p> ?d }`;
       let text = '';
       try {
@@ -87,11 +87,11 @@ describeStorage(
       expect.fail(`an answer that looks complete: ${text.length} characters`);
     });
 
-    it('Rule 14.7: rows up to max-results are answered', async () => {
+    it('Rule 14.7: rows up to max-results are returned', async () => {
       expect(await rows(s, `SELECT * { ?a <${e}p> ?b . ?c <${e}p> ?d } LIMIT 1000`)).to.have.length(1000);
     });
 
-    it('Rule 14.7: a client that goes away ends its query, before its answer begins too', async () => {
+    it('Rule 14.7: a client that disconnects ends its query, also before its response begins', async () => {
       const field = { Authorization: `Bearer ${s.token}`, 'Content-Type': sparqlQuery };
       const request = head(endpointOf(s), 'QUERY', { ...field, 'Content-Length': String(cross.length) });
       await Promise.all(
@@ -103,7 +103,7 @@ describeStorage(
       expect(Date.now() - started).to.be.below(12_000 * slowness);
     });
 
-    it('Rule 14.7: one client does not keep another from its turn, and over the queue is 503', async () => {
+    it('Rule 14.7: clients are served in turn, and a full queue is 503', async () => {
       const many = Array.from({ length: 40 }, () => ask(s, cross).catch(() => undefined));
       await new Promise((resolve) => setTimeout(resolve, 500));
       const other = await ask(s, 'ASK {}', {}, as(s, alice));

@@ -1,4 +1,4 @@
-/** Rule 14.7: with the index in memory queries answer as without, and see every write that was acknowledged. */
+/** Rule 14.7: with the in-memory index, queries return the same results and see every acknowledged write. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { putLinks } from '../support/linkset.js';
@@ -25,7 +25,7 @@ const typesOf = (s: StorageUnderTest, iri: string): Promise<string[]> =>
   rows(s, `SELECT ?t { GRAPH <${iri}.meta> { ?s a ?t } }`);
 
 function seesChanges(s: StorageUnderTest): void {
-  it('sees every kind of write at once', async () => {
+  it('sees every kind of write immediately', async () => {
     for (let round = 0; round < 5; round++) {
       const { iri } = await s.stored('text/turtle', `<> <${e}v> ${round} .`);
       expect(await valuesOf(s, iri)).to.deep.equal([String(round)]);
@@ -44,7 +44,7 @@ function seesChanges(s: StorageUnderTest): void {
     }
   });
 
-  it('sees a container go with all that is in it', async () => {
+  it('sees the deletion of a container with its descendants', async () => {
     const container = await s.container();
     await s.container(`${container}in/`);
     for (const name of ['a', 'in/b']) await s.stored('text/turtle', `<> <${e}gone> 1 .`, container + name);
@@ -53,11 +53,11 @@ function seesChanges(s: StorageUnderTest): void {
     expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(204);
     expect(await rows(s, `SELECT ?s { { ?s <${e}gone> 1 } UNION { ?s a <${e}Gone> } }`)).to.deep.equal([]);
   });
-  it('shows nothing that was revoked', () => revokesAtOnce(s));
+  it('shows no revoked graphs', () => revokesAtOnce(s));
 }
 
 describeStorage(
-  'SPARQL from the index in memory',
+  'SPARQL from the in-memory index',
   (s) => {
     before(async () => {
       expect(s.server!.log.some(({ msg }) => String(msg).includes(ready))).to.equal(false);
@@ -67,15 +67,15 @@ describeStorage(
       await setAcl(s, `${s.scratch}open/`, rule('Read', agent(alice)));
     });
 
-    describe('for one who may read a half', () => half(s, () => as(s, alice)));
+    describe('for a caller who may read half', () => half(s, () => as(s, alice)));
 
-    it('shows the owner everything', async () => {
+    it('shows the owner all graphs', async () => {
       expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
     });
 
     seesChanges(s);
 
-    it('is there again after a restart', async () => {
+    it('is available again after a restart', async () => {
       await s.restart(withIndex(100_000));
       expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
       await logged(s, ready);
@@ -91,7 +91,7 @@ describeStorage(
   withIndex(100_000),
 );
 
-/** Queries that the HTTP thread has answered, and threads. */
+/** Numbers of queries executed by the HTTP thread and by worker threads. */
 async function answered(s: StorageUnderTest): Promise<readonly [short: number, inThreads: number]> {
   const { text } = await s.get(`${s.root}.lws/metrics`);
   const [, short] = /^quadpod_sparql_short_queries_total (\d+)/m.exec(text)!;
@@ -100,7 +100,7 @@ async function answered(s: StorageUnderTest): Promise<readonly [short: number, i
 }
 
 describeStorage(
-  'SPARQL by the HTTP thread, of what is short',
+  'Short SPARQL queries on the HTTP thread',
   (s) => {
     const lookup = `SELECT ?p ?o { <${e}a> ?p ?o }`;
     before(async () => {
@@ -108,7 +108,7 @@ describeStorage(
       await setAcl(s, `${s.scratch}open/`, rule('Read', agent(alice)));
       for (let n = 0; n < 10; n++) await rows(s, lookup);
       const isShort = async (): Promise<boolean> => {
-        // It is loaded in a pause.
+        // It is loaded while the server is idle.
         await new Promise((resolve) => setTimeout(resolve, 400));
         await rows(s, lookup);
         return (await answered(s))[0] > 0;
@@ -116,7 +116,7 @@ describeStorage(
       await eventually(isShort, 'the HTTP thread answers a query', 30_000);
     });
 
-    describe('for one who may read a half', () => half(s, () => as(s, alice)));
+    describe('for a caller who may read half', () => half(s, () => as(s, alice)));
     seesChanges(s);
 
     for (const query of [
@@ -128,7 +128,7 @@ describeStorage(
       `SELECT ?p (COUNT(?o) AS ?n) (SAMPLE(?p) AS ?m) { <${e}a> ?p ?o } GROUP BY ?p HAVING(COUNT(?o) > 0)`,
       `SELECT ?o { ?s <${e}n> 20 ; ?p ?o } ORDER BY DESC(?o) LIMIT 5`,
     ])
-      it(`answers as a thread does: ${query}`, async () => {
+      it(`returns the result of a worker thread: ${query}`, async () => {
         const type = query.startsWith('CONSTRUCT') ? 'application/n-triples' : 'text/csv';
         for (const sender of [undefined, as(s, alice), s.stranger, 'anonymous'] as const) {
           const asked = async (more: readonly (readonly [string, string])[]): Promise<string> => {
@@ -143,9 +143,9 @@ describeStorage(
             short = await asked([]);
             return (await answered(s))[0] === before + 1;
           };
-          // On a busy machine one may take what is long, and strangers pause after that.
+          // On a busy machine a query may count as long, and unauthorized callers pause after that.
           await eventually(isShort, 'the HTTP thread answers it', 30_000);
-          // With a limit of its own, a query belongs into a thread.
+          // A query with its own limit runs in a worker thread.
           expect(short).to.equal(await asked([['timeout', '30']]));
           expect((await answered(s))[0]).to.equal(before + 1);
         }
@@ -160,16 +160,16 @@ describeStorage(
       ['no term to begin with', 'SELECT * { ?s ?p ?o } LIMIT 3', false],
       ['a long text', `SELECT * { <${e}a> ?p ?o } #${'x'.repeat(3000)}`, false],
     ] as const)
-      it(`leaves to the threads what has ${what}`, async () => {
+      it(`passes queries with ${what} to worker threads`, async () => {
         const [short, inThreads] = await answered(s);
         const found = await rows(s, query);
         if (isTried) expect(found).to.have.length(3600);
         expect(await answered(s)).to.deep.equal([short, inThreads + 1]);
       });
 
-    it('leaves to the threads what makes many rows of few, and answers the next', async () => {
+    it('passes queries with exploding joins to worker threads, and executes the next', async () => {
       const [short, inThreads] = await answered(s);
-      // Each is a hundred times as many rows as those before it, and none of them is shown.
+      // Each step multiplies the rows by a hundred, and the result shows none of them.
       const found = await rows(
         s,
         `SELECT ?a { <${e}a> <${e}same> 1 ${values('a')} ${values('b')} ${values('c')} } LIMIT 1 OFFSET 9999`,
@@ -180,7 +180,7 @@ describeStorage(
       expect(await answered(s)).to.deep.equal([short + 1, inThreads + 1]);
     });
 
-    it('finds the same again after an answer that is kept, and another moment of NOW()', async () => {
+    it('returns the same result after a cached one, and a new value of NOW()', async () => {
       const nows = `SELECT (NOW() AS ?t) { <${e}a> <${e}same> 1 }`;
       const first = await rows(s, nows);
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -188,7 +188,7 @@ describeStorage(
       expect(await rows(s, lookup)).to.deep.equal(await rows(s, lookup));
     });
 
-    it('refuses as a thread does', async () => {
+    it('rejects queries like a worker thread', async () => {
       const { status, text } = await askByGet(s, [['query', `SELECT * { <${e}a> ?p }`]]);
       expect(status).to.equal(400);
       expect(text).to.include('malformed-query').and.to.include('line 1');
@@ -199,9 +199,9 @@ describeStorage(
 );
 
 describeStorage(
-  'SPARQL with more quads than the index in memory may have',
+  'SPARQL with more quads than the in-memory index may hold',
   (s) => {
-    it('answers without it, and says so', async () => {
+    it('works without it and logs that', async () => {
       const triples = Array.from({ length: 50 }, (_, number) => `<> <${e}v> ${number} .`).join(' ');
       const { iri } = await s.stored('text/turtle', triples);
       await s.restart(withIndex(40));

@@ -1,4 +1,4 @@
-/** SPARQL 1.1, 18: filters on variables that may be unbound, the same in the HTTP thread and in threads of queries (rule 14.1). */
+/** SPARQL 1.1, 18: filters on possibly unbound variables, the same in the HTTP thread and in worker threads (rule 14.1). */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { endpointOf, holds, rowsBothWays } from '../support/sparql.js';
@@ -50,7 +50,7 @@ describeStorage('SPARQL in both engines', (s) => {
       expect(await answer(query)).to.deep.equal(expected);
     });
 
-  it('ASK has the same answer in both engines (rule 14.1)', async () => {
+  it('ASK has the same result in both engines (rule 14.1)', async () => {
     const query = `PREFIX : <${e}> ASK { { ?a :k ?b } UNION { ?a :n ?v } FILTER(?b = :a) }`;
     expect(await holds(s, query)).to.equal(false);
     expect(await holds(s, query, undefined, `${endpointOf(s)}?timeout=20`)).to.equal(false);

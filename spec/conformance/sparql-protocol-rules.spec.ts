@@ -1,6 +1,6 @@
 /**
- * SPARQL 1.1 Protocol 2: what the W3C protocol tests for queries ask for and sparql-protocol.spec.ts does not, through every
- * form of request. Their names stand in brackets.
+ * SPARQL 1.1 Protocol 2: cases of the W3C protocol tests for queries that sparql-protocol.spec.ts lacks, with every request form.
+ * Test names are in brackets.
  */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
@@ -24,7 +24,7 @@ describeStorage('SPARQL protocol rules', (s) => {
     three = await stored(`<${e}s> <${e}p> 3 .`);
   });
 
-  /** A form of request takes a query, the parameters beside it, and fields. */
+  /** A request form takes a query, other parameters and header fields. */
   const forms: Readonly<Record<string, (query: string, beside?: Parameters, fields?: Fields) => Promise<Answer>>> = {
     'GET [query_get]': (query, beside = [], fields = {}) =>
       s.get(`${endpointOf(s)}?${encoded([['query', query], ...beside])}`, fields),
@@ -39,7 +39,7 @@ describeStorage('SPARQL protocol rules', (s) => {
   const both = `SELECT ?g ?o { { <${e}s> <${e}p> ?o } UNION { GRAPH ?g { <${e}s> <${e}p> ?o } } }`;
 
   for (const [form, send] of Object.entries(forms)) {
-    it(`SPARQL Protocol 2.1.4: several default graphs, several named ones, and both, by ${form}`, async () => {
+    it(`SPARQL Protocol 2.1.4: several default graphs, several named graphs, and both, by ${form}`, async () => {
       const rows = async (...beside: Parameters) => rowsOf(await send(both, beside));
       const [d, n] = ['default-graph-uri', 'named-graph-uri'];
       expect(await rows([d, one], [d, two]), '[query_dataset_default_graphs_*]').to.deep.equal(['- 1', '- 2']);
@@ -51,14 +51,14 @@ describeStorage('SPARQL protocol rules', (s) => {
       );
     });
 
-    it(`SPARQL Protocol 2.1.4: a dataset of the request replaces all of the query's, by ${form} [query_multiple_dataset]`, async () => {
+    it(`SPARQL Protocol 2.1.4: the dataset of the request replaces that of the query, by ${form} [query_multiple_dataset]`, async () => {
       const clauses = both.replace('{', `FROM <${one}> FROM NAMED <${two}> {`);
       expect(rowsOf(await send(clauses))).to.deep.equal(['- 1', `${two} 2`].sort());
       expect(rowsOf(await send(clauses, [['default-graph-uri', three]]))).to.deep.equal(['- 3']);
       expect(rowsOf(await send(clauses, [['named-graph-uri', three]]))).to.deep.equal([`${three} 3`]);
     });
 
-    it(`SPARQL Protocol 2.1.4: an empty or relative graph IRI is no graph, and not all of them, by ${form}`, async () => {
+    it(`SPARQL Protocol 2.1.4: an empty or relative graph IRI selects no graph, by ${form}`, async () => {
       for (const iri of ['', 'x'])
         for (const name of ['default-graph-uri', 'named-graph-uri'])
           expect(rowsOf(await send(both, [[name, iri]])), `${name}=${iri}`).to.deep.equal([]);
@@ -87,12 +87,12 @@ describeStorage('SPARQL protocol rules', (s) => {
         }
       });
 
-    it(`SPARQL Protocol 2.1: what is no query is 400, by ${form} [bad_query_syntax]`, async () => {
+    it(`SPARQL Protocol 2.1: an invalid query is 400, by ${form} [bad_query_syntax]`, async () => {
       for (const query of ['', 'SELECT', 'ASK { ?s ?p', `${select} }`, `${select} ${select}`, 'x', '\u0000'])
         expectProblem(await send(query), 400, s);
     });
 
-    it(`SPARQL Protocol 2.1: parameters that the protocol does not know change nothing, by ${form}`, async () => {
+    it(`SPARQL Protocol 2.1: unknown parameters are ignored, by ${form}`, async () => {
       const beside: Parameters = [
         ['format', 'text/csv'],
         ['timeout', '1'],
@@ -107,7 +107,7 @@ describeStorage('SPARQL protocol rules', (s) => {
     expect(rowsOf(answer)).to.deep.equal(['a+b']);
   });
 
-  it('SPARQL Protocol 2.1: a media type is the same in capitals, and with charset=UTF-8', async () => {
+  it('SPARQL Protocol 2.1: a media type is case-insensitive and may have charset=UTF-8', async () => {
     for (const [type, body] of [
       ['Application/SPARQL-Query', 'ASK {}'],
       ['application/sparql-query;charset="UTF-8"', 'ASK {}'],
@@ -118,13 +118,13 @@ describeStorage('SPARQL protocol rules', (s) => {
   });
 
   for (const method of ['DELETE', 'PATCH', 'PROPFIND', 'MOVE'])
-    it(`SPARQL Protocol 2.1: ${method} asks nothing: 405 with Allow [bad_query_method]`, async () => {
+    it(`SPARQL Protocol 2.1: ${method} is 405 with Allow [bad_query_method]`, async () => {
       const answer = await s.send(method, `${endpointOf(s)}?${encoded([['query', 'ASK {}']])}`);
       expectProblem(answer, 405, s);
       expect(listOf(answer, 'allow')).to.have.members(['get', 'head', 'post', 'query', 'options']);
     });
 
-  it('SPARQL Protocol 2.1: two queries are 400, in one place, alike or not [bad_multiple_queries]', async () => {
+  it('SPARQL Protocol 2.1: two queries in one place are 400, equal or not [bad_multiple_queries]', async () => {
     for (const second of ['ASK {}', select, '']) {
       const twice = encoded([
         ['query', 'ASK {}'],
@@ -137,7 +137,7 @@ describeStorage('SPARQL protocol rules', (s) => {
   });
 
   for (const type of ['text/plain', 'application/sparql-results+json', 'text/turtle', 'application/sparql-queries'])
-    it(`SPARQL Protocol 2.1: ${type} holds no query: 415 [bad_query_wrong_media_type]`, async () => {
+    it(`SPARQL Protocol 2.1: ${type} is 415 [bad_query_wrong_media_type]`, async () => {
       for (const body of ['ASK {}', encoded([['query', 'ASK {}']]), ''])
         expectProblem(await s.post(endpointOf(s), type, body), 415, s);
     });
@@ -147,13 +147,13 @@ describeStorage('SPARQL protocol rules', (s) => {
       expectProblem(await s.send('POST', target, {}, encoded([['query', 'ASK {}']])), 400, s);
   });
 
-  it('SPARQL Protocol 2.1.2: the query of a form is in its body, not in the URL', async () => {
+  it('SPARQL Protocol 2.1.2: the query of a form is read from its body, not from the URL', async () => {
     const target = `${endpointOf(s)}?${encoded([['query', select]])}`;
     expectProblem(await s.post(target, formType, ''), 400, s);
     expectProblem(await s.post(target, formType, encoded([['default-graph-uri', one]])), 400, s);
   });
 
-  it('SPARQL Protocol 2.1.3: a body that is not UTF-8 is 400, whatever it says it is [bad_query_non_utf8]', async () => {
+  it('SPARQL Protocol 2.1.3: a body that is not UTF-8 is 400, with any declared charset [bad_query_non_utf8]', async () => {
     const text = 'SELECT ("é" AS ?x) {}';
     for (const [type, charset, encoding] of [
       [sparqlQuery, '; charset=UTF-16', 'utf16le'],
@@ -169,7 +169,7 @@ describeStorage('SPARQL protocol rules', (s) => {
     expectProblem(await s.post(endpointOf(s), formType, form), 400, s);
   });
 
-  it('SPARQL Protocol 2.2: updates are not offered: 400 with GET, and beside a query', async () => {
+  it('SPARQL Protocol 2.2: updates are disabled: 400 with GET, and together with a query', async () => {
     const update: readonly [string, string] = ['update', 'CLEAR ALL'];
     expectProblem(await s.get(`${endpointOf(s)}?${encoded([update])}`), 400, s);
     expectProblem(await s.get(`${endpointOf(s)}?${encoded([['query', 'ASK {}'], update])}`), 400, s);

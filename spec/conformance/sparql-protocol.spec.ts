@@ -1,4 +1,4 @@
-/** Rule 14.1, SPARQL 1.1 Protocol: how a query is sent to the endpoint, and what is refused. */
+/** Rule 14.1, SPARQL 1.1 Protocol: request forms and errors of the endpoint. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem, linked, listOf } from '../support/expectations.js';
@@ -70,7 +70,7 @@ describeStorage('SPARQL protocol', (s) => {
     ).to.deep.equal(['2']);
   });
 
-  it('SPARQL Protocol: relative IRIs are relative to the endpoint, or to BASE', async () => {
+  it('SPARQL Protocol: relative IRIs resolve against the endpoint or BASE', async () => {
     const query = 'SELECT ?x ?y { BIND(<x> AS ?x) BIND(<> AS ?y) }';
     expect(rowsOf(await ask(s, query))).to.deep.equal([`${s.root}.lws/x ${endpointOf(s)}`]);
     expect(rowsOf(await ask(s, `BASE <${e}> ${query}`))).to.deep.equal([`${e}x ${e}`]);
@@ -124,7 +124,7 @@ describeStorage('SPARQL protocol', (s) => {
       }
     });
 
-  it('Rule 14.5: a form is for POST: QUERY of one is 415', async () => {
+  it('Rule 14.5: a form requires POST: QUERY with one is 415', async () => {
     expectProblem(await ask(s, encoded([['query', select]]), { 'Content-Type': formType }), 415, s);
   });
 
@@ -143,7 +143,7 @@ describeStorage('SPARQL protocol', (s) => {
       if (line !== undefined) expect(detail).to.match(new RegExp(`line ${line}\\b.*column ${column ?? '\\d+'}`, 'i'));
     });
 
-  it('Rule 14.9: SERVICE is 422, wherever it stands', async () => {
+  it('Rule 14.9: SERVICE is 422 at any position', async () => {
     for (const service of ['SERVICE <https://e.example/>', 'SERVICE SILENT ?g', 'SERVICE ?g'])
       for (const pattern of [
         `${service} { ?s ?p ?o }`,
@@ -154,7 +154,7 @@ describeStorage('SPARQL protocol', (s) => {
         expectProblem(await ask(s, `SELECT * { ${pattern} }`), 422, s);
   });
 
-  it('Rule 14.5: a query above max-query-bytes is 413, one of that length is answered', async () => {
+  it('Rule 14.5: a query above max-query-bytes is 413, one of exactly that length succeeds', async () => {
     const query = `${select} #`.padEnd(65_536, 'x');
     expect((await ask(s, query)).status).to.equal(200);
     expect((await post(formType, encoded([['query', query]]))).status).to.equal(200);
@@ -163,7 +163,7 @@ describeStorage('SPARQL protocol', (s) => {
     expectProblem(await post(formType, encoded([['query', `${query}x`]])), 413, s);
   });
 
-  it('Rule 14.5: a client that takes no format of the answer gets 406', async () => {
+  it('Rule 14.5: an unsupported Accept is 406', async () => {
     for (const [query, Accept] of [
       [select, 'text/turtle'],
       [select, 'image/png'],
@@ -174,7 +174,7 @@ describeStorage('SPARQL protocol', (s) => {
       expectProblem(await ask(s, query, { Accept }), 406, s);
   });
 
-  it('Rule 7.1: GET and POST of a client that takes no format of the answer get the default', async () => {
+  it('Rule 7.1: GET and POST with an unsupported Accept return the default format', async () => {
     for (const [query, Accept, wanted] of [
       [select, 'image/png', 'application/sparql-results+json'],
       [select, 'text/turtle', 'application/sparql-results+json'],
@@ -194,7 +194,7 @@ describeStorage('SPARQL protocol', (s) => {
     expect(listOf(answer, 'accept-query')).to.deep.equal([sparqlQuery]);
   });
 
-  it('Rule 14.5: other methods are refused: 405, or 409 for a reserved name', async () => {
+  it('Rule 14.5: other methods are rejected: 405, or 409 for a reserved name', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH']) {
       const answer = await s.send(method, endpointOf(s), { 'Content-Type': 'text/turtle' }, '');
       expectProblem(answer, [405, 409], s);
@@ -212,7 +212,7 @@ describeStorage('SPARQL protocol', (s) => {
   });
 
   for (const type of ['text/turtle', 'application/ld+json', 'application/n-triples'])
-    it(`Rule 14.3: GET without a query is a service description, as ${type}`, async () => {
+    it(`Rule 14.3: GET without a query returns a service description, as ${type}`, async () => {
       const answer = await s.get(endpointOf(s), { Accept: type });
       expect(answer.status, answer.text).to.equal(200);
       expect(mediaType(answer)).to.equal(type);
@@ -223,7 +223,7 @@ describeStorage('SPARQL protocol', (s) => {
       expect(listOf(answer, 'vary')).to.include('accept');
     });
 
-  it('Rule 12.4: the storage description names two services with this endpoint', async () => {
+  it('Rule 12.4: the storage description lists two services with this endpoint', async () => {
     const { service } = JSON.parse(
       (await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' })).text,
     );
@@ -233,14 +233,14 @@ describeStorage('SPARQL protocol', (s) => {
     expect(types).to.have.members(['SparqlQueryService', `${sd}Service`]);
   });
 
-  it('SPARQL Protocol 2.1: a query of every form that is empty of results is 200', async () => {
+  it('SPARQL Protocol 2.1: a query of any form with an empty result is 200', async () => {
     expect(resultsOf(await ask(s, `SELECT * { <${e}x> ?p ?o }`)).results!.bindings).to.deep.equal([]);
     expect(resultsOf(await ask(s, `ASK { <${e}x> ?p ?o }`)).boolean).to.equal(false);
   });
 });
 
 describeStorage(
-  'SPARQL protocol, switched off',
+  'SPARQL protocol, disabled',
   (s) => {
     it('Rule 12.5: it is neither routed nor advertised', async () => {
       for (const answer of [await s.get(endpointOf(s)), await ask(s, 'ASK {}')]) expectProblem(answer, 404, s);

@@ -1,4 +1,4 @@
-/** Rule 14.8: QUERY on a resource: the root is all, a container its subtree, a data resource its graph. */
+/** Rule 14.8: QUERY on a resource. The root covers the storage, a container its subtree, a data resource its graph. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';
@@ -25,7 +25,7 @@ describeStorage(
       await setAcl(s, b);
     });
 
-    it('Rule 14.8: the root is the whole storage, a container its subtree, a data resource its graph', async () => {
+    it('Rule 14.8: the root covers the whole storage, a container its subtree, a data resource its graph', async () => {
       for (const [target, expected] of [
         [s.root, [a, metaOf(a), b, beside, metaOf(beside)].sort()],
         [box, [a, metaOf(a), b]],
@@ -37,12 +37,12 @@ describeStorage(
       expect(await rows(s, `SELECT ?o FROM <${b}> { ?s ?p ?o }`, undefined, a)).to.deep.equal([]);
     });
 
-    it('Rule 14.8: a client sees of the subtree what it may read', async () => {
+    it('Rule 14.8: a client sees the readable part of the subtree', async () => {
       expect(await rows(s, graphs, as(s, alice), box)).to.deep.equal([a, metaOf(a)]);
       expect(await rows(s, `SELECT (COUNT(*) AS ?n) { ?s <${e}p> 2 }`, as(s, alice), box)).to.deep.equal(['0']);
     });
 
-    it('Rules 4.3, 14.8: a target that the client may not read fails as a read would', async () => {
+    it('Rules 4.3, 14.8: an unreadable target fails like a read', async () => {
       for (const target of [b, beside, `${box}absent`, `${s.scratch}absent`])
         for (const sender of [as(s, alice), s.stranger, 'anonymous'] as const) {
           const read = await s.send('GET', target, {}, undefined, sender);
@@ -53,7 +53,7 @@ describeStorage(
         }
     });
 
-    it('Rule 14.8: OPTIONS names QUERY and what it takes', async () => {
+    it('Rule 14.8: OPTIONS lists QUERY and its formats', async () => {
       for (const target of [s.root, box, a]) {
         const answer = await s.options(target);
         expect(listOf(answer, 'allow'), target).to.include('query');
@@ -61,7 +61,7 @@ describeStorage(
       }
     });
 
-    it('Rule 14.9: other formats, no format, errors and SERVICE are refused as at the endpoint', async () => {
+    it('Rule 14.9: other formats, no format, errors and SERVICE are rejected as at the endpoint', async () => {
       for (const target of [s.root, box, a]) {
         expectProblem(await s.send('QUERY', target, {}, 'ASK {}'), 400, s);
         expectProblem(await ask(s, 'ASK {', {}, undefined, target), 400, s);
@@ -73,7 +73,7 @@ describeStorage(
       }
     });
 
-    it('Rule 14.8: relative IRIs are relative to the target', async () => {
+    it('Rule 14.8: relative IRIs resolve against the target', async () => {
       expect(await rows(s, 'SELECT ?x { BIND(<> AS ?x) }', undefined, a)).to.deep.equal([a]);
     });
   },

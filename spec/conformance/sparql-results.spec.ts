@@ -1,4 +1,4 @@
-/** Rule 14.3: the formats of results and graphs, by negotiation. Exact texts: result-writers.spec.ts. */
+/** Rule 14.3: negotiated formats of results and graphs. Exact texts: result-writers.spec.ts. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectGraph, mediaType, rdfTypes } from '../support/rdf.js';
@@ -50,7 +50,7 @@ describeStorage('SPARQL results', (s) => {
       }
     });
 
-  it('SPARQL JSON 3.1: variables are in the order of projection, unbound ones named too', async () => {
+  it('SPARQL JSON 3.1: variables are in the order of projection, also unbound ones', async () => {
     const answer = resultsOf(await ask(s, `SELECT ?z ?o ?a { <${e}s> <${e}p> ?o FILTER(ISIRI(?o)) }`));
     expect(answer.head.vars).to.deep.equal(['z', 'o', 'a']);
     expect(answer.results!.bindings).to.deep.equal([{ o: { type: 'uri', value: `${e}o` } }]);

@@ -1,4 +1,4 @@
-/** Rule 14.9, SPARQL 1.1 Federated Query: endpoints that fail, hang, lie, or answer what nobody should believe. */
+/** Rule 14.9, SPARQL 1.1 Federated Query: endpoints that fail, hang or return malicious responses. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -26,17 +26,17 @@ const body = (bindings: unknown): string => JSON.stringify({ head: { vars: ['v']
 const term = (value: unknown): string => body([{ v: x }, { v: value }]);
 const url = (path: string): string => `http://${remote.authority}${path}`;
 
-/** Failures by what is wrong, and the status that they have without SILENT. */
+/** Failures by cause, and their status without SILENT. */
 const failures: (readonly [what: string, endpoint: string, status: number])[] = [
   ...([400, 401, 404, 500, 503, 204, 206] as const).map(
     (status) =>
       [`the status ${status}`, remote.text(`/status${status}`, status === 204 ? '' : body([]), status), 502] as const,
   ),
-  ['a connection that is refused', `http://127.0.0.1:${closedPort}/`, 502],
+  ['a refused connection', `http://127.0.0.1:${closedPort}/`, 502],
   ['a name that does not exist', 'http://no-such-name.invalid/', 502],
   ['a connection that is broken', remote.answer('/broken', (res) => res.socket?.destroy()), 502],
   [
-    'an answer that is broken off',
+    'an aborted response',
     remote.answer('/short', (res) => {
       res.writeHead(200, { 'Content-Length': 1000 });
       res.write('{"head":{}', () => res.socket?.destroy());
@@ -53,19 +53,19 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
   ),
   ['a redirect to itself', remote.answer('/loop', (res) => res.writeHead(307, { Location: url('/loop') }).end()), 502],
   [
-    'an encoded answer',
+    'a response with a content coding',
     remote.answer('/gzip', (res) => res.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x')),
     502,
   ],
   [
-    'an answer that is announced too long',
+    'a response with an excessive Content-Length',
     remote.answer('/announced', (res) =>
       res.writeHead(200, { 'Content-Length': 9 << 20 }).end(Buffer.alloc(9 << 20, ' ')),
     ),
     422,
   ],
   [
-    'an answer without an end',
+    'an endless response',
     remote.answer('/endless', (res) => {
       const more = (): void => {
         if (!res.destroyed) res.write(Buffer.alloc(1 << 20, ' '), () => setImmediate(more));
@@ -75,9 +75,9 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
     }),
     422,
   ],
-  ['an answer that never comes', remote.answer('/never', () => {}), 502],
+  ['a missing response', remote.answer('/never', () => {}), 502],
   [
-    'an answer that drips',
+    'a very slow response',
     remote.answer('/drip', (res) => {
       res.writeHead(200);
       const timer = setInterval(() => res.write(' '), 100);
@@ -96,8 +96,8 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
       ['an array', '[]'],
       ['a boolean result', '{"head":{},"boolean":true}'],
       ['no bindings', '{"head":{},"results":{}}'],
-      ['bindings that are no array', body({})],
-      ['a binding that is no object', body([1])],
+      ['bindings that are not an array', body({})],
+      ['a binding that is not an object', body([1])],
       ['a binding that is null', body([null])],
       ['a term that is null', term(null)],
       ['a term that is a text', term('x')],
@@ -114,10 +114,10 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
       ['an IRI that is too long', term({ type: 'uri', value: `http://x/${'y'.repeat(1_700_000)}` })],
       ['a literal that is too long', term({ type: 'literal', value: 'y'.repeat(1_700_000) })],
       ['a lone surrogate', body([{ v: x }]).replace('"x"', '"\\ud800"')],
-      ['a language that is none', term({ type: 'literal', value: 'x', 'xml:lang': 'e\u0000n' })],
+      ['an invalid language', term({ type: 'literal', value: 'x', 'xml:lang': 'e\u0000n' })],
       ['a language that is empty', term({ type: 'literal', value: 'x', 'xml:lang': '' })],
       ['a language that is a number', term({ type: 'literal', value: 'x', 'xml:lang': 1 })],
-      ['a datatype that is none', term({ type: 'literal', value: 'x', datatype: 'a b' })],
+      ['an invalid datatype', term({ type: 'literal', value: 'x', datatype: 'a b' })],
       ['a datatype that is a number', term({ type: 'literal', value: 'x', datatype: 1 })],
       ['a datatype with U+0000', term({ type: 'literal', value: 'x', datatype: 'a:\u0000' })],
       [
@@ -128,7 +128,11 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
       ['an object as value', term({ type: 'bnode', value: {} })],
     ] as const
   ).map(([what, text], index) => [what, remote.text(`/garbage${index}`, text), 502] as const),
-  ['bytes that are no UTF-8', remote.text('/latin', Buffer.from(term({ type: 'literal', value: 'é' }), 'latin1')), 502],
+  [
+    'bytes that are not UTF-8',
+    remote.text('/latin', Buffer.from(term({ type: 'literal', value: 'é' }), 'latin1')),
+    502,
+  ],
   ['an array nested too deeply', remote.text('/deep', '['.repeat(5_000_000)), 502],
 ];
 
@@ -152,7 +156,7 @@ describeStorage(
     });
 
     for (const [what, endpoint, status] of failures) {
-      it(`SPARQL 1.1 Federated Query 2.3, rule 14.9: ${what} is a refusal that tells no address`, async () => {
+      it(`SPARQL 1.1 Federated Query 2.3, rule 14.9: ${what} is an error that reveals no address`, async () => {
         const answer = await ask(s, `SELECT * { ?a <${e}p> ?b . SERVICE <${endpoint}> { ?a ?p ?v } }`);
         expectProblem(answer, status, s);
         const { detail } = JSON.parse(answer.text) as { detail: string };
@@ -170,14 +174,14 @@ describeStorage(
       });
     }
 
-    it('Rule 14.9: several that hang leave time for the answer when they are SILENT', async () => {
+    it('Rule 14.9: several hanging SILENT endpoints leave time for the result', async () => {
       const hanging = [1, 2, 3].map((n) => `SERVICE SILENT <${url('/never')}> { ?a${n} ?p${n} ?v }`).join(' ');
       const started = Date.now();
       expect(await rows(s, `SELECT ?b ?v { ?a <${e}p> ?b . ${hanging} }`)).to.deep.equal(['own -']);
       expect(Date.now() - started).to.be.below(5000 * slowness);
     });
 
-    it('Rule 14.7: queries that wait for others leave the server to everybody else', async () => {
+    it('Rule 14.7: queries that wait for remote endpoints do not block other clients', async () => {
       const waiting = Array.from({ length: 4 }, () => ask(s, `ASK { SERVICE <${url('/never')}> { ?s ?p ?o } }`));
       await until(() => remote.asked.length > 0, 2000);
       expect((await s.get(s.scratch)).status).to.equal(200);
@@ -185,7 +189,7 @@ describeStorage(
       expect(await holds(s, 'ASK {}')).to.equal(true);
     });
 
-    it('Rule 14.9: an answer of eight megabytes is read, and the server goes on', async () => {
+    it('Rule 14.9: a response of 8 MB is read, and the server continues', async () => {
       const many = Array.from({ length: 60_000 }, (_, i) => ({ v: { type: 'uri', value: `${e}${i}` }, w: x }));
       const text = body(many);
       expect(text.length).to.be.within(5 << 20, 8 << 20);
@@ -196,7 +200,7 @@ describeStorage(
       expect(await rows(s, `SELECT ?b { SERVICE <${endpoint}> { ?v ?w ?x } ?v <${e}p> ?b }`)).to.deep.equal([]);
     });
 
-    it('Rule 14.7: millions of rows that say nothing end at a limit at most', async () => {
+    it('Rule 14.7: millions of empty rows end at a limit', async () => {
       const endpoint = remote.text('/empty', `{"results":{"bindings":[${'{},'.repeat(2_700_000)}{}]}}`);
       const wide = Array.from({ length: 100 }, (_, i) => `?s${i} ?p${i} ?o${i} .`).join(' ');
       const answer = await ask(s, `SELECT (COUNT(*) AS ?n) { SERVICE <${endpoint}> { ${wide} } }`);
@@ -204,7 +208,7 @@ describeStorage(
       expect(await holds(s, 'ASK {}')).to.equal(true);
     });
 
-    it('Rule 14.9: terms come through as they are, and what nobody asked for does not', async () => {
+    it('Rule 14.9: terms are returned unchanged, and unrequested variables are dropped', async () => {
       const xsd = 'http://www.w3.org/2001/XMLSchema#';
       const terms = [
         { type: 'literal', value: '' },
@@ -232,7 +236,7 @@ describeStorage(
       expect(results.bindings.every((binding) => Object.keys(binding).join() === 'v')).to.equal(true);
     });
 
-    it('RDF 1.1 Semantics 5, rule 14.9: a blank node of one answer is no node of another, nor one of here', async () => {
+    it('RDF 1.1 Semantics 5, rule 14.9: blank nodes of different responses and of the storage are distinct', async () => {
       const { iri } = await s.stored('text/turtle', `<${e}blank> <${e}b> [ <${e}c> 1 ] .`);
       const [label] = await rows(s, `SELECT ?v { <${e}blank> <${e}b> ?v }`);
       const node = (value: string) => ({ v: { type: 'bnode', value }, w: { type: 'bnode', value: `${value}w` } });
@@ -254,7 +258,7 @@ describeStorage(
       await s.delete(iri);
     });
 
-    it('Rule 14.6: an answer that breaks what it was asked changes no row of here', async () => {
+    it('Rule 14.6: a response that contradicts its request changes no local row', async () => {
       const endpoint = remote.rows('/liar', [
         { a: { type: 'uri', value: `${e}other` }, b: x },
         { b: { type: 'literal', value: 'own' } },
@@ -267,13 +271,13 @@ describeStorage(
     });
 
     for (const [what, expression] of [
-      ['an IRI that is none', 'IRI("http://x/> } } SELECT * { ?s ?p ?o } #")'],
-      ['a datatype that is none', 'STRDT("x", IRI("a:> } #"))'],
+      ['an invalid IRI', 'IRI("http://x/> } } SELECT * { ?s ?p ?o } #")'],
+      ['an invalid datatype', 'STRDT("x", IRI("a:> } #"))'],
       ['an escape that some read early', '"\\\\u0022 } #"'],
       ['a quotation mark', '"\\") } #"'],
       ['a blank node', 'BNODE()'],
     ] as const)
-      it(`Rule 14.6: nothing that is computed breaks out of VALUES: ${what}`, async () => {
+      it(`Rule 14.6: computed terms do not break out of VALUES: ${what}`, async () => {
         const endpoint = remote.rows('/values', []);
         const answer = await ask(
           s,
@@ -285,7 +289,7 @@ describeStorage(
         expect(values).to.match(/^$|^ \(\?v\) \{ \("\\"\) \} #"\) \}$/);
       });
 
-    it('Rule 14.9: failures are in the log with what the client is not told', async () => {
+    it('Rule 14.9: the log contains details of failures that the client does not see', async () => {
       expectProblem(await ask(s, `ASK { SERVICE <http://127.0.0.1:${closedPort}/> { ?s ?p ?o } }`), 502, s);
       const line = s.server!.log.find(({ msg }) => msg === 'a SERVICE failed');
       expect(line).to.include({ service: `127.0.0.1:${closedPort}` });
@@ -298,9 +302,9 @@ describeStorage(
 describeStorage(
   'SPARQL SERVICE of itself',
   (s: StorageUnderTest) => {
-    it('Rule 14.9: it is asked as anybody else would, and cannot go on for ever', async () => {
+    it('Rule 14.9: is queried like another endpoint, and recursion ends', async () => {
       const own = endpointOf(s);
-      // Both threads are loaded, which counts against the time of whoever waits for it.
+      // Both threads are loaded, which counts against the time of a waiting query.
       await Promise.all([ask(s, 'ASK {}'), ask(s, 'ASK {}', {}, s.stranger)]);
       const inner = `SERVICE SILENT <${own}> { ?s ?p ?o }`;
       expect(await rows(s, `SELECT (COUNT(*) AS ?n) { ${inner} }`)).to.deep.equal(['0']);

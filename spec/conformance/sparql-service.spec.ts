@@ -1,4 +1,4 @@
-/** Rule 14.9, SPARQL 1.1 Federated Query: SERVICE asks endpoints of allowed hosts, and nobody else. */
+/** Rule 14.9, SPARQL 1.1 Federated Query: SERVICE only contacts endpoints of allowed hosts. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -29,7 +29,7 @@ second.load(`@prefix e: <${e}> . e:b1 e:price 10 . e:b2 e:price 20.5 . e:b3 e:pr
 const forget = (): void => [first, second, foreign].forEach((endpoint) => void endpoint.forget());
 
 describeStorage('SPARQL SERVICE where no host is allowed', (s) => {
-  it('Rule 14.9: every SERVICE is 422, and nobody is asked', async () => {
+  it('Rule 14.9: every SERVICE is 422, without a connection', async () => {
     forget();
     for (const service of [`SERVICE <${first.url}>`, 'SERVICE ?x', 'SERVICE SILENT ?x'])
       for (const query of [
@@ -53,7 +53,7 @@ describeStorage('SPARQL SERVICE where no host is allowed', (s) => {
     expect([first.connections, first.asked]).to.deep.equal([0, []]);
   });
 
-  it('SPARQL 1.1 Service Description: BasicFederatedQuery is not named', async () => {
+  it('SPARQL 1.1 Service Description: BasicFederatedQuery is not listed', async () => {
     expect((await askByGet(s, [], { Accept: 'text/turtle' })).text).not.to.include('BasicFederatedQuery');
   });
 });
@@ -225,7 +225,7 @@ describeStorage(
       expect(new Set(text.match(/_:\S+/g))).to.have.property('size', 2);
     });
 
-    it('SPARQL 1.1 Federated Query 4: few rows go along as VALUES, many do not, and each clause is asked once', async () => {
+    it('SPARQL 1.1 Federated Query 4: few rows are sent as VALUES, many are not, and each clause is sent once', async () => {
       await rows(s, `${P}SELECT * { ?b e:shelf ?s FILTER(?s = "a") ${first_} { ?b e:pages ?p } }`);
       await rows(s, `${P}SELECT * { e:many e:of ?b OPTIONAL { ${first_} { ?b e:pages ?p } } }`);
       await rows(s, `${P}SELECT * { ?b e:no ?s . ${first_} { ?b e:pages ?p } }`);
@@ -234,7 +234,7 @@ describeStorage(
       expect(first.asked[1]!.query).not.to.include('VALUES');
     });
 
-    it('Rule 14.9: nothing of the client goes along, and the answer is asked for as JSON', async () => {
+    it('Rule 14.9: sends no data of the client, and requests JSON', async () => {
       const headers = { Cookie: 'a=b', 'X-Secret': 's', Origin: 'https://app.example' };
       const answer = await ask(s, `SELECT * { ${first_} { ?s ?p 7 } }`, headers, as(s, alice));
       expect(rowsOf(answer)).to.have.length(1);
@@ -255,7 +255,7 @@ describeStorage(
       expect(first.asked[0]!.query).not.to.include(new URL(s.root).host);
     });
 
-    it('SPARQL 1.1 Query 4.1.1: relative references are relative to the base of the query', async () => {
+    it('SPARQL 1.1 Query 4.1.1: relative references resolve against the base of the query', async () => {
       await rows(s, `BASE <${e}> SELECT * { ${first_} { <b1> <pages> ?p } }`);
       await rows(s, `SELECT * { ${first_} { <#x> ?q ?p } }`);
       expect(first.asked[0]!.query).to.match(new RegExp(`^BASE <${e}>\nSELECT`));
@@ -281,7 +281,7 @@ describeStorage(
       ['one in EXISTS of FILTER of SERVICE', `${first_} { ?s ?p ?o FILTER EXISTS { ${at(foreign.url)} } }`],
       ['more than eight', Array.from({ length: 9 }, () => `${first_} { ?s ?p 1 }`).join(' ')],
     ] as const)
-      it(`Rule 14.9: 422 before anything is asked: ${what}`, async () => {
+      it(`Rule 14.9: 422 before a connection is opened: ${what}`, async () => {
         expectProblem(await ask(s, `SELECT * { ${service} }`), 422, s);
         expect([first, second, foreign].map(({ connections }) => connections)).to.deep.equal([0, 0, 0]);
       });
@@ -313,7 +313,7 @@ describeStorage(
       ['NOT EXISTS in an expression', `SELECT * { ?s ?p ?o FILTER(1 = 2 || NOT EXISTS { ${at(first.url)} }) }`],
       ['EXISTS in BIND', `SELECT * { ?s ?p ?o BIND(EXISTS { ${at(first.url)} } AS ?x) }`],
     ] as const)
-      it(`Rule 14.9: with what only Comunica answers it is 422, and no socket is opened: ${what}`, async () => {
+      it(`Rule 14.9: with a feature that only Comunica supports it is 422, and no socket is opened: ${what}`, async () => {
         expectProblem(await ask(s, P + query), 422, s);
         expect([first.connections, first.asked]).to.deep.equal([0, []]);
       });
@@ -323,12 +323,12 @@ describeStorage(
       ['a path in ASK', `ASK { ?a e:p* ?b . ${at(first.url)} }`],
       ['DESCRIBE', `DESCRIBE ?s { ${at(first.url)} }`],
     ] as const)
-      it(`Rule 14.9: it goes together with ${what}`, async () => {
+      it(`Rule 14.9: it can be combined with ${what}`, async () => {
         expect((await ask(s, P + query)).status).to.equal(200);
         expect(first.asked).to.have.length(1);
       });
 
-    it('Rules 2.1, 14.9: an answer that names hidden graphs opens none of them', async () => {
+    it('Rules 2.1, 14.9: a response that names unreadable graphs does not make them readable', async () => {
       const graphs = ['hidden', 'hidden.acl', 'hidden.meta', 'absent', 'own'].map((name) => s.scratch + name);
       const url = first.rows(
         '/graphs',
@@ -343,7 +343,7 @@ describeStorage(
       expect(await rows(s, P + join)).to.deep.equal(['s3cret']);
     });
 
-    it('Rules 2.1, 14.9: what goes along is what the client may read', async () => {
+    it('Rules 2.1, 14.9: only readable data is sent', async () => {
       await rows(s, `${P}SELECT * { ?x e:secret ?v . ${first_} { ?s ?p ?v } }`, as(s, alice));
       await rows(s, `${P}SELECT * { ?x e:secret ?v . ${first_} { ?s ?p ?v } }`);
       expect(first.asked.map(({ query }) => query.includes('s3cret'))).to.deep.equal([true]);
@@ -355,7 +355,7 @@ describeStorage(
       expect(await rows(s, query, undefined, `${s.scratch}hidden`)).to.deep.equal([]);
     });
 
-    it('Rule 14.7: a client that goes away ends what was asked for it', async () => {
+    it('Rule 14.7: a client that disconnects ends its remote requests', async () => {
       const query = `SELECT * { SERVICE <${first.answer('/never', () => {})}> { ?s ?p ?o } }`;
       const fields = { Authorization: `Bearer ${s.token}`, 'Content-Type': sparqlQuery };
       const request = head(endpointOf(s), 'QUERY', { ...fields, 'Content-Length': String(query.length) });
@@ -365,7 +365,7 @@ describeStorage(
       expect(first.aborted).to.equal(1);
     });
 
-    it('SPARQL 1.1 Service Description: BasicFederatedQuery is named', async () => {
+    it('SPARQL 1.1 Service Description: BasicFederatedQuery is listed', async () => {
       expect((await askByGet(s, [], { Accept: 'text/turtle' })).text).to.include('BasicFederatedQuery');
     });
   },

@@ -1,4 +1,4 @@
-/** Rule 14.13: VoID and DCAT in the service description: what there is, in what the caller may read. */
+/** Rule 14.13: VoID and DCAT in the service description: statistics of the readable data. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { graphOf } from '../support/rdf.js';
@@ -15,7 +15,7 @@ interface Told {
   readonly parts: Readonly<Record<string, number>>;
 }
 
-/** What the description says of how much there is; `undefined`: nothing. */
+/** Statistics in the description, undefined if there are none. */
 async function told(s: StorageUnderTest, by?: Sender): Promise<Told | undefined> {
   const answer = await s.send('GET', endpointOf(s), { Accept: 'application/n-triples' }, undefined, by);
   expect(answer.status, answer.text).to.equal(200);
@@ -35,7 +35,7 @@ async function told(s: StorageUnderTest, by?: Sender): Promise<Told | undefined>
   return 'triples' in sums ? { sums, parts } : undefined;
 }
 
-/** Waits for counts of what is there now. */
+/** Waits for statistics of the current state. */
 async function counted(s: StorageUnderTest, holds: (found: Told) => boolean, by?: Sender): Promise<Told> {
   let found: Told | undefined;
   await eventually(async () => {
@@ -46,14 +46,14 @@ async function counted(s: StorageUnderTest, holds: (found: Told) => boolean, by?
 }
 
 describeStorage(
-  'The service description, counting',
+  'Service description with statistics',
   (s) => {
     let open: string;
     before(async () => {
       open = await s.container();
       await setAcl(s, open, rule('Read', agent(alice, bob)));
       await s.stored('text/turtle', `<#a> a <${e}C>, <${e}D> ; <${e}p> 1, 2 . <#b> a <${e}C> .`, `${open}one`);
-      // The same triple in two resources is one of the default graph.
+      // The same triple in two resources is one triple of the default graph.
       await s.stored('text/turtle', `<urn:x> <${e}shared> 1 .`, `${open}two`);
       await s.stored('text/turtle', `<urn:x> <${e}shared> 1 .`, `${open}three`);
       await s.container(`${open}hidden/`);
@@ -61,7 +61,7 @@ describeStorage(
       await s.stored('text/turtle', `<#s> a <${e}Secret> ; <${e}p> 3 .`, `${open}hidden/secret`);
     });
 
-    it('says how many triples, classes and predicates there are, and in how many triples each is', async () => {
+    it('lists counts of triples, classes and predicates, and the triples of each', async () => {
       const { sums, parts } = await counted(s, ({ parts }) => parts[`${e}Secret`] === 1);
       const query = 'SELECT (COUNT(*) AS ?n) (COUNT(DISTINCT ?p) AS ?m) { ?s ?p ?o }';
       const [row] = resultsOf(await ask(s, query)).results!.bindings;
@@ -71,7 +71,7 @@ describeStorage(
       expect(parts).to.include({ [`${e}p`]: 3, [`${e}C`]: 2, [`${e}D`]: 1, [`${e}shared`]: 1 });
     });
 
-    it('counts for each caller what it may read, at once after it changed', async () => {
+    it('counts the readable data of each caller, immediately after a change', async () => {
       const hidden = await counted(s, () => true, as(s, bob));
       expect(hidden.parts)
         .to.include({ [`${e}p`]: 2, [`${e}C`]: 2 })

@@ -1,4 +1,4 @@
-/** Rule 14.12: queries that are resources: `GET <it>?run`, with values for their variables and with the rights of who asks. */
+/** Rule 14.12: stored queries: `GET <it>?run`, with values for variables and with the permissions of the caller. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import type { Answer } from '../support/http.js';
@@ -16,7 +16,7 @@ const run = (s: StorageUnderTest, iri: string, parameters: Parameters = [], by?:
   s.send('GET', `${iri}?run${parameters.length > 0 ? `&${encoded(parameters)}` : ''}`, {}, undefined, by);
 
 describeStorage(
-  'Queries that are resources',
+  'Stored queries',
   (s) => {
     let data: string;
     before(async () => {
@@ -34,7 +34,7 @@ describeStorage(
       expect([answer.status, answer.text.includes(said)], answer.text).to.deep.equal([400, true]);
     };
 
-    it('is run, in the formats of the endpoint, and still read as it is', async () => {
+    it('runs in the formats of the endpoint, and is still readable as stored', async () => {
       const iri = await stored('SELECT ?name { ?s ex:name ?name . FILTER(?name = "Ada") }');
       const answer = await run(s, iri);
       expect(rowsOf(answer)).to.deep.equal(['Ada']);
@@ -50,7 +50,7 @@ describeStorage(
       expect((await s.delete(`${iri}?run`)).status).to.equal(400);
     });
 
-    it('is of one state, its text and its prefixes, while it is replaced', async () => {
+    it('runs with text and prefixes of one state while it is replaced', async () => {
       const iri = s.fresh();
       const version = (name: string): string => `@prefix sh: <http://www.w3.org/ns/shacl#> .
         <> sh:select "SELECT (ex:${name} AS ?x) {}" ; sh:prefixes <#p> .
@@ -70,7 +70,7 @@ describeStorage(
       }
     });
 
-    it('takes values of variables by name: IRIs, literals and plain texts', async () => {
+    it('accepts values of variables by name: IRIs, literals and plain texts', async () => {
       const byName = 'SELECT ?age ?name { ?s ex:name ?name ; ex:age ?age }';
       await wants(byName, [['name', 'Ada']], ['36 Ada']);
       await wants(byName, [['name', '"Bob"@en']], ['20 Bob']);
@@ -100,7 +100,7 @@ describeStorage(
       );
     });
 
-    it('holds in every part of a query: subqueries, OPTIONAL, EXISTS, BOUND, groups and orders', async () => {
+    it('applies them in every part of a query: subqueries, OPTIONAL, EXISTS, BOUND, groups and orders', async () => {
       const ada: Parameters = [['x', `<${data}#ada>`]];
       await wants('SELECT ?n { { SELECT ?n ?x { ?x ex:name ?n } } }', ada, ['Ada']);
       await wants('SELECT ?n { ?s ex:name ?n FILTER EXISTS { ?x ex:knows ?s } }', ada, ['Bob']);
@@ -115,7 +115,7 @@ describeStorage(
       expect(described.text).to.contain('Ada').and.not.to.contain('Bob');
     });
 
-    it('a value is a value, whatever is written in it', async () => {
+    it('does not parse values as query text', async () => {
       const text = 'SELECT ?s ?name { ?s ex:name ?name }';
       const odd = '} ; DROP ALL # " \\';
       await wants(text, [['name', odd]], [`${data}#odd ${odd}`]);
@@ -125,7 +125,7 @@ describeStorage(
         await refusals(text, [['name', value]], 'name');
     });
 
-    it('says which parameter is wrong, and why', async () => {
+    it('names the wrong parameter and the reason', async () => {
       await refusals('SELECT ?s { ?s ex:name ?name }', [['nane', 'Ada']], '?nane');
       await refusals('SELECT ?s { ?s ex:name ?name }', [['s', 'Ada']], 'requires an IRI');
       await refusals('SELECT ?s { GRAPH ?s { ?a ex:name ?name } }', [['s', 'Ada']], 'requires an IRI');
@@ -145,7 +145,7 @@ describeStorage(
       await refusals('INSERT DATA { <urn:a> <urn:b> 1 }', [], 'update');
     });
 
-    it('a resource in RDF is run when it describes one query', async () => {
+    it('runs an RDF resource that describes one query', async () => {
       const prefix = '@prefix sh: <http://www.w3.org/ns/shacl#> .';
       const declared = `${prefix} <> a sh:SPARQLExecutable ; sh:prefixes <#p> ; sh:select "SELECT ?age { ?s ex:name ?name ; ex:age ?age }" .
         <#p> sh:declare [ sh:prefix "ex" ; sh:namespace "https://example.org/"^^<http://www.w3.org/2001/XMLSchema#anyURI> ] .`;
@@ -168,7 +168,7 @@ describeStorage(
       expect((await run(s, s.scratch)).status, 'a container').to.equal(400);
     });
 
-    it('needs read access to the query, and answers over what the caller may read', async () => {
+    it('needs read access to the query, and returns readable data of the caller', async () => {
       const iri = await stored('SELECT ?name { ?s ex:name ?name }');
       for (const [by, status] of [
         ['anonymous', 401],

@@ -1,4 +1,7 @@
-/** SPARQL Update at the endpoint: each graph is authorized as its own write would be, all or nothing, and nothing is notified of what is hidden. */
+/**
+ * SPARQL Update at the endpoint: each graph is authorized like a write of its own, updates are atomic, and unreadable graphs
+ * cause no notification.
+ */
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { inserting, postUpdate, storedValues, update, updatedBy, updates, valuesOf } from '../support/sparql-update.js';
@@ -7,7 +10,7 @@ import { agent, alice, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 describeStorage(
   'SPARQL Update and Web Access Control',
   (s) => {
-    /** Alice may write in `own/`, read in `seen/`, write but not read in `blind/`, and append to `box/`; `shut/` is closed to her. */
+    /** Alice may write in `own/`, read in `seen/`, write but not read in `blind/`, and append to `box/`. She has no access to `shut/`. */
     let [own, seen, blind, box, shut] = ['', '', '', '', ''];
     let sender: Sender;
     before(async () => {
@@ -25,13 +28,13 @@ describeStorage(
       for (const container of [own, seen, blind, shut]) await storedValues(s, `${container}a`, 'a');
     });
 
-    /** The status, and the rest of a refusal without what differs each time. */
+    /** The status, and the error without its volatile parts. */
     const told = async (text: string, by: Sender, headers = {}) => {
       const answer = await postUpdate(s, text, by, headers);
       return `${answer.status} ${answer.text.replace(/urn:uuid:[0-9a-f-]+/g, '').replaceAll('absent', 'hidden')}`;
     };
 
-    it('is done where each graph may be written, and reads what may be read', async () => {
+    it('writes to writable graphs and reads from readable ones', async () => {
       const text = `INSERT { GRAPH <${own}b> { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${s.scratch}")) } ;
         ${inserting(`${blind}a`, 'told')} ; ${inserting(`${own}c`, 'made')}`;
       expect(await update(s, text, sender)).to.deep.equal(['a changed', 'b created', 'c created']);
@@ -44,7 +47,7 @@ describeStorage(
       );
     });
 
-    it('one graph of three that may not be written, and nothing is', async () => {
+    it('changes nothing if one of three graphs is not writable', async () => {
       for (const [refused, status] of [
         [inserting(`${seen}a`, 'x'), 403],
         [inserting(`${seen}new`, 'x'), 403],
@@ -71,14 +74,14 @@ describeStorage(
       }
     });
 
-    it('creates where the caller may append, and there does not change what is there', async () => {
+    it('creates graphs in containers with append, and does not change existing ones there', async () => {
       expect(await update(s, inserting(`${box}a`, 'x'), sender)).to.deep.equal(['a created']);
       const [change, make] = [inserting(`${box}a`, 'y'), inserting(`${box}b`, 'y')];
       expect((await postUpdate(s, `${make} ; ${change}`, sender)).status).to.equal(404);
       await s.expectAbsent(`${box}b`);
     });
 
-    it('is no way for strangers and nobody', async () => {
+    it('is rejected for unauthorized and anonymous callers', async () => {
       for (const [by, status] of [
         ['anonymous', 401],
         [s.stranger, 404],
@@ -93,7 +96,7 @@ describeStorage(
       expect(await valuesOf(s, `${own}a`)).to.deep.equal(['a']);
     });
 
-    it('answers for a graph that is hidden as for one that is absent', async () => {
+    it('returns the same for unreadable and nonexistent graphs', async () => {
       await storedValues(s, `${shut}hidden`, 'x'.repeat(3000));
       await s.stored('application/json', '{}', `${shut}hidden2`);
       const triple = '<urn:s> <urn:p> "a"';
@@ -134,7 +137,7 @@ describeStorage(
       await s.expectAbsent(`${own}n`);
     });
 
-    it('does not let what it inserts into a hidden graph show what that holds', async () => {
+    it('does not reveal the content of an unreadable graph by inserting into it', async () => {
       const text = `${inserting(`${shut}a`, 'mine')} ; INSERT { GRAPH <${own}n> { ?s ?p ?o } } WHERE { GRAPH <${shut}a> { ?s ?p ?o } }`;
       expect((await postUpdate(s, text, sender)).status).to.equal(404);
       const told = `${inserting(`${blind}a`, 'mine')} ; INSERT { GRAPH <${own}n> { ?s ?p ?o } } WHERE { GRAPH <${blind}a> { ?s ?p ?o } }`;
@@ -142,7 +145,7 @@ describeStorage(
       await s.expectAbsent(`${own}n`);
     });
 
-    it('shows what the caller may not read no more, from the next update on', async () => {
+    it('hides graphs from the next update on after read access is revoked', async () => {
       const group = await s.container(`${s.scratch}group/`);
       await storedValues(s, `${group}a`, 'secret');
       await setAcl(s, group, rule('Read', agent(alice, bob)));
@@ -152,7 +155,7 @@ describeStorage(
       expect(await update(s, copy(`${own}g2`), sender)).to.deep.equal([]);
     });
 
-    it('two updates of one graph at once are both done', async () => {
+    it('applies two concurrent updates of one graph', async () => {
       const iri = `${own}count`;
       await s.stored('text/turtle', '<urn:s> <urn:n> 0 .', iri);
       const add = `WITH <${iri}> DELETE { ?s ?p ?n } INSERT { ?s ?p ?m } WHERE { ?s ?p ?n BIND(?n + 1 AS ?m) }`;
@@ -161,7 +164,7 @@ describeStorage(
       expect(await valuesOf(s, iri)).to.deep.equal(['8']);
     });
 
-    it('updates, patches and replacements at once leave what one after another leaves', async () => {
+    it('serializes concurrent updates, patches and replacements', async () => {
       const [a, b] = [`${own}one`, `${own}two`];
       for (const iri of [a, b]) await storedValues(s, iri);
       const move = (from: string, to: string) =>
@@ -179,7 +182,7 @@ describeStorage(
       expect(all).to.deep.equal(['1', '2', '3', '4', '5']);
     });
 
-    it('of two that make one graph at once, both find it made', async () => {
+    it('lets two concurrent updates create one graph', async () => {
       const iri = `${own}once`;
       const answers = await Promise.all(
         ['1', '2', '3', '4'].map((value) => postUpdate(s, inserting(iri, value), sender)),

@@ -22,7 +22,7 @@ const host = await startInboxHost();
 after(() => host.close());
 
 describeStorage('SPARQL Update, where it is off', (s) => {
-  it('is 415, and nothing says that there is one', async () => {
+  it('is 415 and not advertised', async () => {
     const iri = s.fresh();
     expectProblem(await postUpdate(s, inserting(iri, 'a')), 415, s);
     await s.expectAbsent(iri);
@@ -50,7 +50,7 @@ describeStorage(
       expect((await s.options(endpointOf(s))).headers['accept-post']).to.include(updateType);
     });
 
-    it('creates, changes, empties and deletes resources, and tells the tag of each', async () => {
+    it('creates, changes, empties and deletes resources, and returns the ETag of each', async () => {
       const [a, b, c, d] = [s.fresh('a'), s.fresh('b'), s.fresh('c'), s.fresh('d')];
       for (const iri of [b, c, d]) await storedValues(s, iri, 'old');
       const text = `${inserting(a, 'new')} ; ${inserting(b, 'new')} ; CLEAR GRAPH <${c}> ; DROP GRAPH <${d}>`;
@@ -63,7 +63,7 @@ describeStorage(
       expect(await valuesOf(s, d)).to.equal(undefined);
     });
 
-    it('leaves the tag of what it does not change', async () => {
+    it('keeps the ETag of unchanged graphs', async () => {
       const a = await storedValues(s, s.fresh('a'), 'x');
       const tag = await s.tag(a);
       const text = `${inserting(a, 'x')} ; DELETE DATA { GRAPH <${a}> { <urn:s> <urn:p> "none" } }`;
@@ -74,7 +74,7 @@ describeStorage(
       expect(await s.tag(a)).to.equal(tag);
     });
 
-    it('lets each operation see what those before it did', async () => {
+    it('shows each operation the effects of previous ones', async () => {
       const [a, b, c] = [s.fresh('a'), s.fresh('b'), s.fresh('c')];
       await storedValues(s, a, 'gone', 'kept');
       const copy = (from: string, to: string) =>
@@ -89,7 +89,7 @@ describeStorage(
       expect(await valuesOf(s, c)).to.deep.equal(['2']);
     });
 
-    it('finds graphs without a triple as they are then', async () => {
+    it('returns the current state of graphs without a triple', async () => {
       const [a, b, out] = [s.fresh('a'), s.fresh('b'), s.fresh('o')];
       await storedValues(s, b, 'x');
       const text = `CREATE GRAPH <${a}> ; CLEAR GRAPH <${b}> ;
@@ -100,7 +100,7 @@ describeStorage(
       expect(await valuesOf(s, out)).to.have.members([a, a, b]);
     });
 
-    it('changes a large graph by a part of it, and empties it', async () => {
+    it('changes part of a large graph, and empties it', async () => {
       const a = s.fresh('a');
       await s.stored('text/turtle', Array.from({ length: 20_100 }, (_, i) => `<urn:s> <urn:p> ${i} .`).join('\n'), a);
       const count = async (iri = a) =>
@@ -122,7 +122,7 @@ describeStorage(
       expect(await valuesOf(s, a)).to.deep.equal(['x']);
     });
 
-    it('is taken as a form, with using-graph-uri and using-named-graph-uri', async () => {
+    it('accepts a form with using-graph-uri and using-named-graph-uri', async () => {
       const [a, b, out] = [
         await storedValues(s, s.fresh('a'), 'a'),
         await storedValues(s, s.fresh('b'), 'b'),
@@ -144,7 +144,7 @@ describeStorage(
       expectProblem(await send(['query', 'ASK {}']), 400, s);
     });
 
-    it('honours LWS-If-Match, of what it changes and of what it does not', async () => {
+    it('evaluates LWS-If-Match, for changed and unchanged graphs', async () => {
       const [a, b] = [await storedValues(s, s.fresh('a'), 'a'), await storedValues(s, s.fresh('b'), 'b')];
       const given = (of: Record<string, string>) => ({
         'LWS-If-Match': Object.entries(of)
@@ -167,7 +167,7 @@ describeStorage(
       );
     });
 
-    it('refuses what is about no single graph, with a sentence that says so', async () => {
+    it('rejects operations without a specific graph and explains it', async () => {
       const iri = s.fresh();
       for (const text of [
         'INSERT DATA { <urn:s> <urn:p> 1 }',
@@ -185,7 +185,7 @@ describeStorage(
       }
     });
 
-    it('refuses what is no RDF resource of the storage, and SERVICE, and LOAD from elsewhere', async () => {
+    it('rejects targets that are not RDF resources of the storage, SERVICE, and remote LOAD', async () => {
       const { iri: json } = await s.stored('application/json', '{}');
       const iri = await storedValues(s, s.fresh(), 'x');
       for (const [text, status] of [
@@ -214,7 +214,7 @@ describeStorage(
       expect(await valuesOf(s, iri)).to.deep.equal(['x']);
     });
 
-    it('refuses what is too long, too wide or too much, and changes nothing', async () => {
+    it('rejects updates above the limits of length, width and count, and changes nothing', async () => {
       const out = s.fresh();
       const many = Array.from({ length: 251 }, (_, i) => inserting(`${s.scratch}many${i}`, 'x'));
       const numbers = await storedValues(s, s.fresh(), ...Array.from({ length: 60 }, (_, i) => String(i)));
@@ -234,7 +234,7 @@ describeStorage(
       await s.expectAbsent(`${s.scratch}many0`);
     });
 
-    it('is heard of by subscriptions, and found in the type index', async () => {
+    it('notifies subscriptions and updates the type index', async () => {
       const [type, inbox, container] = [uniqueIri(), host.inbox(), await s.container()];
       await subscribe(s, [container], inbox);
       const [a, b] = [`${container}a`, `${container}b`];
@@ -254,7 +254,7 @@ describeStorage(
 describeStorage(
   'SPARQL Update and the quota',
   (s) => {
-    it('is 507 beyond it, and nothing of the request is written', async () => {
+    it('is 507 above the quota and writes nothing', async () => {
       const [a, b] = [s.fresh('a'), s.fresh('b')];
       expectProblem(await postUpdate(s, `${inserting(a, 'x')} ; ${inserting(b, 'x'.repeat(2000))}`), 507, s);
       for (const iri of [a, b]) await s.expectAbsent(iri);

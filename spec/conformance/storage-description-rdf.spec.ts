@@ -1,4 +1,4 @@
-/** Rule 12.1: renderings of the storage description. */
+/** Rule 12.1: representations of the storage description. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import jsonld from 'jsonld';
@@ -13,7 +13,7 @@ const security = 'https://w3id.org/security#';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 const at = (s: StorageUnderTest): string => `${s.root}.lws/storage-description`;
 
-/** The graph of a description in JSON, with the contexts that ship and no others. */
+/** Graph of a JSON description, with the bundled contexts only. */
 async function expanded(text: string, base: string): Promise<Quad[]> {
   const nquads = await jsonld.toRDF(JSON.parse(text), {
     base,
@@ -27,7 +27,7 @@ const objects = (quads: readonly Quad[], subject: string, predicate: string): st
   quads.filter((q) => q.subject.value === subject && q.predicate.value === predicate).map(({ object }) => object.value);
 
 describeStorage('Storage description, renderings', (s) => {
-  it('Rule 12.1: it is application/lws+cid by default, and varies by Accept', async () => {
+  it('Rule 12.1: it is application/lws+cid by default, with Vary: Accept', async () => {
     for (const Accept of ['', '*/*', 'application/*', 'application/lws+cid', 'image/png']) {
       const answer = await s.get(at(s), Accept ? { Accept } : {});
       expect([answer.status, mediaType(answer)], Accept).to.deep.equal([200, 'application/lws+cid']);
@@ -35,27 +35,27 @@ describeStorage('Storage description, renderings', (s) => {
     }
   });
 
-  it('Rule 7.2: GET of / says the same', async () => {
+  it('Rule 7.2: GET of / returns the same', async () => {
     const [root, own] = [await s.get(s.root, { Accept: 'application/lws+cid' }), await s.get(at(s))];
     expect(JSON.parse(root.text)).to.deep.equal(JSON.parse(own.text));
   });
 
   for (const Accept of ['application/ld+json', 'application/json'])
-    it(`Rule 12.1: ${Accept} gets the same graph, the type echoed`, async () => {
+    it(`Rule 12.1: ${Accept} returns the same graph with that type`, async () => {
       const [answer, own] = [await s.get(at(s), { Accept }), await s.get(at(s))];
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, Accept]);
       expect(isomorphic(await expanded(answer.text, at(s)), await expanded(own.text, at(s)))).to.equal(true);
     });
 
   for (const Accept of rdfTypes.filter((type) => type !== 'application/ld+json'))
-    it(`Rule 12.1: ${Accept} gets the graph that the JSON-LD expands to`, async () => {
+    it(`Rule 12.1: ${Accept} returns the graph of the expanded JSON-LD`, async () => {
       const [answer, own] = [await s.get(at(s), { Accept }), await s.get(at(s))];
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, Accept]);
       const quads = await graphOf(answer, at(s));
       expect(isomorphic(quads, await expanded(own.text, at(s))), answer.text).to.equal(true);
     });
 
-  it('Rule 12.2: the Turtle names the storage, its services and its keys', async () => {
+  it('Rule 12.2: the Turtle lists the storage, its services and its keys', async () => {
     const quads = await graphOf(await s.get(at(s), { Accept: 'text/turtle' }), at(s));
     expect(objects(quads, s.root, rdfType)).to.include(`${lws}Storage`);
     for (const [type, endpoint] of [
@@ -74,7 +74,7 @@ describeStorage('Storage description, renderings', (s) => {
     expect(objects(quads, s.root, `${lws}capability`)).not.to.be.empty;
   });
 
-  it('Rule 8.1: each rendering has a tag of its own', async () => {
+  it('Rule 8.1: each representation has its own ETag', async () => {
     const accepts = ['application/lws+cid', 'application/json', ...rdfTypes];
     const tags = await Promise.all(accepts.map((Accept) => s.tag(at(s), { Accept })));
     expect(new Set(tags).size).to.equal(accepts.length);

@@ -43,7 +43,7 @@ const ofType = (capabilities: readonly Capability[], type: string): Capability[]
 const serviceOf = ({ service }: Description, type: string): Service | undefined =>
   service.find((entry) => [entry.type].flat().includes(type));
 
-/** The names of all members, at any depth. */
+/** Names of all members, at any depth. */
 function memberNames(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => [name, ...memberNames(inner)]);
@@ -78,7 +78,7 @@ function keys(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 12.1: nothing private is in it, in any rendering', async () => {
+  it('Rule 12.1: no representation contains private data', async () => {
     expect(memberNames(await description(s))).not.to.include.members(['d']);
     for (const Accept of [...rdfTypes, 'application/json']) {
       const { status, text } = await s.get(at(s), { Accept });
@@ -90,15 +90,15 @@ function keys(s: StorageUnderTest): void {
 
 function capabilities(s: StorageUnderTest): void {
   for (const name of ['lws10-core', 'lws10-index', 'lws10-authn-ssi-cid'])
-    it(`Rules 12.1, 12.3: the capability ${name} is there`, async () => {
+    it(`Rules 12.1, 12.3: the capability ${name} is listed`, async () => {
       expect(ofType((await description(s)).capability, part(name))).to.deep.equal([{ type: part(name) }]);
     });
 
-  it('Rule 12.5: an authentication suite that is not active is not there', async () => {
+  it('Rule 12.5: an inactive authentication suite is not listed', async () => {
     expect(ofType((await description(s)).capability, part('lws10-authn-saml'))).to.deep.equal([]);
   });
 
-  it('Rule 12.1: PatchSupport maps what can be patched to the patch types', async () => {
+  it('Rule 12.1: PatchSupport maps patchable types to patch types', async () => {
     const entries = ofType((await description(s)).capability, `${lws}PatchSupport`);
     const formats = Object.assign({}, ...entries.map(({ format }) => format)) as Record<string, string[]>;
     for (const type of rdfTypes) expect(formats[type], type).to.deep.equal(['application/sparql-update']);
@@ -106,14 +106,14 @@ function capabilities(s: StorageUnderTest): void {
       expect(formats[type], type).to.have.members(['application/merge-patch+json', 'application/json-patch+json']);
   });
 
-  it('Rule 12.1: there is one ContentNegotiation for each RDF serialisation', async () => {
+  it('Rule 12.1: each RDF serialization has a ContentNegotiation', async () => {
     const entries = ofType((await description(s)).capability, `${lws}ContentNegotiation`);
     expect(entries.map(({ source }) => source)).to.have.members([...rdfTypes]);
     for (const { source, target } of entries)
       expect(target, String(source)).to.have.members(rdfTypes.filter((type) => type !== source));
   });
 
-  it('Rule 12.1: the digest algorithms are there', async () => {
+  it('Rule 12.1: the digest algorithms are listed', async () => {
     const type = 'https://www.rfc-editor.org/info/rfc9530';
     const entries = ofType((await description(s)).capability, type);
     expect(entries).to.deep.equal([{ type, algorithm: ['sha-256', 'sha-512'] }]);
@@ -133,12 +133,12 @@ function services(s: StorageUnderTest): void {
     ['AccessRequestService', 'access-requests', { conformsTo: [`${lws}AccessProfile`] }],
     ['AccessGrantService', 'access-grants', { conformsTo: [`${lws}AccessProfile`] }],
   ] as const)
-    it(`Rule 12.1: ${type}, where there is one, lies at ${path}`, async () => {
+    it(`Rule 12.1: ${type}, if present, has the path ${path}`, async () => {
       const service = serviceOf(await description(s), type);
       if (service) expect(service).to.deep.include({ serviceEndpoint: `${s.root}.lws/${path}`, ...extras });
     });
 
-  it('Rule 12.1: what is advertised lies in the storage and is routed', async () => {
+  it('Rule 12.1: advertised endpoints are in the storage and routed', async () => {
     for (const { type, serviceEndpoint } of (await description(s)).service) {
       expect(serviceEndpoint.startsWith(s.root), serviceEndpoint).to.equal(true);
       const statuses = [(await s.options(serviceEndpoint)).status, (await s.get(serviceEndpoint)).status];
@@ -166,7 +166,7 @@ describeStorage('Storage description', (s) => {
       }
   });
 
-  it('Rule 12.1: it has a stable tag and is read conditionally, at both places', async () => {
+  it('Rule 12.1: it has a stable ETag and supports conditional reads at both places', async () => {
     for (const iri of [at(s), s.root])
       for (const Accept of ['application/lws+cid', ...(iri === s.root ? [] : ['text/turtle', 'application/json'])]) {
         const etag = await s.tag(iri, { Accept });
@@ -199,7 +199,7 @@ describeStorage('Storage description', (s) => {
 });
 
 describeStorage(
-  'Storage description, again',
+  'Storage description after a restart',
   (s) => {
     it('Rule 12.2: keys and services are the same after a restart', async () => {
       const before = await description(s);
@@ -213,7 +213,7 @@ describeStorage(
 describeStorage(
   'Storage description with another system prefix',
   (s) => {
-    it('Rule 12.1: endpoints lie below lws.system-prefix', async () => {
+    it('Rule 12.1: endpoints are below lws.system-prefix', async () => {
       const answer = await s.get(`${s.root}.system/storage-description`);
       expect(answer.status).to.equal(200);
       const document = JSON.parse(answer.text) as Description;

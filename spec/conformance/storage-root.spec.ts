@@ -1,4 +1,4 @@
-/** Rule 7.2, GET of `/`; rule 7.3: description or listing by Accept. */
+/** Rules 7.2 and 7.3: GET of `/`, description or listing by Accept. */
 import { expect } from 'chai';
 import { describeStorage, ldp, lws } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked, linksOf } from '../support/expectations.js';
@@ -27,14 +27,14 @@ const wantsListing: readonly (readonly [accept: string, type: string])[] = [
 ];
 
 describeStorage('Storage root', (s) => {
-  it('Storage root: without Accept it is the storage description', async () => {
+  it('Storage root: without Accept it returns the storage description', async () => {
     const answer = await s.get(s.root);
     expect(answer.status).to.equal(200);
     expect(mediaType(answer)).to.equal('application/lws+cid');
   });
 
   for (const Accept of wantsDescription)
-    it(`Storage root, rule 7.3: Accept: ${Accept} gets the description`, async () => {
+    it(`Storage root, rule 7.3: Accept: ${Accept} returns the description`, async () => {
       const answer = await s.get(s.root, { Accept });
       expect(answer.status).to.equal(200);
       expect(mediaType(answer)).to.equal('application/lws+cid');
@@ -42,7 +42,7 @@ describeStorage('Storage root', (s) => {
     });
 
   for (const [Accept, type] of wantsListing)
-    it(`Storage root, rule 7.3: Accept: ${Accept} gets the listing as ${type}`, async () => {
+    it(`Storage root, rule 7.3: Accept: ${Accept} returns the listing as ${type}`, async () => {
       const answer = await s.get(s.root, { Accept });
       expect(answer.status).to.equal(200);
       expect(mediaType(answer)).to.equal(type);
@@ -63,13 +63,13 @@ describeStorage('Storage root', (s) => {
     expect(description['service']).to.deep.include({ type: 'StorageRoot', serviceEndpoint: s.root });
   });
 
-  it('Storage root, HEAD: negotiates as GET does', async () => {
+  it('Storage root, HEAD: negotiates like GET', async () => {
     expect(mediaType(await s.head(s.root))).to.equal('application/lws+cid');
     expect(mediaType(await s.head(s.root, { Accept: 'text/turtle' }))).to.equal('text/turtle');
   });
 
   for (const Accept of ['application/lws+cid', 'application/lws+json', ...rdfTypes])
-    it(`Rule 7.3: the answer as ${Accept} links type, linkset and storage, and no parent`, async () => {
+    it(`Rule 7.3: the response as ${Accept} links type, linkset and storage, and no parent`, async () => {
       const answer = await s.get(s.root, { Accept });
       expect(linked(answer, 'type')).to.include.members([`${lws}Container`, `${ldp}BasicContainer`]);
       expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
@@ -80,12 +80,12 @@ describeStorage('Storage root', (s) => {
       expect(linked(answer, 'up')).to.deep.equal([]);
     });
 
-  it('Rule 7.1: Vary names Accept on both answers', async () => {
+  it('Rule 7.1: both responses have Vary: Accept', async () => {
     for (const Accept of ['application/lws+cid', 'application/lws+json'])
       expect((await s.get(s.root, { Accept })).headers['vary']).to.match(/accept/i);
   });
 
-  it('Rule 12.1: the description is public, with a stable tag and conditional GET', async () => {
+  it('Rule 12.1: the description is public, with a stable ETag and conditional GET', async () => {
     const answer = await request(s.root);
     expect(answer.status).to.equal(200);
     const etag = answer.headers['etag']!;
@@ -97,7 +97,7 @@ describeStorage('Storage root', (s) => {
     expectChallenge(await request(s.root, { headers: { Accept: 'application/lws+json' } }), s);
   });
 
-  it('Storage root: the tag of the description does not satisfy If-None-Match of the listing', async () => {
+  it('Storage root: the ETag of the description does not satisfy If-None-Match of the listing', async () => {
     const etag = await s.tag(s.root);
     expect((await s.get(s.root, { Accept: 'application/lws+json', 'If-None-Match': etag })).status).to.equal(200);
   });
@@ -106,7 +106,7 @@ describeStorage('Storage root', (s) => {
     expectProblem(await s.send('PUT', s.root, { 'Content-Type': 'text/turtle' }, ''), 409, s);
   });
 
-  it('Discovery: {system-prefix}/storage-description is the description, and public', async () => {
+  it('Discovery: {system-prefix}/storage-description returns the public description', async () => {
     const answer = await request(`${s.root}.lws/storage-description`);
     expect(answer.status).to.equal(200);
     expect(mediaType(answer)).to.equal('application/lws+cid');

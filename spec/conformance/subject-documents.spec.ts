@@ -1,4 +1,4 @@
-/** Rules 15.11, 15.13, 15.16: documents of subjects that are huge, slow, or somewhere else. */
+/** Rules 15.11, 15.13, 15.16: subject documents that are huge, slow or redirected. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -25,7 +25,7 @@ const plainSubject = new Subject(`http://${plainHost}/me`, '/me');
 
 const of = (subject: Subject, claims: Json = {}): Promise<Answer> =>
   bearer(s.root, subject.credential(baseOf(s), claims));
-/** Sends a subject's readers elsewhere. */
+/** Redirects requests for a subject. */
 const redirect = (from: string, to: string, status = 302): string =>
   remote.serve(from, '', { status, headers: { Location: to } });
 
@@ -42,11 +42,11 @@ describe('Documents of subjects', () => {
     plain.close();
   });
 
-  it('Suites: a subject is HTTPS; one of plain HTTP is not looked up', async () => {
+  it('Suites: a subject uses HTTPS; plain HTTP is not fetched', async () => {
     expectRefused(await of(plainSubject));
   });
 
-  it('Outbound-fetch guard: redirects are followed, five of them', async () => {
+  it('Outbound-fetch guard: up to five redirects are followed', async () => {
     for (const [hops, status] of [
       [1, 200],
       [5, 200],
@@ -61,7 +61,7 @@ describe('Documents of subjects', () => {
     }
   });
 
-  it('Outbound-fetch guard: no redirect leads to a private address, to plain HTTP, or round and round', async () => {
+  it('Outbound-fetch guard: redirects to private addresses, plain HTTP or in a loop are rejected', async () => {
     const [toInside, toPlain, round, did] = [webSubject(), webSubject(), webSubject(), didWebSubject('away')];
     redirect(toInside.path, inside.serve('/me', toInside.document()));
     redirect(toPlain.path, `http://${plainHost}/me`);
@@ -76,7 +76,7 @@ describe('Documents of subjects', () => {
     expect(inside.total()).to.equal(0);
   });
 
-  it('Outbound-fetch guard: private addresses are not asked', async () => {
+  it('Outbound-fetch guard: private addresses are not contacted', async () => {
     const { authority } = inside;
     const port = authority.slice(authority.indexOf(':'));
     const hosts = [
@@ -95,7 +95,7 @@ describe('Documents of subjects', () => {
     expect(inside.total()).to.equal(0);
   });
 
-  it('Outbound-fetch guard: what a document says of itself is not asked either', async () => {
+  it('Outbound-fetch guard: addresses in a document are guarded too', async () => {
     const subject = webSubject();
     const [method, context] = [`${remote.origin}${remote.path('method')}`, `${remote.origin}${remote.path('context')}`];
     subject.publish(subject.document({ '@context': context, authentication: [method] }), {
@@ -105,7 +105,7 @@ describe('Documents of subjects', () => {
     expect(remote.count(new URL(method).pathname) + remote.count(new URL(context).pathname)).to.equal(0);
   });
 
-  it('Rule 15.13: a document of more than 64 KiB or 50 methods is refused, announced or not; one of 60 KiB is read', async () => {
+  it('Rule 15.13: a document of more than 64 KiB or 50 methods is rejected, announced or not; one of 60 KiB is read', async () => {
     const [fine, announced, many, endless] = [webSubject(), webSubject(), webSubject(), webSubject()];
     fine.publish(fine.document({ more: 'x'.repeat(60_000) }));
     announced.publish(announced.document({ more: 'x'.repeat(2 ** 16) }));
@@ -121,7 +121,7 @@ describe('Documents of subjects', () => {
     for (const subject of [announced, many, endless]) expectRefused(await of(subject));
   });
 
-  it('Rule 15.13: slow documents, providers and issuers end after 10 s, while others are served', async function () {
+  it('Rule 15.13: slow documents, providers and issuers end after 10 s, without blocking other clients', async function () {
     this.timeout(60_000);
     const [silent, dripping, half] = [webSubject(), webSubject(), webSubject()];
     const provider = new Provider();
@@ -147,7 +147,7 @@ describe('Documents of subjects', () => {
     expect(Date.now() - started).to.be.below(50_000 * slowness);
   });
 
-  it('Bad input: documents of many statements do not keep the server busy', async () => {
+  it('Bad input: documents with many statements do not block the server', async () => {
     const started = Date.now();
     const numbers = Array.from({ length: 40_000 }, (_, i) => i).join(',');
     const subject = webSubject();
@@ -158,7 +158,7 @@ describe('Documents of subjects', () => {
     expect(Date.now() - started).to.be.below(8000 * slowness);
   });
 
-  it('Bad input: deep documents are refused', async () => {
+  it('Bad input: deeply nested documents are rejected', async () => {
     const deep = webSubject().publish('['.repeat(900_000), { type: 'application/json' });
     const nested = webSubject().publish('{"id":'.repeat(200_000), { type: 'application/json' });
     const closed = webSubject();
@@ -166,7 +166,7 @@ describe('Documents of subjects', () => {
     for (const each of [deep, nested, closed]) expectRefused(await of(each));
   });
 
-  it('Bad input: identifiers that are no place', async () => {
+  it('Bad input: identifiers without an address', async () => {
     const names = [
       'https://',
       'https://%',
@@ -196,7 +196,7 @@ describe('Documents of subjects', () => {
     expectProblem(await bearer(s.root, `${base64url({ alg: 'ES256', kid: {} })}.${base64url({})}.AAAA`), 401);
   });
 
-  it('Suites: a key that expires is refused from then on, for a credential that was accepted as well', async () => {
+  it('Suites: an expired key is rejected, also for a previously accepted credential', async () => {
     const subject = webSubject();
     const end = Date.now() + 2500;
     subject.publish(
@@ -209,7 +209,7 @@ describe('Documents of subjects', () => {
     expectRefused(await bearer(s.root, token));
   });
 
-  it('DPoP: a credential that is bound to a key is no bearer credential', async () => {
+  it('DPoP: a credential bound to a key is not a bearer credential', async () => {
     const [subject, provider, id] = [webSubject().publish(), new Provider(), webSubject()];
     id.publish(provider.document(id.iri));
     const cnf = { jkt: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs' };
@@ -219,7 +219,7 @@ describe('Documents of subjects', () => {
     for (const odd of [null, 1, 'x', []]) expectRefused(await of(subject, { cnf: odd }));
   });
 
-  it('Outbound-fetch guard: with lws.fetch.allowed-hosts of nobody, loopback is blocked', async () => {
+  it('Outbound-fetch guard: without loopback in lws.fetch.allowed-hosts it is blocked', async () => {
     const { 'fetch.ca-certificates': ca } = remote.settings;
     const settings = { owners: 'https://nobody.example/', 'fetch.ca-certificates': ca! };
     const closed = await startSpecServer({ settings });

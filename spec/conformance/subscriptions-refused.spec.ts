@@ -1,4 +1,4 @@
-/** Rule 16.2: what is no subscription, who may not have one, and the switch. */
+/** Rule 16.2: invalid subscriptions, authorization, and the setting that disables them. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectChallenge, expectProblem, listOf } from '../support/expectations.js';
@@ -13,7 +13,7 @@ after(() => host.close());
 const settings = { 'webhook.allowed-hosts': host.authority };
 
 describeStorage(
-  'Subscriptions that are refused',
+  'Rejected subscriptions',
   (s) => {
     const inbox = host.inbox();
     const refused = async (changes: Readonly<Record<string, unknown>>, status = 400): Promise<void> => {
@@ -61,7 +61,7 @@ describeStorage(
         await refused({ type });
     });
 
-    it('Rule 16.2: a bad inbox is 400: none, relative, another scheme, credentials, a fragment', async () => {
+    it('Rule 16.2: an invalid inbox is 400: missing, relative, another scheme, credentials, a fragment', async () => {
       for (const bad of [
         undefined,
         null,
@@ -84,7 +84,7 @@ describeStorage(
         await refused({ inbox: bad });
     });
 
-    it('Rule 16.2: an inbox at an address that is not public is 400, however it is written', async () => {
+    it('Rule 16.2: an inbox at a non-public address is 400 in every notation', async () => {
       for (const address of [
         '127.0.0.1:9',
         'localhost:9',
@@ -109,12 +109,12 @@ describeStorage(
         for (const scheme of ['http', 'https']) await refused({ inbox: `${scheme}://${address}/inbox` });
     });
 
-    it('Rule 16.2: topics that are no IRIs are 400', async () => {
+    it('Rule 16.2: topics that are not IRIs are 400', async () => {
       for (const topic of [undefined, null, 7, '', 'relative', {}, [7], [null], [[s.scratch]], [s.scratch, '']])
         await refused({ topic });
     });
 
-    it('Rule 16.2: a topic that is absent, or in another storage, is 404', async () => {
+    it('Rule 16.2: a topic that does not exist or belongs to another storage is 404', async () => {
       for (const topic of [
         `${s.scratch}absent`,
         `${s.scratch}absent/`,
@@ -129,7 +129,7 @@ describeStorage(
         await refused({ topic }, 404);
     });
 
-    it('Rule 16.2: a body that is no JSON object is 400, in another type 415', async () => {
+    it('Rule 16.2: a body that is not a JSON object is 400, with another type 415', async () => {
       for (const body of ['', '{', '[]', 'null', '"x"', '7', '{}', `{"@context":"${lwsContext}"`])
         expectProblem(await s.post(subscriptionsOf(s), lwsJson, body), 400, s);
       const good = JSON.stringify({ '@context': lwsContext, type: 'WebhookSubscription', topic: [s.scratch], inbox });
@@ -150,7 +150,7 @@ describeStorage(
         expectProblem(answer, method === 'PUT' || method === 'POST' ? [405, 409] : 405, s);
         if (answer.status === 405) expect(listOf(answer, 'allow')).to.include.members(['get', 'post']);
       }
-      // A name below the system prefix is reserved, which PUT and POST say first.
+      // PUT and POST reject reserved names below the system prefix first.
       for (const method of ['PUT', 'PATCH', 'POST']) {
         const answer = await s.send(method, id, { 'Content-Type': lwsJson }, '{}');
         expectProblem(answer, method === 'PUT' || method === 'POST' ? [405, 409] : 405, s);
@@ -159,7 +159,7 @@ describeStorage(
       await cancel(s, id);
     });
 
-    it('Rules 4.2, 16.1: nobody is 401; a hidden topic answers like an absent one', async () => {
+    it('Rules 4.2, 16.1: anonymous callers get 401; an unreadable topic gets the response of a nonexistent one', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expectChallenge(await ask(s, s.scratch, inbox, 'anonymous'), s);
       expectChallenge(await ask(s, `${iri}absent`, inbox, 'anonymous'), s);
@@ -170,7 +170,7 @@ describeStorage(
       expect((await ask(s, iri, inbox, as(s, alice))).status, 'append without read').to.be.oneOf([403, 404]);
     });
 
-    it('Rule 16.1: one topic that may not be read refuses the whole subscription', async () => {
+    it('Rule 16.1: one unreadable topic rejects the whole subscription', async () => {
       const [open, hidden] = [(await s.stored('text/turtle', '')).iri, (await s.stored('text/turtle', '')).iri];
       await setAcl(s, open, rule('Read', agent(alice)));
       expectProblem(await ask(s, [open, hidden], inbox, as(s, alice)), 404, s);
@@ -179,7 +179,7 @@ describeStorage(
       ).to.deep.equal([]);
     });
 
-    it('Rule 16.2: a subscriber has 100 at most, 429; another one is not held', async () => {
+    it('Rule 16.2: above 100 subscriptions of a subscriber it is 429; other subscribers are not affected', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice, bob)));
       const made: string[] = [];
@@ -195,9 +195,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Subscriptions that are refused, without masking',
+  'Rejected subscriptions, without masking',
   (s) => {
-    it('Rule 4.2: with lws.mask-forbidden-as-not-found=false a hidden topic is 403, an absent one 404', async () => {
+    it('Rule 4.2: with lws.mask-forbidden-as-not-found=false an unreadable topic is 403, a nonexistent one 404', async () => {
       const inbox = host.inbox();
       const { iri } = await s.stored('text/turtle', '');
       expectProblem(await ask(s, iri, inbox, as(s, alice)), 403, s);

@@ -1,4 +1,4 @@
-/** Rule 16.3: subscriptions are made, listed, read and cancelled. */
+/** Rule 16.3: creating, listing, reading and cancelling subscriptions. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
@@ -33,7 +33,7 @@ async function listed(s: StorageUnderTest, by?: Parameters<typeof s.send>[4]): P
 describeStorage(
   'Subscriptions',
   (s) => {
-    it('Rule 16.1: POST answers 201, Location and the document', async () => {
+    it('Rule 16.1: POST returns 201, Location and the document', async () => {
       const inbox = host.inbox();
       const answer = await ask(s, [s.scratch], inbox);
       const made = subscriptionIn(answer, 201);
@@ -52,7 +52,7 @@ describeStorage(
       });
     });
 
-    it('Rule 16.1: GET and HEAD show the subscription as POST did', async () => {
+    it('Rule 16.1: GET and HEAD return the document of POST', async () => {
       const made = await subscribe(s, [s.scratch], host.inbox());
       const answer = await s.get(made.id);
       expect(mediaType(answer)).to.equal(lwsJson);
@@ -73,7 +73,7 @@ describeStorage(
       expect(made.topic).to.deep.equal([s.scratch]);
     });
 
-    it('Rule 16.5: the type is told as it was sent', async () => {
+    it('Rule 16.5: the type is returned as sent', async () => {
       for (const type of [
         'WebhookSubscription',
         ['WebhookSubscription'],
@@ -109,7 +109,7 @@ describeStorage(
       expect(await far(inDays(3))).to.be.closeTo(3, 0.01);
     });
 
-    it('Rule 16.2: expires is read with its zone', async () => {
+    it('Rule 16.2: expires is parsed with its time zone', async () => {
       const at = Math.floor(Date.now() / 1000) * 1000 + 2 * day;
       const shifted = new Date(at + 5.5 * 3_600_000).toISOString().replace(/\.\d+Z$/, '+05:30');
       const { expires } = await subscribe(s, [s.scratch], host.inbox(), undefined, { expires: shifted });
@@ -117,7 +117,7 @@ describeStorage(
       expect(expires, 'in UTC').to.match(/Z$/);
     });
 
-    it('Rule 16.3: the endpoint lists the own subscriptions of a caller, as a container, and all for a controller', async () => {
+    it('Rule 16.3: the endpoint lists the subscriptions of a caller as a container, and all for a controller', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice, bob)));
       const [hers, his] = [
@@ -144,7 +144,7 @@ describeStorage(
       for (const made of [hers, his]) await cancel(s, made.id);
     });
 
-    it('Rule 16.3: its creator and a controller read and cancel it; for others it is 404, for nobody 401', async () => {
+    it('Rule 16.3: its creator and a controller read and cancel it; other callers get 404, anonymous ones 401', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice, bob)));
       for (const who of [as(s, alice), undefined]) {
@@ -162,7 +162,7 @@ describeStorage(
       }
     });
 
-    it('Rules 4.3, 16.1: the subscription of another answers like one that is not there', async () => {
+    it('Rules 4.3, 16.1: a subscription of another caller gets the response of a nonexistent one', async () => {
       const { id } = await subscribe(s, s.scratch, host.inbox());
       const absent = id.replace(/[^/]{6}$/, 'absent');
       for (const method of ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'PROPFIND'])
@@ -175,7 +175,7 @@ describeStorage(
       await readSubscription(s, id);
     });
 
-    it('Rule 16.1: read on every topic is enough, on a container too', async () => {
+    it('Rule 16.1: read on every topic is sufficient, also on a container', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice), 'accessTo'));
       await subscribe(s, container, host.inbox(), as(s, alice));
@@ -187,7 +187,7 @@ describeStorage(
 describeStorage(
   'Subscriptions that expire',
   (s) => {
-    it('Rule 16.1: lws.subscriptions.max-lifetime-seconds caps and is the default', async () => {
+    it('Rule 16.1: lws.subscriptions.max-lifetime-seconds is the maximum and the default', async () => {
       const lasts = ({ expires }: Subscription): number => Date.parse(expires) - Date.now();
       expect(lasts(await subscribe(s, s.scratch, host.inbox()))).to.be.within(0, 1000);
       expect(lasts(await subscribe(s, s.scratch, host.inbox(), undefined, { expires: inDays(1) }))).to.be.within(
@@ -196,7 +196,7 @@ describeStorage(
       );
     });
 
-    it('Rule 16.3: an expired subscription gets nothing more and is purged', async () => {
+    it('Rule 16.3: an expired subscription receives nothing more and is purged', async () => {
       const [short, kept] = [host.inbox(), host.inbox()];
       const made = await subscribe(s, s.scratch, short);
       await new Promise((resolve) => setTimeout(resolve, Date.parse(made.expires) - Date.now() + 50));
@@ -222,7 +222,7 @@ describeStorage(
 describeStorage(
   'Subscriptions, after a restart',
   (s) => {
-    it('Rule 16.1: a subscription outlives the server', async () => {
+    it('Rule 16.1: a subscription survives a restart', async () => {
       const inbox = host.inbox();
       const made = await subscribe(s, s.scratch, inbox);
       await s.restart({ settings });

@@ -1,4 +1,4 @@
-/** Rules 16.1, 17.1: the containers of subscriptions, access requests and grants are containers like others. */
+/** Rules 16.1, 17.1: the containers of subscriptions, access requests and grants behave like other containers. */
 import { expect } from 'chai';
 import { describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, listOf } from '../support/expectations.js';
@@ -15,7 +15,7 @@ after(() => host.close());
 interface Kind {
   readonly at: (s: StorageUnderTest) => string;
   readonly type: string;
-  /** Makes a member; @returns its IRI */
+  /** Creates a member. @returns its IRI */
   readonly make: (s: StorageUnderTest) => Promise<string>;
 }
 const kinds: Readonly<Record<string, Kind>> = {
@@ -29,10 +29,10 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 describeStorage(
-  'Containers of the system',
+  'System containers',
   (s) => {
     for (const [title, { at, type, make }] of Object.entries(kinds)) {
-      it(`Container listing: ${title} have types, links, a tag, pages, and members with size and date`, async () => {
+      it(`Container listing: ${title} have types, links, an ETag, pages, and members with size and date`, async () => {
         const made = [await make(s), await make(s), await make(s)].sort();
         for (const method of ['GET', 'HEAD']) {
           const answer = await s.send(method, at(s));
@@ -63,7 +63,7 @@ describeStorage(
         for (const iri of made) expect((await s.delete(iri)).status).to.equal(204);
       });
 
-      it(`Content negotiation: ${title} are listed in JSON of any name, and in RDF`, async () => {
+      it(`Content negotiation: ${title} are listed in all JSON types and in RDF`, async () => {
         const made = await make(s);
         for (const Accept of ['application/ld+json', 'application/json']) {
           const answer = await s.get(at(s), { Accept });
@@ -76,7 +76,7 @@ describeStorage(
         expect((await s.delete(made)).status).to.equal(204);
       });
 
-      it(`Conditional requests: ${title} and their members have tags that conditions compare with`, async () => {
+      it(`Conditional requests: ${title} and their members have ETags and support conditions`, async () => {
         const before = await s.tag(at(s));
         const made = await make(s);
         const tag = await s.tag(at(s));
@@ -93,7 +93,7 @@ describeStorage(
         expect(await s.tag(at(s))).to.equal(before);
       });
 
-      it(`Rule 4.3: strangers see no members of ${title}, and the tag of nothing`, async () => {
+      it(`Rule 4.3: unauthorized callers see no members of ${title}, and the ETag of an empty container`, async () => {
         const empty = (await s.send('GET', at(s), {}, undefined, as(s, bob))).headers['etag'];
         const made = await make(s);
         const seen = await s.send('GET', at(s), {}, undefined, as(s, bob));

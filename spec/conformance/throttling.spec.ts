@@ -1,4 +1,4 @@
-/** Throttling of refused credentials and of the token endpoint: `lws.rate-limit.*`, by client address; RFC 6585 4. */
+/** Throttling of rejected credentials and of the token endpoint: `lws.rate-limit.*`, per client address (RFC 6585 4). */
 import { expect } from 'chai';
 import { expectProblem } from '../support/expectations.js';
 import { type Answer, request } from '../support/http.js';
@@ -13,7 +13,7 @@ const key = signingKey('ES256');
 const limit = 4;
 let s: SpecServer;
 let addresses = 0;
-/** An address that nobody has used; the proxy in front of the server appends it. */
+/** A fresh client address, appended by the proxy in front of the server. */
 const newAddress = (): string => `192.0.2.${++addresses}`;
 const of = (address: string): { 'X-Forwarded-For': string } => ({ 'X-Forwarded-For': address });
 const good = (id: Identity = owner): string => credential(id, { aud: baseOf(s) });
@@ -27,7 +27,7 @@ function expectWait(answer: Answer): void {
   expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
 }
 
-/** Bad credentials until one is not looked at any more. @returns how many were */
+/** Sends bad credentials until they are throttled. @returns the number of rejected ones */
 async function exhaust(headersOf: () => Record<string, string>): Promise<number> {
   for (let count = 0; count < 3 * limit; count++) {
     const answer = await bearer(resource(), bad(), headersOf());
@@ -47,13 +47,13 @@ describe('Throttling behind a proxy', () => {
   });
   after(() => s.stop());
 
-  it('lws.rate-limit.failed-authentications: so many refusals of an address, then 429 with Retry-After', async () => {
+  it('lws.rate-limit.failed-authentications: maximum failures per address, then 429 with Retry-After', async () => {
     const address = newAddress();
     expect(await exhaust(() => of(address))).to.equal(limit);
     expectWait(await bearer(resource(), 'x', of(address)));
   });
 
-  it('Throttling: credentials that are known already go on; others have to wait; nobody else does', async () => {
+  it('Throttling: known credentials continue; others of the address wait; other addresses are not affected', async () => {
     const address = newAddress();
     const [known, unknown] = [good(), good()];
     expect(await statusOf(bearer(resource(), known, of(address)))).to.equal(200);
@@ -65,7 +65,7 @@ describe('Throttling behind a proxy', () => {
     expect(await statusOf(request(resource(), { headers: of(address) }))).to.equal(401);
   });
 
-  it('Throttling: a DPoP-bound token that is known goes on, too', async () => {
+  it('Throttling: a known DPoP-bound token continues too', async () => {
     const address = newAddress();
     const token = await accessToken(s, owner, {
       DPoP: proof(key, `${s.root}.lws/token`, { method: 'POST' }),
@@ -80,7 +80,7 @@ describe('Throttling behind a proxy', () => {
     expect(await statusOf(present())).to.equal(200);
   });
 
-  it('Throttling: bad proofs count as well', async () => {
+  it('Throttling: bad proofs count too', async () => {
     const address = newAddress();
     const headers = { Authorization: `DPoP ${good()}`, ...of(address) };
     const statuses: number[] = [];
@@ -91,16 +91,16 @@ describe('Throttling behind a proxy', () => {
     expect(statuses).to.deep.equal([...Array<number>(limit).fill(401), 429]);
   });
 
-  it('Throttling: what a client writes into X-Forwarded-For does not make another address of it', async () => {
+  it('Throttling: X-Forwarded-For entries written by the client do not change its address', async () => {
     const address = newAddress();
     expect(await exhaust(() => of(`${newAddress()}, ${address}`))).to.equal(limit);
-    // Nor does it lock out whom it names.
+    // Nor does it lock out the named subject.
     const victim = newAddress();
     await exhaust(() => of(`${victim}, ${newAddress()}`));
     expect(await statusOf(bearer(resource(), bad(), of(victim)))).to.equal(401);
   });
 
-  it('Throttling: requests that succeed do not count', async () => {
+  it('Throttling: successful requests do not count', async () => {
     const address = newAddress();
     for (let i = 0; i < 2 * limit; i++) expect(await statusOf(bearer(resource(), good(), of(address)))).to.equal(200);
     for (let i = 0; i < 2 * limit; i++)
@@ -108,7 +108,7 @@ describe('Throttling behind a proxy', () => {
     expect(await exhaust(() => of(address))).to.equal(limit);
   });
 
-  it('lws.rate-limit.token-requests: so many requests of an address, good or bad, then 429 with Retry-After', async () => {
+  it('lws.rate-limit.token-requests: maximum requests per address, valid or not, then 429 with Retry-After', async () => {
     const address = newAddress();
     const ask = (from: string, token = good()): Promise<Answer> => requestToken(s, form(s, token), of(from));
     const statuses: number[] = [];
@@ -121,11 +121,11 @@ describe('Throttling behind a proxy', () => {
     expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
     expect(answer.headers['cache-control']).to.equal('no-store');
     expect(await statusOf(ask(newAddress()))).to.equal(200);
-    // It is another count than that of refused credentials.
+    // This count is separate from that of rejected credentials.
     expect(await statusOf(bearer(resource(), good(), of(address)))).to.equal(200);
   });
 
-  it('Bad input: odd addresses are no failure of the server', async () => {
+  it('Bad input: unusual addresses cause no server error', async () => {
     for (const address of [
       'unknown',
       '',
@@ -151,14 +151,14 @@ describe('Throttling without a proxy', () => {
   });
   after(() => s.stop());
 
-  it('lws.behind-proxy=false: X-Forwarded-For is not believed', async () => {
+  it('lws.behind-proxy=false: X-Forwarded-For is ignored', async () => {
     const known = good();
     expect(await statusOf(bearer(resource(), known))).to.equal(200);
     expect(await exhaust(() => of(newAddress()))).to.equal(limit);
     expect(await statusOf(bearer(resource(), known, of(newAddress())))).to.equal(200);
   });
 
-  it('Bad input: a flood of bad credentials leaves the others their requests', async () => {
+  it('Bad input: a flood of bad credentials does not affect other clients', async () => {
     const known = credential(owner, { aud: baseOf(s) });
     await s.stop(true);
     s = await startSpecServer({ settings: { owners: owner.did }, again: s });
@@ -169,7 +169,7 @@ describe('Throttling without a proxy', () => {
     expect(new Set((await flood).map(({ status }) => status))).to.deep.equal(new Set([401]));
   });
 
-  it('lws.rate-limit.failed-authentications=0: there is no bound', async () => {
+  it('lws.rate-limit.failed-authentications=0: no limit', async () => {
     await s.stop(true);
     const settings = { owners: owner.did, 'rate-limit.failed-authentications': '0', 'rate-limit.token-requests': '0' };
     s = await startSpecServer({ settings, again: s });

@@ -1,4 +1,4 @@
-/** Rules 15.4, 15.6; RFC 6749 5.2, RFC 8693 2.1: whom the token endpoint sends away, and how. */
+/** Rules 15.4, 15.6, RFC 6749 5.2, RFC 8693 2.1: errors of the token endpoint. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -30,7 +30,7 @@ const mallory = ed25519Identity();
 const good = (s: StorageUnderTest): string => credential(owner, { aud: baseOf(s) });
 type Changes = Readonly<Record<string, string | undefined>>;
 
-/** Changes of a good form, and the errors of which one is the answer. */
+/** Changes of a valid form, and the accepted errors of each. */
 const changes: Readonly<Record<string, (s: StorageUnderTest) => readonly [Changes, ...string[]]>> = {
   'has no grant': () => [{ grant_type: undefined }, 'invalid_request'],
   'has an empty grant': () => [{ grant_type: '' }, 'invalid_request'],
@@ -83,7 +83,7 @@ const subjects: Readonly<Record<string, (s: StorageUnderTest) => string>> = {
   'is long and deep': () => `${base64url('['.repeat(50_000))}.${base64url('{"a":'.repeat(50_000))}.AAAA`,
   'is not signed': (s) => unsignedCredential(owner, baseOf(s)),
   'is signed with the public key': (s) => hmacCredential(owner, baseOf(s)),
-  'is signed by somebody else': claims(() => ({ signer: mallory })),
+  'is signed with another key': claims(() => ({ signer: mallory })),
   'has expired': claims(() => ({ claims: { iat: nowSeconds() - 600, exp: nowSeconds() - 120 } })),
   'lives for too long': claims(() => ({ claims: { exp: nowSeconds() + 4000 } })),
   'has no exp': claims(() => ({ claims: { exp: undefined } })),
@@ -95,8 +95,8 @@ const subjects: Readonly<Record<string, (s: StorageUnderTest) => string>> = {
   'names a client that is no URI': claims(() => ({ claims: { client_id: 'app' } })),
   'names a client that is a list': claims(() => ({ claims: { client_id: [owner.did] } })),
   'names no subject': claims(() => ({ claims: { sub: undefined } })),
-  'is about somebody else': claims(() => ({ claims: { sub: mallory.did } })),
-  'names nobody who is a URI': () =>
+  'has another subject': claims(() => ({ claims: { sub: mallory.did } })),
+  'has a subject that is not a URI': () =>
     jws(signingKey('EdDSA'), {}, { sub: 'me', iss: 'me', client_id: 'me', exp: nowSeconds() + 60 }),
 };
 
@@ -109,7 +109,7 @@ const post = (s: StorageUnderTest, body: string | Uint8Array | string[], headers
 const encoded = (fields: Form): string => new URLSearchParams([...fields]).toString();
 
 describeStorage(
-  'The token endpoint refuses',
+  'Token endpoint errors',
   (s) => {
     before('what is changed below is granted as it is', async () => {
       expect((await requestToken(s, form(s, good(s)))).status).to.equal(200);
@@ -129,7 +129,7 @@ describeStorage(
       'requested_token_type',
       'scope',
     ])
-      it(`RFC 6749 3.2: ${name} twice, even the same`, async () => {
+      it(`RFC 6749 3.2: ${name} twice, even if equal`, async () => {
         const more: Form = [
           ['requested_token_type', `${tokenType}access_token`],
           ['scope', 'x'],
@@ -146,13 +146,13 @@ describeStorage(
         expectOauthError(await requestToken(s, form(s, make(s))), 'invalid_request');
       });
 
-    it('Token endpoint: garbage under each of the types', async () => {
+    it('Token endpoint: garbage as each of the types', async () => {
       for (const kind of ['jwt', 'id_token', 'id-token', 'saml2', 'access_token'])
         for (const token of ['x', 'e30.e30.', `${base64url({ alg: 'ES256' })}.${base64url({ iss: 5, sub: {} })}.AA`])
           expectOauthError(await requestToken(s, form(s, token, kind)), 'invalid_request');
     });
 
-    it('RFC 6749 5.2: the description does not repeat what was sent', async () => {
+    it('RFC 6749 5.2: the description does not repeat the input', async () => {
       const fields = changed(form(s, 'secret-"<script>\r\nX: y'), { resource: s.root });
       const answer = await requestToken(s, fields);
       expectOauthError(answer, 'invalid_request');
@@ -177,7 +177,7 @@ describeStorage(
       expectOauthError(await request(iri, { method: 'POST', headers, body: '' }), 'invalid_request');
     });
 
-    it('Rule 15.6: another method than POST: 405, with Allow', async () => {
+    it('Rule 15.6: a method other than POST: 405 with Allow', async () => {
       for (const method of ['GET', 'DELETE', 'PATCH', 'QUERY']) {
         const answer = await s.send(method, `${s.root}.lws/token`);
         expectProblem(answer, 405);
@@ -202,18 +202,18 @@ describeStorage(
         expectOauthError(await post(s, body), 'invalid_request', 'unsupported_grant_type');
       });
 
-    it('Bad input: tens of thousands of parameters do not keep the server busy', async () => {
+    it('Bad input: tens of thousands of parameters do not block the server', async () => {
       const started = Date.now();
       const body = Array.from({ length: 58_000 }, (_, i) => i.toString(36)).join('&');
       expectOauthError(await post(s, body), 'invalid_request');
       expect(Date.now() - started).to.be.below(4000 * slowness);
     });
 
-    it('Bad input: a body of MiBs, announced and not', async () => {
+    it('Bad input: a body of several MiB, announced and not', async () => {
       const huge = encoded(changed(form(s, good(s)), { subject_token: 'A'.repeat(4 * 2 ** 20) }));
       for (const body of [huge, [huge.slice(0, 100), huge.slice(100)]]) {
         const answer = await post(s, body).catch((error: NodeJS.ErrnoException) => error);
-        // The server may close the connection under a client that continues sending.
+        // The server may close the connection of a client that continues sending.
         if (answer instanceof Error) expect(answer.code).to.be.oneOf(['EPIPE', 'ECONNRESET']);
         else if (answer.status === 413) expect(answer.headers['cache-control']).to.equal('no-store');
         else expectOauthError(answer, 'invalid_request');
@@ -221,7 +221,7 @@ describeStorage(
       expect((await requestToken(s, form(s, good(s)))).status).to.equal(200);
     });
 
-    it('Rule 15.3: a client that authenticates itself with a password is no client of ours', async () => {
+    it('Rule 15.3: client authentication with a password is rejected', async () => {
       const answer = await requestToken(s, form(s, good(s)), { Authorization: 'Basic YTpi' });
       expect(answer.status).to.be.oneOf([200, 400, 401]);
       expect(answer.text).not.to.include('YTpi');

@@ -1,4 +1,4 @@
-/** Imports and exports over HTTP, as owners and others use them. The spec must not know how they are done. */
+/** Imports and exports over HTTP, by owners and other callers. The spec must not know the implementation. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,13 +27,13 @@ async function exported(s: StorageUnderTest, of = s.root, sender?: Sender): Prom
   return answer.text;
 }
 
-/** A container that nobody has used, as an IRI; it is not made. */
+/** IRI of a new container. It is not created. */
 const target = (s: StorageUnderTest): string => s.fresh('/');
 
 describeStorage(
-  'An import over HTTP',
+  'Import over HTTP',
   (s) => {
-    it('stores a dump that readers, searches and queries find, with its owner and links to its containers', async () => {
+    it('stores a dump that reads, searches and queries find, with its owner and links to its containers', async () => {
       const into = target(s);
       const lines = `<${into}a/b> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <https://v.example/T>`;
       const told = await imported(s, `${lines} <${into}a/b> .\n<urn:s> <urn:p> "x" <${into}c> .\n`);
@@ -48,7 +48,7 @@ describeStorage(
       expect(patched.status, patched.text).to.be.oneOf([200, 204]);
     });
 
-    it('Rule 10.6: stores nothing of a body that contradicts its Content-Digest, and keeps no file of it', async () => {
+    it('Rule 10.6: stores nothing of a body with a mismatching Content-Digest, and leaves no file', async () => {
       const into = target(s);
       const content = `<urn:s> <urn:p> "x" <${into}a> .\n`;
       const send = (text: string) => {
@@ -81,7 +81,7 @@ describeStorage(
       expect(told.report.map(({ source }) => source).sort()).to.deep.equal(['.acl', 'd/data.ttl.acl']);
     });
 
-    it('is refused to others before their bytes are read', async () => {
+    it('rejects other callers before their body is read', async () => {
       const before = await exported(s);
       for (const sender of ['anonymous', s.stranger] as const) {
         const answer = await begin(s, `<urn:s> <urn:p> 1 <${s.scratch}x> .`, { sender });
@@ -94,7 +94,7 @@ describeStorage(
       expect(await exported(s)).to.equal(before);
     });
 
-    it('says what is right where a parameter is wrong', async () => {
+    it('names the accepted values if a parameter is wrong', async () => {
       const cases: [Record<string, string>, number, RegExp][] = [
         [{ into: 'https://elsewhere.example/' }, 400, /"into" is a container of this storage/],
         [{ into: `${s.scratch}a` }, 400, /slash at its end/],
@@ -113,7 +113,7 @@ describeStorage(
       }
     });
 
-    it('does with what is there already as it is told', async () => {
+    it('treats existing resources according to its parameter', async () => {
       const into = target(s);
       const dump = (value: number): string => `<urn:s> <urn:p> "${value}" <${into}a> .\n`;
       expect(await imported(s, dump(1))).to.include({ created: 1 });
@@ -131,7 +131,7 @@ describeStorage(
       expect(text).not.to.include('"1"');
     });
 
-    it('leaves out what has no place here, and names it', async () => {
+    it('skips and reports resources that cannot be stored here', async () => {
       const into = target(s);
       await s.container(into);
       await s.put(`${into}data`, 'text/turtle', '');
@@ -144,7 +144,7 @@ describeStorage(
       expect(await s.members(into)).to.deep.equal([`${into}data`, `${into}ok`]);
     });
 
-    it('leaves out only the one resource that a part of the server refuses', async () => {
+    it('skips only the resource that a part of the server rejects', async () => {
       const into = target(s);
       const lines: string[] = [];
       for (let i = 0; i < 200; i++) lines.push(`<urn:s> <urn:p> "${i}" <${into}r${i}> .`);
@@ -158,7 +158,7 @@ describeStorage(
       expect((await s.get(`${into}last`)).status).to.equal(200);
     });
 
-    it('keeps a report that is bounded', async () => {
+    it('limits the size of the report', async () => {
       const lines: string[] = [];
       for (let i = 0; i < 3000; i++) lines.push(`<urn:s> <urn:p> "x" <${s.scratch}${'y'.repeat(600)}${i}.acl> .`);
       const told = await imported(s, lines.join('\n'));
@@ -166,7 +166,7 @@ describeStorage(
       expect(JSON.stringify(told).length).to.be.below(1 << 20);
     });
 
-    it('is one at a time, can be stopped and gone on with, and keeps nobody waiting', async () => {
+    it('runs one at a time, can be stopped and resumed, and blocks no other client', async () => {
       const into = target(s);
       const lines: string[] = [];
       for (let i = 0; i < 12_000; i++) lines.push(`<urn:s> <urn:p> "${i}" <${into}g${i % 4000}> .`);
@@ -185,7 +185,7 @@ describeStorage(
       expect((await s.get(job)).status).to.equal(404);
     }).timeout(60_000);
 
-    it('leaves no file of an upload that was cut off', async () => {
+    it('leaves no file of an aborted upload', async () => {
       const files = (): string[] => readdirSync(join(s.server!.dataDir, 'import'));
       const before = files();
       const { host, pathname, search } = new URL(`${s.root}.lws/import`);
@@ -196,7 +196,7 @@ describeStorage(
       expect(files()).to.deep.equal(before);
     });
 
-    it('gives the same bytes again, in another place, as a dump and as a ZIP', async () => {
+    it('exports identical bytes after an import elsewhere, as a dump and as a ZIP', async () => {
       const into = target(s);
       await imported(s, `_:b <urn:p> "ü" <${into}a/b> .\n_:b <urn:p> _:c1 <${into}c> .\n`);
       await s.put(`${into}d.bin`, 'application/x-thing', Buffer.from([0, 255, 1]));
@@ -220,9 +220,9 @@ describeStorage(
 );
 
 describeStorage(
-  'An export over HTTP',
+  'Export over HTTP',
   (s) => {
-    it('has what the caller may read, and no other IRI', async () => {
+    it('contains the readable resources, and no other IRI', async () => {
       const open = await s.container();
       const hidden = await s.container();
       await s.put(`${open}seen`, 'text/turtle', '<urn:s> <urn:p> "seen" .');
@@ -235,7 +235,7 @@ describeStorage(
       for (const sender of ['anonymous', as(s, bob)] as const) {
         const text = await exported(s, s.root, sender);
         expect(text).to.include('"seen"').and.include('"inner"').and.not.include('secret');
-        // Names stand in a ZIP as they are.
+        // A ZIP contains names as plain text.
         const zip = await asked(s, '', sender);
         expect(zip.status).to.equal(200);
         expect(zip.bytes.includes('seen.ttl')).to.equal(true);
@@ -245,7 +245,7 @@ describeStorage(
       expect(await exported(s)).to.include('"secret"');
     });
 
-    it('lets go of its place when its client goes away, and for HEAD', async () => {
+    it('releases its slot when the client disconnects, and for HEAD', async () => {
       const { host } = new URL(s.root);
       const path = new URL(`${s.root}.lws/export?format=nquads`);
       for (let i = 0; i < 6; i++) {
@@ -256,7 +256,7 @@ describeStorage(
       expect((await asked(s, path.search, 'anonymous')).status).to.equal(200);
     });
 
-    it('says what is right where a parameter is wrong', async () => {
+    it('names the accepted values if a parameter is wrong', async () => {
       for (const query of ['of=https://elsewhere.example/', `of=${s.root}x`, 'format=tar', 'format=zip.gz'])
         expect((await s.get(`${s.root}.lws/export?${query}`)).status, query).to.equal(400);
     });

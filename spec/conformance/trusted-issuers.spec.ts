@@ -1,4 +1,4 @@
-/** Rules 15.4, 15.7, 15.16: the servers whose tokens we trust, and how they fail. */
+/** Rules 15.4, 15.7, 15.16: trusted issuers and their failures. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
@@ -14,7 +14,7 @@ const sub = owner.did;
 const another = (): TrustedIssuer => new TrustedIssuer();
 const [rotating, racing, failing, flooded] = [another(), another(), another(), another()];
 const [impostor, absent, huge, redirecting, jwksElsewhere] = [another(), another(), another(), another(), another()];
-/** The setting of one has a slash at its end that the server does not tell, the other one's lacks it. */
+/** One setting has a trailing slash that the server omits, the other lacks it. */
 const [slashed, bare] = [another(), another()];
 const trusted = [rotating, racing, failing, flooded, impostor, absent, huge, redirecting, jwksElsewhere];
 const settings = {
@@ -26,7 +26,7 @@ const settings = {
 describeStorage(
   'Trusted issuers',
   (s) => {
-    it('Rule 15.13: an unknown kid has the keys read again, but at most once a minute', async () => {
+    it('Rule 15.13: an unknown kid refreshes the keys, at most once a minute', async () => {
       const before = (): number => remote.count(rotating.jwksPath);
       const old = rotating.key;
       rotating.publish([old.jwk]);
@@ -36,13 +36,13 @@ describeStorage(
       rotating.publish([fresh.jwk]);
       expect((await bearer(s.scratch, rotating.token(s.root, sub, {}, {}, fresh))).status).to.equal(200);
       expect(before()).to.equal(first + 1);
-      // The old key is gone; those of nobody are not looked for again.
+      // The old key is removed. Unknown ones are not fetched again.
       for (const key of [old, signingKey(), signingKey()])
         expectChallenge(await bearer(s.scratch, rotating.token(s.root, sub, {}, {}, key)), s, 'invalid_token');
       expect(before()).to.equal(first + 1);
     });
 
-    it('Rule 15.13: of several requests with a new kid none is refused while the keys are being read', async () => {
+    it('Rule 15.13: concurrent requests with a new kid are all accepted after one refresh', async () => {
       expect((await bearer(s.scratch, racing.token(s.root, sub))).status).to.equal(200);
       const fresh = signingKey('ES256');
       remote.handle(racing.jwksPath, (_req, res) => {
@@ -54,7 +54,7 @@ describeStorage(
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
     });
 
-    it('Rule 15.13: when keys cannot be read again, those that are known remain', async () => {
+    it('Rule 15.13: if the keys cannot be fetched, the known ones remain valid', async () => {
       failing.publish([failing.key.jwk]);
       expect((await bearer(s.scratch, failing.token(s.root, sub))).status).to.equal(200);
       remote.serve(failing.jwksPath, 'down', { status: 503 });
@@ -62,7 +62,7 @@ describeStorage(
       expect((await bearer(s.scratch, failing.token(s.root, sub))).status).to.equal(200);
     });
 
-    it('Rule 15.13: a flood of unknown kids has the keys read twice at most', async () => {
+    it('Rule 15.13: a flood of unknown kids refreshes the keys at most twice', async () => {
       const first = remote.count(flooded.jwksPath);
       const tokens = Array.from({ length: 20 }, () => flooded.token(s.root, sub, {}, { kid: randomUUID() }));
       for (const answer of await Promise.all(tokens.map((token) => bearer(s.scratch, token))))
@@ -70,7 +70,7 @@ describeStorage(
       expect(remote.count(flooded.jwksPath) - first).to.be.within(1, 2);
     });
 
-    it('Access-token validation: an issuer without metadata is refused, and not asked each time', async () => {
+    it('Access-token validation: an issuer without metadata is rejected, and the failure is cached', async () => {
       remote.remove(absent.metadataPath);
       const first = remote.count(absent.metadataPath);
       for (let i = 0; i < 6; i++)
@@ -78,14 +78,14 @@ describeStorage(
       expect(remote.count(absent.metadataPath) - first).to.be.within(1, 3);
     });
 
-    it('trusts an issuer whether the setting or the server has a slash at its end (rule 15.7)', async () => {
+    it('trusts an issuer if the setting or the server has a trailing slash (rule 15.7)', async () => {
       const iss = `${bare.issuer}/`;
       remote.serve(bare.metadataPath, { ...bare.metadata, issuer: iss });
       for (const token of [slashed.token(s.root, sub), bare.token(s.root, sub, { iss })])
         expect((await bearer(s.scratch, token)).status).to.equal(200);
     });
 
-    it('refuses another issuer, and logs it with those that are trusted (rule 15.7)', async () => {
+    it('rejects another issuer and logs it with the trusted ones (rule 15.7)', async () => {
       for (const iss of [`${bare.issuer}//`, `${bare.issuer}/x`, bare.issuer.toUpperCase(), 'https://other.example']) {
         expectChallenge(await bearer(s.scratch, bare.token(s.root, sub, { iss })), s, 'invalid_token');
         const line = JSON.stringify(s.server!.log.at(-1));
@@ -93,12 +93,12 @@ describeStorage(
       }
     });
 
-    it('RFC 8414 3.3: metadata of another issuer are refused', async () => {
+    it('RFC 8414 3.3: metadata of another issuer are rejected', async () => {
       remote.serve(impostor.metadataPath, { ...impostor.metadata, issuer: rotating.issuer });
       expectChallenge(await bearer(s.scratch, impostor.token(s.root, sub)), s, 'invalid_token');
     });
 
-    it('Outbound-fetch guard: metadata that do not end are refused', async () => {
+    it('Outbound-fetch guard: endless metadata are rejected', async () => {
       remote.handle(huge.metadataPath, (_req, res) => {
         const more = (): boolean => res.destroyed || (res.write(' '.repeat(2 ** 16)) && more());
         res.on('drain', more).writeHead(200, { 'Content-Type': 'application/json' });
@@ -107,7 +107,7 @@ describeStorage(
       expectChallenge(await bearer(s.scratch, huge.token(s.root, sub)), s, 'invalid_token');
     });
 
-    it('Outbound-fetch guard: neither redirects nor metadata lead to a private address', async () => {
+    it('Outbound-fetch guard: redirects and metadata to a private address are rejected', async () => {
       const inside = await startRemoteHost();
       const keys = inside.serve('/keys', { keys: [redirecting.key.jwk, jwksElsewhere.key.jwk] });
       const metadata = inside.serve('/metadata', redirecting.metadata);
@@ -123,7 +123,7 @@ describeStorage(
 );
 
 describe('lws.oauth.trusted-issuers', () => {
-  it('Rule 5.4: what is no URI keeps the server from starting, with the name of the setting', async () => {
+  it('Rule 5.4: an invalid URI prevents the start, with the name of the setting', async () => {
     const { code, stderr } = await runProcess([], { environment: { LWS_OAUTH_TRUSTED_ISSUERS: 'as.example' } });
     expect(code).to.equal(2);
     expect(stderr)

@@ -1,4 +1,4 @@
-/** Rules 13.3, 13.4: the index of types. */
+/** Rules 13.3, 13.4: the type index. */
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked, listOf } from '../support/expectations.js';
@@ -28,12 +28,12 @@ describeStorage('Type index', (s) => {
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('Rules 1.1, 13.3: the structural types are in it', async () => {
+  it('Rules 1.1, 13.3: it lists the structural types', async () => {
     await s.stored('text/plain', 'x');
     expect(await indexed(s)).to.include.members(structural);
   });
 
-  it('Rule 13.3: types are distinct, however many resources have them and say so', async () => {
+  it('Rule 13.3: types are listed once, for any number of resources and sources', async () => {
     const type = uniqueIri();
     for (let i = 0; i < 3; i++) {
       const { iri } = await s.stored('text/turtle', `<> a <${type}> . <#me> a <${type}> .`);
@@ -54,7 +54,7 @@ describeStorage('Type index', (s) => {
     expect(types).not.to.include(other).and.not.to.include(blank);
   });
 
-  it('Rule 13.7: it follows writes: a type is there as long as a resource has it', async () => {
+  it('Rule 13.7: it follows writes: a type is listed while a resource has it', async () => {
     const [type, second] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     expect(await indexed(s)).to.include(type);
@@ -70,7 +70,7 @@ describeStorage('Type index', (s) => {
     expect(await indexed(s)).not.to.include(type);
   });
 
-  it('Rule 13.7: a type stays as long as another resource has it', async () => {
+  it('Rule 13.7: a type remains while another resource has it', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await s.stored('text/turtle', `<#x> a <${type}> .`);
@@ -78,7 +78,7 @@ describeStorage('Type index', (s) => {
     expect(await indexed(s)).to.include(type);
   });
 
-  it('is not filled by one resource: one that says more than 10 000 types of itself is refused', async () => {
+  it('cannot be filled by one resource: more than 10 000 types of one resource are rejected', async () => {
     const typed = (count: number): string =>
       Array.from({ length: count }, (_, i) => `<#${i}> a <${`urn:many:${i}`}> .`).join('\n');
     const iri = s.fresh();
@@ -94,7 +94,7 @@ describeStorage('Type index', (s) => {
     await s.delete(iri);
   });
 
-  it('Rule 2.5: it is open to everybody, and shows what the caller may read', async () => {
+  it('Rule 2.5: it is public and shows types of readable resources', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a <${type}> .`);
     for (const sender of ['anonymous', s.stranger] as const) {
@@ -103,13 +103,13 @@ describeStorage('Type index', (s) => {
     }
   });
 
-  it('Rule 4.6: a refused credential is 401 here too', async () => {
+  it('Rule 4.6: an invalid credential is 401', async () => {
     const wrong = { token: 'a.b.c' };
     for (const iri of [indexOf(s), searchOf(s)])
       expectChallenge(await s.send('GET', iri, {}, undefined, wrong), s, 'invalid_token');
   });
 
-  it('Rule 13.1: without further pages first and last are linked, prev and next are not', async () => {
+  it('Rule 13.1: a single page links first and last, but not prev and next', async () => {
     const answer = await s.send('GET', indexOf(s), {}, undefined, 'anonymous');
     expect(linked(answer, 'first').concat(linked(answer, 'last'))).to.have.length(2);
     expect(linked(answer, 'prev').concat(linked(answer, 'next'))).to.deep.equal([]);
@@ -126,7 +126,7 @@ describeStorage('Type index', (s) => {
     }
   });
 
-  it('Rule 1.3: PUT at its place is 409', async () => {
+  it('Rule 1.3: PUT at its path is 409', async () => {
     expectProblem(await s.put(indexOf(s), 'text/plain', 'x'), 409, s);
   });
 
@@ -139,7 +139,7 @@ describeStorage('Type index', (s) => {
 describeStorage(
   'Type index, paged',
   (s) => {
-    it('Rule 13.1: its pages hold every type once, and count all', async () => {
+    it('Rule 13.1: its pages contain every type once, and totalItems counts all', async () => {
       const types = [1, 2, 3, 4, 5].map(() => uniqueIri());
       await s.stored('text/turtle', types.map((type) => `<> a <${type}> .`).join('\n'));
       const expected = [...structural, ...types];
@@ -161,7 +161,7 @@ describeStorage(
       expectProblem(await s.get(`${indexOf(s)}?page=4`), 404, s);
     });
 
-    it('Rule 13.1: pages without items are none, but for the first', async () => {
+    it('Rule 13.1: empty pages do not exist, except the first', async () => {
       expect((await s.send('GET', `${indexOf(s)}?page=1`, {}, undefined, 'anonymous')).status).to.equal(200);
       expectProblem(await s.send('GET', `${indexOf(s)}?page=2`, {}, undefined, 'anonymous'), 404, s);
     });
@@ -170,9 +170,9 @@ describeStorage(
 );
 
 describeStorage(
-  'Type index switched off',
+  'Type index disabled',
   (s) => {
-    it('Rule 12.5: with lws.search-index.enabled=false neither endpoint is there', async () => {
+    it('Rule 12.5: with lws.search-index.enabled=false both endpoints are absent', async () => {
       for (const iri of [indexOf(s), searchOf(s)])
         for (const method of ['GET', 'HEAD', 'POST', 'QUERY']) {
           const headers: Record<string, string> = method === 'POST' ? { 'Content-Type': lwsJson } : {};
@@ -181,14 +181,14 @@ describeStorage(
         }
     });
 
-    it('Rule 12.5: nor are they advertised, nor the capability', async () => {
+    it('Rule 12.5: neither they nor the capability are advertised', async () => {
       const { text } = await s.get(`${s.root}.lws/storage-description`);
       for (const name of ['TypeIndexService', 'TypeSearchService', 'lws10-index', 'type-index', 'type-search'])
         expect(text).not.to.include(name);
       expect(text).to.include('lws10-core').and.to.include('StorageRoot');
     });
 
-    it('Rule 12.5: metadata works as before', async () => {
+    it('Rule 12.5: metadata is not affected', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expect((await putLinks(s, iri, { type: [{ href: uniqueIri() }] })).status).to.equal(204);
     });

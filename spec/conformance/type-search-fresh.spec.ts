@@ -1,4 +1,4 @@
-/** Rules 13.7, 16.5: a search sees every write before it. */
+/** Rules 13.7, 16.5: a search sees every previous write. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { mergePatch, metaOf, putLinks } from '../support/linkset.js';
@@ -9,7 +9,7 @@ const ofType = (s: StorageUnderTest, type: string): Promise<string[]> => found(s
 const ifMatch = { 'If-Match': '*' };
 
 function contents(s: StorageUnderTest): void {
-  it('Rule 13.7: PUT and POST that create', async () => {
+  it('Rule 13.7: creating PUT and POST', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     expect(await ofType(s, type)).to.deep.equal([iri]);
@@ -18,7 +18,7 @@ function contents(s: StorageUnderTest): void {
     expect(await ofType(s, type)).to.have.members([iri, second]);
   });
 
-  it('Rule 13.7: PUT that replaces: the old types and relations are gone', async () => {
+  it('Rule 13.7: replacing PUT: the old types and relations are removed', async () => {
     const [old, type, key, target] = [uniqueIri(), uniqueIri(), uniqueIri('rel'), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${old}> ; <${key}> <${target}> .`);
     await s.put(iri, 'text/turtle', `<> a <${type}> .`, ifMatch);
@@ -39,7 +39,7 @@ function contents(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.7: a type asserted twice stays until both are gone', async () => {
+  it('Rule 13.7: a type asserted twice remains until both are removed', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> . <#me> a <${type}> .`);
     await putLinks(s, iri, { type: [{ href: type }] });
@@ -51,7 +51,7 @@ function contents(s: StorageUnderTest): void {
     expect(await ofType(s, type)).to.deep.equal([]);
   });
 
-  it('Rule 13.7: RDF that becomes bytes or JSON, and RDF again', async () => {
+  it('Rule 13.7: RDF replaced by a binary or JSON, and by RDF again', async () => {
     const [type, declared] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await putLinks(s, iri, { type: [{ href: declared }] });
@@ -63,7 +63,7 @@ function contents(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.7: a refused write changes nothing', async () => {
+  it('Rule 13.7: a rejected write changes nothing', async () => {
     const [type, other] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await s.put(iri, 'text/turtle', `<> a <${other}> .`, { 'If-Match': '"stale"' });
@@ -104,7 +104,7 @@ function links(s: StorageUnderTest): void {
     expect(await ofType(s, second)).to.have.members([iri, other.iri]);
   });
 
-  it('Rule 13.7: the root can be found by what it declares', async () => {
+  it('Rule 13.7: the root is found by its declarations', async () => {
     const type = uniqueIri();
     const read = await s.get(metaOf(s.root));
     await putLinks(s, s.root, { type: [{ href: type }] });
@@ -125,7 +125,7 @@ function deletions(s: StorageUnderTest): void {
     expect([await ofType(s, type), await ofType(s, declared)]).to.deep.equal([[], []]);
   });
 
-  it('Rule 13.7: a recursive DELETE takes everything below with it', async () => {
+  it('Rule 13.7: a recursive DELETE removes all descendants', async () => {
     const [type, key, target] = [uniqueIri(), uniqueIri('rel'), uniqueIri()];
     const container = await s.container();
     await s.container(`${container}sub/`);
@@ -141,7 +141,7 @@ function deletions(s: StorageUnderTest): void {
     expect((await found(s, [])).filter((iri) => iri.startsWith(container))).to.deep.equal([]);
   });
 
-  it('Rule 13.7: many writes at once are all seen', async () => {
+  it('Rule 13.7: concurrent writes are all visible', async () => {
     const type = uniqueIri();
     const container = await s.container();
     const iris = Array.from({ length: 20 }, (_, i) => `${container}n${i}`);
@@ -161,7 +161,7 @@ describeStorage('Type search after writes', (s) => {
 describeStorage(
   'Type search after restarts',
   (s) => {
-    it('Rule 13.7: what was written before a restart is found after it', async () => {
+    it('Rule 13.7: data written before a restart is found after it', async () => {
       const [type, declared] = [uniqueIri(), uniqueIri()];
       const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
       await putLinks(s, iri, { type: [{ href: declared }] });
@@ -170,7 +170,7 @@ describeStorage(
       expect(await indexed(s)).to.include.members([type, declared]);
     });
 
-    it('Rule 13.7: what was written while the index was off is found when it is on again', async () => {
+    it('Rule 13.7: data written while the index was disabled is found when it is enabled again', async () => {
       const [kept, gone, made, declared] = [uniqueIri('kept'), uniqueIri('gone'), uniqueIri('made'), uniqueIri()];
       const before = await s.stored('text/turtle', `<> a <${kept}>, <${gone}> .`);
       await s.restart({ settings: { 'search-index.enabled': 'false' } });
@@ -179,7 +179,7 @@ describeStorage(
       const after = await s.stored('text/turtle', `<> a <${made}> .`);
       await putLinks(s, after.iri, { type: [{ href: declared }] });
       await s.restart({ settings: { 'public-read': 'true' } });
-      // Membership may be eventually consistent; the index must arrive there.
+      // Membership may be eventually consistent, and the index must converge.
       for (let i = 0; i < 50 && (await ofType(s, declared)).length === 0; i++)
         await new Promise((wake) => setTimeout(wake, 100));
       expect([await ofType(s, kept), await ofType(s, gone)]).to.deep.equal([[before.iri], []]);

@@ -1,4 +1,4 @@
-/** Rules 13.1, 13.3: searching by GET. */
+/** Rules 13.1, 13.3: search by GET. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, listOf } from '../support/expectations.js';
@@ -28,7 +28,7 @@ function results(s: StorageUnderTest): void {
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('Rule 13.3: an item shows every type that rule 1.2 finds: declared ones, and those that its own RDF states', async () => {
+  it('Rule 13.3: an item shows every type of rule 1.2: declared ones and those of its own RDF', async () => {
     const [own, fragment, declared, foreign] = [uniqueIri(), uniqueIri(), uniqueIri(), uniqueIri()];
     const iri = await turtle(s, `<> a <${own}> . <#it> a <${fragment}> . <http://other.example/> a <${foreign}> .`);
     await putLinks(s, iri, { type: [{ href: declared }] });
@@ -39,7 +39,7 @@ function results(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.3: an item says of a resource what its container says of it', async () => {
+  it('Rule 13.3: an item has the description of its container listing', async () => {
     const type = uniqueIri();
     const container = await s.container();
     await s.stored('text/plain', 'hällo', `${container}text`);
@@ -75,13 +75,13 @@ function results(s: StorageUnderTest): void {
     expect(await found(s, [['type', type]])).to.deep.equal(names.map((name) => container + name).sort());
   });
 
-  it('Rule 13.5: no key at all is everything that one may read', async () => {
+  it('Rule 13.5: without keys it returns every readable resource', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x');
     expect(await found(s, [])).to.include.members([s.root, container, iri]);
   });
 
-  it('Rule 7.1: nothing acceptable gets the result all the same, never 406', async () => {
+  it('Rule 7.1: an unsupported Accept returns the result, never 406', async () => {
     const answer = await s.get(searchFor(s, [['type', uniqueIri()]]), { Accept: 'image/png' });
     expect([answer.status, mediaType(answer)]).to.deep.equal([200, lwsJson]);
   });
@@ -120,17 +120,17 @@ function logic(s: StorageUnderTest): void {
       expect(actual).to.deep.equal([...actual].sort());
     });
 
-  it('Rule 13.4: values need no escapes where a query has none', async () => {
+  it('Rule 13.4: values need no escapes unless a query does', async () => {
     const answer = await s.get(`${searchOf(s)}?type=${a},${b}&type=${c}`);
     expect(pageOf(answer).items.map(({ id }) => id)).to.have.members(['ac', 'bc', 'abc'].map((name) => iris[name]!));
   });
 
-  it('Rule 13.4: types differ in case, and in every character', async () => {
+  it('Rule 13.4: types are compared exactly, including case', async () => {
     for (const other of [`${a.slice(0, -1)}a`, `${a}/`, a.slice(0, -1), `${a}#`])
       expect(await found(s, [['type', other]]), other).to.deep.equal([]);
   });
 
-  it('Rule 13.3: the structural types can be searched, and combined', async () => {
+  it('Rule 13.3: structural types are searchable and combinable', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x');
     const containers = await found(s, [['type', `${lws}Container`]]);
@@ -162,13 +162,13 @@ describeStorage('Type search by GET', (s) => {
     'http://e.example/a b',
     'http://e.example/<x>',
   ])
-    it(`Rule 13.6: "${value}" is no absolute IRI: 400`, async () => {
+    it(`Rule 13.6: "${value}" is not an absolute IRI: 400`, async () => {
       expectProblem(await s.get(searchFor(s, [['type', value]])), 400, s);
       const good = ['type', uniqueIri()] as const;
       expectProblem(await s.get(searchFor(s, [good, ['https://e.example/rel', value]])), 400, s);
     });
 
-  it('Rule 13.6: one such value among good ones is 400', async () => {
+  it('Rule 13.6: one such value among valid ones is 400', async () => {
     expectProblem(await s.get(searchFor(s, [['type', `${uniqueIri()},Person`]])), 400, s);
     expectProblem(
       await s.get(
@@ -182,19 +182,19 @@ describeStorage('Type search by GET', (s) => {
     );
   });
 
-  it('Rule 13.6: 32 groups are answered, above that it is 400', async () => {
+  it('Rule 13.6: up to 32 groups are accepted, more are 400', async () => {
     const groups = (count: number) => many(count).map((type) => ['type', type] as const);
     expect((await s.get(searchFor(s, groups(32)))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, groups(33))), 400, s);
   });
 
-  it('Rule 13.5: groups of all keys count together', async () => {
+  it('Rule 13.5: the groups of all keys are counted together', async () => {
     const keys = many(33).map((key) => [key, 'https://e.example/x'] as const);
     expect((await s.get(searchFor(s, keys.slice(1)))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, keys)), 400, s);
   });
 
-  it('Rule 13.6: 256 values are answered, above that it is 400', async () => {
+  it('Rule 13.6: up to 256 values are accepted, more are 400', async () => {
     expect((await s.get(searchFor(s, [['type', many(256).join(',')]]))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, [['type', many(257).join(',')]])), 400, s);
     const halves = [many(200).join(','), many(57).join(',')].map((values) => ['type', values] as const);

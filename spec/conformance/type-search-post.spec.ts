@@ -1,4 +1,4 @@
-/** Rule 13.4: searching by POST. */
+/** Rule 13.4: search by POST. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, listOf } from '../support/expectations.js';
@@ -91,7 +91,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     ],
   ];
   for (const [what, filter, get, names] of cases)
-    it(`Rule 13.4: ${what}, and GET and QUERY say the same`, async () => {
+    it(`Rule 13.4: ${what}, with the same result by GET and QUERY`, async () => {
       const answer = await postFilter(s, filterBody(filter));
       expect(idsOf(answer)).to.have.members(names.map((name) => iris[name]!));
       expect(pageOf(answer)).to.include({ type: 'ContainerPage', totalItems: names.length });
@@ -100,7 +100,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
         expect(pageOf(await queryFilter(s, filterBody(filter), type)), type).to.deep.equal(pageOf(answer));
     });
 
-  it('Rule 13.5: no key, or a key without constraint, is everything readable', async () => {
+  it('Rule 13.5: no key, or a key without constraint, returns every readable resource', async () => {
     for (const filter of [{}, { type: [] }]) {
       const answer = await postFilter(s, filterBody(filter));
       const ids = (await allItems(s, answer, searchOf(s))).map(({ id }) => id);
@@ -109,14 +109,14 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     }
   });
 
-  it('Rule 13.1: Cache-Control and Vary, as of GET', async () => {
+  it('Rule 13.1: Cache-Control and Vary are those of GET', async () => {
     const answer = await postFilter(s, filterBody({ type: [a] }));
     expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
     expect(listOf(answer, 'vary')).to.include.members(['accept', 'authorization']);
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('Rule 13.4: a Content-Type with parameters is that type', async () => {
+  it('Rule 13.4: parameters of the Content-Type are ignored', async () => {
     expect((await postFilter(s, filterBody({ type: [a] }), 'application/lws+json; charset=utf-8')).status).to.equal(
       200,
     );
@@ -165,12 +165,12 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
       expectProblem(await postFilter(s, body), 400, s);
     });
 
-  it('Rule 13.6: 32 groups and 256 values are answered', async () => {
+  it('Rule 13.6: 32 groups and 256 values are accepted', async () => {
     for (const filter of [{ type: many(32) }, { type: many(16), describedby: many(16) }, { type: [many(256)] }])
       expect(pageOf(await postFilter(s, filterBody(filter))).totalItems).to.equal(0);
   });
 
-  it('Rule 2.5: it is open to everybody, and a search changes nothing', async () => {
+  it('Rule 2.5: it is public, and a search changes nothing', async () => {
     const answer = await s.send(
       'POST',
       searchOf(s),
@@ -183,7 +183,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
   });
 
   for (const key of ['__proto__', 'constructor', 'toString'])
-    it(`Rule 13.5: a key "${key}" does no harm`, async () => {
+    it(`Rule 13.5: a key "${key}" has no side effect`, async () => {
       const answer = await postFilter(s, `{"${key}":["${a}"],"type":["${a}"]}`);
       expect(answer.status, answer.text).to.be.oneOf([200, 400]);
       expect(idsOf(await postFilter(s, filterBody({ type: [a] })))).to.have.length(3);

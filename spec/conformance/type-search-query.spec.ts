@@ -1,4 +1,4 @@
-/** Rule 13.4: searching by QUERY. That its results are those of POST is tested in type-search-post.spec.ts. */
+/** Rule 13.4: search by QUERY. Its results are compared with those of POST in type-search-post.spec.ts. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked, listOf } from '../support/expectations.js';
@@ -47,7 +47,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
       expectProblem(await queryFilter(s, filterBody(filter)), 422, s);
     });
 
-  it('Rule 13.6: 32 groups and 256 values are answered', async () => {
+  it('Rule 13.6: 32 groups and 256 values are accepted', async () => {
     for (const filter of [{ type: many(32) }, { type: [many(256)] }])
       expect((await queryFilter(s, filterBody(filter))).status).to.equal(200);
   });
@@ -77,7 +77,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
       expect(answer.headers['accept-query']).to.include('application/lws-query+json');
     });
 
-  it('Rules 7.1, 13.4: a QUERY that accepts nothing on offer is 406', async () => {
+  it('Rules 7.1, 13.4: a QUERY with an unsupported Accept is 406', async () => {
     for (const Accept of ['text/html', 'image/png', 'application/lws+json;q=0, text/html']) {
       const headers = { 'Content-Type': lwsQuery, Accept };
       expectProblem(await s.send('QUERY', searchOf(s), headers, filterBody({ type: [type] })), 406, s);
@@ -89,7 +89,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     }
   });
 
-  it('Rule 2.5: it is open to everybody, but a refused credential is 401', async () => {
+  it('Rule 2.5: it is public, but an invalid credential is 401', async () => {
     const send = (sender: 'anonymous' | { token: string }) =>
       s.send('QUERY', searchOf(s), { 'Content-Type': lwsQuery }, filterBody({ type: [type] }), sender);
     for (const sender of ['anonymous', s.stranger] as const)

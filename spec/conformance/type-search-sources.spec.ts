@@ -1,4 +1,4 @@
-/** Rules 1.2, 13.3, 13.5: what a search matches. */
+/** Rules 1.2, 13.3, 13.5: matches of a search. */
 import { expect } from 'chai';
 import { describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { linked } from '../support/expectations.js';
@@ -31,14 +31,14 @@ function types(s: StorageUnderTest): void {
     ['something foreign', '<http://elsewhere.example/#me> a <TYPE> .'],
     ['a name that it begins', '<IRIx#me> a <TYPE> .'],
   ] as const)
-    it(`Rule 1.2: a type asserted about ${what} is none of its own`, async () => {
+    it(`Rule 1.2: a type asserted about ${what} is not a type of the resource`, async () => {
       const type = uniqueIri();
       const iri = s.fresh();
       await s.stored('text/turtle', triple.replace('IRI', iri).replace('TYPE', type), iri);
       expect(await ofType(s, type)).to.deep.equal([]);
     });
 
-  it('Rule 1.2: a type that is a literal or a blank node is no type', async () => {
+  it('Rule 1.2: a literal or blank node is not a type', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a [] . <#me> <${rdfType}> "${type}" .`);
     expect(await ofType(s, type)).to.deep.equal([]);
@@ -53,14 +53,14 @@ function types(s: StorageUnderTest): void {
       '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description r:about="#me"><r:type r:resource="TYPE"/></r:Description></r:RDF>',
     ],
   ] as const)
-    it(`Rule 1.2: from ${format} as from Turtle`, async () => {
+    it(`Rule 1.2: ${format} is indexed like Turtle`, async () => {
       const type = uniqueIri();
       const iri = s.fresh();
       await s.stored(format, body.replace('IRI', iri).replace('TYPE', type), iri);
       expect(await ofType(s, type)).to.deep.equal([iri]);
     });
 
-  it('Rule 1.2: what is no RDF resource asserts nothing', async () => {
+  it('Rule 1.2: non-RDF resources assert nothing', async () => {
     const type = uniqueIri();
     await s.stored('application/json', JSON.stringify({ '@id': '', '@type': type }));
     const answer = await s.put(s.fresh(), 'text/turtle', `<> a <${type}> .`, {
@@ -70,7 +70,7 @@ function types(s: StorageUnderTest): void {
     expect(await ofType(s, type)).to.deep.equal([]);
   });
 
-  it('Rule 11.3: declared types, of data resources and of containers', async () => {
+  it('Rule 11.3: declared types of data resources and containers are found', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/plain', 'x');
     const container = await s.container();
@@ -79,7 +79,7 @@ function types(s: StorageUnderTest): void {
     expect(linked(await s.get(container), 'type')).to.include(type);
   });
 
-  it('Rule 11.3: a type that may not be declared is not found', async () => {
+  it('Rule 11.3: a type that must not be declared is not found', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     await putLinks(s, iri, { type: [{ href: `${lws}Container` }, { href: `${ldp}Container` }] });
     expect(await ofType(s, `${lws}Container`)).not.to.include(iri);
@@ -96,7 +96,7 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [['license', target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.5: an IRI as key matches a declared link of that relation', async () => {
+  it('Rule 13.5: an IRI as key matches a declared link with that relation', async () => {
     const [key, target] = [uniqueIri('rel'), uniqueIri()];
     const container = await s.container();
     await putLinks(s, container, { [key]: [{ href: target }] });
@@ -112,7 +112,7 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [[uniqueIri('rel'), target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.5: triples about something else do not match', async () => {
+  it('Rule 13.5: triples about another subject do not match', async () => {
     const [key, target] = [uniqueIri('rel'), uniqueIri()];
     await s.stored(
       'text/turtle',
@@ -129,7 +129,7 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.5: a relative IRI in a representation matches as the absolute one', async () => {
+  it('Rule 13.5: a relative IRI in a representation matches as an absolute one', async () => {
     const key = uniqueIri('rel');
     const { iri } = await s.stored('text/turtle', `<> <${key}> <#me> .`);
     expect(await found(s, [[key, `${iri}#me`]])).to.deep.equal([iri]);
@@ -162,7 +162,7 @@ function relations(s: StorageUnderTest): void {
     ).to.deep.equal([]);
   });
 
-  it('Rule 13.5: structural relations match nothing, and are no error', async () => {
+  it('Rule 13.5: structural relations match nothing and are no error', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     for (const [key, value] of [
@@ -182,7 +182,7 @@ function relations(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.5: a relation that nothing has matches nothing, and is no error', async () => {
+  it('Rule 13.5: an unused relation matches nothing and is no error', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a <${type}> .`);
     for (const key of ['license', 'payment', uniqueIri('rel')])
@@ -196,7 +196,7 @@ function relations(s: StorageUnderTest): void {
   });
 }
 
-describeStorage('Type search, what it matches', (s) => {
+describeStorage('Type search, matches', (s) => {
   types(s);
   relations(s);
 });

@@ -1,4 +1,4 @@
-/** Rules 2.1, 2.7, 13.2: what each caller may find. */
+/** Rules 2.1, 2.7, 13.2: search results of each caller. */
 import { expect } from 'chai';
 import { describeStorage, lws, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
@@ -34,7 +34,7 @@ describeStorage(
     const asAlice = (): Sender => ({ token: credential(alice, { aud: s.root.slice(0, -1) }) });
     const at = (path: string): string => s.scratch + path;
 
-    /** Alice and Bob own the storage and create; then Alice is no owner any more. */
+    /** Alice and Bob own the storage and create resources. Then Alice is removed as an owner. */
     before(async () => {
       const put = async (as: Sender | undefined, path: string, body?: string): Promise<void> => {
         const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'text/turtle' };
@@ -56,11 +56,11 @@ describeStorage(
       ['no key', []],
     ];
     for (const [what, filter] of searches) {
-      it(`Rule 13.2: by ${what} an owner finds everything`, async () => {
+      it(`Rule 13.2: by ${what} an owner finds every resource`, async () => {
         expect(await found(s, filter)).to.include.members(['h1', 'box/h2', 'b1', 'box/b2', 'box/b3'].map(at));
       });
 
-      it(`Rule 13.2: by ${what} a creator finds her own, and totalItems and pages are of that`, async () => {
+      it(`Rule 13.2: by ${what} a creator finds only own resources, also in totalItems and pages`, async () => {
         expect(await found(s, filter, asAlice())).to.deep.equal([at('box/h2'), at('h1')]);
         const answer = await s.send('GET', searchFor(s, filter), {}, undefined, asAlice());
         expect(pageOf(answer).totalItems).to.equal(2);
@@ -69,13 +69,13 @@ describeStorage(
         expectProblem(await s.send('GET', second, {}, undefined, asAlice()), 404, s);
       });
 
-      it(`Rule 13.2: by ${what} strangers and the anonymous find nothing`, async () => {
+      it(`Rule 13.2: by ${what} unauthorized and anonymous callers find nothing`, async () => {
         for (const sender of ['anonymous', s.stranger] as const)
           expect(await found(s, filter, sender)).to.deep.equal([]);
       });
     }
 
-    it('Rule 13.2: a creator finds nothing by what others have alone', async () => {
+    it('Rule 13.2: a creator finds nothing by values of other resources', async () => {
       expect(await found(s, [['type', his]], asAlice())).to.deep.equal([]);
       expect(await found(s, [['type', `${lws}Container`]], asAlice())).to.deep.equal([]);
       expect(await found(s, [['type', `${his},${hers}`]], asAlice())).to.have.length(2);
@@ -91,14 +91,14 @@ describeStorage(
       ).to.deep.equal([]);
     });
 
-    it('Rule 13.2: what one may not see looks like what is not there', async () => {
+    it('Rule 13.2: unreadable and nonexistent values get the same response', async () => {
       const send = (type: string) => s.send('GET', searchFor(s, [['type', type]]), {}, undefined, asAlice());
       const [hidden, absent] = [await send(his), await send(his.replace('T3', 'T9'))];
       expect(hidden.text).to.equal(absent.text);
       expect(hidden.headers['link']).to.equal(absent.headers['link']?.replaceAll('T9', 'T3'));
     });
 
-    it('Rule 13.2: the index has the types of what the caller may read', async () => {
+    it('Rule 13.2: the index lists the types of readable resources', async () => {
       expect(await indexed(s)).to.include.members([shared, hers, his, `${lws}Container`, `${lws}DataResource`]);
       expect(await indexed(s, asAlice())).to.have.members([shared, hers, `${lws}DataResource`]);
       expect(pageOf(await s.send('GET', indexOf(s), {}, undefined, asAlice())).totalItems).to.equal(3);
@@ -119,7 +119,7 @@ describeStorage(
       }
     });
 
-    it('Rule 2.8: a creator may write the linkset of her own, and finds it by that', async () => {
+    it('Rule 2.8: a creator may write the linkset of own resources, and finds them by it', async () => {
       const type = uniqueIri();
       const headers = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
       const document = JSON.stringify({ linkset: [{ type: [{ href: type }], author: 'Alice' }] });
@@ -133,7 +133,7 @@ describeStorage(
       expect(linksIn(read)).to.include({ author: 'Alice' });
     });
 
-    it('Rule 13.2: metadata of a hidden resource is not found either', async () => {
+    it('Rule 13.2: metadata of an unreadable resource is not found', async () => {
       const [type, about] = [uniqueIri(), uniqueIri()];
       await putLinks(s, at('box/b2'), { type: [{ href: type }], describedby: [{ href: about }] });
       expect(await found(s, [['type', type]])).to.deep.equal([at('box/b2')]);
@@ -145,9 +145,9 @@ describeStorage(
   { settings: { owners: `${alice.did},${bob.did}`, 'search-index.page-size': '2' }, owner: bob },
 );
 
-/** All of them may read all of it. */
+/** All of them may read every resource. */
 function everybodyFinds(s: StorageUnderTest): void {
-  it('Rule 13.2: with lws.public-read everybody finds everything', async () => {
+  it('Rule 13.2: with lws.public-read every caller finds every resource', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     for (const sender of ['anonymous', s.stranger] as const) {
@@ -157,7 +157,7 @@ function everybodyFinds(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.2: when lws.public-read ends, nobody else finds it any more', async () => {
+  it('Rule 13.2: when lws.public-read is disabled, only owners find them', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await s.restart({ settings: { 'public-read': 'false' } });

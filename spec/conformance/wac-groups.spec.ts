@@ -1,4 +1,4 @@
-/** Rule 3.6: groups of agents, in documents of the storage and of other hosts. */
+/** Rule 3.6: groups of agents, in local and remote documents. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { remote } from '../support/remote.js';
@@ -10,7 +10,7 @@ const members = (group: string, ...people: readonly { did: string }[]): string =
   people.map(({ did }) => `<${group}> <${vcard}hasMember> <${did}> .`).join('\n');
 const turtle = 'text/turtle';
 
-/** A group on the other host, at a path of its own; @returns its IRI */
+/** Creates a group on the other host, at its own path. @returns its IRI */
 const remoteGroup = (...people: readonly { did: string }[]): string => {
   const path = remote.path('group');
   remote.serve(path, members('#us', ...people), { type: turtle });
@@ -18,7 +18,7 @@ const remoteGroup = (...people: readonly { did: string }[]): string => {
 };
 const pathOf = (group: string): string => new URL(group).pathname;
 
-/** A resource that these rules are about. */
+/** Resource under test. */
 async function governed(s: StorageUnderTest, ...rules: readonly string[]): Promise<string> {
   const { iri } = await s.stored(turtle, '<> a <#C> .');
   await setAcl(s, iri, ...rules);
@@ -33,20 +33,20 @@ describeStorage(
     const group = async (...people: readonly { did: string }[]): Promise<string> =>
       `${(await s.stored(turtle, members('#us', ...people))).iri}#us`;
 
-    it('Groups, rule 3.6: members of a group have its modes, others and the anonymous do not', async () => {
+    it('Groups, rule 3.6: members of a group have its modes; other and anonymous callers do not', async () => {
       const iri = await governed(s, rule('Read Write', inGroups(await group(alice))));
       expect(await modesOf(s, iri, as(s, alice))).to.equal('read write delete');
       for (const who of [as(s, bob), s.stranger, 'anonymous'] as const) expect(await modesOf(s, iri, who)).to.equal('');
     });
 
-    it('Groups, rule 3.6: a group document needs not be readable to its members', async () => {
+    it('Groups, rule 3.6: members do not need read access to the group document', async () => {
       const us = await group(alice);
       const iri = await governed(s, rule('Read', inGroups(us)));
       expect(await reads(s, iri, as(s, alice))).to.equal(true);
       expect(await reads(s, us.replace('#us', ''), as(s, alice))).to.equal(false);
     });
 
-    it('Groups, rule 3.6: a changed membership takes effect at once', async () => {
+    it('Groups, rule 3.6: a changed membership takes effect immediately', async () => {
       const us = await group(alice);
       const iri = await governed(s, rule('Read', inGroups(us)));
       const document = us.replace('#us', '');
@@ -67,7 +67,7 @@ describeStorage(
       expect(await see()).to.deep.equal([false, true]);
     });
 
-    it('Groups: a group is the IRI with its fragment; another in the same document is another', async () => {
+    it('Groups: a group is the IRI with its fragment; another fragment is another group', async () => {
       const { iri: document } = await s.stored(
         turtle,
         `${members('#us', alice)} ${members('#them', bob)} ${members('', bob)}`,
@@ -80,7 +80,7 @@ describeStorage(
       expect(await reads(s, whole, as(s, bob))).to.equal(true);
     });
 
-    it('Groups, rule 3.6: one that is absent, or no RDF, or says it of something else, matches nobody', async () => {
+    it('Groups, rule 3.6: a nonexistent group, a non-RDF one and one without the subject match no caller', async () => {
       const text = members('#us', alice);
       const bytes = (await s.stored('text/plain', text)).iri;
       const json = (await s.stored('application/json', '{}')).iri;
@@ -103,7 +103,7 @@ describeStorage(
         ).to.equal(false);
     });
 
-    it('Groups: a foaf:Agent among the members is not everybody', async () => {
+    it('Groups: foaf:Agent as a member does not mean the public', async () => {
       const { iri: document } = await s.stored(turtle, `<#us> <${vcard}hasMember> <http://xmlns.com/foaf/0.1/Agent> .`);
       const iri = await governed(s, rule('Read', inGroups(`${document}#us`)));
       for (const who of [as(s, alice), 'anonymous'] as const) expect(await reads(s, iri, who)).to.equal(false);
@@ -121,7 +121,7 @@ describeStorage(
 describeStorage(
   'WAC, remote groups',
   (s) => {
-    it('Groups, rule 3.6: a remote group counts, and is fetched once', async () => {
+    it('Groups, rule 3.6: a remote group applies and is fetched once', async () => {
       const us = remoteGroup(alice);
       const iri = await governed(s, rule('Read Write', inGroups(us)));
       for (let i = 0; i < 3; i++) expect(await modesOf(s, iri, as(s, alice))).to.equal('read write delete');
@@ -129,7 +129,7 @@ describeStorage(
       expect(remote.count(pathOf(us))).to.equal(1);
     });
 
-    it('Groups: what is revoked and written while a group is fetched is not shown', async () => {
+    it('Groups: a resource revoked and written during a group fetch is not shown', async () => {
       const path = remote.path('slow');
       let release = (): void => {};
       const asked = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ describeStorage(
       expect(await reads(s, iri, as(s, bob))).to.equal(true);
     });
 
-    it('Groups: nothing is fetched for the anonymous, nor for whom another rule lets in', async () => {
+    it('Groups: nothing is fetched for anonymous callers, nor if another authorization is sufficient', async () => {
       const us = remoteGroup(alice);
       const iri = await governed(s, rule('Read', inGroups(us)), rule('Read', agent(bob)));
       await reads(s, iri, 'anonymous');
@@ -158,7 +158,7 @@ describeStorage(
       expect(remote.count(pathOf(us))).to.equal(0);
     });
 
-    it('Groups, rule 3.6: failures match nobody, and are kept too', async () => {
+    it('Groups, rule 3.6: failures match no caller and are cached too', async () => {
       const served = (content: string, how: object): string => {
         const path = remote.path('bad');
         remote.serve(path, content, { type: turtle, ...how });
@@ -182,7 +182,7 @@ describeStorage(
       }
     });
 
-    it('Groups, rule 15.16: hosts that are not allowed are not asked', async () => {
+    it('Groups, rule 15.16: disallowed hosts are not contacted', async () => {
       for (const group of [
         'https://127.0.0.1:1/g#us',
         'http://169.254.169.254/g#us',
@@ -192,7 +192,7 @@ describeStorage(
         expect(await reads(s, await governed(s, rule('Read', inGroups(group))), as(s, alice)), group).to.equal(false);
     });
 
-    it('Groups: one that cannot be had does not spoil the others', async () => {
+    it('Groups: one unavailable group does not affect the others', async () => {
       const iri = await governed(s, rule('Read', inGroups(`${remote.origin}/none#us`, remoteGroup(alice))));
       expect(await reads(s, iri, as(s, alice))).to.equal(true);
     });
@@ -202,7 +202,7 @@ describeStorage(
       const groups = Array.from({ length: 9 }, () => remoteGroup(bob));
       const iri = await governed(s, rule('Read', inGroups(...groups)));
       expect(await reads(s, iri, as(s, alice))).to.equal(false);
-      // A read that is refused is one decision.
+      // A rejected read is one decision.
       expect(remote.total() - before).to.be.within(1, 3);
     });
 
@@ -227,7 +227,7 @@ describeStorage(
         expect(answer.status, answer.text).to.equal(204);
       });
 
-    it('Groups, rule 2.3: a recursive DELETE asks for the groups of the ACLs of all descendants', async () => {
+    it('Groups, rule 2.3: a recursive DELETE fetches the groups of the ACLs of all descendants', async () => {
       const c = await s.container();
       await s.stored(turtle, '', `${c}x`);
       await setAcl(s, c, rule('Write', agent(alice)));
@@ -240,9 +240,9 @@ describeStorage(
 );
 
 describeStorage(
-  'WAC, remote groups, kept for no time',
+  'WAC, remote groups without cache',
   (s) => {
-    it('Groups, rule 3.6: what is kept is asked for again after its time, good and bad', async () => {
+    it('Groups, rule 3.6: cached groups and failures are fetched again after they expire', async () => {
       const us = remoteGroup(alice);
       const path = pathOf(us);
       const late = `${remote.origin}${remote.path('late')}#us`;

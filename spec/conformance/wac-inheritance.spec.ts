@@ -1,4 +1,4 @@
-/** Rule 3.3: the effective ACL is the resource's own, else the nearest ancestor's, and nothing is merged. */
+/** Rule 3.3: the effective ACL is the resource's own, otherwise the nearest ancestor's. ACLs are not merged. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import {
@@ -19,7 +19,7 @@ import {
   setBareAcl,
 } from '../support/wac.js';
 
-/** Makes a resource and what it lies in. */
+/** Creates a resource and its container. */
 async function make(s: StorageUnderTest, base: string, ...paths: string[]): Promise<void> {
   for (const path of paths)
     if (path.endsWith('/') || path === '') await s.container(base + path);
@@ -31,7 +31,7 @@ describeStorage(
   (s) => {
     const modes = (iri: string, who = alice): Promise<string> => modesOf(s, iri, as(s, who));
 
-    it('WAC, rule 3.3: accessTo rules are for the container, default rules for what lies below', async () => {
+    it('WAC, rule 3.3: accessTo applies to the container, default to its descendants', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'x', 'd/', 'd/y', 'd/e/', 'd/e/z');
       await setAcl(s, c, rule('Read', agent(alice), 'accessTo'), rule('Write', agent(bob), 'default'));
@@ -47,7 +47,7 @@ describeStorage(
       }
     });
 
-    it('WAC, rule 3.3: the nearest ACL wins entirely, and nothing is merged', async () => {
+    it('WAC, rule 3.3: only the nearest ACL applies, without merging', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd/', 'd/x', 'd/e/', 'd/e/y', 'z');
       await setAcl(s, c, rule('Read Write Control', agent(alice)), rule('Read', anybody));
@@ -63,7 +63,7 @@ describeStorage(
         expect(await modesOf(s, c + path, 'anonymous'), path).to.equal('');
     });
 
-    it('WAC, rule 3.4: an ACL without default rules shuts out everybody below, the owner included', async () => {
+    it('WAC, rule 3.4: an ACL without default denies all access below, also to the owner', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'x', 'd/', 'd/y');
       const rules = [rule('Read Write Control', agent(owner), 'accessTo'), rule('Read', agent(alice), 'accessTo')];
@@ -73,19 +73,19 @@ describeStorage(
         for (const who of [owner, alice]) expect(await modes(c + path, who), path).to.equal('');
     });
 
-    it('WAC, rule 3.3: there is no super-owner, but for the ACLs themselves', async () => {
+    it('WAC, rule 3.3: there is no superuser, except for the ACLs themselves', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'x');
       await setBareAcl(s, c, [rule('Read Write Control', agent(alice))]);
       for (const path of ['', 'x']) {
-        // Who controls the root has the lists that are there below it (rule 3.12).
+        // Control of the root includes the existing ACLs below (rule 3.12).
         expect(await modes(c + path, owner)).to.equal(path === '' ? 'control' : '');
         expect(await modes(c + path)).to.equal(every(c + path));
       }
       expect(await s.members(s.scratch)).not.to.include(c);
     });
 
-    it('WAC, rule 3.3: who creates a resource has nothing of it by that', async () => {
+    it('WAC, rule 3.3: creating a resource grants no access to it', async () => {
       const c = s.fresh('/');
       await make(s, c, '');
       await setAcl(s, c, rule('Append', agent(alice)));
@@ -97,7 +97,7 @@ describeStorage(
       ['without triples', ''],
       ['of a comment alone', '# nothing here'],
     ] as const)
-      it(`WAC, rule 3.4: an ACL ${what} is no ACL`, async () => {
+      it(`WAC, rule 3.4: an ACL ${what} is ignored`, async () => {
         const c = s.fresh('/');
         await make(s, c, '', 'x', 'd/', 'd/y');
         await setAcl(s, c, rule('Read', agent(alice)));
@@ -114,7 +114,7 @@ describeStorage(
         }
       });
 
-    it('WAC, rule 3.3: a deleted ACL lets the next one apply at once', async () => {
+    it('WAC, rule 3.3: after the deletion of an ACL the next one applies immediately', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd/', 'd/y');
       await setAcl(s, c, rule('Read', agent(alice)));
@@ -124,7 +124,7 @@ describeStorage(
       expect([await modes(`${c}d/y`), await modes(`${c}d/y`, bob)]).to.deep.equal(['read', '']);
     });
 
-    it('WAC, rule 3.3: a default rule must name the container whose ACL it is in', async () => {
+    it('WAC, rule 3.3: a default authorization must name the container of its ACL', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd/', 'd/y', 'z');
       const stray = rule('Read', agent(alice), 'default');
@@ -132,7 +132,7 @@ describeStorage(
       for (const path of ['', 'd/', 'd/y', 'z']) expect(await modes(c + path), path).to.equal('');
     });
 
-    it('WAC, rule 3.3: the ACL of a data resource has no effect on what has a longer name', async () => {
+    it('WAC, rule 3.3: the ACL of a data resource has no effect on longer names', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd', 'd-b/', 'd-b/x', 'd0', 'd.b', 'dd/', 'dd/x', 'd!');
       await setAcl(s, `${c}d`, rule('Read', anybody));
@@ -141,7 +141,7 @@ describeStorage(
       expect(await modes(`${c}d`)).to.equal('read');
     });
 
-    it('WAC, rule 3.3: the ACL of a container has no effect on its neighbours', async () => {
+    it('WAC, rule 3.3: the ACL of a container has no effect on its siblings', async () => {
       const c = s.fresh('/');
       const neighbours = ['d-b/', 'd-b/x', 'd0', 'd.b/', 'd.b/x', 'dd/', 'dd/x', 'd!/', 'd!/x', 'd~', "d'/", "d'/x"];
       await make(s, c, '', 'd/', 'd/x', 'd/-', 'd/!', 'd/~', 'd/0', ...neighbours);
@@ -153,7 +153,7 @@ describeStorage(
       expect(listed.totalItems).to.equal(5);
     });
 
-    it('WAC, rule 2.2: a new resource is under the nearest ACL from the start', async () => {
+    it('WAC, rule 2.2: the nearest ACL applies to a new resource immediately', async () => {
       const c = s.fresh('/');
       await make(s, c, '');
       await setAcl(s, c, rule('Append', anybody, 'accessTo'), rule('Read', authenticated, 'default'));

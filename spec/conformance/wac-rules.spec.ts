@@ -1,4 +1,4 @@
-/** Rule 3.2: what the rules of an ACL give, and to whom. */
+/** Rule 3.2: modes and agents of authorizations. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import {
@@ -23,7 +23,7 @@ type Who = 'alice' | 'bob' | 'stranger' | 'anonymous' | 'owner';
 const everyone: readonly Who[] = ['alice', 'bob', 'stranger', 'anonymous', 'owner'];
 const all = rule('Read Write Control Append', agent(alice));
 
-/** Rules of a resource's own ACL, and what they give; whoever is not named has nothing, and the owner everything. */
+/** Authorizations of a resource's own ACL and their effect. Other agents have no access, the owner has all modes. */
 const cases: readonly (readonly [title: string, rules: string[], data: object, container?: object])[] = [
   ['acl:Read gives read', [rule('Read', agent(alice))], { alice: 'read' }],
   [
@@ -42,21 +42,21 @@ const cases: readonly (readonly [title: string, rules: string[], data: object, c
   ],
   ['several agents of one rule', [rule('Read', agent(alice, bob))], { alice: 'read', bob: 'read' }],
   [
-    'acl:agentClass foaf:Agent is everybody, the anonymous included',
+    'acl:agentClass foaf:Agent is every caller, also anonymous ones',
     [rule('Read', anybody)],
     { alice: 'read', bob: 'read', stranger: 'read', anonymous: 'read' },
   ],
   [
-    'acl:agentClass acl:AuthenticatedAgent is everybody but the anonymous',
+    'acl:agentClass acl:AuthenticatedAgent is every authenticated caller',
     [rule('Read', authenticated)],
     { alice: 'read', bob: 'read', stranger: 'read' },
   ],
-  ['another agentClass is nobody', [rule('Read', 'acl:agentClass <http://xmlns.com/foaf/0.1/Person>')], {}],
-  ['foaf:Agent as an agent is nobody', [rule('Read', `acl:agent ${everybody}`)], {}],
-  ['acl:AuthenticatedAgent as an agent is nobody', [rule('Read', 'acl:agent acl:AuthenticatedAgent')], {}],
-  ['an agent that is a literal is nobody', [rule('Read', `acl:agent "${alice.did}"`)], {}],
-  ['an agent that is a blank node is nobody', [rule('Read', 'acl:agent []')], {}],
-  ['a rule for nobody gives nothing', [rule('Read', 'acl:label "all"')], {}],
+  ['another agentClass matches no caller', [rule('Read', 'acl:agentClass <http://xmlns.com/foaf/0.1/Person>')], {}],
+  ['foaf:Agent as an agent matches no caller', [rule('Read', `acl:agent ${everybody}`)], {}],
+  ['acl:AuthenticatedAgent as an agent matches no caller', [rule('Read', 'acl:agent acl:AuthenticatedAgent')], {}],
+  ['a literal agent matches no caller', [rule('Read', `acl:agent "${alice.did}"`)], {}],
+  ['a blank node agent matches no caller', [rule('Read', 'acl:agent []')], {}],
+  ['an authorization without agents grants nothing', [rule('Read', 'acl:label "all"')], {}],
   ['an unknown mode gives nothing', [rule('Everything', agent(alice)).replace('acl:Everything', '<urn:x>')], {}],
   ['an unknown mode beside a known one takes nothing', [rule('Read Everything', agent(alice))], { alice: 'read' }],
   ['a mode that is a literal gives nothing', [rule('Read', agent(alice)).replace('acl:Read', '"Read"')], {}],
@@ -64,7 +64,7 @@ const cases: readonly (readonly [title: string, rules: string[], data: object, c
   ['an authorization of another type gives nothing', [all.replace('acl:Authorization', 'acl:Denial')], {}],
   ['a rule about another resource is ignored', [all.replaceAll('<>', '<other>')], {}],
   ['a rule that names the ACL itself is ignored', [all.replaceAll('<>', '<.acl>')], {}],
-  ['a rule about what lies below is ignored', [all.replaceAll('<>', '<below/>')], {}],
+  ['an authorization for descendants is ignored', [all.replaceAll('<>', '<below/>')], {}],
   ['a rule without accessTo does not apply to the resource itself', [rule('Read', agent(alice), 'default')], {}],
   [
     'a rule about several resources applies to its own',
@@ -79,7 +79,7 @@ const cases: readonly (readonly [title: string, rules: string[], data: object, c
   ],
 ];
 
-/** Asserts what everyone may do with a resource. */
+/** Asserts the modes of every caller on a resource. */
 async function expectModes(s: StorageUnderTest, iri: string, expected: object): Promise<void> {
   const senders: Readonly<Record<Who, Sender>> = {
     alice: as(s, alice),
@@ -132,27 +132,27 @@ describeStorage(
         expect(await modesOf(s, iri, 'anonymous', headers)).to.equal('');
       });
 
-    it('WAC, rule 3.5: an authorization with an origin alone, and no agent, gives nothing', async () => {
+    it('WAC, rule 3.5: an authorization with an origin and no agent grants nothing', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', 'acl:origin <https://app.example>'));
       for (const sender of [as(s, alice), 'anonymous'] as const)
         expect(await modesOf(s, iri, sender, { Origin: 'https://app.example' })).to.equal('');
     });
 
-    it('WAC, rule 3.5: an authorization without origin matches whatever Origin is sent', async () => {
+    it('WAC, rule 3.5: an authorization without origin matches any Origin', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice)));
       for (const Origin of ['https://app.example', 'null'])
         expect(await modesOf(s, iri, as(s, alice), { Origin })).to.equal('read');
     });
 
-    it('WAC, rule 3.2: an ACL that speaks of others gives them nothing', async () => {
+    it('WAC, rule 3.2: an ACL grants nothing on other resources', async () => {
       const [first, second] = [await thing(s, s.fresh()), await thing(s, s.fresh('/'))];
       await setAcl(s, first, all.replaceAll('<>', `<${second}>, <${s.scratch}>, <${s.root}>`));
       for (const iri of [second, s.scratch]) expect(await modesOf(s, iri, as(s, alice)), iri).to.equal('');
     });
 
-    it('Reserved names: a resource whose name has an escaped dot is no ACL, rule 1.3', async () => {
+    it('Reserved names: a resource with an escaped dot in its name is no ACL, rule 1.3', async () => {
       const container = await thing(s, s.fresh('/'));
       const iri = await thing(s, `${container}x`);
       await setAcl(s, container, rule('Append', agent(alice)));
@@ -171,7 +171,7 @@ describeStorage(
       expect(await modesOf(s, container, as(s, alice))).to.equal('append');
     });
 
-    it('WAC, rule 3.7: rules can be written as JSON-LD, relative to the described resource', async () => {
+    it('WAC, rule 3.7: an ACL can be JSON-LD, relative to the described resource', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const term = (name: string, value: string) => ({ [acl + name]: { '@id': value } });
       const body = JSON.stringify({

@@ -1,4 +1,4 @@
-/** Rule 16.10: WebSocketChannel2023 of the Solid Notifications Protocol, as a client of it goes about it. */
+/** Rule 16.10: WebSocketChannel2023 of the Solid Notifications Protocol, with the steps of a client. */
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
@@ -51,7 +51,7 @@ class Client {
   }
 }
 
-/** @returns the client, or the status that it was refused with */
+/** Opens a channel. @returns the client, or the status of the rejection */
 const connect = (address: string, headers: Readonly<Record<string, string>> = {}): Promise<Client | number> =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(address, { headers });
@@ -75,7 +75,7 @@ const opened = async (...args: Parameters<typeof connect>): Promise<Client> => {
 describeStorage(
   'WebSocketChannel2023',
   (s) => {
-    it('is found from the storage, in Turtle and in JSON-LD', async () => {
+    it('is discovered from the storage, in Turtle and in JSON-LD', async () => {
       const found = await s.send('GET', `${s.root}.well-known/solid`, {}, undefined, 'anonymous');
       expect(found.headers['content-type']).to.contain('text/turtle');
       expect(found.text).to.contain('notify:subscription').and.to.contain('WebSocketChannel2023');
@@ -89,7 +89,7 @@ describeStorage(
       });
     });
 
-    it('Rule 16.10: is found from every resource, and asked for and answered in Turtle as well', async () => {
+    it('Rule 16.10: is discovered from every resource, and also requested and described in Turtle', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       for (const method of ['GET', 'HEAD', 'OPTIONS'])
         for (const at of [iri, s.scratch])
@@ -110,7 +110,7 @@ describeStorage(
         expect((await s.send('POST', at(s), asTurtle, bad)).status, bad).to.equal(400);
     });
 
-    it('tells of the topic, and of the members of a container that they come and go', async () => {
+    it('notifies of the topic, and of created and deleted members of a container', async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/plain', 'x');
       const [ofContainer, ofResource] = [
@@ -131,7 +131,7 @@ describeStorage(
       ofContainer.socket.close();
     });
 
-    it('Rule 4.3: is refused to who may not read the topic, and what is no channel is said to be none', async () => {
+    it('Rule 4.3: is rejected for an unreadable topic, and an unknown channel gets an error', async () => {
       const hidden = await s.container();
       for (const topic of [hidden, s.fresh()]) {
         expect((await ask(s, topic, as(s, bob))).status).to.equal(404);
@@ -149,7 +149,7 @@ describeStorage(
       expect((await s.post(at(s), 'application/ld+json', 'x'.repeat(20_000))).status).to.equal(413);
     });
 
-    it('an address is good for one connection, of one origin, and nobody can guess it', async () => {
+    it('uses an unguessable address, valid for one connection of one origin', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', anybody));
       const address = addressIn(await ask(s, container, 'anonymous', {}, { Origin: 'https://app.example' }));
@@ -166,7 +166,7 @@ describeStorage(
       expect(await connect(unused), 'revoked meanwhile').to.equal(404);
     });
 
-    it('ends when access is taken, at endAt, and when the client sends too much', async () => {
+    it('ends when access is revoked, at endAt, and when the client sends too much', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice)));
       const lost = await opened(addressIn(await ask(s, container, as(s, alice))));
@@ -180,21 +180,21 @@ describeStorage(
       expect([lost.code, short.code, loud.code]).to.deep.equal([1001, 1001, 1009]);
     });
 
-    it('other wishes to upgrade are ignored, as RFC 9110 7.8 says', async () => {
+    it('ignores other Upgrade requests (RFC 9110 7.8)', async () => {
       const { iri } = await s.stored('text/plain', 'plain');
       const fields = { Authorization: `Bearer ${s.token}`, Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' };
       const answer = await exchange(iri, [head(iri, 'GET', fields)]);
       expect([answer?.status, answer?.text]).to.deep.equal([200, 'plain']);
     });
 
-    it('a handshake that is none is a 400, and its place is free', async () => {
+    it('returns 400 for an invalid handshake and releases its slot', async () => {
       const container = await s.container();
       const address = addressIn(await ask(s, container)).replace('ws:', 'http:');
       const fields = { Connection: 'Upgrade', Upgrade: 'websocket' };
       expect((await exchange(address, [head(address, 'GET', fields)]))?.status).to.equal(400);
     });
 
-    it('Rule 16.10: an address that is good stands in no line of the log, whoever asks for it and how', async () => {
+    it('Rule 16.10: never logs a valid address, for any request', async () => {
       const container = await s.container();
       const address = addressIn(await ask(s, container)).replace('ws:', 'http:');
       const name = address.split('/').at(-1)!;
@@ -205,7 +205,7 @@ describeStorage(
       expect(JSON.stringify(s.server!.log)).not.to.contain(name);
     });
 
-    it('unused addresses and connections count as streams, and the server stops with them open', async () => {
+    it('counts unused addresses and connections as streams, and lets the server stop while they are open', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(bob)));
       const clients: Client[] = [];

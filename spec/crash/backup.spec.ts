@@ -1,4 +1,4 @@
-/** Back-ups: of a running server under writes, verified, restored, under another address, and damaged ones refused. */
+/** Backups of a running server under load: verified, restored, restored at another address, and rejected if damaged. */
 import {
   appendFileSync,
   existsSync,
@@ -30,7 +30,7 @@ describe('Back-ups', function () {
   let server: ServerProcess;
   let backup: string;
 
-  /** Of the owner that the server made, whose key is in the back-up. */
+  /** Signed by the generated owner, with the key in the backup. */
   let authorization: Record<string, string>;
   const get = (iri: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(iri, { headers: { ...authorization, ...headers } });
@@ -57,7 +57,7 @@ describe('Back-ups', function () {
     backup = fresh();
   });
 
-  /** What a reader finds, by the path of each resource. */
+  /** Content of each resource, by path. */
   async function contents(root: string): Promise<Record<string, unknown>> {
     const found: Record<string, unknown> = {};
     for (const path of ['c/a', 'c/b.bin', 'c/d.json', 'c/d.json.meta']) {
@@ -69,7 +69,7 @@ describe('Back-ups', function () {
     }
     return found;
   }
-  /** The contents of a folder, served at an address. */
+  /** Contents of a directory, served at an address. */
   async function served(dataDir: string, root: string): Promise<Record<string, unknown>> {
     const restored = await startProcess({ dataDir, root, environment });
     try {
@@ -79,11 +79,11 @@ describe('Back-ups', function () {
     }
   }
 
-  it('of a running server hold one state, whatever is written meanwhile', async () => {
+  it('of a running server contain one state, independent of concurrent writes', async () => {
     let going = true;
     const writes = (async () => {
       for (let i = 0; going; i++) {
-        // Both or, in the state of a back-up, the first alone.
+        // Both or, in the state of a backup, only the first.
         await put(`c/w${i}`, `<> <#n> ${i} .`);
         await fetch(`${server.root}c/w${i - 1}`, { method: 'DELETE', headers: authorization });
         await put('c/changing', Buffer.alloc(2_000 + (i % 100), i), {
@@ -108,7 +108,7 @@ describe('Back-ups', function () {
     expect(restored.code).to.equal(0);
   });
 
-  it('go on from what their client has alone, and from nothing that it makes up', async () => {
+  it('continue from parts that the client has, and from no forged ones', async () => {
     const begin = (headers: Record<string, string>, known: Uint8Array): Promise<Response> =>
       fetch(`${server.root}.lws/backups`, { method: 'POST', headers, body: known as never });
     expect((await begin({}, Buffer.alloc(100))).status).to.equal(401);
@@ -123,7 +123,7 @@ describe('Back-ups', function () {
       expect((await fetch(job, { method: 'DELETE', headers: authorization })).status).to.equal(204);
     }
     expect(existsSync(join(server.dataDir, 'backup'))).to.equal(false);
-    // Whoever goes away while it is sent leaves nothing behind that others wait for.
+    // A client that disconnects during the transfer leaves nothing that blocks other clients.
     const headers = { ...authorization, 'Content-Length': '1000' };
     const broken = request(`${server.root}.lws/backups`, { method: 'POST', headers });
     broken.on('error', () => {});
@@ -137,7 +137,7 @@ describe('Back-ups', function () {
     await fetch(next.headers.get('location')!, { method: 'DELETE', headers: authorization });
   });
 
-  it('are restored as they were, tags and keys included', async () => {
+  it('are restored unchanged, including ETags and keys', async () => {
     const expected = await contents(server.root);
     expect((expected['c/d.json.meta'] as string[])[3]).to.contain('describes');
     expect((await run(['backup', backup], server.dataDir)).code).to.equal(0);
@@ -149,14 +149,14 @@ describe('Back-ups', function () {
     expect(readFileSync(join(target, 'webhook.key'))).to.deep.equal(readFileSync(join(server.dataDir, 'webhook.key')));
   });
 
-  it('of a server that is stopped are the same, and copy no blob twice', async () => {
+  it('of a stopped server are identical, and copy no blob twice', async () => {
     const again = await run(['backup', backup], server.dataDir);
     expect(again.stdout).to.match(/blobs \(0 new\)/);
     expect(readdirSync(backup).filter((name) => name.startsWith('state-'))).to.have.length(1);
     expect((await run(['verify', backup], fresh())).code).to.equal(0);
   });
 
-  it('are restored under another address, with every IRI and no text changed', async () => {
+  it('are restored at another address, with every IRI rewritten and no text changed', async () => {
     const old = server.root;
     const target = fresh();
     const root = `http://localhost:${await freePort()}/moved/`;
@@ -186,7 +186,7 @@ describe('Back-ups', function () {
     expect(started.stderr).to.contain(`quadpod restore DIR --rewrite ${old}=${root}`);
   });
 
-  it('do not go into a folder that has something, nor into the storage itself', async () => {
+  it('are not written to a nonempty folder or into the storage itself', async () => {
     const target = fresh();
     expect((await run(['restore', backup], target)).code).to.equal(0);
     const again = await run(['restore', backup], target);
@@ -199,7 +199,7 @@ describe('Back-ups', function () {
     expect((await run(['backup'], server.dataDir)).stderr).to.contain('quadpod backup DIR');
   });
 
-  it('that a restore was broken off of can be restored again, and are no storage until then', async () => {
+  it('can be restored again after an interrupted restore, which is no storage until it completes', async () => {
     const target = fresh();
     const blob = blobsOf(backup)[0]!;
     const bytes = readFileSync(blob);
@@ -218,7 +218,7 @@ describe('Back-ups', function () {
       .filter((name) => /^..[/\\]/.test(name))
       .map((name) => join(dir, 'blobs', name));
 
-  it('that are damaged are named by verify, and not restored', async () => {
+  it('are rejected by verify and restore if damaged', async () => {
     const state = join(backup, readdirSync(backup).find((name) => name.startsWith('state-'))!);
     const whole = readFileSync(state);
     for (const damage of [

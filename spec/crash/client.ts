@@ -1,18 +1,18 @@
 /**
- * A client that writes without pause into a container of its own and into a shared one, and tells the model of it.
- * It must not know when the server dies.
+ * Client that writes continuously into its own and a shared container, and records each write in the model. It must not know when
+ * the server is killed.
  */
 import { randomUUID } from 'node:crypto';
 import { below, type Content, dataContent, decode, encode, readable, type State } from './contents.js';
 import type { Change, Model } from './model.js';
 
-/** Resources that one client keeps in a container at most. */
+/** Maximum resources of one client in a container. */
 const most = 25;
 
 export class Client {
   private readonly tags = new Map<string, string>();
   private readonly posted = new Set<string>();
-  /** Answers that no well-behaved client should get. */
+  /** Statuses that a correct client must not receive. */
   readonly refusals: string[] = [];
   alive = false;
 
@@ -22,7 +22,7 @@ export class Client {
     private readonly shared: string,
   ) {}
 
-  /** Writes until a connection breaks, or for that many operations. */
+  /** Writes until the connection breaks, or the given number of operations. */
   async run(operations = Number.POSITIVE_INFINITY): Promise<void> {
     this.alive = true;
     if (!this.model.state(this.own)) await this.put(this.own, { kind: 'container' });
@@ -65,7 +65,7 @@ export class Client {
     if (response) this.posted.add(response.headers.get('Location')!);
   }
 
-  /** Makes a container with members, then deletes it with them. */
+  /** Creates a container with members, then deletes it recursively. */
   private async subtree(): Promise<void> {
     const container = `${this.own}tree/`;
     if (!this.model.state(container)) {
@@ -88,7 +88,7 @@ export class Client {
     await this.write({ states: new Map([[iri, after]]) }, iri, init);
   }
 
-  /** The tag of an earlier answer; it outlives the server. */
+  /** ETag of an earlier response, which survives restarts. */
   private async tag(iri: string): Promise<string> {
     const known = this.tags.get(iri);
     if (known) return known;
@@ -123,7 +123,7 @@ interface Patch {
   readonly body: string;
 }
 
-/** Either one triple more, or every triple another one: the two ways in which the server computes an update. */
+/** Adds one triple or changes every triple: the server computes these updates in different ways. */
 function rdfPatch(lines: readonly string[]): Patch {
   const type = 'application/sparql-update';
   const line = `<urn:s:${randomUUID()}> <urn:added> "${'y'.repeat(below(200))}" .`;
@@ -144,12 +144,12 @@ function jsonPatch(state: Content): Patch {
   return { after: { kind: 'json', value }, type: 'application/merge-patch+json', body: JSON.stringify(change) };
 }
 
-/** The state of a resource, as anybody can read it. */
+/** State of a resource, read anonymously. */
 export async function readState(iri: string): Promise<State> {
   return decode(await fetch(iri, { headers: { Accept: readable } }));
 }
 
-/** The members that a container lists. @throws Error when the listing contradicts itself */
+/** Members in the listing of a container. @throws Error if the listing contradicts itself */
 export async function listMembers(container: string): Promise<string[]> {
   const response = await fetch(container, { headers: { Accept: 'application/lws+json' } });
   const { items, totalItems } = (await response.json()) as { items: { id: string }[]; totalItems: number };

@@ -1,7 +1,4 @@
-/**
- * What a resource can hold, how it is sent, and how an answer is read back into it.
- * It must not know who writes what when.
- */
+/** Contents of resources, their serialization, and parsing of responses. It must not know the order of writes. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
 export type Content =
@@ -9,15 +6,15 @@ export type Content =
   | { readonly kind: 'json'; readonly value: Readonly<Record<string, unknown>> }
   | { readonly kind: 'binary'; readonly bytes: Buffer }
   | { readonly kind: 'container' };
-/** `undefined`: there is no such resource. */
+/** `undefined`: the resource does not exist. */
 export type State = Content | undefined;
 
 export const below = (count: number): number => Math.floor(Math.random() * count);
 
-/** Every triple has the same predicate, so that half of a change shows. */
+/** Every triple has the same predicate, so that a partial change is visible. */
 export function rdfContent(): Content {
   const predicate = `<urn:version:${randomUUID()}>`;
-  // Above some hundreds of triples the server works in another way.
+  // Above a few hundred triples the server uses another code path.
   const count = below(10) === 0 ? 600 : 1 + below(100);
   return { kind: 'rdf', lines: Array.from({ length: count }, (_, i) => `<urn:s:${i}> ${predicate} "${i}" .`) };
 }
@@ -29,7 +26,7 @@ export function dataContent(): Content {
   return { kind: 'binary', bytes: randomBytes(1 + below(300_000)) };
 }
 
-/** The media type and the bytes to send. */
+/** Media type and bytes of a request. */
 export function encode(content: Content): { type: string; body: Buffer | string } | undefined {
   switch (content.kind) {
     case 'rdf':
@@ -43,7 +40,7 @@ export function encode(content: Content): { type: string; body: Buffer | string 
   }
 }
 
-/** The state that an answer to a GET with `readable` as its Accept shows. @throws Error for any other answer */
+/** State in a response to GET with `readable` as its Accept. @throws Error for any other response */
 export const readable = 'application/n-triples, */*;q=0.1';
 export async function decode(response: Response): Promise<State> {
   const bytes = Buffer.from(await response.arrayBuffer());

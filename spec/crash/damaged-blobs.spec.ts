@@ -1,11 +1,11 @@
-/** Content that the disk lost or changed: it is never taken for the resource's, and the operator is told. */
+/** Content that the disk lost or changed is never returned as the resource, and the operator is notified. */
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runProcess } from '../support/process.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 
-describe('A blob that the disk lost or changed', function () {
+describe('A lost or changed blob', function () {
   this.timeout(30_000);
   let server: SpecServer;
   before(async () => {
@@ -13,7 +13,7 @@ describe('A blob that the disk lost or changed', function () {
   });
   after(() => server.stop());
 
-  /** The file of a new blob of the size. */
+  /** File of a new blob of the size. */
   async function put(name: string, size: number): Promise<string> {
     const known = new Set(files());
     const { status } = await fetch(server.root + name, {
@@ -31,7 +31,7 @@ describe('A blob that the disk lost or changed', function () {
   const errors = (): string => JSON.stringify(server.log.filter(({ level }) => Number(level) >= 50));
 
   for (const size of [1000, 3 << 20]) {
-    it(`is a 500 of which the log tells when it is missing (${size} bytes)`, async () => {
+    it(`is a 500 with a log entry if it is missing (${size} bytes)`, async () => {
       const file = await put(`missing-${size}`, size);
       rmSync(file);
       const answer = await fetch(`${server.root}missing-${size}`);
@@ -40,7 +40,7 @@ describe('A blob that the disk lost or changed', function () {
       expect(errors()).to.match(/The blob [0-9a-f-]{36} is missing\. .*quadpod check/);
     });
 
-    it(`is a 500 when its length is another, for a range as well (${size} bytes)`, async () => {
+    it(`is a 500 if its length differs, for a range as well (${size} bytes)`, async () => {
       const file = await put(`short-${size}`, size);
       truncateSync(file, size - 1);
       for (const headers of [{}, { Range: 'bytes=0-9' }] as Record<string, string>[])
@@ -48,7 +48,7 @@ describe('A blob that the disk lost or changed', function () {
       expect(errors()).to.contain(`has ${size - 1} bytes instead of ${size}`);
     });
 
-    it(`is never read to its end when its digest is another (${size} bytes)`, async () => {
+    it(`is never returned complete if its digest differs (${size} bytes)`, async () => {
       const file = await put(`changed-${size}`, size);
       const bytes = readFileSync(file);
       bytes[size >> 1]! ^= 1;
@@ -64,7 +64,7 @@ describe('A blob that the disk lost or changed', function () {
     });
   }
 
-  it('is no ground for a patch', async () => {
+  it('cannot be patched', async () => {
     const file = await put('document.bin', 3);
     rmSync(file);
     await fetch(`${server.root}d.json`, {
@@ -81,7 +81,7 @@ describe('A blob that the disk lost or changed', function () {
     expect(status).to.equal(500);
   });
 
-  it('that belongs to a database that is gone keeps a server from starting as an empty one', async () => {
+  it('of a lost database prevents a start with an empty one', async () => {
     await put('kept', 10);
     await server.stop(true);
     rmSync(join(server.dataDir, 'level'), { recursive: true });

@@ -1,6 +1,7 @@
 /**
- * A server of many storages is killed amid writes to all of them, of which more are asked than may be open: each has every acknowledged write, and
- * what was owed to an inbox comes without anybody asking the storage again (rule 21.4). Commands are run beside it and without it (rule 21.3).
+ * A server of many storages is killed during writes to all of them, with more storages in use than may be open. Each storage has
+ * every acknowledged write, and pending notifications are delivered without another request to it (rule 21.4). Commands are run
+ * with a running and a stopped server (rule 21.3).
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,14 +75,14 @@ describe('Storages of a deployment and kill -9', function () {
         () => 0,
       );
       if (status === 0) return;
-      // With three places and six writers, some are told to come again.
+      // With three slots and six writers, some are asked to retry.
       if (status === 201) acknowledged.push(`${origin}/${name}/${path}`);
       else expect(status).to.equal(503);
     }
   }
 
   for (let round = 1; round <= rounds; round++)
-    it(`every acknowledged write is there, and is told of, round ${round}`, async () => {
+    it(`every acknowledged write is present and notified, round ${round}`, async () => {
       const writing = names.map(write);
       await sleep(300 + Math.random() * 700);
       await server.kill();
@@ -89,7 +90,7 @@ describe('Storages of a deployment and kill -9', function () {
       expect(acknowledged.length).to.be.above(0);
       server = await begin();
       const owed = acknowledged.filter((iri) => iri.startsWith(`${origin}/a/`)).map((iri) => `Create ${iri}`);
-      // Nobody asks it.
+      // No request is sent to it.
       for (let tries = 0; tries < 200; tries++) {
         const heard = new Set(host.deliveries.map((delivery) => told(JSON.parse(delivery.bytes.toString()).activity)));
         if (owed.every((event) => heard.has(event))) break;
@@ -107,7 +108,7 @@ describe('Storages of a deployment and kill -9', function () {
       }
     });
 
-  it('each is found in order by check, once the server is stopped, and can be served by itself', async () => {
+  it('check finds each in order after a stop, and each can be served as a single storage', async () => {
     expect(await server.stop()).to.equal(0);
     for (const name of names) {
       const { code, stdout, stderr } = await command('check', '--storage', name);
@@ -125,7 +126,7 @@ describe('Storages of a deployment and kill -9', function () {
     await alone.stop();
   });
 
-  it('several are made at once, and an invitation by the server that runs', async () => {
+  it('several are created concurrently, and an invitation by the running server', async () => {
     const { stdout } = await command('storage', 'add', 'm1', 'm2', 'public-read=true');
     expect(stdout.match(/^m[12] {2}ready/gm)).to.have.length(2);
     const home = await startProcess({ root: `${origin}/home/`, dataDir: server.dataDir, environment });
@@ -141,7 +142,7 @@ describe('Storages of a deployment and kill -9', function () {
   });
 
   for (let round = 1; round <= rounds; round++)
-    it(`a template is there whole, however its import was broken off, round ${round}`, async () => {
+    it(`template import is atomic, at any interruption, round ${round}`, async () => {
       await server.kill();
       const templates = join(server.dataDir, 'templates');
       mkdirSync(join(templates, 'many'), { recursive: true });
@@ -160,7 +161,7 @@ describe('Storages of a deployment and kill -9', function () {
         await asked;
         server = await begin();
       }
-      // It answers 503 while a template takes longer than a request waits.
+      // It returns 503 if a template takes longer than a request waits.
       while (isOwed()) await Promise.all([send(name, 'GET', ''), sleep(100)]);
       for (let each = 0; each < 600; each++)
         expect((await send(name, 'HEAD', `n${each}.ttl`)).status, `${each}`).to.equal(200);
@@ -181,15 +182,15 @@ describe('Storages of a deployment and kill -9', function () {
     ['a storage that is not there', ['check', '--storage', 'nobody'], 'no storage nobody'],
     ['a storage that is not there, to be suspended', ['storage', 'suspend', 'nobody'], 'no storage nobody'],
   ] as const)
-    it(`the command line refuses ${what} in a sentence`, async () => {
+    it(`the command line rejects ${what} with a message`, async () => {
       const { code, stderr } = await command(...words);
       expect(code, stderr).to.equal(2);
       expect(stderr).to.include(wanted);
     });
 
-  it('without an address there are no storages, and the command says how to have some', async () => {
+  it('without an address there are no storages, and the command explains how to enable them', async () => {
     const { LWS_STORAGES_ADDRESS: _, ...others } = environment;
-    // A directory that no deployment has used: one that it has used remembers the address (rule 18.3).
+    // A new directory. A used one remembers its address (rule 18.3).
     const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-alone-'));
     const plain = (words: string[]): Promise<Ended> =>
       runProcess(words, { dataDir, root: server.root, environment: others });

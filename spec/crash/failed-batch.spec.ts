@@ -1,6 +1,6 @@
 /**
- * A batch that LevelDB could not write: everybody who waited for it is refused, nothing is written after it while the disk stays
- * full, and the next start finds everything in order. The spec must not know how batches are grouped.
+ * A batch that LevelDB could not write: all its waiting transactions fail, nothing is written after it while the disk is full,
+ * and the next start finds everything in order. The spec must not know how batches are grouped.
  */
 
 import { readdirSync } from 'node:fs';
@@ -16,12 +16,12 @@ import { type DiskStore, diskStore, failNextBatch, root, stayFull } from './fail
 
 const codeOf = (error: unknown): string => (error instanceof LwsError ? error.code : String(error));
 
-describe('A batch that cannot be written, over HTTP', () => {
+describe('A failed batch, over HTTP', () => {
   const settings = { 'dev.open': 'true' };
   let server: SpecServer;
   let folder: string;
   before(async function () {
-    // There the journal has what a server's copy of it lacks: `spec/components/shared-storage` has that.
+    // In a shared storage, the journal has batches that the copy of a server lacks: `spec/components/shared-storage` tests that.
     if (isSharedRun) return this.skip();
     server = await startSpecServer({ settings });
     folder = `${server.root}folder/`;
@@ -66,7 +66,7 @@ describe('A batch that cannot be written, over HTTP', () => {
     expect(listing.totalItems).to.equal(3);
   }
 
-  it('refuses all that wait for it with 507', async () => {
+  it('rejects all its transactions with 507', async () => {
     for (const [i, content] of contents.entries()) expect((await put(`kept${i}`, content)).status).to.equal(201);
     stayFull(server.server.store);
     void failNextBatch(server.server.store.level);
@@ -74,7 +74,7 @@ describe('A batch that cannot be written, over HTTP', () => {
     for (const response of await Promise.all(many)) await expectStorageFull(response);
   });
 
-  it('refuses every later write, and says so in the log', async () => {
+  it('rejects every later write and logs it', async () => {
     for (const content of contents) await expectStorageFull(await put('later', content));
     await expectStorageFull(await fetch(`${folder}kept0`, { method: 'DELETE' }));
     const errors = server.log.filter(({ level }) => Number(level) >= 50).map(({ msg }) => msg);
@@ -83,22 +83,22 @@ describe('A batch that cannot be written, over HTTP', () => {
     );
   });
 
-  it('goes on with reads', expectKept);
+  it('continues reads', expectKept);
 
-  it('is in order, and writable, after a restart', async () => {
+  it('leaves a consistent and writable storage after a restart', async () => {
     await restart();
     await expectKept();
     for (const [i, content] of contents.entries()) expect((await put(`new${i}`, content)).status).to.equal(201);
   });
 
-  it('leaves no reference into nothing when the batch had reached the disk after all', async () => {
+  it('leaves no dangling reference if the batch had reached the disk', async () => {
     stayFull(server.server.store);
     void failNextBatch(server.server.store.level, { afterWriting: true });
     await expectStorageFull(await put('created', contents[1]!));
     await restart();
   });
 
-  it('keeps a content, old or new, when the batch that replaces it had reached the disk after all', async () => {
+  it('keeps a content, old or new, if the replacing batch had reached the disk', async () => {
     const [, json] = contents;
     const tag = (await put('replaced', json!)).headers.get('ETag')!;
     void failNextBatch(server.server.store.level, { afterWriting: true });
@@ -111,14 +111,14 @@ describe('A batch that cannot be written, over HTTP', () => {
   });
 });
 
-describe('A batch that cannot be written, in the store', () => {
+describe('A failed batch, in the store', () => {
   let disk: DiskStore;
   beforeEach(async () => {
     disk = await diskStore();
   });
   afterEach(() => disk.dispose());
 
-  /** Stages a member of the root, as the operations do. */
+  /** Stages a member of the root, like the operations. */
   function stage(tx: Transaction, name: string, more: Partial<ResourceRecord> = {}): void {
     const times = { created: 1, modified: 1 };
     const member = { kind: 'rdf', mediaType: 'text/turtle', size: 0, triples: 0, revision: newRevision() } as const;
@@ -135,7 +135,7 @@ describe('A batch that cannot be written, in the store', () => {
     expect(members).to.deep.equal(names.map((name) => root + name));
   }
 
-  it('refuses a transaction that is at work while the batch before it fails', async () => {
+  it('rejects a transaction that runs while the previous batch fails', async () => {
     await disk.store.transact((tx) => stage(tx, 'kept'));
     let fail!: () => void;
     let goOn!: () => void;
@@ -156,7 +156,7 @@ describe('A batch that cannot be written, in the store', () => {
     await expectInOrderAfterRestart('kept');
   });
 
-  it('refuses a read-only transaction that saw what the batch lost', async () => {
+  it('rejects a read-only transaction that saw lost writes of the batch', async () => {
     let fail!: () => void;
     const reached = failNextBatch(disk.store.level, { when: new Promise((resolve) => (fail = resolve)) });
     const first = disk.store.transact((tx) => stage(tx, 'first')).catch(codeOf);

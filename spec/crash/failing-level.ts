@@ -1,7 +1,4 @@
-/**
- * A LevelDB in a folder of its own, of which a batch can be made to fail as a full disk makes it fail.
- * It must not know what is in the batch.
- */
+/** LevelDB in its own directory, with batches that can be made to fail like on a full disk. It must not know the content of a batch. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,13 +9,13 @@ import { Store } from '../../lib/storage/transactions/store.js';
 export const root = 'http://spec.example/';
 
 export interface Failure {
-  /** Settles when the batch may fail; absent: at once. */
+  /** Settles when the batch may fail. Default: immediately. */
   readonly when?: Promise<void>;
-  /** The batch reaches the disk all the same: LevelDB wrote its log, and the sync after it failed. */
+  /** The batch still reaches the disk: LevelDB wrote its log, and the following sync failed. */
   readonly afterWriting?: boolean;
 }
 
-/** Makes the next batch of a LevelDB fail with ENOSPC, once. Returns a promise of the moment when it is to be written. */
+/** Makes the next batch of a LevelDB fail with ENOSPC, once. Returns a promise that settles when it is about to be written. */
 export function failNextBatch(level: Level, { when, afterWriting }: Failure = {}): Promise<void> {
   const original = level.batch;
   return new Promise((reached) => {
@@ -38,7 +35,7 @@ export function failNextBatch(level: Level, { when, afterWriting }: Failure = {}
   });
 }
 
-/** Lets a store believe that the disk stays full, until what it returns is called. */
+/** Simulates a full disk until the returned function is called. */
 export function stayFull({ blobs }: Store): () => void {
   const { probe } = blobs;
   blobs.probe = () => Promise.reject(new Error('IO error: No space left on device'));
@@ -50,12 +47,12 @@ export function stayFull({ blobs }: Store): () => void {
 export interface DiskStore {
   readonly store: Store;
   readonly folder: string;
-  /** Closes it and opens it again, as a restart does. */
+  /** Closes and reopens it, like a restart. */
   reopen(): Promise<DiskStore>;
   dispose(): Promise<void>;
 }
 
-/** A store on a real LevelDB. */
+/** Store on a real LevelDB. */
 export async function diskStore(folder = mkdtempSync(join(tmpdir(), 'quadpod-disk-'))): Promise<DiskStore> {
   const level = await openLevel(join(folder, 'level'));
   const store = await Store.open(level, folder, root);

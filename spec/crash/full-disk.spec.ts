@@ -1,6 +1,6 @@
 /**
- * A disk that runs full: writes are refused with 507, reads continue, nothing is half written, and with space again everything is in
- * order, after a restart too. The spec must not know which of the server's writes the disk refuses.
+ * A full disk: writes are rejected with 507, reads continue, nothing is partly written, and with free space everything is in
+ * order, also after a restart. The spec must not know which of the server's writes fail.
  */
 
 import { mkdirSync, readdirSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { SmallDisk } from './small-disk.js';
 
 const MiB = 1 << 20;
 
-describe('A full disk (skipped where no tmpfs can be mounted)', function () {
+describe('A full disk (skipped if no tmpfs can be mounted)', function () {
   this.timeout(60_000);
   let disk: SmallDisk;
   let server: ServerProcess;
@@ -62,7 +62,7 @@ describe('A full disk (skipped where no tmpfs can be mounted)', function () {
     expect(check.code, check.stderr).to.equal(0);
   }
 
-  it('refuses writes while there is still room for its own files, and takes them again by itself', async function () {
+  it('rejects writes while there is still space for internal files, and accepts them again by itself', async function () {
     await start(this, 'size=80m');
     expect((await send('PUT', 'c/')).status).to.equal(201);
     expect((await send('PUT', 'c/rdf', 'text/turtle', '<#a> <urn:b> 1 .')).status).to.equal(201);
@@ -97,7 +97,7 @@ describe('A full disk (skipped where no tmpfs can be mounted)', function () {
     await expectCheckInOrder();
   });
 
-  it('stays whole when the disk runs full under load, and goes on by itself when there is space again', async function () {
+  it('stays consistent when the disk fills up under load, and resumes by itself with free space', async function () {
     await start(this, 'size=96m');
     const model = new Model();
     const shared = `${server.root}shared/`;
@@ -135,7 +135,7 @@ describe('A full disk (skipped where no tmpfs can be mounted)', function () {
     await expectCheckInOrder();
   });
 
-  it('refuses with 507 when the disk has room and no more inodes', async function () {
+  it('rejects with 507 when the disk has space but no inodes', async function () {
     await start(this, 'size=96m,nr_inodes=330');
     expect((await send('PUT', 'kept', 'text/plain', 'content')).status).to.equal(201);
     disk.fillInodes();

@@ -1,4 +1,7 @@
-/** The server is killed while it gives the quads of a storage all orders, and a command that does so, or the contrary: each time it is whole. */
+/**
+ * The server is killed during an index build (one index to four), or a command that builds or drops indexes: the storage is
+ * always consistent.
+ */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,17 +15,17 @@ import { below } from './contents.js';
 import { Model } from './model.js';
 
 const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 5);
-/** Where a kill has not met the growth yet. */
+/** Maximum rounds until a kill interrupts the build. */
 const maxRounds = 40;
 
-describe('kill -9 amid growth', function () {
+describe('kill -9 during an index build', function () {
   this.timeout(300_000);
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-growth-'));
   let first: ServerProcess;
   before(async function () {
     if (isSharedRun) this.skip();
     first = await startProcess({ dataDir: join(folder, 'first'), environment: { LWS_LOG_LEVEL: 'error' } });
-    // Names from beginning to end of the order, and beyond the BMP.
+    // Names across the whole index, also beyond the BMP.
     for (let at = 0; at < 60; at++) {
       const name = encodeURIComponent(['b', 'y', '\uff5e', '\u{10000}'][at % 4]!);
       const lines = Array.from({ length: 1000 }, (_, i) => `<#${i % 50}> <urn:p${i % 7}> "${at} ${i}" .`);
@@ -53,7 +56,7 @@ describe('kill -9 amid growth', function () {
     return orders!.split(' ')[0]!;
   }
 
-  it('a server under load: quads up to the noted one are in all orders, the others in one', async () => {
+  it('a server under load: quads up to the recorded one are in all indexes, the others in one', async () => {
     const seen = new Set<string>();
     for (let round = 0; round < rounds || (!seen.has('growing') && round < maxRounds); round++) {
       const dataDir = copied('served');
@@ -71,12 +74,12 @@ describe('kill -9 amid growth', function () {
     expect([...seen]).to.include('growing');
   });
 
-  it('quadpod orders: what is broken off is whole, and the same command ends it', async () => {
+  it('quadpod orders: an interrupted build is consistent, and the same command completes it', async () => {
     let source = first.dataDir;
     for (const name of ['four', 'one'] as const) {
       const seen = new Set<string>();
       let at = { dataDir: source, root: first.root };
-      // Later each time, until one has met the command at its work: how long that takes to begin is the machine's.
+      // Later each time, until one hits the running command: its start-up time depends on the machine.
       for (let round = 0; round < rounds / 2 || (!seen.has('growing') && round < maxRounds); round++) {
         at = { ...at, dataDir: join(folder, `${name}${round}`) };
         cpSync(source, at.dataDir, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Imports that are killed again and again, and continue: the store is the same in the end as that of an import that nobody disturbed.
- * `QUADPOD_KILLS=50` kills more often, `QUADPOD_SEED=<number>` at other moments. The spec must not know what a block is.
+ * Imports that are killed repeatedly and resumed: the store is finally the same as after an uninterrupted import.
+ * `QUADPOD_KILLS=50` kills more often, `QUADPOD_SEED=<number>` at other moments. The spec must not know the block size.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -34,7 +34,7 @@ function randomNumbers(seed: number): () => number {
 }
 const random = randomNumbers(Number(process.env['QUADPOD_SEED'] ?? 20261122));
 
-/** Small graphs with nodes that they share, a large one, and some that are met again after it. */
+/** Small graphs with shared nodes, a large one, and some that reoccur after it. */
 function dumpOf(root: string): string {
   const lines: string[] = [];
   const graphOf = (index: number): string => `<${root}data/c${index % 7}/g${index}>`;
@@ -89,12 +89,12 @@ describe('An import that is killed', function () {
     expect(stdout, stderr).to.match(/: all in order\.\n$/);
     expect(code, stderr).to.equal(0);
     const blobs = Number(/(\d+) blobs/.exec(stdout)![1]);
-    // Where several servers share a storage, what one leaves is removed when nobody can be writing it any more.
+    // In a shared storage, leftovers of a server are deleted once no server can be writing them.
     if (!isSharedRun) expect(filesBelow(join(place.dataDir, 'blobs')), 'files of blobs').to.equal(blobs);
     return stdout;
   }
 
-  /** Bytes that LevelDB has on the disk. */
+  /** Bytes of LevelDB on the disk. */
   function stored({ dataDir }: Place): number {
     const level = join(dataDir, 'level');
     if (!existsSync(level)) return 0;
@@ -116,14 +116,14 @@ describe('An import that is killed', function () {
     return { size: stored(place), bytes: await exported(place), state: await expectInOrder(place) };
   }
 
-  /** Imports, and kills it after so much was stored. @returns whether there is something to continue with */
+  /** Imports, and kills the import after the given amount was stored. @returns true if it can be resumed */
   async function kill(place: Place, words: readonly string[], size: number) {
     const from = stored(place);
     const wanted = from + (size - from) * random();
     return killStart(place, () => stored(place) > wanted, words);
   }
 
-  /** @returns how often it was killed when it had stored something and not all */
+  /** Kills repeatedly. @returns the number of kills after a partial import */
   async function killedAgainAndAgain(source: string, times: number): Promise<number> {
     const wanted = await undisturbed(source);
     let hits = 0;
@@ -133,7 +133,7 @@ describe('An import that is killed', function () {
       for (let isDone = false; !isDone; ) {
         const { code, stderr } = left-- > 0 ? await kill(place, words, wanted.size) : await runProcess(words, place);
         isDone = code === 0;
-        // Before its first block was stored there is nothing to continue with.
+        // Before the first stored block there is nothing to resume.
         const hadNothing = code !== null && !isDone;
         if (hadNothing) expect(stderr).to.include('was interrupted');
         else if (words.includes('--resume')) hits++;
@@ -146,15 +146,15 @@ describe('An import that is killed', function () {
     return hits;
   }
 
-  it('is the same in the end: a dump', async () => {
+  it('ends with the same store: a dump', async () => {
     expect(await killedAgainAndAgain(dump, kills), 'kills amid the import').to.be.above(0);
   });
 
-  it('is the same in the end: a folder with binary files', async () => {
+  it('ends with the same store: a folder with binary files', async () => {
     expect(await killedAgainAndAgain(tree, Math.ceil(kills / 2)), 'kills amid the import').to.be.above(0);
   });
 
-  it('goes on where a dump ends amid a line, when it is whole', async () => {
+  it('resumes a dump truncated within a line, when it is complete', async () => {
     const place = newPlace();
     const source = join(folder, 'torn.nq');
     const lines = Array.from({ length: 3000 }, (_, i) => `<urn:s> <urn:p> "${i}" <${root}torn/${i % 1500}> .`);
@@ -180,7 +180,7 @@ describe('An import that is killed', function () {
     expect(await expectInOrder(place)).to.match(/^1502 resources, 3000 triples/);
   });
 
-  it('goes on when it is the server that was killed', async () => {
+  it('resumes after a kill of the server', async () => {
     const wanted = await undisturbed(dump);
     const place = newPlace();
     const owner = ed25519Identity();

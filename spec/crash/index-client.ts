@@ -1,11 +1,11 @@
 /**
- * A client that writes resources and linksets with types and relations without pause, and remembers what was acknowledged.
- * It must not know when the server dies.
+ * Client that continuously writes resources and linksets with types and relations, and records acknowledged writes. It must not
+ * know when the server is killed.
  */
 import { randomUUID } from 'node:crypto';
 import { below } from './contents.js';
 
-/** What a resource says: texts of a relation and a value, of its own triples and of its linkset. `undefined`: absent. */
+/** Facts of a resource, as texts of a relation and a value, from its triples and its linkset. `undefined`: nonexistent. */
 export interface Content {
   readonly triples: readonly string[];
   readonly links: readonly string[];
@@ -16,7 +16,7 @@ export const vocabulary = 'https://v.example/';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 const relation = `${vocabulary}p`;
 const values = [0, 1, 2, 3].map((number) => `${vocabulary}${number}`);
-/** All that clients say again and again. */
+/** Vocabulary shared by all clients. */
 export const commonFacts = ['type', relation, 'describedby'].flatMap((name) =>
   values.map((value) => `${name} ${value}`),
 );
@@ -27,7 +27,7 @@ export const factsOf = (state: State): string[] =>
 export const textOf = (state: State): string =>
   state ? `${[...state.triples].sort().join()}; ${[...state.links].sort().join()}` : 'absent';
 
-/** Some common facts and one that nobody else states, so that what is left of an old state shows. */
+/** Some common facts and a unique one, so that remains of an old state are visible. */
 function someFacts(...relations: readonly string[]): string[] {
   const common = values.filter(() => below(3) === 0).map((value) => `${relations[below(relations.length)]} ${value}`);
   return [...new Set([...common, `type ${vocabulary}${randomUUID()}`])];
@@ -40,7 +40,7 @@ function turtle(triples: readonly string[]): string {
     const [name, value] = fact.split(' ');
     return `<${index % 2 === 0 ? '' : '#me'}> <${name === 'type' ? rdfType : name}> <${value}> .`;
   });
-  // Above some hundreds of triples the server works in another way.
+  // Above a few hundred triples the server uses another code path.
   if (below(10) === 0) for (let i = 0; i < 600; i++) lines.push(`<#me> <urn:more> ${i} .`);
   return lines.join('\n');
 }
@@ -52,11 +52,11 @@ function linkset(links: readonly string[]): string {
   return JSON.stringify({ linkset: [members] });
 }
 
-/** A write: the states that it makes, all or none. */
+/** Write: the states that it creates, atomically. */
 export type Change = ReadonlyMap<string, State>;
 
 export class IndexClient {
-  /** What was acknowledged, and the write of which no answer came. */
+  /** Acknowledged states, and the write without a response. */
   readonly known = new Map<string, State>();
   underWay: Change | undefined;
   readonly refusals: string[] = [];
@@ -64,7 +64,7 @@ export class IndexClient {
 
   constructor(private readonly own: string) {}
 
-  /** Writes until a connection breaks, or for that many operations. */
+  /** Writes until the connection breaks, or the given number of operations. */
   async run(operations = Number.POSITIVE_INFINITY): Promise<void> {
     try {
       if (!this.known.get(this.own)) await this.put(this.own);
@@ -119,7 +119,7 @@ export class IndexClient {
     await this.write(new Map([[iri, { triples, links }]]), `${iri}.meta`, init);
   }
 
-  /** Makes a container with members, or deletes it with them. */
+  /** Creates a container with members, or deletes it recursively. */
   private async subtree(): Promise<void> {
     const container = `${this.own}tree/`;
     if (!this.known.get(container)) {
@@ -132,7 +132,7 @@ export class IndexClient {
     await this.write(change, container, { method: 'DELETE', headers: { Depth: 'infinity' } });
   }
 
-  /** @throws TypeError when the connection breaks */
+  /** Sends a request. @throws TypeError if the connection breaks */
   private async write(change: Change, iri: string, init: RequestInit): Promise<void> {
     this.underWay = change;
     const response = await fetch(iri, init);
@@ -147,7 +147,7 @@ export class IndexClient {
   }
 }
 
-/** What can be read of a resource. */
+/** Readable facts of a resource. */
 export async function readState(iri: string): Promise<State> {
   const answer = await fetch(iri, {
     headers: { Accept: 'application/n-triples, application/lws+json;q=0.5, */*;q=0.1' },
@@ -155,7 +155,7 @@ export async function readState(iri: string): Promise<State> {
   const text = await answer.text();
   if (answer.status === 404) return undefined;
   const triples = [...text.matchAll(/^<([^>]*)> <([^>]*)> <([^>]*)> \.$/gm)]
-    // The listing of a container is nobody's statement.
+    // The listing of a container is server data.
     .filter(([, subject]) => !iri.endsWith('/') && subject!.split('#')[0] === iri)
     .map(([, , name, value]) => `${name === rdfType ? 'type' : name} ${value}`);
   const {

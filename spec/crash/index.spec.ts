@@ -1,6 +1,6 @@
 /**
- * The type index of a server that is killed: whatever was acknowledged is found with its current types, and nothing else.
- * The spec must not know how the index is asked within the server.
+ * Type index of a killed server: acknowledged resources are found with their current types, and nothing else. The spec must not
+ * know the internal interface of the index.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,14 +32,14 @@ const search = ({ root }: ServerProcess, fact: string): Promise<string[]> => {
 };
 const indexedTypes = ({ root }: ServerProcess): Promise<string[]> => page(`${root}.lws/type-index`);
 
-/** What is wrong with what is found, when the states are the true ones. */
+/** Differences between search results and the actual states. */
 async function faultsOf(server: ServerProcess, states: ReadonlyMap<string, State>): Promise<string[]> {
   const wanted = new Map(commonFacts.map((fact) => [fact, [] as string[]]));
   for (const [iri, state] of states)
     for (const fact of factsOf(state)) wanted.set(fact, [...(wanted.get(fact) ?? []), iri]);
   const faults: string[] = [];
   for (const [fact, iris] of wanted) {
-    // Facts of one resource alone are looked up now and then; the index below has all of their types.
+    // Facts of a single resource are sampled. The index below covers all types.
     if (!commonFacts.includes(fact) && below(4) > 0) continue;
     const found = await search(server, fact);
     if (found.join() !== iris.sort().join()) faults.push(`${fact} finds ${found.join()} instead of ${iris.join()}`);
@@ -57,14 +57,14 @@ async function faultsOf(server: ServerProcess, states: ReadonlyMap<string, State
   return faults;
 }
 
-/** Compares with what was acknowledged, and takes what is there as the truth from now on. */
+/** Compares with the acknowledged states, and takes the actual states as the new baseline. */
 async function reconcile(clients: readonly IndexClient[]): Promise<string[]> {
   const faults: string[] = [];
   for (const { known, underWay } of clients) {
     const seen = new Set<string>();
     for (const [iri, after] of underWay ?? []) {
       const now = textOf(await readState(iri));
-      // What is the same before and after tells nothing.
+      // A state that is the same before and after is ambiguous.
       if (textOf(after) !== textOf(known.get(iri)))
         seen.add(now === textOf(after) ? 'after' : now === textOf(known.get(iri)) ? 'before' : now);
     }
@@ -111,7 +111,7 @@ describe('The type index and kill -9', function () {
   }
 
   for (let round = 1; round <= rounds; round++)
-    it(`finds exactly what was acknowledged, round ${round}`, async () => {
+    it(`finds exactly the acknowledged states, round ${round}`, async () => {
       const enough = acknowledged() + (below(3) === 0 ? 10 : 200);
       const done = Promise.all(clients.map((client) => client.run()));
       while (acknowledged() < enough) await sleep(10);
@@ -124,7 +124,7 @@ describe('The type index and kill -9', function () {
       await again();
     });
 
-  it('finds what was written and deleted while the index was off', async () => {
+  it('finds resources written and deleted while the index was disabled', async () => {
     await server.stop();
     await again(off);
     expect((await fetch(`${server.root}.lws/type-search`)).status).to.equal(404);
@@ -136,7 +136,7 @@ describe('The type index and kill -9', function () {
     await again();
   });
 
-  it('finds everything after the rebuild was killed, again and again', async () => {
+  it('finds all resources after the rebuild was killed repeatedly', async () => {
     await server.stop();
     const startedAt = performance.now();
     await again(off);
@@ -145,7 +145,7 @@ describe('The type index and kill -9', function () {
     await fillWith(server, 800);
     await server.stop();
     let interrupted = 0;
-    // On a loaded machine starts take longer and longer; then the kills that happened have to do.
+    // On a loaded machine starts become slower. The kills so far are then sufficient.
     let kills = 0;
     for (
       let ms = begins;
@@ -166,7 +166,7 @@ describe('The type index and kill -9', function () {
 });
 
 const fillerType = 'urn:filler';
-/** Many resources with many types each, so that there is something to rebuild. */
+/** Many resources with many types each, so that the rebuild takes a while. */
 async function fillWith({ root }: ServerProcess, count: number): Promise<void> {
   const types = Array.from({ length: 60 }, (_, number) => `<urn:filler:${number}>`);
   await fetch(`${root}filler/`, { method: 'PUT' });

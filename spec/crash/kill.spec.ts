@@ -1,5 +1,5 @@
 /**
- * The server is killed under load, again and again on the same folder, and what was acknowledged has to be there, and in the log of changes
+ * The server is killed under load, repeatedly on the same directory. Acknowledged writes must be present, and in the change log
  * (rule 16.11).
  */
 
@@ -44,7 +44,7 @@ describe('kill -9 under load', function () {
 
   async function killUnderLoad(): Promise<void> {
     const done = Promise.all(clients.map((client) => client.run()));
-    // A fresh server is still loading its SPARQL engine; the interesting moments come when all kinds of writes flow.
+    // A fresh server is still loading its SPARQL engine. Kills are most effective when all kinds of writes are in progress.
     const enough = model.acknowledged + (below(3) === 0 ? 5 : 100);
     while (model.acknowledged < enough && clients.some(({ alive }) => alive)) await sleep(10);
     await sleep(below(300));
@@ -55,7 +55,7 @@ describe('kill -9 under load', function () {
   async function expectInOrder(): Promise<void> {
     expect(await server.stop(), 'exit code').to.equal(0);
     expect(server.output.stdout, 'warnings and errors in the log').to.equal('');
-    // Where several servers share a storage, what one leaves is removed when nobody can be writing it any more.
+    // In a shared storage, leftovers of a server are deleted once no server can be writing them.
     if (!isSharedRun) expect(readdirSync(join(server.dataDir, 'blobs/tmp')), 'blobs/tmp').to.deep.equal([]);
     const check = await runProcess(['check', '--content'], server);
     expect(check.stdout).to.match(/: all in order\.\n$/);
@@ -63,7 +63,7 @@ describe('kill -9 under load', function () {
     await expectLogged();
   }
 
-  /** Whoever follows the log of changes from its beginning knows which resources there are. */
+  /** A reader of the change log from its beginning knows all existing resources. */
   async function expectLogged(): Promise<void> {
     const level = await openLevel(join(server.dataDir, 'level'));
     try {
@@ -86,15 +86,15 @@ describe('kill -9 under load', function () {
   }
 
   for (let round = 1; round <= rounds; round++)
-    it(`loses and tears nothing, round ${round}`, async function () {
-      // What a round finds amiss, all later ones would.
+    it(`loses no write and leaves none partial, round ${round}`, async function () {
+      // A defect of one round would repeat in all later ones.
       if (broken) this.skip();
       broken = true;
       const before = model.acknowledged;
       await killUnderLoad();
       expect(clients.flatMap(({ refusals }) => refusals.splice(0))).to.deep.equal([]);
       expect(model.acknowledged, 'acknowledged writes').to.be.above(before);
-      // The start itself cleans up, so it is killed too.
+      // The start cleans up, so it is killed too.
       if (round % 2 === 0) await killStart(server, below(700));
       server = await again();
       expect(await model.reconcile(readState, listMembers)).to.deep.equal([]);

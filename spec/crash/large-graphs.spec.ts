@@ -1,4 +1,4 @@
-/** A server that is killed while a large graph is written or removed has all of it or nothing, and cleans up. */
+/** After a kill during a write or deletion of a large graph, all of it or nothing is present, and leftovers are deleted. */
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
@@ -9,7 +9,7 @@ const line = (number: number): string =>
 const body = Array.from({ length: triples }, (_, i) => line(i)).join('');
 const headers = { 'Content-Type': 'text/turtle' };
 
-describe('kill -9 while a large graph is written or removed', function () {
+describe('kill -9 during a write or deletion of a large graph', function () {
   this.timeout(60_000);
   let server: ServerProcess;
   before(async () => {
@@ -37,7 +37,7 @@ describe('kill -9 while a large graph is written or removed', function () {
     expect(check.stdout).to.match(/: all in order\.\n$/);
   };
 
-  it('has nothing of a PUT that was not acknowledged, and queries never see a part', async () => {
+  it('keeps nothing of an unacknowledged PUT, and queries never see a part', async () => {
     const large = `${server.root}large`;
     let isDone = false;
     const put = fetch(large, { method: 'PUT', headers, body }).then(
@@ -47,7 +47,7 @@ describe('kill -9 while a large graph is written or removed', function () {
     void put.then(() => {
       isDone = true;
     });
-    // The first query starts its thread; then the graph is being written.
+    // The first query starts its thread, and then the graph is being written.
     const seen = [await countOf()];
     if (!isDone) seen.push(await countOf());
     const wasDone = isDone;
@@ -66,7 +66,7 @@ describe('kill -9 while a large graph is written or removed', function () {
     await expectInOrder();
   });
 
-  it('has nothing of a graph whose DELETE was acknowledged, whose name can be used at once', async () => {
+  it('keeps nothing of a graph after an acknowledged DELETE, and its name can be reused immediately', async () => {
     await start();
     const large = `${server.root}deleted`;
     expect((await fetch(large, { method: 'PUT', headers, body })).status).to.equal(201);

@@ -1,10 +1,10 @@
 /**
- * What the storage has to hold: what was acknowledged, and what may or may not have happened when the server died.
- * It must not know how requests look.
+ * Expected state of the storage: acknowledged writes, and those that may or may not have happened before the kill. It must not
+ * know the form of requests.
  */
 import { fingerprint, type State } from './contents.js';
 
-/** A write: the states that it makes, all or none. A POST knows only the content, not the name. */
+/** Write: the states that it creates, atomically. A POST has a content and no name. */
 export interface Change {
   readonly states: ReadonlyMap<string, State>;
   readonly unnamed?: { readonly container: string; readonly state: State };
@@ -16,14 +16,14 @@ export class Model {
   private readonly known = new Map<string, State>();
   private readonly underWay = new Set<Change>();
   acknowledged = 0;
-  /** Writes without an answer, so far. */
+  /** Writes without a response so far. */
   inDoubt = 0;
 
   state(iri: string): State {
     return this.known.get(iri);
   }
 
-  /** The resources that were acknowledged to be there. */
+  /** Resources acknowledged as existing. */
   present(container: string): string[] {
     return [...this.known].flatMap(([iri, state]) => (state && parentOf(iri) === container ? [iri] : []));
   }
@@ -32,7 +32,7 @@ export class Model {
     this.underWay.add(change);
   }
 
-  /** @param name the IRI that an unnamed resource got */
+  /** Records a response. @param name the IRI of a resource created by POST */
   acknowledge(change: Change, name?: string): void {
     this.underWay.delete(change);
     this.acknowledged++;
@@ -45,10 +45,10 @@ export class Model {
   }
 
   /**
-   * Compares with what is there, and takes that as the truth from now on.
+   * Compares with the actual state, and takes it as the new baseline.
    * @param read the state of a resource
-   * @param list the members that a container lists, undefined when it is not there
-   * @returns a sentence for each thing that should not be
+   * @param list the members in the listing of a container, undefined if it does not exist
+   * @returns a sentence for each defect
    */
   async reconcile(
     read: (iri: string) => Promise<State>,
@@ -70,7 +70,7 @@ export class Model {
     return faults;
   }
 
-  /** A change without an answer has happened whole or not at all. */
+  /** A change without a response happened completely or not at all. */
   private async settle(states: ReadonlyMap<string, State>, read: (iri: string) => Promise<State>): Promise<string[]> {
     const seen = { before: true, after: true };
     const found = new Map<string, State>();
@@ -94,7 +94,7 @@ export class Model {
     const faults: string[] = [];
     const listed = new Set(await list(container));
     for (const iri of this.present(container)) if (!listed.delete(iri)) faults.push(`${iri} is not listed`);
-    // What is left can only come of a POST without an answer.
+    // The remaining members can only be from a POST without a response.
     for (const iri of listed) {
       const state = await read(iri);
       if (state && unnamed.get(fingerprint(state)) === container) this.known.set(iri, state);

@@ -1,6 +1,6 @@
 /**
- * The server is killed right after it acknowledged writes, again and again on the same folder: every event of an acknowledged
- * write reaches its inbox after the restart, in order. The spec must not know how the server keeps what it owes.
+ * The server is killed right after it acknowledged writes, repeatedly on the same directory: every event of an acknowledged write
+ * reaches its inbox after the restart, in order. The spec must not know how pending notifications are stored.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { below } from './contents.js';
 const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 3);
 const subscriber = ed25519Identity();
 
-/** A client that writes into a container of its own until the connection breaks, and an inbox that hears of it. */
+/** Client that writes into its own container until the connection breaks, and an inbox subscribed to it. */
 class Writer {
   readonly events: string[] = [];
   inDoubt: string | undefined;
@@ -58,7 +58,7 @@ class Writer {
     return true;
   }
 
-  /** Creates something in a server that lives. @returns its IRI */
+  /** Creates a resource in a running server. @returns its IRI */
   async mark(): Promise<string> {
     const iri = `${this.container}mark${this.count++}`;
     expect((await fetch(iri, { method: 'PUT', headers: { 'Content-Type': 'text/plain' }, body: 'x' })).status).to.equal(
@@ -67,7 +67,7 @@ class Writer {
     return iri;
   }
 
-  /** What is not known to have happened is taken from the present state. */
+  /** Unconfirmed writes are taken from the current state. */
   async settle(heard: readonly string[]): Promise<void> {
     const { inDoubt } = this;
     this.inDoubt = undefined;
@@ -124,7 +124,7 @@ describe('The outbox and kill -9', function () {
     it(`Rule 16.8: every event of an acknowledged write arrives, in order per inbox, round ${round}`, async () => {
       const before = host.deliveries.length;
       const runs = writers.map((writer) => writer.run(round % 2 === 0 ? 1000 : 3 + below(20)));
-      // Right after the last acknowledgement, or in the midst of writes and deliveries.
+      // Right after the last acknowledgement, or during writes and deliveries.
       await Promise.race([Promise.all(runs), sleep(round % 2 === 0 ? 200 + below(300) : 5000)]);
       await server.kill();
       await Promise.all(runs);
@@ -136,7 +136,7 @@ describe('The outbox and kill -9', function () {
       }
       for (const writer of writers) {
         const heard = (): string[] => firsts(host, writer.inbox);
-        // What is heard after this one is not of the earlier life.
+        // Notifications after this one are not from the previous process.
         const mark = await writer.mark();
         await host.heardOf(writer.inbox, mark, 20_000);
         await writer.settle(heard());

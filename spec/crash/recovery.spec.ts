@@ -1,6 +1,6 @@
 /**
- * After a batch that the disk did not take, the storage takes writes again by itself: what was in doubt is there for everybody or
- * for nobody, and who reads meanwhile gets an answer. The spec must not know what is done with LevelDB.
+ * After a failed batch, the storage accepts writes again by itself. Uncertain writes are visible to all callers or to none, and
+ * concurrent reads get a response. The spec must not know the operations on LevelDB.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ import { type DiskStore, diskStore, failNextBatch, root, stayFull } from './fail
 
 const codeOf = ({ code }: { code: string }): string => code;
 
-describe('A storage behind a batch that could not be written', function () {
+describe('A storage after a failed batch', function () {
   this.timeout(60_000);
   let server: SpecServer;
   let folder: string;
   let probes = 0;
   before(async function () {
-    // There the journal has what a server's copy of it lacks: `spec/components/shared-storage` has that.
+    // In a shared storage, the journal has batches that the copy of a server lacks: `spec/components/shared-storage` tests that.
     if (isSharedRun) return this.skip();
     server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.max-concurrent': '1' } });
     folder = `${server.root}folder/`;
@@ -50,7 +50,7 @@ describe('A storage behind a batch that could not be written', function () {
     return items.map(({ id }) => id.slice(folder.length)).filter((name) => !name.startsWith('probe'));
   };
 
-  /** Writes until one is taken. */
+  /** Writes until a write is accepted. */
   async function recovered(): Promise<void> {
     for (let at = 0; ; at++) {
       const { status } = await put(`probe${++probes}`, 1);
@@ -63,18 +63,18 @@ describe('A storage behind a batch that could not be written', function () {
 
   async function expectInOrder(): Promise<void> {
     expect((await checkStore(server.server.store, { content: true })).faults).to.deep.equal([]);
-    // A mark is let go after the answer.
+    // A mark is removed after the response.
     for (let at = 0; at < 50 && marks().length > 0; at++) await sleep(10);
     expect(marks()).to.deep.equal([]);
   }
   const marks = (): string[] => readdirSync(join(server.dataDir, 'blobs/tmp'));
 
-  it('takes writes again without a restart, and has nothing of what was lost', async () => {
+  it('accepts writes again without a restart, and has no lost write', async () => {
     for (const kind of contents.keys()) expect((await put(`kept${kind}`, kind)).status).to.equal(201);
     expect(await count()).to.equal(1);
     void failNextBatch(server.server.store.level);
     const lost = await Promise.all(Array.from({ length: 30 }, (_, at) => put(`lost${at}`, at % 3)));
-    // On a busy machine some come when it takes writes again already.
+    // On a busy machine some arrive when it already accepts writes again.
     const late = [...lost.keys()].filter((at) => lost[at]!.status !== 507);
     expect(late.length).to.be.below(lost.length);
     for (const at of late) expect(lost[at]!.status).to.equal(201);
@@ -90,7 +90,7 @@ describe('A storage behind a batch that could not be written', function () {
     );
   });
 
-  it('shows what had reached the disk after all', async () => {
+  it('shows writes that had reached the disk', async () => {
     void failNextBatch(server.server.store.level, { afterWriting: true });
     const before = await members();
     const created = await Promise.all(contents.map((_, kind) => put(`doubted${kind}`, kind)));
@@ -98,7 +98,7 @@ describe('A storage behind a batch that could not be written', function () {
     expect(await members()).to.deep.equal(before);
     await recovered();
     const now = await members();
-    // Those that shared the batch are there, whole; those that waited after it are not.
+    // Transactions of the same batch are present, complete. Those queued after it are not.
     const stored = [0, 1, 2].filter((kind) => now.includes(`doubted${kind}`));
     expect(stored.length).to.be.above(0);
     for (const kind of stored) {
@@ -109,7 +109,7 @@ describe('A storage behind a batch that could not be written', function () {
     await expectInOrder();
   });
 
-  it('answers those who read meanwhile, whole or with 503', async () => {
+  it('answers concurrent reads, completely or with 503', async () => {
     void failNextBatch(server.server.store.level);
     await put('lost', 0);
     let isOver = false;
@@ -138,14 +138,14 @@ describe('A storage behind a batch that could not be written', function () {
   });
 });
 
-describe('A store behind a batch that could not be written', () => {
+describe('A store after a failed batch', () => {
   let disk: DiskStore;
   beforeEach(async () => {
     disk = await diskStore();
   });
   afterEach(() => disk.dispose());
 
-  it('tries again while the disk stays full, and ends its attempts when it is closed', async function () {
+  it('retries while the disk is full, and stops when it is closed', async function () {
     this.timeout(10_000);
     const goOn = stayFull(disk.store);
     void failNextBatch(disk.store.level);
@@ -164,7 +164,7 @@ describe('A store behind a batch that could not be written', () => {
   });
 
   for (const afterWriting of [false, true])
-    it(`tells once what became of ${afterWriting ? 'a batch that had reached the disk' : 'what did not reach the disk'}`, async function () {
+    it(`reports once the outcome of ${afterWriting ? 'a batch that had reached the disk' : 'what did not reach the disk'}`, async function () {
       this.timeout(10_000);
       const { store } = disk;
       const told: string[] = [];

@@ -1,4 +1,4 @@
-/** A server with its contents in S3 that is killed: what was acknowledged is there, and nothing is left of what was not. */
+/** A killed server with its contents in S3: acknowledged contents are present, and leftovers of others are deleted. */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
@@ -13,10 +13,10 @@ async function until(isSo: () => boolean): Promise<void> {
   expect(isSo()).to.equal(true);
 }
 
-describe('A server with its contents in S3 that is killed', function () {
+describe('A killed server with its contents in S3', function () {
   this.timeout(60_000);
 
-  it('has what it acknowledged, and its uploads under way are gone a day later', async () => {
+  it('has its acknowledged contents, and its unfinished uploads are deleted a day later', async () => {
     const s3 = await SpecS3.start();
     const environment = Object.fromEntries(
       Object.entries(s3.settings()).map(([name, value]) => [`LWS_${name.toUpperCase().replace(/[.-]/g, '_')}`, value]),

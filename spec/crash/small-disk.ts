@@ -1,7 +1,4 @@
-/**
- * A file system of a few megabytes, mounted for a spec, that can be filled.
- * It must not know what is stored on it.
- */
+/** File system of a few megabytes, mounted for a spec, that can be filled. It must not know its contents. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,10 +11,7 @@ export class SmallDisk {
   private readonly filler = join(this.folder, 'filler');
   private mounted = false;
 
-  /**
-   * Mounts one, or returns undefined where that is not permitted.
-   * @param options of the tmpfs, such as `size=64m`
-   */
+  /** Mounts one, or returns undefined without permission. @param options of the tmpfs, such as `size=64m` */
   static mount(options: string): SmallDisk | undefined {
     const disk = new SmallDisk();
     try {
@@ -40,7 +34,7 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Fills it with a file until less than so many bytes are free; 0: until nothing fits. */
+  /** Fills it with a file until less than the given number of bytes is free. 0: completely. */
   fill(free: number): void {
     const file = openSync(this.filler, 'a');
     const zeros = Buffer.alloc(MiB);
@@ -56,7 +50,7 @@ export class SmallDisk {
     }
   }
 
-  /** Makes empty files until no more can be made. */
+  /** Creates empty files until the inodes are exhausted. */
   fillInodes(): void {
     try {
       for (let i = 0; ; i++) writeFileSync(`${this.filler}-${i}`, '');

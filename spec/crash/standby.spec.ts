@@ -1,6 +1,6 @@
 /**
- * The primary of a storage in PostgreSQL is killed under load, with and without its synchronous standby, and in the end the standby is
- * promoted: it has every write that was acknowledged, and the server goes on with it.
+ * The primary of a storage in PostgreSQL is killed under load, with and without its synchronous standby, and finally the standby
+ * is promoted: it has every acknowledged write, and the server continues with it.
  */
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { patience } from '../support/patience.js';
 import { ask, type Postgres, postgresFor, type Standby, standbyOf } from '../support/postgres.js';
 import { type ServerProcess, startProcess } from '../support/process.js';
 
-/** An address that leads to one database or another. */
+/** Address that is forwarded to one of two databases. */
 class Switch {
   private readonly open = new Set<Socket>();
   private constructor(
@@ -49,7 +49,7 @@ class Switch {
   }
 }
 
-describe('A storage in PostgreSQL whose primary is killed', function () {
+describe('A storage in PostgreSQL after its primary is killed', function () {
   this.timeout(240_000 * patience);
   let postgres: Postgres;
   let standby: Standby;
@@ -93,7 +93,7 @@ describe('A storage in PostgreSQL whose primary is killed', function () {
       if (status === 503) await sleep(20);
     }
   }
-  /** Waits for further acknowledged writes: the time limit of the spec ends it. */
+  /** Waits for further acknowledged writes. The timeout of the spec ends it. */
   async function more(): Promise<void> {
     for (const before = acknowledged.size; acknowledged.size < before + 20; ) await sleep(20);
   }
@@ -106,7 +106,7 @@ describe('A storage in PostgreSQL whose primary is killed', function () {
     while (!(await commitsWait())) await sleep(20);
     await postgres.kill();
     await postgres.start();
-    // As long as a server that trusts the restarted primary needs to acknowledge what it shows.
+    // Time for a server that trusts the restarted primary to acknowledge its content.
     await sleep(2_000);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Starts that cannot work: exit code 2, one sentence for the operator on stderr, and the storage as it was.
- * The spec must not know where the server notices.
+ * Starts that fail: exit code 2, one sentence for the operator on stderr, and an unchanged storage. The spec must not know how
+ * the server detects the cause.
  */
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { type Ended, runProcess } from '../support/process.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { SmallDisk } from './small-disk.js';
 
-describe('A start that cannot work', function () {
+describe('A start that fails', function () {
   this.timeout(30_000);
   const settings = { 'dev.open': 'true' };
   let folder: string;
@@ -35,7 +35,7 @@ describe('A start that cannot work', function () {
     expect(code).to.equal(2);
   }
 
-  /** A storage with one resource, whose server has stopped. */
+  /** A storage with one resource and a stopped server. */
   async function storage(): Promise<SpecServer> {
     const server = await startSpecServer({ settings });
     made.push(server.dataDir);
@@ -46,7 +46,7 @@ describe('A start that cannot work', function () {
   const put = (root: string): Promise<Response> =>
     fetch(`${root}kept`, { method: 'PUT', headers: { 'Content-Type': 'text/plain' }, body: 'content' });
 
-  /** Starts it again, looks, and takes it away. */
+  /** Starts it again, verifies it, and deletes it. */
   async function expectUnharmed(stopped: SpecServer): Promise<void> {
     const server = await startSpecServer({ settings, again: stopped });
     try {
@@ -57,7 +57,7 @@ describe('A start that cannot work', function () {
     }
   }
 
-  it('another process holds the storage, or listens on the port', async () => {
+  it('another process uses the storage, or listens on the port', async () => {
     const server = await startSpecServer({ settings });
     await put(server.root);
     const [second, check, neighbour] = await Promise.all([
@@ -73,7 +73,7 @@ describe('A start that cannot work', function () {
     await expectUnharmed(server);
   });
 
-  it('the storage was made for another base URI', async () => {
+  it('the storage was created for another base URI', async () => {
     const server = await storage();
     const other = { dataDir: server.dataDir, root: 'http://localhost:49999/' };
     expectRefusal(await runProcess([], other), new RegExp(`created for ${server.root}.*lws\\.base-uri.*49999`));
@@ -95,7 +95,7 @@ describe('A start that cannot work', function () {
   });
 
   for (const file of ['.', 'level', 'blobs', 'blobs/tmp'])
-    it(`there is a file in place of the folder ${file === '.' ? 'of the data' : file}`, async () => {
+    it(`there is a file with the name of the folder ${file === '.' ? 'of the data' : file}`, async () => {
       const dataDir = join(folder, 'data');
       const path = join(dataDir, file);
       mkdirSync(dirname(path), { recursive: true });
@@ -114,7 +114,7 @@ describe('A start that cannot work', function () {
     await expectUnharmed(server);
   });
 
-  it('the database lacks its CURRENT file, as an incomplete backup may', async () => {
+  it('the database lacks its CURRENT file, like in an incomplete backup', async () => {
     const server = await storage();
     const current = join(server.dataDir, 'level/CURRENT');
     const intact = readFileSync(current);
@@ -125,7 +125,7 @@ describe('A start that cannot work', function () {
     await expectUnharmed(server);
   });
 
-  it("the owner's key is none", async () => {
+  it("the owner's key is invalid", async () => {
     const closed = { LWS_DEV_OPEN: 'false' };
     const [text, directory] = [join(folder, 'text'), join(folder, 'directory')];
     mkdirSync(text);
@@ -138,7 +138,7 @@ describe('A start that cannot work', function () {
       );
   });
 
-  describe('the disk is read-only (skipped where no tmpfs can be mounted)', () => {
+  describe('the disk is read-only (skipped if no tmpfs can be mounted)', () => {
     let disk: SmallDisk | undefined;
     before(function () {
       disk = SmallDisk.mount('size=64m');
@@ -146,14 +146,14 @@ describe('A start that cannot work', function () {
     });
     after(() => disk?.unmount());
 
-    it('with nothing on it yet', async () => {
+    it('without a storage', async () => {
       disk!.remount('ro');
       const ended = await runProcess([], { dataDir: join(disk!.folder, 'data') });
       disk!.remount('rw');
       expectRefusal(ended, /read-only.*lws\.data-dir/i);
     });
 
-    it('with a storage on it', async () => {
+    it('with a storage', async () => {
       const stopped = await storage();
       const dataDir = join(disk!.folder, 'kept');
       cpSync(stopped.dataDir, dataDir, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * What a crash can leave in the blob directory, and what the next start makes of it.
- * The spec knows the layout on disk; it must not know HTTP, but for the upload that a kill cuts off.
+ * Leftovers of a crash in the blob directory, and their cleanup at the next start. The spec knows the layout on disk. It must not
+ * know HTTP, except for the upload interrupted by a kill.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ import { checkStore } from '../../lib/storage/transactions/check.js';
 import { runProcess, startProcess } from '../support/process.js';
 import { type DiskStore, diskStore, root } from './failing-level.js';
 
-describe('The sweep at a start', () => {
+describe('Cleanup at a start', () => {
   let disk: DiskStore;
   beforeEach(async () => {
     disk = await diskStore();
@@ -25,7 +25,7 @@ describe('The sweep at a start', () => {
   const mark = (blob: string): string => join(disk.folder, 'blobs/tmp', blob);
   const marks = (): string[] => readdirSync(join(disk.folder, 'blobs/tmp'));
 
-  /** A blob in its place, not committed. */
+  /** A blob at its final path, not committed. */
   async function upload(content: string): Promise<string> {
     const writer = await disk.store.blobs.create();
     await writer.write(Buffer.from(content));
@@ -33,7 +33,7 @@ describe('The sweep at a start', () => {
     return writer.blob;
   }
 
-  /** A resource with that content, as the operations make one. */
+  /** Creates a resource with that content, like the operations. */
   async function commit(name: string, content: string): Promise<string> {
     const blob = await upload(content);
     const sha256 = createHash('sha256').update(content).digest('base64');
@@ -44,7 +44,7 @@ describe('The sweep at a start', () => {
       const parent = tx.record(root)!;
       tx.putRecord({ ...parent, revision: newRevision(), members: (parent.members ?? 0) + 1 });
     });
-    // The mark goes after the commit, in the background.
+    // The mark is deleted after the commit, in the background.
     while (existsSync(mark(blob))) await sleep(1);
     return blob;
   }
@@ -54,7 +54,7 @@ describe('The sweep at a start', () => {
     expect(marks()).to.deep.equal([]);
   }
 
-  it('finds a storage without folders for blobs until there are some, and those that earlier versions made', async () => {
+  it('accepts a storage without blob folders, and folders of earlier versions', async () => {
     const folders = (): string[] => readdirSync(join(disk.folder, 'blobs')).sort();
     expect(folders()).to.deep.equal(['tmp']);
     const blobs = await Promise.all(['a', 'b', 'c'].map((name) => commit(name, name)));
@@ -71,13 +71,13 @@ describe('The sweep at a start', () => {
     await expectInOrder();
   });
 
-  it('removes an upload that was cut off', async () => {
+  it('deletes an interrupted upload', async () => {
     writeFileSync(mark(randomUUID()), 'half of');
     disk = await disk.reopen();
     await expectInOrder();
   });
 
-  it('removes an upload that was finished and not committed', async () => {
+  it('deletes a finished upload that was not committed', async () => {
     const blob = await upload('whole');
     expect(existsSync(place(blob))).to.equal(true);
     disk = await disk.reopen();
@@ -85,7 +85,7 @@ describe('The sweep at a start', () => {
     await expectInOrder();
   });
 
-  it('keeps an upload that was committed, and lets its mark go', async () => {
+  it('keeps a committed upload and deletes its mark', async () => {
     const blob = await commit('kept', 'content');
     linkSync(place(blob), mark(blob));
     disk = await disk.reopen();
@@ -93,7 +93,7 @@ describe('The sweep at a start', () => {
     await expectInOrder();
   });
 
-  it('removes a blob whose resource was replaced or deleted, and forgets it', async () => {
+  it('deletes the blob of a replaced or deleted resource, and its record', async () => {
     const gone = await upload('old');
     unlinkSync(mark(gone));
     await disk.store.level.put(garbageKey(gone), '');
@@ -103,7 +103,7 @@ describe('The sweep at a start', () => {
     await expectInOrder();
   });
 
-  it('removes a blob that was let go before its own mark was', async () => {
+  it('deletes a released blob that still has its mark', async () => {
     const gone = await upload('old');
     await disk.store.level.put(garbageKey(gone), '');
     disk = await disk.reopen();
@@ -111,7 +111,7 @@ describe('The sweep at a start', () => {
     await expectInOrder();
   });
 
-  it('forgets garbage whose file is gone already', async () => {
+  it('deletes the record of garbage without a file', async () => {
     const gone = randomUUID();
     await disk.store.level.put(garbageKey(gone), '');
     disk = await disk.reopen();
@@ -119,7 +119,7 @@ describe('The sweep at a start', () => {
     await expectInOrder();
   });
 
-  it('sweeps more leftovers than fit one read and touches nothing else', async () => {
+  it('deletes more leftovers than fit one read, and nothing else', async () => {
     const kept = await Promise.all(['a', 'b', 'c'].map((name) => commit(name, name.repeat(100))));
     const left = Array.from({ length: 1200 }, () => randomUUID());
     for (const blob of left) writeFileSync(mark(blob), '');
@@ -130,7 +130,7 @@ describe('The sweep at a start', () => {
     await expectInOrder();
   });
 
-  it('leaves it to the check to name a blob that nothing accounts for', async () => {
+  it('leaves unreferenced blobs to be reported by check', async () => {
     const lost = await upload('who knows');
     unlinkSync(mark(lost));
     const report = async (): Promise<readonly string[]> => (await checkStore(disk.store)).faults;
@@ -143,10 +143,10 @@ describe('The sweep at a start', () => {
   });
 });
 
-describe('An upload that a kill cuts off', function () {
+describe('An upload interrupted by a kill', function () {
   this.timeout(30_000);
 
-  it('is gone after the next start', async () => {
+  it('is deleted by the next start', async () => {
     let server = await startProcess();
     const uploads = (): string[] => readdirSync(join(server.dataDir, 'blobs/tmp'));
     try {

@@ -1,4 +1,4 @@
-/** A server whose log nobody reads serves on, and ends when it is told to. */
+/** A server with an unread log continues to serve, and stops on request. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startProcess } from '../support/process.js';
 
-describe('A log that nobody reads', function () {
+describe('An unread log', function () {
   this.timeout(30_000);
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-log-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,10 +25,10 @@ describe('A log that nobody reads', function () {
     return server;
   }
 
-  it('keeps no answer waiting, and no end', async () => {
+  it('delays neither responses nor the stop', async () => {
     const { reader, writer } = pipe('full');
     const server = await serve(writer);
-    // Each is a line of about 200 bytes; a pipe holds 64 KiB.
+    // Each is a line of about 200 bytes. A pipe holds 64 KiB.
     for (let i = 0; i < 800; i++) expect((await fetch(server.root)).status).to.equal(200);
     expect(await server.stop()).to.equal(0);
     const bytes = Buffer.alloc(1 << 20);
@@ -38,7 +38,7 @@ describe('A log that nobody reads', function () {
     closeSync(reader);
   });
 
-  it('keeps no end waiting when its reader is gone', async () => {
+  it('does not delay the stop after its reader has closed', async () => {
     const { reader, writer } = pipe('gone');
     const server = await serve(writer);
     expect((await fetch(server.root)).status).to.equal(200);

@@ -1,4 +1,4 @@
-/** Rule 17.7, "Limits on strangers": access requests fill neither the disk nor the listings. */
+/** Rule 17.7, "Limits on strangers": access requests are bounded in storage use and in listings. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
@@ -35,7 +35,7 @@ describe('Access requests under attack', function () {
   });
   afterEach(() => server?.kill());
 
-  it('Rule 17.7: one of more than 16 KiB is 413; of one address as many are taken as the setting says, then 429', async () => {
+  it('Rule 17.7: one above 16 KiB is 413; above the limit per address they are 429', async () => {
     expect((await ask(16 << 10)).status).to.equal(413);
     const noticed = await notice(server, async () => {
       const statuses: number[] = [];
@@ -47,13 +47,13 @@ describe('Access requests under attack', function () {
     expectUnnoticed(noticed);
     const { items, totalItems } = await listed();
     expect(totalItems).to.equal(perAddress);
-    // A controller who has looked at one, or has deleted one, makes room.
+    // A controller frees a slot by reading or deleting a request.
     expect((await request(items[0]!.id, { headers: by(server, owner) })).status).to.equal(200);
     expect((await request(items[1]!.id, { method: 'DELETE', headers: by(server, owner) })).status).to.equal(204);
     expect([(await ask(1)).status, (await ask(1)).status, (await ask(1)).status]).to.deep.equal([201, 201, 429]);
   });
 
-  it('Rule 10.3: they count against the quota, as linksets do', async () => {
+  it('Rule 10.3: they count against the quota, like linksets', async () => {
     const kept: number[] = [];
     for (let status = 201; status === 201; kept.push(status)) ({ status } = await ask(15_000));
     expect(kept.pop()).to.equal(507);

@@ -1,4 +1,4 @@
-/** Rule 17.9, "Powers in an archive": what a stranger wrote into an archive becomes no right of anybody by itself, whatever way it is imported. */
+/** Rule 17.9, "Powers in an archive": grants and ACLs in an untrusted archive never take effect by default, with any way of import. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const stranger = ed25519Identity();
 const inbox = 'http://127.0.0.1:9/inbox';
 const subscriptionId = 'f0000000-0000-4000-8000-000000000000';
 
-describe('An archive that a stranger made', function () {
+describe('Untrusted archive', function () {
   this.timeout(120_000);
   let server: ServerProcess;
   let folder: string;
@@ -76,7 +76,7 @@ describe('An archive that a stranger made', function () {
       ...{ id, subscriber: owner.did, topics, inbox, created: 1, expires: 4e12, active: true, failures: 0 },
     });
 
-  /** What the attack has: everything for the whole storage, and as much for the place that it goes to. */
+  /** Content of the attack: full access to the whole storage and to the target of the import. */
   const members = (): Member[] => {
     const { root } = server;
     const into = `${root}in/`;
@@ -142,7 +142,7 @@ describe('An archive that a stranger made', function () {
       expect(await listed(space), space).to.deep.equal([]);
   };
 
-  it('gives nobody anything, and the report says what was left out, over HTTP', async () => {
+  it('grants no access over HTTP, and the report lists the omitted parts', async () => {
     const told = await post({}, await archiveOf(`${server.root}in/`, members()));
     await expectNoPower();
     expect(told, JSON.stringify(told)).to.include({ status: 'done', created: 2, leftOut: 10 });
@@ -150,7 +150,7 @@ describe('An archive that a stranger made', function () {
     expect(text).to.contain('grants=yes').and.contain('acls=yes');
   });
 
-  it('gives nobody anything by the command, on a storage that is stopped', async () => {
+  it('grants no access with the command on a stopped storage', async () => {
     await stop();
     const { stdout } = await command('owner');
     expect(stdout)
@@ -161,7 +161,7 @@ describe('An archive that a stranger made', function () {
     await expectNoPower();
   });
 
-  it('gives nobody anything by the command, beside a running server, and by name what lies below', async () => {
+  it('grants no access with the command on a running server, and by explicit consent only below the target', async () => {
     const { stdout } = await command('owner');
     expect(stdout)
       .to.match(/ 10 left out;/)
@@ -173,7 +173,7 @@ describe('An archive that a stranger made', function () {
     await expectPart();
   });
 
-  it('gives nobody anything where it goes into the root, without being asked for by name', async () => {
+  it('grants no access by default when imported into the root', async () => {
     const told = await post({ into: server.root }, await archiveOf(`${server.root}in/`, members()));
     expect(told.status, told.failure).to.equal('done');
     for (const space of ['access-grants', 'access-requests', 'subscriptions'])
@@ -188,7 +188,7 @@ describe('An archive that a stranger made', function () {
     expect(await listed('access-grants')).to.deep.equal(['part']);
     expect(await listed('access-requests')).to.deep.equal(['asked-part']);
     expect(await listed('subscriptions')).to.deep.equal([subscriptionId.replace('f', 'a')]);
-    // They are whoever's imported them: nobody else may take them back, and they go when that one controls nothing.
+    // They belong to the importing controller: other callers cannot revoke them, and they end with that controller's control.
     for (const path of ['access-grants/part', 'access-requests/asked-part']) {
       const { status } = await request(`${server.root}.lws/${path}`, {
         method: 'DELETE',
@@ -198,7 +198,7 @@ describe('An archive that a stranger made', function () {
     }
   };
 
-  it('gives, when grants are asked for by name, what lies below the place of the import, over HTTP', async () => {
+  it('grants access below the target if grants are requested explicitly, over HTTP', async () => {
     const bytes = await archiveOf(`${server.root}in/`, members());
     const dry = await post({ grants: 'yes', 'dry-run': '' }, bytes);
     expect(await listed('access-grants')).to.deep.equal([]);
@@ -211,14 +211,14 @@ describe('An archive that a stranger made', function () {
     }
   });
 
-  it('gives the same by the command with --grants', async () => {
+  it('grants the same with the command and --grants', async () => {
     await stop();
     await command('owner', '--grants');
     await again();
     await expectPart();
   });
 
-  it('names in the report each agent of its lists of access, and has them taken by name alone', async () => {
+  it('lists each agent of its ACLs in the report, and imports ACLs only on request', async () => {
     await stop();
     rmSync(server.dataDir, { recursive: true });
     await start('wac');
@@ -243,7 +243,7 @@ describe('An archive that a stranger made', function () {
     expect(stdout).to.contain(`${server.root}in/listed: ${stranger.did}`);
   });
 
-  it('names agents of every list that counts, also of one that a later part of a graph brings', async () => {
+  it('lists agents of every effective ACL, also of one in a later part of a graph', async () => {
     await stop();
     rmSync(server.dataDir, { recursive: true });
     await start('wac');
@@ -269,7 +269,7 @@ describe('An archive that a stranger made', function () {
     expect((await get('in/g', stranger)).status).to.equal(200);
   });
 
-  it('has its lists of access left out as a folder of a Community Solid Server, too', async () => {
+  it('omits ACLs from a folder of a Community Solid Server, too', async () => {
     await stop();
     rmSync(server.dataDir, { recursive: true });
     await start('wac');
@@ -285,7 +285,7 @@ describe('An archive that a stranger made', function () {
     expect((await get('in/d/a.txt')).status).to.equal(200);
   });
 
-  it('is refused with another word than yes or no', async () => {
+  it('rejects parameter values other than yes and no', async () => {
     for (const name of ['grants', 'acls']) {
       const headers = { ...by(server, owner), 'Content-Type': 'application/zip' };
       const begun = await request(`${server.root}.lws/import?${name}=true`, { method: 'POST', headers, body: 'x' });

@@ -1,4 +1,4 @@
-/** ZIPs and folders that want to reach elsewhere, or to fill the memory. */
+/** ZIPs and folders with path traversal and memory bombs. */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const text = async (content: AsyncIterable<Uint8Array>): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-/** Each path with its content, or why it is refused. */
+/** Each path with its content, or the reason for its rejection. */
 async function shown(tree: FileTree): Promise<string[]> {
   const lines: string[] = [];
   for await (const found of tree.files())
@@ -57,7 +57,7 @@ describe('Hostile archives', () => {
       (error: Error) => error.message,
     );
 
-  it('have entries refused and named that lead out, are links, devices, encrypted or there twice', async () => {
+  it('report and skip entries with path traversal, links, devices, encryption or duplicate names', async () => {
     const entries: [ZipEntry, string][] = [
       [{ name: '../a' }, '../a: It is left out: its name leads out of the folder (..).'],
       [{ name: 'b/../../b' }, 'b/../../b: It is left out: its name leads out of the folder (..).'],
@@ -95,7 +95,7 @@ describe('Hostile archives', () => {
     await tree.close();
   });
 
-  it('are refused as a whole with too many entries or bytes, also where entries share their bytes', async () => {
+  it('are rejected completely with too many entries or bytes, also with overlapping entries', async () => {
     const many = zipOf([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
     expect(await refusal(opened(many, { entries: 2, bytes: 100 }))).to.match(/has 3 entries; 2 are possible\.$/);
     const large = zipOf([{ name: 'a', content: 'a'.repeat(101) }]);
@@ -108,7 +108,7 @@ describe('Hostile archives', () => {
     );
   });
 
-  it('are no bombs: by what they announce, and by what comes', async () => {
+  it('are no memory bombs, by announced and by actual size', async () => {
     const content = Buffer.alloc(40 << 20);
     const announced = await opened(
       zipOf([
@@ -123,7 +123,7 @@ describe('Hostile archives', () => {
     await silent.close();
   });
 
-  it('are told of where they are damaged', async () => {
+  it('are reported with the position of the damage', async () => {
     const whole = zipOf([{ name: 'a', content: 'a'.repeat(100) }]);
     expect(await refusal(opened(whole.subarray(0, -1)))).to.match(/cannot be read as a ZIP: /);
     expect(await refusal(opened(whole.subarray(0, 40)))).to.match(/cannot be read as a ZIP: /);
@@ -144,7 +144,7 @@ describe('Hostile archives', () => {
     await tree.close();
   });
 
-  it('have no file that is a folder as well', async () => {
+  it('have no entry that is both file and folder', async () => {
     const tree = await opened(
       zipOf([
         { name: 'a', content: 'x' },
@@ -155,7 +155,7 @@ describe('Hostile archives', () => {
     await tree.close();
   });
 
-  it('are no folders with links, pipes, and names that are no text', async () => {
+  it('skip links, pipes and invalid names in folders', async () => {
     const root = join(folder, 'root');
     await mkdir(join(root, 'b'), { recursive: true });
     await symlink('/etc/passwd', join(root, 'a'));
@@ -180,7 +180,7 @@ describe('Hostile archives', () => {
     expect((await tree.file('e'))?.size).to.equal(5);
   });
 
-  it('do not write outside of the folder, over what is there, nor names that it cannot have', async () => {
+  it('never write outside of the folder, over existing files, or under invalid names', async () => {
     const root = join(folder, 'root');
     const sink = await openFolderSink(root);
     const bytes = Buffer.from('x');
@@ -207,7 +207,7 @@ describe('Hostile archives', () => {
       await rm(server.dataDir, { recursive: true, force: true });
     });
 
-    /** An archive with one line. */
+    /** Archive with one line. */
     function archive(line: object): Buffer {
       const content = Buffer.from(`${JSON.stringify(line)}\n`);
       const part = { bytes: content.length, sha256: hash('sha256', content, 'base64') };
@@ -233,7 +233,7 @@ describe('Hostile archives', () => {
         /needs more than 512 MiB of memory/,
       ],
     ] as const)
-      it(`fail with a report and leave the server as it was: ${place}`, async () => {
+      it(`fail with a report and leave the server unchanged: ${place}`, async () => {
         const headers = { ...by(server, owner), 'Content-Type': 'application/zip' };
         const begun = await request(`${server.root}.lws/import?acls=yes`, {
           ...{ method: 'POST', headers, body: archive(lineOf()) },

@@ -1,9 +1,9 @@
-/** Rule 21.4: strangers who walk the storages of a deployment close none that its owner works with. */
+/** Rule 21.4: unauthorized callers that access many storages of a deployment close none in use by their owners. */
 import { expect } from 'chai';
 import { type Pod, type SpecDeployment, startDeployment } from '../support/deployments.js';
 import { ed25519Identity, type Identity } from '../support/identity.js';
 
-describe('Strangers who open storage after storage', function () {
+describe('Unauthorized callers that open many storages', function () {
   this.timeout(60_000);
   const count = 40;
   let deployment: SpecDeployment;
@@ -26,7 +26,7 @@ describe('Strangers who open storage after storage', function () {
     const { text } = await deployment.home.ask('GET', '.lws/storages/own');
     return (JSON.parse(text) as { isOpen: boolean }).isOpen;
   };
-  /** The statuses of GETs of one storage after the other, beside the owner's own. */
+  /** Statuses of GETs of consecutive storages, interleaved with the owner's. */
   const walk = async (address: string, authorization: (pod: Pod) => string | undefined): Promise<number[]> => {
     const statuses: number[] = [];
     expect((await own.ask('GET', '')).status).to.equal(200);
@@ -44,19 +44,19 @@ describe('Strangers who open storage after storage', function () {
     (pod: Pod): string =>
       `Bearer ${pod.token(who)}`;
 
-  it('with an identity that may read what everybody may, open thirty a minute', async () => {
+  it('with an identity that has only public access, open thirty a minute', async () => {
     const statuses = await walk('192.0.2.1', by(ed25519Identity()));
     expect(statuses.slice(0, 30)).to.deep.equal(Array(30).fill(200));
     expect(statuses.slice(30)).to.deep.equal(Array(count - 30).fill(429));
   });
 
-  it('with credentials that are none, open thirty a minute', async () => {
+  it('with invalid credentials, open thirty a minute', async () => {
     const statuses = await walk('192.0.2.2', () => 'Bearer none');
     expect(statuses.slice(0, 30)).to.deep.equal(Array(30).fill(401));
     expect(statuses.slice(30)).to.deep.equal(Array(count - 30).fill(429));
   });
 
-  it('do not keep owners out, whose openings count for no address', async () => {
+  it('do not affect owners, whose opens do not count for an address', async () => {
     for (const pod of others)
       expect((await pod.ask('GET', '', { 'X-Forwarded-For': '192.0.2.3' })).status).to.equal(200);
   });

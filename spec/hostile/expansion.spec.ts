@@ -1,4 +1,4 @@
-/** Rule 10.3, "Limits on strangers": small bodies that become large ones are refused before they do. */
+/** Rule 10.3, "Limits on strangers": small bodies with a large expansion are rejected before they are expanded. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
@@ -60,7 +60,7 @@ describe('Bodies that expand', function () {
       expectUnnoticed(noticed);
     });
 
-  it('Rule 1.13: a SPARQL update with a prefix of 60 KB and 5 000 names of it is refused', async () => {
+  it('Rule 1.13: a SPARQL update with a prefix of 60 KB and 5 000 prefixed names is rejected', async () => {
     expect((await put('<#a> <#b> 1 .')).status).to.be.oneOf([201, 204]);
     const update = `PREFIX x: <https://e.example/${'x'.repeat(60_000)}> INSERT { <#a> <#b> ${names(5_000)} } WHERE {}`;
     const noticed = await notice(server, () =>
@@ -74,7 +74,7 @@ describe('Bodies that expand', function () {
     expectUnnoticed(noticed);
   });
 
-  it('a list of 9 000 numbers is kept, and comes back', async () => {
+  it('a list of 9 000 numbers is stored and returned', async () => {
     const numbers = Array.from({ length: 9_000 }, (_, at) => at).join(' ');
     expect((await put(`<#a> <#b> ( ${numbers} ) .`)).status).to.be.oneOf([201, 204]);
     const { text } = await request(`${server.root}r`, { headers: by(server, owner) });

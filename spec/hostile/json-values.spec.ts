@@ -1,4 +1,4 @@
-/** JSON of many small values: sixty megabytes of empty arrays would be twenty million objects in memory. */
+/** JSON of many small values: 60 MB of empty arrays would be twenty million objects in memory. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
@@ -22,7 +22,7 @@ describe('JSON of many values', function () {
   const put = (name: string, type: string, body: string): Promise<Answer> =>
     request(server.root + name, { method: 'PUT', headers: { ...by(server, owner), 'Content-Type': type }, body });
 
-  // Each time a new one: memory that the last attack took would not be seen of the next.
+  // A new process each time: memory in use after one attack would hide the growth of the next.
   beforeEach(async () => {
     server = await startOwned(owner);
     for (const [name, body] of Object.entries({ array: '[]', object: '{"a":{}}', half: arrays(1_000_000) }))
@@ -42,11 +42,11 @@ describe('JSON of many values', function () {
       send('PATCH', 'half', jsonPatch, `[{"op":"add","path":"/-","value":${arrays(1_500_000)}}]`),
   };
   for (const [what, attack] of Object.entries(attacks))
-    it(`rejects ${what} of too many values with 413, unnoticed by others (rule 1.10)`, async () => {
+    it(`rejects ${what} of too many values with 413, without affecting other clients (rule 1.10)`, async () => {
       const noticed = await notice(server, attack);
       expect(noticed.result.status, noticed.result.text).to.equal(413);
       expect(noticed.result.text).to.include('lws.json.max-values');
-      // A body of 60 MB, or a document of two million values in a thread, takes some 300 MB; without the limit it was 1.6 to 2.5 GB.
+      // A body of 60 MB, or a document of two million values in a thread, uses about 300 MB. Without the limit it was 1.6 to 2.5 GB.
       expectUnnoticed(noticed, 500);
       for (const [name, length] of [
         ['array', 2],

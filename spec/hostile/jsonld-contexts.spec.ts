@@ -1,4 +1,4 @@
-/** Contexts of JSON-LD documents, of which each costs what is in force before it: no document costs more than its length says. */
+/** JSON-LD contexts that each cost as much as the active context: parsing cost stays linear in the document length. */
 import { expect } from 'chai';
 import { LwsError } from '../../lib/errors.js';
 import { cidContext, lwsContext } from '../../lib/rdf/contexts.js';
@@ -13,7 +13,7 @@ const node = (at: number, context: unknown): object => ({
   'http://e.example/p': at,
 });
 
-/** By the number that makes a document long. */
+/** Documents by the count that determines their length. */
 const hostile: readonly (readonly [what: string, make: (count: number) => object])[] = [
   ['an array of contexts', (count) => ({ '@context': times(count, (at) => ({ [`t${at}`]: 'http://e.example/' })) })],
   ['a shipped context again and again', (count) => ({ '@context': times(count, () => lwsContext) })],
@@ -48,12 +48,12 @@ const usual: readonly (readonly [what: string, document: object, triples: number
 const parse = async (document: object) =>
   parseRdf(Buffer.from(JSON.stringify(document)), 'application/ld+json', { base: 'http://e.example/' });
 
-describe('Contexts of JSON-LD', () => {
+describe('JSON-LD contexts', () => {
   before(() => parse({ '@context': lwsContext }));
 
   for (const [what, make] of hostile)
     for (const count of [180, 6000])
-      it(`Rule 1.11: ${what} (${JSON.stringify(make(count)).length} bytes) is refused, or soon read`, async () => {
+      it(`Rule 1.11: ${what} (${JSON.stringify(make(count)).length} bytes) is rejected or parsed quickly`, async () => {
         const started = performance.now();
         const fault = await parse(make(count)).then(
           () => undefined,
@@ -65,7 +65,7 @@ describe('Contexts of JSON-LD', () => {
       });
 
   for (const [what, document, triples] of usual)
-    it(`Rule 1.11: ${what} is read`, async () => {
+    it(`Rule 1.11: ${what} is accepted`, async () => {
       expect((await parse(document)).quads).to.have.length(triples);
     });
 });

@@ -1,4 +1,4 @@
-/** Rule 21.10: strangers have their limits in all storages together, and not in each of them. */
+/** Rule 21.10: limits of unauthorized callers apply across all storages, not per storage. */
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const json = { 'Content-Type': lwsJson };
 const names = Array.from({ length: 11 }, (_, at) => `pod${at}`);
 
-describe('Limits on strangers in a deployment (rule 21.10)', function () {
+describe('Limits of unauthorized callers in a deployment (rule 21.10)', function () {
   this.timeout(60_000);
   let deployment: SpecDeployment;
   let pods: Pod[];
@@ -34,7 +34,7 @@ describe('Limits on strangers in a deployment (rule 21.10)', function () {
     pods = [];
     for (const name of names) {
       pods.push(await deployment.add(name));
-      // Opened by its owner, which counts for no address.
+      // Opened by its owner, so that it does not count for an address.
       expect((await pods.at(-1)!.ask('GET', '')).status).to.equal(200);
     }
   });
@@ -81,26 +81,26 @@ describe('Limits on strangers in a deployment (rule 21.10)', function () {
       expect(statuses).to.deep.equal([made, made, made, 429]);
     });
 
-    it(`take ten times as many ${what} of all addresses in all storages as in one`, async () => {
+    it(`permit ten times as many ${what} of all addresses in all storages as in one`, async () => {
       const statuses: number[] = [];
       for (const [at, pod] of pods.slice(3).entries()) statuses.push(await take(pod, `${net}.${10 + at}`));
       expect(statuses).to.deep.equal([...Array(7).fill(made), 429]);
     });
   }
 
-  it('count what is stored in storages that were closed', async () => {
+  it('count stored items of closed storages', async () => {
     await deployment.change(names[0]!, { state: 'suspended' });
     while ((await pods[0]!.ask('GET', '')).status !== 503) await new Promise((resolve) => setImmediate(resolve));
     expect(await subscribe(pods[10]!, '192.0.2.99')).to.equal(429);
     await deployment.change(names[0]!, { state: 'ready' });
   });
 
-  it('do not count streams that ended', async () => {
+  it('do not count ended streams', async () => {
     for (const each of streams.splice(0)) each.destroy();
     while ((await listen(pods[10]!, '198.51.100.99')) !== 200) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('count token requests of an address in all storages, and of all addresses', async () => {
+  it('count token requests in all storages, per address and in total', async () => {
     const token = async (pod: Pod, address: string): Promise<number> =>
       (await pod.ask('POST', '.lws/token', { ...form, ...from(address) }, 'a=b', null)).status;
     const statusesOf = async (count: number, address: string): Promise<number[]> => {
@@ -110,7 +110,7 @@ describe('Limits on strangers in a deployment (rule 21.10)', function () {
     };
     expect(await statusesOf(16, '192.0.2.1')).to.deep.equal([...Array(15).fill(400), 429]);
     for (let at = 2; at <= 10; at++) expect(await statusesOf(15, `192.0.2.${at}`)).not.to.include(429);
-    // Now all together have had what they may: each address has a fifteenth of what it had.
+    // The total limit is reached: each address has a fifteenth of its previous limit.
     expect(await statusesOf(2, '192.0.2.11')).to.deep.equal([400, 429]);
   });
 });

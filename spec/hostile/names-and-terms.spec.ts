@@ -1,4 +1,4 @@
-/** Rules 1.3, 1.13, 1.6: what no way of writing lets in, because another way could not take it back or would read it otherwise. */
+/** Rules 1.3, 1.13, 1.6: input that every write method rejects, because another method could not read it back or would read it differently. */
 import { expect } from 'chai';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -13,7 +13,7 @@ const long = `http://long.example/${'x'.repeat(65 << 10)}`;
 
 function attacks(s: StorageUnderTest): void {
   for (const name of ['x.acl', '.acl', 'x.Meta', 'x.ACL', 'x.acl/'])
-    it(`Rule 1.3: PATCH of ${name} creates nothing: 409, as PUT is, also for a stranger`, async () => {
+    it(`Rule 1.3: PATCH of ${name} creates nothing: 409, like PUT, also for an unauthorized caller`, async () => {
       const container = await s.container();
       for (const sender of [undefined, s.stranger]) {
         const answer = await s.send(
@@ -47,7 +47,7 @@ function attacks(s: StorageUnderTest): void {
     ],
   ] as const)
     for (const where of ['a resource', 'the endpoint'])
-      it(`Rule 1.13: an IRI above 64 KiB by ${what} at ${where} is 400, and nothing changes`, async () => {
+      it(`Rule 1.13: an IRI above 64 KiB by ${what} at ${where} is 400 and changes nothing`, async () => {
         const { iri, etag } = await s.stored('text/turtle', `<#s> <#long> "${'x'.repeat(65 << 10)}" .`);
         const graph = text.replaceAll('<#', `<${iri}#`);
         const inGraph = graph
@@ -62,7 +62,7 @@ function attacks(s: StorageUnderTest): void {
         expect(await s.tag(iri)).to.equal(etag);
       });
 
-  it('Rule 6.16: what RDF does not allow is skipped in a graph of any size, and an unbound variable makes no triple', async () => {
+  it('Rule 6.16: invalid RDF terms are skipped in a graph of any size, and an unbound variable creates no triple', async () => {
     for (const count of [3, largeGraph + 1]) {
       const { iri, etag } = await s.stored('text/turtle', Array.from({ length: count }, (_, i) => line(i)).join(''));
       for (const text of [

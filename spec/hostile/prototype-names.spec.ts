@@ -1,4 +1,4 @@
-/** Names of clients that JavaScript objects have already: variables, relations and members keep their values under such names. */
+/** Client-defined names equal to members of JavaScript objects: variables, relations and members keep their values. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { ed25519Identity } from '../support/identity.js';
@@ -7,7 +7,7 @@ const owner = ed25519Identity();
 const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
 describeStorage(
-  'Names of the prototype',
+  'Names on the object prototype',
   (s) => {
     const select = async (query: string, parameters = ''): Promise<Record<string, { value: string }>[]> => {
       const { status, text } = await s.get(`${s.root}.lws/sparql?query=${encodeURIComponent(query)}${parameters}`, {
@@ -47,7 +47,7 @@ describeStorage(
       for (const name of names) expect(text).to.include(`"${name}":[{"href":"https://a.example/${name}"}]`);
     });
 
-    it('a notification channel with members of such names is answered, and the server works on (rule 16.10)', async () => {
+    it('a notification channel with such members gets a response, and the server continues (rule 16.10)', async () => {
       const notify = 'http://www.w3.org/ns/solid/notifications#';
       for (const name of names) {
         const body = `<> a <${notify}WebSocketChannel2023> ; <${notify}topic> <${s.root}> ; <${notify}${name}> "x" .`;
@@ -61,7 +61,7 @@ describeStorage(
       }
     });
 
-    it('a JSON-LD document with terms of such names is stored or refused, never half read (rule 1.6)', async () => {
+    it('a JSON-LD document with such terms is stored or rejected, never partly parsed (rule 1.6)', async () => {
       for (const name of names) {
         const iri = s.fresh();
         const body = `{"@context": {"${name}": "https://a.example/p"}, "@id": "", "${name}": "kept"}`;

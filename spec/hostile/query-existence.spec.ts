@@ -1,4 +1,4 @@
-/** An EXISTS whose filter looks at the row takes no longer than all pairs of rows do, which it compares at most. */
+/** An EXISTS with a filter on the outer row takes at most the time of comparing all pairs of rows. */
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { base, engineAnswer, graphNames, type SpecLevel, specLevel } from '../lib/query/engine-dataset.js';
@@ -24,7 +24,7 @@ describe('EXISTS that depends on the row', function () {
   after(() => store.close());
 
   for (const [name, toMemory] of [['LevelDB'], ['memory', halfInMemory]] as const)
-    it(`SPARQL 1.1 8.1: no greater one among 500 numbers, from ${name}`, async () => {
+    it(`SPARQL 1.1 8.1: maximum of 500 numbers by NOT EXISTS, from ${name}`, async () => {
       const timeOf = async (query: string): Promise<readonly [ms: number, rows: number]> => {
         const begun = performance.now();
         const read = { readable: new Set(graphNames) };

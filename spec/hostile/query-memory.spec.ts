@@ -1,6 +1,6 @@
 /**
- * Queries and updates of some kilobytes that make texts double, repeat or multiply (rule 14.7, limits): each is refused or ended, the
- * process continues, and reads beside it do not wait. The server is a process of its own, whose end would be seen.
+ * Queries and updates of a few kilobytes that double, repeat or multiply texts (rule 14.7, limits): each is rejected or aborted,
+ * the process continues, and concurrent reads do not wait. The server is a separate process, so that a crash is detected.
  */
 import { expect } from 'chai';
 import { slowness } from '../support/patience.js';
@@ -9,7 +9,7 @@ import { type Read, read, readsDuring, residentMb } from '../support/sparql-stre
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-/** A string doubled thirty times, and a function that needs all of it. */
+/** A string doubled thirty times, and a function that reads all of it. */
 const doubling = numbers(30).map((at) => `BIND(CONCAT(?t${at}, ?t${at}) AS ?t${at + 1})`);
 const huge = `BIND("xxxxxxxxxxxxxxxx" AS ?t0) ${doubling.join(' ')} FILTER(STRLEN(UCASE(?t30)) > 0)`;
 /** Each round makes eight characters of one. */
@@ -30,7 +30,7 @@ const inExistence = [
   `SELECT * { FILTER(EXISTS { FILTER(EXISTS { ${huge} } || false) } || false) }`,
 ];
 
-/** What must not be answered, and the limit that says so. */
+/** Queries that must fail, with the expected limit. */
 const refused: readonly (readonly [what: string, limit: RegExp, query: string])[] = [
   ...inExistence.map((query) => ['a doubled text within EXISTS', /string of more than 1000000/, query] as const),
   ['a replaced text', /string of more than 1000000/, `SELECT (STRLEN(${replaced(12)}) AS ?n) {}`],
@@ -65,7 +65,7 @@ const refused: readonly (readonly [what: string, limit: RegExp, query: string])[
   ],
 ];
 
-/** What an update makes, with the WHERE of the queries. */
+/** Templates of updates, with the WHERE of the queries. */
 const updates: readonly (readonly [what: string, update: string])[] = [
   ['a doubled text', `INSERT { <urn:a> <urn:b> ?t30 } WHERE { ${huge} }`],
   ['a doubled text within EXISTS', `INSERT { <urn:a> <urn:b> 1 } WHERE { FILTER(EXISTS { ${huge} } || false) }`],
@@ -104,7 +104,7 @@ describe('Memory of queries and updates', () => {
         .join('\n'),
     );
     await put('long', `<urn:l> <urn:long> "${'y'.repeat(50_000)}" .`);
-    // Threads and their engines are there.
+    // The threads and their engines are loaded.
     await Promise.all(numbers(4).map(() => read(server.root, 'SELECT * { ?s ?p ?o } ORDER BY ?o')));
     await patch('INSERT { <urn:c> <urn:d> 1 } WHERE { FILTER(EXISTS { ?s ?p ?o } || false) }');
     base = residentMb(server.pid);
@@ -120,7 +120,7 @@ describe('Memory of queries and updates', () => {
     return { status: answer.status, text: await answer.text(), isWhole: true };
   }
 
-  /** Looks at the memory, and at small reads meanwhile; a busy machine may hold one up now and then. */
+  /** Monitors memory and concurrent small reads. A busy machine may delay a read occasionally. */
   async function watched(work: () => Promise<Read>, tries = 4): Promise<Read> {
     let most = 0;
     const watch = setInterval(() => {
@@ -135,15 +135,15 @@ describe('Memory of queries and updates', () => {
   }
 
   for (const [what, limit, query] of refused)
-    it(`Rule 14.6: a query of ${query.length} bytes is refused at a limit, or breaks off: ${what}`, async () => {
+    it(`Rule 14.6: a query of ${query.length} bytes is rejected at a limit or aborted: ${what}`, async () => {
       const accept = query.startsWith('CONSTRUCT') ? 'application/n-triples' : 'application/sparql-results+json';
       const { status, text, isWhole } = await watched(() => read(server.root, query, accept));
       if (isWhole) expect([status, text].join(' ')).to.match(/^422/).and.match(limit);
-      // What has begun ends without its end, and is not much longer than it may be.
+      // A started response is aborted, and is not much longer than permitted.
       else expect(text.length).to.be.below(70 << 20);
     });
 
-  it('SPARQL 1.1 17.1: products of large numbers are errors where their digits are too many', async () => {
+  it('SPARQL 1.1 17.1: products of large numbers are errors above the digit limit', async () => {
     const query = `SELECT ?n40 { BIND(9999999999999999999999 AS ?n0) ${squares.join(' ')} }`;
     const { status, text } = await watched(() => read(server.root, query));
     expect(status).to.equal(200);
@@ -151,7 +151,7 @@ describe('Memory of queries and updates', () => {
   });
 
   for (const [what, update] of updates)
-    it(`Rule 6.15: an update of ${update.length} bytes is refused at a limit: ${what}`, async () => {
+    it(`Rule 6.15: an update of ${update.length} bytes is rejected at a limit: ${what}`, async () => {
       const { status, text } = await watched(() => patch(update));
       expect(status, text).to.equal(422);
     });

@@ -1,4 +1,4 @@
-/** Queries and updates with thousands of patterns, whose planning takes the square of their number, are rejected before it. */
+/** Queries and updates with thousands of patterns, for which planning is quadratic, are rejected before it. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

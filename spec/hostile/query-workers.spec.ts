@@ -1,4 +1,4 @@
-/** Rule 14.7: strangers, however many they say they are, do not keep those who come first from their answers. */
+/** Rule 14.7: unauthorized callers with many identities do not block the queries of other callers. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
@@ -14,7 +14,7 @@ const values = Array.from({ length: 60 }, (_, at) => at).join(' ');
 const cross = `SELECT (COUNT(*) AS ?n) { ${'abcdef'.replace(/./g, (name) => `VALUES ?${name} { ${values} } `)} }`;
 
 describe('Query workers under attack', function () {
-  // Each thread that is killed is loaded again, which takes seconds where other specs run beside.
+  // Each killed thread is loaded again, which takes seconds while other specs run.
   this.timeout(180_000);
   this.retries(1);
   let server: ServerProcess;
@@ -33,7 +33,7 @@ describe('Query workers under attack', function () {
   });
   after(() => server?.kill());
 
-  it('12 identities that ask for VALUES alone do not delay what the owner asks', async () => {
+  it('12 identities that send VALUES queries do not delay those of the owner', async () => {
     const asOwner = by(server, owner);
     expect((await ask(asOwner, 'ASK {}')).status).to.equal(200);
     const noticed = await notice(server, async () => {
@@ -44,17 +44,17 @@ describe('Query workers under attack', function () {
         expect((await ask(asOwner, 'ASK {}')).status).to.equal(200);
         waits.push(performance.now() - began);
       }
-      // Each of the attackers would wait for its turn, a second each; some answers say enough.
+      // Each attacker would wait its turn of one second, so a sample of responses is sufficient.
       const ended = await Promise.race(attack);
       return { longest: Math.max(...waits), status: ended?.status };
     });
     expect(noticed.result.status).to.equal(422);
     expect(noticed.result.longest, 'the longest ASK of the owner').to.be.below(15_000 * slowness);
-    // Threads are ended one after the other, and the allocator keeps what they had for a while.
+    // Threads end one after the other, and the allocator retains their memory for a while.
     expectUnnoticed(noticed, 500);
   });
 
-  it('strangers whose queries are each just too long for the HTTP thread do not stall it', async () => {
+  it('unauthorized queries just too long for the HTTP thread do not block it', async () => {
     const asOwner = by(server, owner);
     const isLoaded = async (): Promise<boolean> => {
       for (let n = 0; n < 10; n++) expect((await ask(asOwner, 'ASK { <x:a> <x:b> 1 }')).status).to.equal(200);
@@ -68,11 +68,11 @@ describe('Query workers under attack', function () {
       let [count, answered] = [0, 0];
       const attack = async (): Promise<void> => {
         const stranger = by(server);
-        // Each of a form of its own; those with two names are too long for one message as well.
+        // Each has a different form. Those with two names are also too long for one message.
         for (let n = 0; n < 12; n++) {
           const more = n % 6 === 0 ? names('b') : '';
           const query = `SELECT * { OPTIONAL { <x:a> <x:b> ?o } ${names(`v${count++}`)} ${more} }`;
-          // On a busy machine some break off: a stranger has one second.
+          // On a busy machine some are aborted: an unauthorized caller has one second.
           const answer = await ask(stranger, query).catch(() => undefined);
           if (answer?.status === 200) answered++;
         }

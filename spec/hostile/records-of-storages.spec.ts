@@ -1,4 +1,4 @@
-/** Rule 21.3: what a record says of owners and settings holds, or is refused. */
+/** Rule 21.3: owners and settings of a configuration record are enforced, or the record is rejected. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ const rule = (name: string, whom: string, modes: string): string =>
   `<#${name}> a acl:Authorization ; ${whom} ; acl:accessTo <> ; acl:default <> ; acl:mode ${modes} .\n`;
 const all = 'acl:Read, acl:Write, acl:Control';
 
-describe('Records of storages (rule 21.3)', function () {
+describe('Configuration records of storages (rule 21.3)', function () {
   this.timeout(60_000);
   let deployment: SpecDeployment;
   before(async () => {
@@ -26,7 +26,7 @@ describe('Records of storages (rule 21.3)', function () {
     (await pod.ask('GET', path, {}, undefined, pod.token(who))).status;
 
   for (const how of ['PATCH', 'a command'] as const)
-    it(`${how} that changes the owners replaces who controls the ACL of the root, once`, async () => {
+    it(`${how} that changes the owners replaces the controllers in the root ACL, once`, async () => {
       const name = how === 'PATCH' ? 'one' : 'two';
       const pod = await deployment.add(name, { 'lws.access-control': 'wac' });
       const [friend, reader, next] = [ed25519Identity(), ed25519Identity(), ed25519Identity()];
@@ -46,7 +46,7 @@ describe('Records of storages (rule 21.3)', function () {
       for (const who of [pod.owner, friend])
         for (const path of ['x', '.acl']) expect(await statusOf(pod, path, who)).to.be.oneOf([403, 404]);
       expect(await statusOf(pod, 'x', reader)).to.equal(200);
-      // What the new owner decides later stays when the storage is opened again.
+      // Later decisions of the new owner survive when the storage is opened again.
       const own = rule('me', `acl:agent <${next.did}>`, all);
       expect((await put([own, rule('old', `acl:agent <${pod.owner.did}>`, all)], next)).status).to.equal(204);
       await patch(name, { settings: { 'lws.container.page-size': 7 } });
@@ -64,7 +64,7 @@ describe('Records of storages (rule 21.3)', function () {
     expect((await pod.ask('GET', '.acl')).headers['etag']).to.equal(before.headers['etag']);
   });
 
-  it('a file that holds no certificate is refused by a record, and by an invitation', async () => {
+  it('a file without a certificate is rejected in a record and in an invitation', async () => {
     const file = join(deployment.dataDir, 'no-certificate.pem');
     writeFileSync(file, 'this is none');
     const settings = { 'lws.saml.idp-certificates': [file] };

@@ -1,4 +1,4 @@
-/** Files, sockets and the disk: who takes all that there is of them leaves enough for others, and no state after. */
+/** Exhaustion of files, sockets and disk: other clients are still served, and no state is left behind. */
 import { once } from 'node:events';
 import { request as requestPlain } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -46,14 +46,14 @@ describe('Connections without end', function () {
         .end();
     });
 
-  it('from one address keep nobody else out', async () => {
+  it('from one address do not block other addresses', async () => {
     await open('127.0.0.2', 300);
     expect(await getFrom('127.0.0.3')).to.equal(200);
     const own = await getFrom('127.0.0.2').catch((error: NodeJS.ErrnoException) => error.code);
     expect(own).to.equal('ECONNRESET');
   });
 
-  it('leave room when they end', async () => {
+  it('free their slots when they end', async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
     let answer: unknown;
     for (let at = 0; at < 50 && answer !== 200; at++) answer = await getFrom('127.0.0.2').catch(() => undefined);
@@ -61,7 +61,7 @@ describe('Connections without end', function () {
   });
 });
 
-describe('A batch larger than what is left of the disk (skipped where no tmpfs can be mounted)', function () {
+describe('A batch larger than the free disk space (skipped if no tmpfs can be mounted)', function () {
   this.timeout(30_000);
   let disk: SmallDisk;
   let server: ServerProcess;
@@ -79,7 +79,7 @@ describe('A batch larger than what is left of the disk (skipped where no tmpfs c
     (await request(`${server.root}${name}`, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body }))
       .status;
 
-  it('is 507, and the storage goes on with what fits, and with DELETE', async () => {
+  it('is 507, and the storage continues with smaller writes and with DELETE', async () => {
     const lines = Array.from({ length: 160_000 }, (_, at) => `<#s${at}> <https://e.example/p> "text ${at}" .`);
     expect(await put('small', '<#a> <#b> 1 .')).to.equal(201);
     expect(await put('large', lines.join('\n'))).to.equal(507);

@@ -12,7 +12,7 @@ const e = 'https://e.example/';
 const times = (count: number, part: (at: number) => string, joint = ' '): string =>
   Array.from({ length: count }, (_, at) => part(at)).join(joint);
 
-/** Each of them is short by its length, and was answered by the HTTP thread in 10 to 490 ms. */
+/** Each is short, and took 10 to 490 ms on the HTTP thread. */
 const attacks: Readonly<Record<string, (at: number) => string>> = {
   'sums of numbers of 900 digits': (at) => `SELECT (SUM(?n) AS ?s) (${at} AS ?a) { ?x <${e}long> ?n }`,
   '500 sums in a row': (at) =>
@@ -50,7 +50,7 @@ describe('Short queries under attack', function () {
     ].join('\n');
     const headers = { ...by(server, owner), 'Content-Type': 'text/turtle' };
     expect((await request(`${server.root}data`, { method: 'PUT', headers, body })).status).to.equal(201);
-    // The HTTP thread answers short queries from the ninth on, once it has had a quiet moment.
+    // The HTTP thread executes short queries from the ninth on, after an idle moment.
     await eventually(
       async () => {
         for (let at = 0; at < 10; at++) expect(await ask(`ASK { <${e}${at}> ?p ?o }`)).to.equal(200);
@@ -66,17 +66,17 @@ describe('Short queries under attack', function () {
   });
 
   for (const [what, query] of Object.entries(attacks))
-    it(`60 connections that send ${what} do not delay others`, async () => {
+    it(`60 connections that send ${what} do not delay other clients`, async () => {
       const noticed = await notice(server, async () => {
         const statuses = await Promise.all(Array.from({ length: 120 }, (_, at) => ask(query(at))));
         return new Set(statuses);
       });
-      // Answered, refused, or turned away: never a fault of the server.
+      // Success, an error or 429 or 503, but never an internal error.
       for (const status of noticed.result) expect(status).to.be.oneOf([200, 400, 422, 429, 503]);
       expectUnnoticed(noticed);
     });
 
-  it('goes on answering lookups on the HTTP thread', async () => {
+  it('still executes lookups on the HTTP thread', async () => {
     await eventually(
       async () => {
         const before = await answeredByHttp();

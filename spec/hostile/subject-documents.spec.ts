@@ -1,4 +1,4 @@
-/** Rule 15.16: what strangers have the server look up bounds neither its memory nor others' work. */
+/** Rule 15.16: fetches caused by unauthorized callers exhaust neither memory nor the time of other requests. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ import { type Subject, webSubject } from '../support/subjects.js';
 
 const owner = ed25519Identity();
 
-describe('Documents of subjects under attack', function () {
+describe('Subject documents under attack', function () {
   this.timeout(60_000);
   this.retries(1);
   let server: ServerProcess;
@@ -31,7 +31,7 @@ describe('Documents of subjects under attack', function () {
   });
   after(() => server?.kill());
 
-  it('Outbound-fetch guard: 300 documents of the largest size, with keys that hold anything, do not fill the heap', async () => {
+  it('Outbound-fetch guard: 300 documents of maximum size with arbitrary keys do not fill the heap', async () => {
     const more = 'x'.repeat(1_000);
     const subjects = Array.from({ length: 300 }, () => {
       const subject = webSubject();
@@ -48,7 +48,7 @@ describe('Documents of subjects under attack', function () {
     expectUnnoticed(noticed);
   });
 
-  it('Outbound-fetch guard: documents that are slow to read do not delay what the owner stores', async () => {
+  it('Outbound-fetch guard: documents that are slow to parse do not delay writes of the owner', async () => {
     const contexts = Array.from({ length: 12_000 }, () => '{}').join(',');
     const subjects = Array.from({ length: 3 }, () => {
       const subject = webSubject();
@@ -73,7 +73,7 @@ describe('Documents of subjects under attack', function () {
     expectUnnoticed(noticed);
   });
 
-  it('Outbound-fetch guard: 500 credentials whose documents do not come hold few connections', async () => {
+  it('Outbound-fetch guard: 500 credentials with hanging documents use few connections', async () => {
     const held = new Set<ServerResponse>();
     let most = 0;
     const subjects = Array.from({ length: 500 }, () => {
@@ -89,7 +89,7 @@ describe('Documents of subjects under attack', function () {
       const attack: Promise<Answer>[] = [];
       for (const subject of subjects) {
         attack.push(present(credentialOf(subject)));
-        // To answer so many in one turn would be work enough for 100 ms.
+        // Responding to so many in one turn would take 100 ms.
         await sleep(1);
       }
       return (await Promise.all(attack)).map(({ status }) => status);

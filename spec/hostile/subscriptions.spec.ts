@@ -1,4 +1,4 @@
-/** Rules 10.3, 16.1, 16.12: subscriptions of strangers do not make the writes of others slow, nor the server tell itself. */
+/** Rules 10.3, 16.1, 16.12: subscriptions of unauthorized callers do not slow writes, and the server does not notify itself. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
@@ -28,7 +28,7 @@ describe('Subscriptions under attack', function () {
     expect(status).to.equal(201);
     return iri;
   };
-  /** The median of what writes take, in milliseconds. */
+  /** Median duration of a write, in milliseconds. */
   const takes = async (): Promise<number> => {
     const all: number[] = [];
     for (let at = 0; at < 9; at++) {
@@ -48,7 +48,7 @@ describe('Subscriptions under attack', function () {
   afterEach(() => server?.kill());
   after(async () => (await host).close());
 
-  it('Rule 10.3: one address has as many as the setting says, and a write takes as long as before', async () => {
+  it('Rule 10.3: the limit per address applies, and writes do not become slower', async () => {
     const inbox = (await host).inbox();
     const before = await takes();
     const noticed = await notice(server, async () => {
@@ -58,14 +58,14 @@ describe('Subscriptions under attack', function () {
     });
     expect(noticed.result.statuses.slice(0, perAddress).every((status) => status === 201)).to.equal(true);
     expect(noticed.result.statuses.slice(perAddress).every((status) => status === 429)).to.equal(true);
-    // Those who control the storage have room nevertheless.
+    // Controllers can still subscribe.
     expect((await subscribe(inbox, owner)).status).to.equal(201);
-    // Half a second more, before there was a bound.
+    // Without the limit this was half a second more.
     expect(noticed.result.after).to.be.below(3 * before + 250);
     expectUnnoticed(noticed);
   });
 
-  it('Rule 16.8: what many are told of a few writes, each is told once and in order', async () => {
+  it('Rule 16.8: a few writes with many subscribers notify each once and in order', async () => {
     await server.kill();
     server = await startOwned(owner, {
       LWS_WEBHOOK_ALLOWED_HOSTS: (await host).authority,
@@ -82,12 +82,12 @@ describe('Subscriptions under attack', function () {
     }
   });
 
-  describe('Rule 16.12: strangers', () => {
+  describe('Rule 16.12: unauthorized callers', () => {
     before(() => {
       settings = { LWS_SUBSCRIPTIONS_MAX_PER_ADDRESS: '1000' };
     });
 
-    it('have 200 together, and who owns something has room beside them', async () => {
+    it('have a total of 200, with additional slots for owners', async () => {
       const inbox = (await host).inbox();
       const friend = ed25519Identity();
       const policies = [
@@ -113,7 +113,7 @@ describe('Subscriptions under attack', function () {
       expect((await subscribe(inbox, friend)).status).to.equal(201);
     });
 
-    it('are told so many times a second, and controllers meanwhile', async () => {
+    it('are notified at a limited rate, and controllers meanwhile', async () => {
       const [theirs, own] = [(await host).inbox(), (await host).inbox()];
       const who = [ed25519Identity(), ed25519Identity()];
       for (let at = 0; at < 150; at++) expect((await subscribe(theirs, who[at % 2])).status).to.equal(201);
@@ -122,7 +122,7 @@ describe('Subscriptions under attack', function () {
       for (let at = 0; at < 6; at++) made.push(await put());
       const told = await (await host).received(own, made.length);
       expect(told.map((delivery) => notificationOf(delivery).activity.object.id)).to.deep.equal(made);
-      // 900 are owed to the strangers, which is a minute and a half.
+      // 900 notifications are pending for unauthorized callers, for a minute and a half.
       expect((await host).at(theirs).length).to.be.below(600);
       await (await host).received(theirs, 10);
     });

@@ -1,4 +1,4 @@
-/** JSON-LD whose terms are no strings after `jsonld` expanded it: their keys would be read with other terms, even in another graph. */
+/** JSON-LD with terms that `jsonld` expands to non-strings: their keys would be read as other terms, even in another graph. */
 import { expect } from 'chai';
 import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
@@ -13,7 +13,7 @@ const p = 'http://data.example/p';
 const two = ['http://data.example/a', 'http://data.example/b'];
 const byType = { '@context': { p: { '@id': p, '@container': '@type' } } };
 
-/** What a document says besides its usual triples, and what the refusal names. */
+/** Addition to a normal document, and the term that the error names. */
 const attacks: Readonly<Record<string, readonly [document: object, named: string]>> = {
   'a literal with two datatypes': [{ [p]: { '@value': 'v', '@type': two } }, 'invalid typed value'],
   'a number with two datatypes': [{ [p]: { '@value': 1, '@type': two } }, 'invalid typed value'],
@@ -47,7 +47,7 @@ const many = Array.from({ length: largeGraph + 1 }, (_, at) => ({
   [p]: { '@value': String(at), '@type': 'http://data.example/t' },
 }));
 
-/** A literal whose key reads as the triple `<s> <p> "x"^^<a:>` of another graph, where lengths are those of the list. */
+/** A literal with a key that reads as the triple `<s> <p> "x"^^<a:>` of another graph, if lengths are those of the list. */
 function forged(victim: string): object {
   const key = ['a:', 'x', victim, 's:', 'p:'].join('\u0000\u0000');
   return { '@id': 's:', 'p:': { '@value': 'x', '@type': [key, 'b:'] } };
@@ -82,7 +82,7 @@ function suite(s: StorageUnderTest): void {
     });
 }
 
-/** Texts that end like a part of a key, in terms that are strings. */
+/** Texts that end like part of a key, in string terms. */
 const partsOfKeys: Readonly<
   Record<string, readonly [literal: (key: string) => object, asked: string, status: number]>
 > = {
@@ -94,7 +94,7 @@ const partsOfKeys: Readonly<
 
 function keyParts(s: StorageUnderTest): void {
   for (const [what, [literal, asked, status]] of Object.entries(partsOfKeys))
-    it(`shows no triple of another resource where ${what} holds U+0000 (rule 1.6)`, async () => {
+    it(`shows no triple of another resource if ${what} contains U+0000 (rule 1.6)`, async () => {
       const { iri: victim } = await s.stored('text/turtle', '<s:> <p:> "own" .');
       const key = ['', 'x', victim, 's:', 'p:'].join('\u0000\u0000');
       const iri = victim.replace(/.$/, 'z');

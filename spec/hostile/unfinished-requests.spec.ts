@@ -1,4 +1,4 @@
-/** Rules 21.4 and 21.5: requests of strangers that do not come to their end take no storage from its owner, nor a place in one. */
+/** Rules 21.4 and 21.5: unfinished requests of unauthorized callers take neither open storages nor slots from owners. */
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { localhostCertificate } from '../support/localhost-certificate.js';
 const form = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '1000' };
 const query = { 'Content-Type': 'application/sparql-query', 'Content-Length': '1000' };
 
-describe('Unfinished requests of strangers', function () {
+describe('Unfinished requests of unauthorized callers', function () {
   this.timeout(60_000);
   let deployment: SpecDeployment;
   const sockets: Socket[] = [];
@@ -20,7 +20,7 @@ describe('Unfinished requests of strangers', function () {
     await deployment?.stop();
   });
 
-  /** Sends the head of a request and a part of its body. @returns what was answered until now */
+  /** Sends the head of a request and a part of its body. @returns the response received so far */
   const begin = async (
     { root }: Pod,
     path: string,
@@ -44,11 +44,11 @@ describe('Unfinished requests of strangers', function () {
     return [...new Set(all)];
   };
   const underWay = async (pod: Pod): Promise<void> => {
-    // The requests on other connections came before this one.
+    // The requests on other connections arrived before this one.
     await pod.ask('GET', '', {}, undefined, null);
   };
 
-  it('do not keep storages open that others need (rule 21.4)', async () => {
+  it('do not keep storages open that other callers need (rule 21.4)', async () => {
     deployment = await startDeployment('path', { 'storages.max-open': '2', 'public-read': 'true' });
     const [one, two, three] = [await deployment.add('one'), await deployment.add('two'), await deployment.add('three')];
     const slow = [await begin(one, '.lws/token', form), await begin(two, '.lws/sparql', query)];
@@ -61,7 +61,7 @@ describe('Unfinished requests of strangers', function () {
     );
   });
 
-  it('lose their places to other callers, whatever addresses they come from (rule 21.5)', async () => {
+  it('lose their slots to other callers, from any address (rule 21.5)', async () => {
     deployment = await startDeployment('path', { 'public-read': 'true' });
     const pod = await deployment.add('one');
     expect((await pod.ask('GET', '')).status).to.equal(200);
@@ -93,7 +93,7 @@ describe('Unfinished requests of strangers', function () {
         }
       for (const session of sessions) await new Promise((done) => session.ping(() => done(undefined)));
       expect(await statuses(pod, 20)).to.deep.equal([200]);
-      // One address has 128 places, of which the owner used one.
+      // One address has 128 slots, and the owner used one.
       expect([new Set(ended).size, ended[0], ended.length]).to.deep.equal([1, 503, 4 * 80 - 127]);
     } finally {
       for (const session of sessions) session.destroy();

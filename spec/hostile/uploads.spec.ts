@@ -1,11 +1,11 @@
-/** Rule 6.6: what strangers may store is work too, and the owner does not wait for all of it. */
+/** Rule 6.6: writes of unauthorized callers cost processing time, and the owner does not wait for all of it. */
 import { expect } from 'chai';
 import { by, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
 import type { ServerProcess } from '../support/process.js';
 import { aclOf, anybody, owner, ownerRule, rule, turtleOf } from '../support/wac.js';
 
-describe('Large uploads of strangers', function () {
+describe('Large uploads of unauthorized callers', function () {
   this.timeout(60_000);
   let server: ServerProcess;
   before(async () => {
@@ -18,7 +18,7 @@ describe('Large uploads of strangers', function () {
   const send = (method: string, name: string, fields: Record<string, string>, body = ''): Promise<Answer> =>
     request(server.root + name, { method, headers: { ...fields, 'Content-Type': 'text/turtle' }, body });
 
-  it('three of them, of new identities, do not make the owner wait for all', async () => {
+  it('three of them, of new identities, do not delay the owner until all are done', async () => {
     const asOwner = by(server, owner);
     expect((await request(`${server.root}inbox/`, { method: 'PUT', headers: asOwner })).status).to.equal(201);
     const acl = turtleOf(ownerRule, rule('Append', anybody));
@@ -29,7 +29,7 @@ describe('Large uploads of strangers', function () {
       const { status } = await send('POST', 'inbox/', by(server), large);
       order.push(`stranger ${status}`);
     });
-    // Theirs are there, and the first one is being read.
+    // All are received, and the first one is being parsed.
     await new Promise((resolve) => setTimeout(resolve, 500));
     const { status } = await send('PUT', 'own', asOwner, turtle(700));
     order.push(`owner ${status}`);

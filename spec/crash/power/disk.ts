@@ -1,15 +1,16 @@
 /**
- * A folder as a log of operations made it, and what a power cut may leave of it by two models. It must not know what is in the files.
+ * Directory rebuilt from a log of operations, and the states that a power cut may leave under two models. It must not know the
+ * contents of files.
  *
- * Strict POSIX: of a file what it had when a sync of it began; of a folder the names that it had when a sync of it began.
- * ext4 (data=ordered): names change in their order, up to any point after the last change that a sync wrote down; of what was written
- * and not synced, each page of 4 KiB may be there or not, and the file may end before it.
+ * Strict POSIX: a file has its content at the start of its last sync, and a directory has its names at the start of its last
+ * sync. ext4 (data=ordered): names change in order, up to any point after the last change that a sync wrote. Of unsynced data,
+ * each page of 4 KiB may be present or not, and the file may end before it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type Model = 'posix' | 'ext4';
-/** A number from 0 up to another. */
+/** Number from 0 up to another. */
 export type Random = (below: number) => number;
 
 export interface Operation {
@@ -20,7 +21,7 @@ export interface Operation {
   readonly two: Buffer;
 }
 
-/** The records that `operations.c` writes; one that is cut off is left out. */
+/** Records of `operations.c`. A truncated last record is dropped. */
 export function* operationsIn(log: Buffer): Generator<Operation> {
   for (let at = 0; at + 21 <= log.length; ) {
     const [first, second] = [log.readUInt32LE(at + 13), log.readUInt32LE(at + 17)];
@@ -41,15 +42,15 @@ const pageSize = 4096;
 
 interface Write {
   readonly at: number;
-  /** Absent: the file is cut to `at`. */
+  /** Default: the file is truncated to `at`. */
   readonly bytes?: Buffer;
 }
 
 class File {
   readonly writes: Write[] = [];
-  /** So many of them are synced. */
+  /** Number of synced ones. */
   synced = 0;
-  /** The number of the last change of a name of it. */
+  /** Number of the last change of one of its names. */
   named = 0;
 
   content(count: number): Buffer {
@@ -63,7 +64,7 @@ class File {
     return content.subarray(0, size);
   }
 
-  /** Pages of what is not synced may be there or not. */
+  /** Unsynced pages may be present or not. */
   maybe(random: Random): Buffer {
     const [synced, all] = [this.content(this.synced), this.content(this.writes.length)];
     const isCut = random(3) === 0;
@@ -73,7 +74,7 @@ class File {
     const kept = random(4);
     for (let at = 0; at < size; at += pageSize)
       if (kept === 3 || random(4) < kept) all.copy(found, at, at, Math.min(at + pageSize, size));
-    // What was synced stays, also where its page was lost.
+    // Synced data remains, even if its page was lost.
     if (all.subarray(0, synced.length).equals(synced)) synced.copy(found);
     return found;
   }
@@ -85,10 +86,10 @@ class Folder {
   named = 0;
 }
 
-/** A change of names, which can be made again on another tree. */
+/** Change of names that can be repeated on another tree. */
 type Change = (root: Folder) => void;
 
-/** The folder that has a path, and its name there. */
+/** Directory of a path, and the name in it. */
 function place(root: Folder, path: string): readonly [folder: Folder, name: string] {
   const parts = path.split('/');
   const name = parts.pop()!;
@@ -98,10 +99,10 @@ function place(root: Folder, path: string): readonly [folder: Folder, name: stri
 export class Disk {
   private readonly root = new Folder();
   private readonly changes: Change[] = [];
-  /** By the numbers of what is open. */
+  /** By file descriptor. */
   private readonly open = new Map<number, File | Folder>();
   private readonly syncs = new Map<number, () => void>();
-  /** So many changes of names are on the disk for certain, as ext4 has it. */
+  /** Number of name changes that are certainly on the disk, under ext4. */
   private written = 0;
 
   apply({ type, file, position, one, two }: Operation): void {
@@ -134,7 +135,7 @@ export class Disk {
   private make(path: string, made: File | Folder): void {
     this.change(made, (root) => {
       const [folder, name] = place(root, path);
-      // A tree that is made again has folders of its own.
+      // A rebuilt tree has its own directories.
       folder.names.set(name, root === this.root || made instanceof File ? made : new Folder());
     });
   }
@@ -151,7 +152,7 @@ export class Disk {
     if ((flags & 2) > 0 && (found as File).writes.length > 0) (found as File).writes.push({ at: 0 });
   }
 
-  /** A sync begins. @returns what is done at its end */
+  /** Starts a sync. @returns the function that completes it */
   private sync(synced: File | Folder): () => void {
     const count = synced instanceof File ? synced.writes.length : 0;
     const names = synced instanceof Folder ? new Map(synced.names) : undefined;
@@ -163,7 +164,7 @@ export class Disk {
     };
   }
 
-  /** Writes what a cut at this moment may leave into an empty folder. */
+  /** Writes a state that a cut at this moment may leave into an empty directory. */
   leave(folder: string, model: Model, random: Random): void {
     if (model === 'posix') {
       const content = (file: File): Buffer => file.content(file.synced);

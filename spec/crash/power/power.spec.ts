@@ -1,7 +1,7 @@
 /**
- * Power cuts: states that they may leave, made of what a server did to its folder. From each the server starts, has what it
- * acknowledged, whole, and `check` finds nothing. Operations are recorded where there is a C compiler, and were recorded once for where
- * there is none. `QUADPOD_CUTS=1000` makes more states, and `QUADPOD_WRITE=1` keeps what was recorded.
+ * Power cuts: possible states of a server's directory after a cut. From each state the server starts, has every acknowledged
+ * write complete, and `check` finds nothing. Operations are recorded on machines with a C compiler, and a stored recording is
+ * used on others. `QUADPOD_CUTS=1000` creates more states, and `QUADPOD_WRITE=1` stores the recording.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,10 +20,10 @@ import { importedGraphs, numberIn, owner, record, recorded, signedIn, versionOf 
 
 const cuts = Number(process.env['QUADPOD_CUTS'] ?? 30);
 
-/** How many versions of a resource were acknowledged. */
+/** Number of acknowledged versions of a resource. */
 type Acknowledged = Map<string, number>;
 
-/** The resource that an answer is about, if one was written. */
+/** Resource written by the request of a response, if any. */
 function writtenBy({ type, one }: Operation): string | undefined {
   const text = one.toString('latin1');
   return type === 'A' && /^HTTP\/1.1 20[14] /.test(text)
@@ -31,7 +31,7 @@ function writtenBy({ type, one }: Operation): string | undefined {
     : undefined;
 }
 
-/** The import that an answer accepts. */
+/** The import that a response accepts. */
 const importBegunBy = ({ type, one }: Operation): string | undefined =>
   type === 'A' ? /^HTTP\/1.1 202 [\s\S]*\nLocation: (\S+)/i.exec(one.toString('latin1'))?.[1] : undefined;
 
@@ -44,7 +44,7 @@ function randomFrom(seed: number): Random {
   };
 }
 
-/** Operations after which the power is cut: during the first start, where LevelDB begins a new file, and anywhere. */
+/** Operations after which the power is cut: during the first start, at the start of a LevelDB file, and anywhere. */
 function momentsOf(operations: readonly Operation[], random: Random): number[] {
   const first = operations.findIndex((operation) => writtenBy(operation) !== undefined);
   const begun = operations.flatMap(({ type, position, one }, at) =>
@@ -84,7 +84,7 @@ describe('A power cut', function () {
     expect(code, printed).to.equal(0);
   }
 
-  /** An import that was accepted has ended, or is continued and ends. */
+  /** An accepted import has ended, or is resumed and ends. */
   async function expectImported(flags: Record<string, string>, iri: string): Promise<void> {
     const { host, pathname, origin } = new URL(iri);
     const identity = signedIn(`${origin}/`);
@@ -190,12 +190,12 @@ describe('A power cut', function () {
     expect(faults.join('\n')).to.equal('');
   }
 
-  it(`Rule 6.22: loses and tears nothing in ${cuts} states of what was recorded once`, async () => {
+  it(`Rule 6.22: loses no write and leaves none partial in ${cuts} states of the stored recording`, async () => {
     const log = brotliDecompressSync(readFileSync(recorded));
     await expectAll(log, rootIn(log));
   });
 
-  it(`Rule 6.22: loses and tears nothing in ${cuts} states of what this machine does (skipped without a C compiler)`, async function () {
+  it(`Rule 6.22: loses no write and leaves none partial in ${cuts} states of this machine (skipped without a C compiler)`, async function () {
     const found = await record();
     if (!found) return this.skip();
     if (process.env['QUADPOD_WRITE']) writeFileSync(recorded, packed(found.log));
@@ -209,7 +209,7 @@ const packed = (log: Buffer): Buffer =>
     params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
   });
 
-/** The storage of a log: where its resources are. */
+/** Storage of a recording, with the location of its resources. */
 function rootIn(log: Buffer): string {
   for (const operation of operationsIn(log)) {
     const iri = writtenBy(operation);

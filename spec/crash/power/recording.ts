@@ -1,4 +1,4 @@
-/** A server whose operations on its folder are written down while clients write, and what they write. It must not know what is made of them. */
+/** Server with recorded operations on its directory while clients write, and their writes. It must not know how the recording is used. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,18 +9,18 @@ import { request } from '../../support/http.js';
 import { credential, ed25519Identity } from '../../support/identity.js';
 import { startProcess } from '../../support/process.js';
 
-/** What was recorded once, for machines without a compiler. */
+/** Stored recording, for machines without a compiler. */
 export const recorded = join(packageRoot, 'spec/crash/power/recorded.br');
 const source = join(packageRoot, 'spec/crash/power/operations.c');
 
 export interface Version {
   readonly type: string;
   readonly body: string;
-  /** How it is asked for. */
+  /** Accept field of the request. */
   readonly accept: string;
 }
 
-/** A state of a resource, which its name and a number say: `rdf-0`, `large-0`, `json-0`, `text-0`. */
+/** State of a resource, encoded in a name and a number: `rdf-0`, `large-0`, `json-0`, `text-0`. */
 export function versionOf(iri: string, version: number): Version {
   const [kind] = iri.slice(iri.lastIndexOf('/') + 1).split('-');
   if (kind === 'json') return json(`{"version":${version},"filler":"${'j'.repeat(500)}"}`);
@@ -33,10 +33,10 @@ export function versionOf(iri: string, version: number): Version {
 const plain = { type: 'text/plain', accept: 'text/plain' };
 const json = (body: string): Version => ({ type: 'application/json', accept: 'application/json', body });
 
-/** The number that a state says. */
+/** Number of a state. */
 export const numberIn = (body: string): number => Number(/version\D{1,2}(\d+)/.exec(body)?.[1]);
 
-/** The graphs that are imported into a storage: more than are stored before the server is killed. */
+/** Graphs for an import: more than are stored before the kill. */
 export function importedGraphs(iri: string): readonly { readonly path: string; readonly body: string }[] {
   const { origin } = new URL(iri);
   return Array.from({ length: 8 }, (_, graph) => {
@@ -46,13 +46,13 @@ export function importedGraphs(iri: string): readonly { readonly path: string; r
   });
 }
 
-/** Imports are for owners, also in open mode. */
+/** Imports are restricted to owners, also in open mode. */
 export const owner = ed25519Identity();
 export const signedIn = (root: string): { readonly Authorization: string } => ({
   Authorization: `Bearer ${credential(owner, { aud: root.slice(0, -1) })}`,
 });
 
-/** Begins an import that is under way when the server is killed. */
+/** Starts an import that is in progress when the server is killed. */
 async function beginImport(root: string): Promise<void> {
   const body = importedGraphs(root)
     .map((each) => each.body.replaceAll(' .\n', ` <${new URL(each.path, root).href}> .\n`))
@@ -62,7 +62,7 @@ async function beginImport(root: string): Promise<void> {
   if (status !== 202) throw new Error(`POST of an import: ${status} ${text}`);
 }
 
-/** @returns the shared object; `undefined` without a compiler */
+/** Compiles the recorder. @returns the shared object, or `undefined` without a compiler */
 function compiled(folder: string): string | undefined {
   const object = join(folder, 'operations.so');
   try {
@@ -74,7 +74,7 @@ function compiled(folder: string): string | undefined {
   }
 }
 
-/** Runs a server twice on one folder, the first time until it is killed. @returns the log; `undefined` without a compiler */
+/** Runs a server twice on one directory, the first time until it is killed. @returns the log, or `undefined` without a compiler */
 export async function record(): Promise<{ log: Buffer; root: string } | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-power-'));
   try {
@@ -91,7 +91,7 @@ export async function record(): Promise<{ log: Buffer; root: string } | undefine
       ...{ LD_PRELOAD: object, POWER_FOLDER: dataDir, POWER_LOG: log, POWER_BOOT_ID: boot },
       LWS_OWNERS: owner.did,
       LWS_REQUIRE_CONDITIONAL_WRITES: 'false',
-      // Quads get all orders while clients write; a step ends behind one or two of the long ones.
+      // Indexes are built while clients write. A step ends after one or two of the long ones.
       LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: '60',
     };
     const root = `http://localhost:${await freePort()}/`;

@@ -13,15 +13,15 @@ const smallFolder = 0.4;
 /** Today's rates of folders above the target: relatives, people, semicolons, starts. */
 const unfinished: Readonly<Record<string, readonly [number, number, number, number]>> = {
   'lib/authentication': [1.3, 0.16, 1.06, 4],
-  'lib/exchange': [2.14, 0.16, 1.1, 6.62],
-  'components/backup': [3.23, 0.29, 0.7, 18.55],
+  'lib/exchange': [1.3, 0.16, 1.05, 4],
+  'components/backup': [1.3, 0.16, 1.02, 4],
   'components/transfer': [1.76, 0.16, 0.79, 5.09],
   'spec/bench': [3.01, 0.23, 1.35, 28.21],
   'spec/clients': [4.99, 0.92, 0.92, 25.46],
   'spec/components': [1.95, 0.42, 0.7, 7.33],
   'spec/console': [3.64, 0.8, 0.7, 17.31],
   'spec/operate': [2.33, 0.16, 0.7, 4],
-  'spec/properties': [4.36, 0.18, 0.96, 20.45],
+  'spec/properties': [4.24, 0.18, 0.96, 19.71],
   'spec/real': [2.61, 0.35, 1.22, 24.14],
   'spec/stores': [3.95, 0.16, 1.32, 16.67],
   'spec/support': [2.61, 0.43, 1.15, 11.5],

@@ -51,7 +51,7 @@ globalThis.RegExp = new Proxy(original, {
 });
 for (const file of files) {
   // Entrances of programs and threads do their work when they are loaded; what they import is loaded anyway.
-  if (/(?:main|worker|builder|serve)\.js$/.test(file) && !/worker-(?:pool|task)\.js$/.test(file)) continue;
+  if (/(?:main|worker|worker-host|builder|serve)\.js$/.test(file)) continue;
   await import(pathToFileURL(join(built, file)).href);
 }
 globalThis.RegExp = original;

@@ -153,7 +153,7 @@ describeStorage(
       lines.push(`<urn:s> <urn:p> "last" <${into}last> .`);
       const told = await imported(s, lines.join('\n'));
       expect(told, JSON.stringify(told)).to.include({ status: 'done', created: 201, leftOut: 1 });
-      expect(told.report[0]!.why).to.match(/10000 types/);
+      expect(told.report[0]!.why).to.match(/The maximum is 10000\./);
       await s.expectAbsent(`${into}many`);
       expect((await s.get(`${into}last`)).status).to.equal(200);
     });

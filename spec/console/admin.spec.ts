@@ -133,7 +133,7 @@ for (const path of pathsOf('The console, looking after the storage'))
       expect(await findings()).to.deep.equal([]);
       await page.getByRole('button', { name: 'Pause' }).click();
       await put('data/second');
-      await page.getByText(/Paused; [1-9]\d* more/).waitFor();
+      await page.getByText(/Paused\. [1-9]\d* more/).waitFor();
       expect(await link('second').count()).to.equal(0);
       await page.getByRole('button', { name: 'Continue' }).click();
       await link('second').waitFor();

@@ -45,7 +45,7 @@ for (const path of pathsOf('The console, signing in at an identity provider'))
       const page = await console.person({ ignoreHTTPSErrors: true });
       const place = `browse?${new URLSearchParams({ at: `${console.server.root}data/` })}`;
       await page.goto(console.at(place));
-      await page.click('main >> text=Sign in');
+      await page.click('main >> text="Sign in"');
       await page.click('text=Continue to');
       await provider.letIn(page);
       await page.locator(`.who >> text=${provider.subject.path.slice(1)}`).waitFor();

@@ -82,7 +82,7 @@ for (const path of pathsOf('The console, previews'))
         ['some.bin', 'application/octet-stream', new Uint8Array(2000), '2.0 KiB'],
         ['large.txt', 'text/plain', 'x'.repeat(6_000_000), 'larger than 5 MB'],
         ['latin.txt', 'text/plain;charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1'), 'iso-8859-1'],
-        ['no-text.txt', 'text/plain', Buffer.from([0xff, 0xfe, 0x41]), 'no UTF-8'],
+        ['no-text.txt', 'text/plain', Buffer.from([0xff, 0xfe, 0x41]), 'not UTF-8 text'],
       ] as const) {
         await opened(name, mediaType, body);
         await page.locator('.empty', { hasText: said }).waitFor();

@@ -44,7 +44,7 @@ for (const path of ['', '/some/path'])
       const page = await console.person();
       await page.goto(`${console.server.root}app`);
       await page.locator('main [role=alert]').waitFor();
-      await page.click('main >> text=Sign in');
+      await page.click('main >> text="Sign in"');
       await page.locator('h1 >> text=Sign in').waitFor();
     });
 

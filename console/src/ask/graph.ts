@@ -63,6 +63,7 @@ export class AskGraph extends Page {
 
   private fit(): void {
     const { nodes } = this.graph;
+    if (nodes.length === 0) return;
     const ys = nodes.map(({ y = 0 }) => y);
     const left = Math.min(...nodes.map(({ x = 0 }) => x)) - margin;
     // Labels are drawn to the right of their nodes.

@@ -180,7 +180,11 @@ describe('Storages of a deployment and kill -9', function () {
     ['a pair that is none', ['storage', 'set', 'a', 'public-read'], 'expected KEY=VALUE'],
     ['a setting of the operator', ['storage', 'set', 'a', 'data-dir=/'], 'cannot be set per storage'],
     ['a storage that is not there', ['check', '--storage', 'nobody'], 'contains no storage nobody'],
-    ['a storage that is not there, to be suspended', ['storage', 'suspend', 'nobody'], 'The storage nobody does not exist'],
+    [
+      'a storage that is not there, to be suspended',
+      ['storage', 'suspend', 'nobody'],
+      'The storage nobody does not exist',
+    ],
   ] as const)
     it(`the command line rejects ${what} with a message`, async () => {
       const { code, stderr } = await command(...words);

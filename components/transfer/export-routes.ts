@@ -49,8 +49,8 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
     // The code that sends the body handles errors, and may not listen yet.
     body.on('error', () => {}).once('end', release);
     // A failure before the first bytes becomes an error response.
-    if (body.readableLength === 0) await once(body, 'readable');
-    return { status: 200, fields, body };
+    if (body.readableLength === 0) await Promise.race([once(body, 'readable'), once(body, 'end')]);
+    return { status: 200, fields, body: body.readableEnded ? Buffer.alloc(0) : body };
   };
   return [route('filtered', `GET ${exportPath}`, answer)];
 }

@@ -7,7 +7,7 @@ import { StoreUnavailableError } from '../storage/level/durable-level.js';
 import { packageRoot, packageVersion } from '../threads/package-root.js';
 import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';
-import { effectiveSettings } from './settings/effective-settings.js';
+import { effectiveSettings, loadComponents } from './settings/effective-settings.js';
 import { withRemembered } from './settings/stored-base-uri.js';
 import { sourcesOf } from './storage/usable-settings.js';
 import { settingsOfStorage } from './storages/storage-registry.js';
@@ -56,7 +56,7 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
 /** @throws SettingsError for missing or extra operands */
 function assertOperands({ command, operands }: CommandLine, { operand }: CommandHelp): void {
   if (operand === undefined && operands.length > 0)
-    throw new SettingsError(`Give one command at a time, not ${[command, ...operands].join(', ')}.`);
+    throw new SettingsError(`${command} accepts no operands, but got ${operands.join(', ')}.`);
   const wanted = operand?.split(' ') ?? [];
   const least = wanted.filter((word) => !word.startsWith('[')).length;
   if (operands.length >= least && (operands.length <= wanted.length || wanted.at(-1)?.includes('...'))) return;
@@ -103,20 +103,24 @@ export async function main(words: readonly string[], standard: readonly Componen
   let settings: Settings | undefined;
   try {
     assertNoHabit(words);
-    // Flags of components in `lws.components` are known only after the settings are loaded.
-    const known: HelpOfCommands = { ...commands, ...commandsOf(standard) };
+    // Switches of components in `lws.components` are unknown until the settings are read.
+    const usualCommands: HelpOfCommands = { ...commands, ...commandsOf(standard) };
     const line = readCommandLine(
       words,
-      new Set(Object.values(known).flatMap(({ switches = {} }) => Object.keys(switches))),
+      new Set(Object.values(usualCommands).flatMap(({ switches = {} }) => Object.keys(switches))),
     );
     const { command, flags } = line;
     if ('version' in flags) return print(`${packageVersion()}\n`);
+    const usual = join(packageRoot, 'config.json');
+    const load = async (): Promise<readonly Component[]> =>
+      loadComponents({ file: readSettingsFile(flags['config'] ?? usual), environment: process.env, flags }, standard);
     // Invalid settings must not hide the help.
-    if ('help' in flags || command === 'help') return print(explained('help' in flags ? command : '', standard));
+    if ('help' in flags || command === 'help')
+      return print(explained('help' in flags ? command : '', await load().catch(() => standard)));
+    const known: HelpOfCommands = { ...commands, ...commandsOf(await load()) };
     const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};
     const isOwn = ([name]: [string, string]): boolean => Object.hasOwn(own, name);
     const { config, storage, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
-    const usual = join(packageRoot, 'config.json');
     const file = readSettingsFile(config ?? usual);
     const effective = await effectiveSettings({ file, environment: process.env, flags: given }, standard);
     assertValues(line, known[command] ?? {}, effective.settings);

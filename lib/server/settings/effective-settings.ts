@@ -16,8 +16,16 @@ export interface Effective {
  * @throws SettingsError for an unknown or invalid setting, and for a component that cannot be loaded
  */
 export async function effectiveSettings(sources: SettingSources, standard: readonly Component[]): Promise<Effective> {
-  const components = [...standard, ...(await Promise.all(namedComponents(sources).map(importComponent)))];
+  const components = await loadComponents(sources, standard);
   return { settings: loadSettings([coreSettings, ...components.map(({ settings }) => settings)], sources), components };
+}
+
+/** Returns the standard components and those in `lws.components`. @throws SettingsError if one cannot be loaded */
+export async function loadComponents(
+  sources: SettingSources,
+  standard: readonly Component[],
+): Promise<readonly Component[]> {
+  return [...standard, ...(await Promise.all(namedComponents(sources).map(importComponent)))];
 }
 
 /** `lws.components` must be known before the settings of its components. */

@@ -1,6 +1,7 @@
 /** Plug-in API: definition of a component, its settings and its errors. */
 export {
   type CommandContext,
+  type Component,
   defineComponent,
   type Installation,
   type Platform,
@@ -13,6 +14,7 @@ export {
   list,
   matching,
   optional,
+  type Setting,
   type SettingParser,
   SettingsError,
   type SettingsOf,

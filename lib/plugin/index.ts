@@ -9,6 +9,3 @@ export * from './credentials.js';
 export * from './formats.js';
 export * from './requests.js';
 export * from './state.js';
-
-/** Version of this API. Raised when a name is removed or changes its meaning. */
-export const apiVersion = 1;

@@ -112,6 +112,10 @@ describe('Documents', () => {
     const run = (...words: string[]) =>
       runProcess(words, { dataDir: join(folder, 'data'), root: server.root, environment: component });
     expect((await run('guestbook')).stdout).to.match(/^did:key:\w+: Hi\n$/);
+    expect((await run('guestbook', '--of=did:key:other')).stdout).to.equal('');
+    expect((await run('help')).stdout).to.match(/guestbook +print the guest book/);
+    expect((await run('guestbook', '--help')).stdout).to.include('--of IRI');
+    expect((await run('guestbook', 'extra')).stderr).to.include('guestbook accepts no operands');
     expect((await run('check')).code).to.equal(0);
     expect((await run('settings')).stdout).to.include('lws.guestbook.longest');
   }).timeout(60_000);
@@ -134,6 +138,17 @@ describe('Documents', () => {
     expect([bad.code, bad.stderr.includes('bad.lines is not a text file.')], bad.stderr).to.deep.equal([1, true]);
     const exported = await run('export', 'poem/', '--format', 'lines');
     expect(exported.stdout, exported.stderr).to.equal(`${root}poem/line-1\n${root}poem/line-2\n`);
+    const server = await startProcess({
+      environment: { ...environment, LWS_DEV_OPEN: 'false' },
+      dataDir: join(folder, 'empty'),
+    });
+    try {
+      // An anonymous caller may read nothing: the format writes no byte.
+      const empty = await request(`${server.root}.lws/export?format=lines`);
+      expect([empty.status, empty.text]).to.deep.equal([200, '']);
+    } finally {
+      await server.stop();
+    }
     const unknown = await run('export', '--format', 'none');
     expect([unknown.code, unknown.stderr]).to.satisfy(
       ([code, text]: [number, string]) => code === 2 && /lines +a text file with one resource per line/.test(text),

@@ -26,9 +26,8 @@ const unfinished: Readonly<Record<string, readonly [number, number, number, numb
   'spec/stores': [3.95, 0.16, 1.32, 16.67],
   'spec/support': [2.61, 0.43, 1.15, 11.5],
   'spec/w3c': [2.4, 0.16, 0.87, 9.46],
-  'documents docs': [1.21, 0.16, 1.06, 4],
+  'documents docs': [1.21, 0.16, 0.95, 4],
   'documents SECURITY.md': [1.21, 0.16, 2.33, 4],
-  'documents lib': [1.37, 0.16, 0.7, 4],
 };
 
 const foldersIn = (top: string): string[] =>
@@ -79,4 +78,4 @@ describe('Prose', () => {
 });
 
 /** Today's number of long lines. */
-const maxLongLines = 275;
+const maxLongLines = 21;

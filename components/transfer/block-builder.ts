@@ -1,4 +1,4 @@
-/** Gathers members of an import into blocks; each block becomes one transaction. */
+/** Collects members of an import into blocks; each block becomes one transaction. */
 
 import { createHash, hash } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
@@ -30,26 +30,26 @@ import {
   type ReportEntry,
 } from './blocks.js';
 
-/** The size of a block. Larger transactions hold up others, and outlive the garbage collector's young generation; smaller ones are slower. */
+/** Block size in quads. Larger transactions delay others and outlive the garbage collector's young generation; smaller ones are slower. */
 const maxQuads = 4_000;
 const maxItems = 500;
 const maxBytes = 16 << 20;
-/** Characters of the terms in a block: they are in memory several times, and four times in a batch. */
+/** Maximum length of the terms in a block, in characters: they are in memory several times, and four times in a batch. */
 const maxCharacters = 8 << 20;
-/** Parts of one graph are joined into one item up to so many quads. */
+/** Maximum number of quads for joining parts of a graph into one item. */
 const maxJoined = 20_000;
-/** Bytes of a JSON document; longer ones are stored as binary, without being parsed. */
+/** Maximum size of a JSON document in bytes; longer ones are stored as binary, without parsing. */
 const longestJson = 16 << 20;
 
 interface BuilderOptions extends Pick<ImportTask, 'into' | 'seed' | 'acls'> {
-  /** Absent: contents are measured and not stored (a dry run). */
+  /** Absent: contents are measured but not stored (a dry run). */
   readonly blobs: Blobs | undefined;
 }
 
-/** A block, and the data of its items that stays in the reading thread. */
+/** A block, and the data of its items kept by the reading thread. */
 export interface BuiltBlock {
   readonly block: ImportBlock;
-  /** All keys of each item that is a graph. */
+  /** All keys of each graph item. */
   readonly keys: readonly (readonly string[] | undefined)[];
   /** The blob of each item that has one. */
   readonly blobs: readonly (BlobWriter | undefined)[];
@@ -73,10 +73,10 @@ export class BlockBuilder {
   private keyBytes = 0;
   private contentBytes = 0;
   private at: Pick<ReadStep, 'cursor' | 'bytes'> = { cursor: '', bytes: 0 };
-  /** The last member is a part of a graph, of which more parts follow. */
+  /** The last member is part of a graph with further parts. */
   private isOpen = false;
 
-  /** @param source what is known of the source, for all its blocks */
+  /** @param source facts about the source, for all its blocks */
   constructor(
     private readonly options: BuilderOptions,
     private readonly source: { isMixed: boolean; listed: string },
@@ -94,14 +94,14 @@ export class BlockBuilder {
     return many || this.quads >= maxQuads || this.contentBytes >= maxBytes;
   }
 
-  /** @throws TransferError of the source, LwsError `storage-full` */
+  /** @throws TransferError from the source, LwsError `storage-full` */
   async add(step: ReadStep): Promise<void> {
     const { member } = step;
     this.isOpen = false;
     if (member.kind === 'left-out') this.leftOut.push({ source: member.source, why: member.why });
     else if (member.kind === 'rdf') this.addGraph(member);
     else await this.addOther(member);
-    // Set after the member is taken: a member that failed is read again when the import continues.
+    // Set after the member is added: if adding fails, a continued import reads the member again.
     this.at = step;
   }
 
@@ -113,14 +113,14 @@ export class BlockBuilder {
     const known = this.graphs.get(member.path);
     if (known) {
       known.quads.push(member.quads);
-      // Exports have links and access lists with the last part of a graph.
+      // In exports, links and access lists come with the last part of a graph.
       const { links = known.member.links, acl = known.member.acl } = member;
       const facts = { ...(links ? { links } : {}), ...(acl ? { acl } : {}) };
       this.graphs.set(member.path, { ...known, member: { ...known.member, ...facts } });
     } else this.graphs.set(member.path, { member, quads: [...this.reopened(member.path), member.quads] });
   }
 
-  /** Encodes all graphs but the one that is coming, so that their quads can be freed: most sources have one graph after the other. */
+  /** Encodes all graphs except the current one, to free their quads: most sources contain one graph after the other. */
   private encodeOthers(open: string): void {
     for (const [path, graph] of this.graphs)
       if (path !== open) {
@@ -129,7 +129,7 @@ export class BlockBuilder {
       }
   }
 
-  /** The quads of a graph that was encoded before its last part came: in this source the graphs are mixed. */
+  /** Returns the quads of a graph that was encoded before its last part: graphs are interleaved in this source. */
   private reopened(path: string): GraphMember['quads'][] {
     const at = this.encoded.get(path);
     if (at === undefined) return [];
@@ -141,7 +141,7 @@ export class BlockBuilder {
   }
 
   private async addOther(member: Exclude<Member, GraphMember>): Promise<void> {
-    // Of two members with the same name, the first counts.
+    // Of two members with the same name, the first is used.
     this.encodeOthers('');
     if (member.kind === 'state') {
       const { source, key, value } = member;
@@ -164,7 +164,7 @@ export class BlockBuilder {
 
   private finish(blob: BlobWriter): void {
     const finished = blob.finish();
-    // `build` throws the failure; until then it must not count as unhandled.
+    // `build` throws the error; until then it must not be reported as unhandled.
     finished.catch(() => {});
     this.finishing.push(finished);
   }
@@ -181,7 +181,7 @@ export class BlockBuilder {
     this.items.push({ item: content ? { ...extras, content } : extras, keys, blob });
   }
 
-  /** Notes the agents that an access list names; once, though every part of a graph has the list. */
+  /** Reports the agents in an access list, once per graph, although every part has the list. */
   private tellOf(iri: string, keys: readonly string[]): void {
     const named = namedIn(aclOfGraph(iri, keys)).slice(0, maxTold + 1);
     const listed = [iri, ...named].join('\n');
@@ -191,7 +191,7 @@ export class BlockBuilder {
     if (!this.options.acls) this.leftOut.push({ source: iri, why: notAsked });
   }
 
-  /** Leaves out a member that cannot be stored, with the reason; the import continues. */
+  /** Skips a member that cannot be stored and reports the reason; the import continues. */
   private refuse(source: string, error: unknown): void {
     if (!(error instanceof LwsError) || error.code === 'storage-full' || error.code === 'too-busy') throw error;
     this.leftOut.push({ source, why: error.message });
@@ -214,7 +214,7 @@ export class BlockBuilder {
     }
   }
 
-  /** Makes the block after all its blobs have been stored. @throws LwsError `storage-full` */
+  /** Makes the block after all its blobs are stored. @throws LwsError `storage-full` */
   async build(number: number): Promise<BuiltBlock> {
     for (const [path, graph] of this.graphs) this.encode(path, graph);
     const { states, leftOut, access, quads } = this;
@@ -234,7 +234,7 @@ export class BlockBuilder {
     return { block, keys: items.map(({ keys }) => keys), blobs: items.map(({ blob }) => blob) };
   }
 
-  /** Removes what was stored for a block that is not built. */
+  /** Removes the blobs of an unfinished block. */
   async abort(): Promise<void> {
     await Promise.allSettled(this.finishing);
     await Promise.all(this.items.map((item) => item?.blob?.abort()));
@@ -243,14 +243,15 @@ export class BlockBuilder {
 
 const factory = new DataFactory<Quad>();
 
-/** Labels of blank nodes that the storage made: no other software makes such labels. */
+/** Blank node labels made by the storage; other software does not make such labels. */
 const ours = /^b[0-9a-f]{24}x[0-9a-z]{4,}$/;
-/** Labels that a reader has made unique for their document already. */
+/** Labels already made unique for their document by a reader. */
 const ofDocument = /^b[0-9a-f]{24}x/;
 
 /**
- * Gives blank nodes unique labels: that of their document, or one made of the import's seed, the resource and the label. So the parts of
- * one graph agree, also when an import continues. Labels of this storage stay, so that an exported graph comes back as it was.
+ * Gives blank nodes unique labels: that of their document, or one computed from the import's seed, the resource and the label.
+ * The labels are stable across the parts of a graph and after continuing an import. Labels made by this storage are kept, so that
+ * an exported graph is imported unchanged.
  */
 export function relabelled(quads: readonly Quad[], seed: string, path: string): readonly Quad[] {
   const labels = new Map<string, Term>();
@@ -272,7 +273,7 @@ export function relabelled(quads: readonly Quad[], seed: string, path: string): 
   });
 }
 
-/** The keys that listeners of transactions index: with the resource or a fragment as their subject, and an IRI as their object. */
+/** Returns the keys indexed by transaction listeners: the subject is the resource or a fragment of it, and the object an IRI. */
 function ownKeys(iri: string, keys: readonly string[]): string[] {
   const from = graphPrefix(iri).length;
   const end = from + iri.length;
@@ -281,7 +282,7 @@ function ownKeys(iri: string, keys: readonly string[]): string[] {
   return keys.filter((key) => isOwn(key) && key[layoutOf(key).suffixAt + 15] === '0');
 }
 
-/** The parts of an item other than its content. */
+/** Returns all parts of an item except its content. */
 function extrasOf(iri: string, member: ResourceMember, seed: string): Omit<BlockItem, 'content'> {
   const { source, links, acl, created, modified } = member;
   return {
@@ -299,7 +300,7 @@ function aclOf(iri: string, { quads, prefixes }: AccessList, seed: string): NonN
   return { keys, prefixes: boundedPrefixes(prefixes) };
 }
 
-/** A sentence for each agent that an access list names, with its modes. */
+/** Returns a sentence for each agent in an access list, with its modes. */
 const namedIn = ({ rules }: Acl): string[] =>
   rules.flatMap(({ agents, groups, everybody, authenticated, modes }) =>
     [everybody && 'everybody', authenticated && 'everybody who signs in', ...groups, ...agents]
@@ -308,10 +309,10 @@ const namedIn = ({ rules }: Acl): string[] =>
   );
 
 /**
- * Puts bytes into a blob.
- * @param blobs absent: they are only measured
- * @returns a content, and its blob, whose `finish` must be called before a record refers to it
- * @throws LwsError `storage-full`, what the source throws
+ * Stores bytes as a blob.
+ * @param blobs absent: bytes are only measured
+ * @returns the content and its blob; `finish` must be called on the blob before a record refers to it
+ * @throws LwsError `storage-full`, errors of the source
  */
 async function storeMember(member: BytesMember, blobs: Blobs | undefined) {
   const { mediaType, size: announced } = member;
@@ -339,7 +340,7 @@ async function storeMember(member: BytesMember, blobs: Blobs | undefined) {
   }
 }
 
-/** Whether bytes are JSON. Others of a JSON media type are stored as binary, so that PATCH refuses them. */
+/** Returns true if bytes are valid JSON. Invalid content with a JSON media type is stored as binary, so that PATCH rejects it. */
 function isJson(bytes: Uint8Array): boolean {
   try {
     parseJson(decodeUtf8(bytes));

@@ -1,19 +1,19 @@
-/** Messages between the thread that reads an import and the HTTP thread, which decides what is stored. */
+/** Messages between the reading thread of an import and the HTTP thread, which decides about each item. */
 import type { LeftOut, Member } from '../../lib/exchange/member.js';
 import type { BulkItem } from '../../lib/resources/bulk.js';
 import type { BlobLocation } from '../../lib/storage/blobs/blobs.js';
 
-/** Resources that are stored in one transaction. */
+/** Resources stored in one transaction. */
 export interface ImportBlock {
   readonly number: number;
   readonly items: readonly BlockItem[];
   readonly states: readonly BlockState[];
   readonly leftOut: readonly ReportEntry[];
-  /** Agents that ACLs name. */
+  /** Agents named in ACLs. */
   readonly access: readonly ReportEntry[];
   /** Position in the source after this block. */
   readonly cursor: string;
-  /** Bytes of the source that have been read so far. */
+  /** Bytes of the source read so far. */
   readonly bytes: number;
   /** Quads in this block. */
   readonly quads: number;
@@ -28,10 +28,10 @@ export interface BlockItem extends BulkItem {
 /** State of a component, from a Quadpod archive. */
 export type BlockState = Omit<Extract<Member, { kind: 'state' }>, 'kind'>;
 
-/** Entry of the report on a part of the source, such as the reason why it was left out. */
+/** Entry of the report on a part of the source, such as the reason for skipping it. */
 export type ReportEntry = Omit<LeftOut, 'kind'>;
 
-/** Maximum number of sentences of a report: all are written with each block. Further ones are only counted. */
+/** Maximum number of sentences in a report: all are written with each block. Further ones are only counted. */
 export const maxTold = 500;
 
 export interface ImportTask {

@@ -1,6 +1,6 @@
 /**
- * `quadpod export [IRI]`: a container, or all of the storage, as a file, a folder or on the standard output. While a server runs, the export
- * comes from it over HTTP, since only one process can have LevelDB open.
+ * `quadpod export [IRI]`: writes a container, or the whole storage, to a file, a directory or standard output. While a server is
+ * running, the export is requested over HTTP, because only one process can open LevelDB.
  */
 import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -18,10 +18,10 @@ import { unzipInto } from './trees/zip-sink.js';
 
 interface Wanted {
   readonly of: string;
-  /** The format that is sent: a folder is sent as a ZIP. */
+  /** The transmitted format: a directory is transmitted as a ZIP. */
   readonly format: string;
   readonly isGzip: boolean;
-  /** Absent: the standard output. */
+  /** Absent: standard output. */
   readonly output: string | undefined;
   readonly isFolder: boolean;
 }
@@ -78,7 +78,7 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
   return { of, output, isFolder, isGzip: isGzip && !isTree, format: sent };
 }
 
-/** Writes the bytes to the output. An incomplete file or folder is removed. */
+/** Writes the bytes to the output. Removes incomplete files and directories. */
 async function keep(
   { progress, print }: CommandContext,
   { output, isFolder }: Wanted,

@@ -14,16 +14,16 @@ import { Formats } from './formats/index.js';
 
 export const exportPath = '{prefix}/export';
 
-/** Maximum number of exports of one subject (other callers: of one address), each with a thread. */
+/** Maximum number of exports per subject (per address for other callers). Each has a thread. */
 const perClient = { controller: 2, known: 1, stranger: 1 } as const;
 /** Maximum number of exports of a caller class: new identities cost nothing. */
 const inAll = { controller: 8, known: 4, stranger: 2 } as const;
-/** An export is aborted if its client reads nothing for this time (ms), since it holds a snapshot of the store. */
+/** An export is aborted if its client reads nothing for this time (ms), because it holds a snapshot of the store. */
 const idleMs = 10 * 60_000;
 
-/** @param strangersMs longest time of an export of other callers (ms) */
+/** @param strangersMs maximum duration of an export by unprivileged callers (ms) */
 export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly Route[] {
-  /** Longest time of an export (ms); controllers have no limit. */
+  /** Maximum duration of an export (ms); controllers have no limit. */
   const maxMs = { controller: undefined, known: 10 * 60_000, stranger: strangersMs } as const;
   const slots = new Slots(inAll, 'Other exports are under way. Try again in a minute.', perClient);
   const answer = async ({ query, access, address }: RouteRequest): Promise<Reply> => {

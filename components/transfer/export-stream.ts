@@ -1,4 +1,4 @@
-/** An export as a stream of bytes: a thread writes it, and asks here what the caller may read. */
+/** An export as a byte stream: a thread writes it and asks the HTTP thread for access decisions. */
 import { resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -14,21 +14,21 @@ import { Formats } from './formats/index.js';
 import { openWriter } from './formats/open-writer.js';
 
 export interface ExportRequest {
-  /** The container that is exported. */
+  /** The exported container. */
   readonly of: string;
   readonly format: string;
   readonly isGzip: boolean;
   readonly access: Access;
   /** The operator may read everything. */
   readonly isOperator: boolean;
-  /** Milliseconds after which the export is broken off, in all and while the client reads nothing; absent: no limit. */
+  /** Milliseconds until the export is aborted: in total, and while the client reads nothing. Absent: no limit. */
   readonly maxMs?: number | undefined;
   readonly idleMs?: number | undefined;
 }
 
 /**
- * Begins an export. The stream fails when the export cannot be finished, so that the receiver does not take a part for the whole.
- * @param onEnd called once, when its thread has released LevelDB
+ * Starts an export. The stream fails if the export cannot be completed, so that the receiver can detect an incomplete response.
+ * @param onEnd called once, after its thread has released LevelDB
  */
 export async function exportStream(platform: Platform, request: ExportRequest, onEnd: () => void): Promise<Readable> {
   const { authorizer, store, rootIri: storage } = platform;
@@ -38,10 +38,10 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     onEnd();
     return emptyExport(request, platform);
   }
-  // A copy of `access`: decisions are cached by this object, and may change during a long export.
+  // A copy of `access`: decisions are cached by this object and may change during a long export.
   const allows = async (mode: AskedMode, iri: string): Promise<boolean> =>
     isOperator || (await authorizer.allows({ view: store, access: { ...access }, mode, iri }));
-  // Today's access lists do not apply to an earlier state of the resource, which the snapshot may have.
+  // Current access lists do not apply to an earlier state of the resource, which the snapshot may contain.
   const decide = async (mode: AskedMode, { iri, revision }: ExportedState): Promise<boolean> => {
     if (!(await allows(mode, iri))) return false;
     const now = store.record(iri);
@@ -60,7 +60,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     script: new URL('./export-worker.js', import.meta.url),
     limits: { maxYoungGenerationSizeMb: 64 },
   });
-  // An export keeps a snapshot of the store and its blobs, so it must not stay idle.
+  // An export holds a snapshot of the store and its blobs, so idle exports are aborted.
   const idle = { ms: idleMs, failure: () => tooSlow('Nobody takes anything of the export.') };
   const stream = new ThreadOutput(() => void thread.end(), idle);
   const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part.'));
@@ -88,7 +88,7 @@ function whyBroken(error: Error, { log }: Platform): Error {
   return new TransferError('The server failed; its log says why.');
 }
 
-/** Keys of the state of components whose targets all lie in a container. */
+/** Returns the keys of component state with all targets in a container. */
 async function keptState({ store, readState }: Platform, of: string): Promise<ReadonlySet<string>> {
   const kept = new Set<string>();
   for (const space of stateSpaces)
@@ -102,7 +102,7 @@ async function keptState({ store, readState }: Platform, of: string): Promise<Re
 
 const tooSlow = (message: string): LwsError => tooBusy(message, 60);
 
-/** The export of a caller that may read nothing: without a thread, which strangers could otherwise start again and again. */
+/** Returns the export for a caller without read access: it uses no thread, because such requests can be repeated at no cost. */
 async function emptyExport({ of, format, isGzip }: ExportRequest, platform: Platform): Promise<Readable> {
   const stream = new PassThrough();
   const formats = await Formats.of(platform.formats);

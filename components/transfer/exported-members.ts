@@ -1,4 +1,4 @@
-/** The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. */
+/** Yields the resources of a snapshot as members of an export: those readable by the caller, in the order of their IRIs. */
 import type { Quad } from '@rdfjs/types';
 import { aclKey, readAclDocument } from '../../lib/authorization/acl.js';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
@@ -33,16 +33,16 @@ export interface ExportedStore {
 }
 
 export interface ExportQuestion {
-  /** The container that is exported. */
+  /** The exported container. */
   readonly of: string;
   readonly scope: ReadScope;
-  /** The caller controls the storage: the export has owners, and the state of components. */
+  /** The caller controls the storage: owners and component state are exported. */
   readonly isController: boolean;
-  /** Keys of the state of components that concerns only exported resources; absent: all of it. */
+  /** Keys of component state that refers only to exported resources; absent: all state is exported. */
   readonly kept: ReadonlySet<string> | undefined;
 }
 
-/** What the thread of an export is told. */
+/** The task of an export thread. */
 export interface ExportTask extends ExportQuestion {
   readonly dataDir: string;
   readonly blobs: BlobLocation;
@@ -56,22 +56,22 @@ export interface ExportTask extends ExportQuestion {
 
 export type AskedMode = 'read' | 'control';
 
-/** A resource as it is going to be exported. */
+/** The state of a resource to export. */
 export interface ExportedState {
   readonly iri: string;
   readonly revision: string;
 }
 
 export interface ExportQuestions {
-  /** Whether the caller has the mode on each of them, in their order. */
+  /** Returns, for each state, true if the caller has the mode on it. */
   decide(mode: AskedMode, states: readonly ExportedState[]): Promise<readonly boolean[]>;
 }
 
-/** Members of a container that are read at a time. */
+/** Number of members of a container read at a time. */
 const pageLength = 1000;
-/** Quads of a part of a graph. */
+/** Number of quads in a part of a graph. */
 const quadsAtATime = 10_000;
-/** An owner's resources are looked up in the index of owners when there are no more than these. */
+/** Maximum number of resources of an owner for using the index of owners. */
 const maxOwned = 100_000;
 
 export class ExportedMembers {
@@ -84,7 +84,7 @@ export class ExportedMembers {
     this.graphs = new GraphCursor(state.level, state.snapshot);
   }
 
-  /** All members; to be called once. */
+  /** Yields all members; must be called once only. */
   async *all(): AsyncGenerator<Member> {
     const { of, isController } = this.question;
     try {
@@ -105,7 +105,7 @@ export class ExportedMembers {
     return value === undefined ? undefined : readRecord(iri, value);
   }
 
-  /** Ranges outside of which no resource is readable, within the exported container. */
+  /** Returns the ranges of readable resources within the exported container. */
   private async ranges(): Promise<readonly IriRange[]> {
     const { of, scope } = this.question;
     const whole = subtree(of);
@@ -119,11 +119,11 @@ export class ExportedMembers {
     });
   }
 
-  /** The resources below a container and in a range, a container before its members. */
+  /** Yields the resources below a container and in a range, a container before its members. */
   private async *below(container: string, { from, to }: IriRange): AsyncGenerator<Member> {
     let next = from > container && from.startsWith(container) ? childOf(container, from) : undefined;
     for (;;) {
-      // Reads a page at a time: an iterator would stay open for each container on the path.
+      // Reads page by page: an iterator would stay open for each container on the path.
       const page = await this.members(container, next);
       const records = page.filter(({ iri }) => iri >= from && iri < to);
       const isReadable = await this.readable(records);
@@ -161,7 +161,7 @@ export class ExportedMembers {
     return new Set(records.filter((_, index) => allowed[index]));
   }
 
-  /** A resource, whose graph may come in parts. */
+  /** Yields the members of a resource; a graph may have several parts. */
   private async *membersOf(record: ResourceRecord): AsyncGenerator<Member> {
     const { blobs } = this.state;
     const common = await this.facts(record);
@@ -186,7 +186,7 @@ export class ExportedMembers {
       }
       waiting.push(...keys);
     }
-    // Links and access list go with the last part, which every graph has.
+    // Links and access list are in the last part, which every graph has.
     const extras = { ...(links ? { links } : {}), ...(acl ? { acl } : {}) };
     yield storedGraph(waiting, { ...others, ...extras, prefixes });
   }
@@ -195,7 +195,7 @@ export class ExportedMembers {
     const { question, state } = this;
     const { iri, created, owner, linked } = record;
     const seesAll = question.isController || question.scope === 'everything';
-    // The date of a container changes with members that the caller may not read, so only a caller that sees all gets it.
+    // The date of a container also changes with members hidden from the caller, so it is exported only if the caller may read all of them.
     const modified = seesAll || record.kind !== 'container' ? record.modified : created;
     const entry = (key: string): string | undefined => state.level.getSync(key, { snapshot: state.snapshot });
     const path = iri.slice(question.of.length);
@@ -221,7 +221,7 @@ const stateOf = ({ iri, revision }: ResourceRecord): ExportedState => ({ iri, re
 
 type Common = Omit<ContainerMember, 'kind'>;
 
-/** A graph whose triples are made when a format asks for them. */
+/** Makes a graph member; its triples are decoded on demand. */
 function storedGraph(keys: readonly string[], facts: Omit<GraphMember, 'kind' | 'keys' | 'quads'>): GraphMember {
   let quads: readonly Quad[] | undefined;
   return {
@@ -240,7 +240,7 @@ function aclOf(value: string | undefined): AccessList {
   return { quads: decodeGraph(keys), prefixes };
 }
 
-/** The direct member of a container that an IRI below the container is, or lies in. */
+/** Returns the direct member of a container that is or contains an IRI. */
 function childOf(container: string, iri: string): string {
   const slash = iri.indexOf('/', container.length);
   return slash < 0 ? iri : iri.slice(0, slash + 1);

@@ -1,6 +1,6 @@
 /**
- * `quadpod import SOURCE`: a file or a folder into the storage. While a server runs, the source is sent to it, since only one process can
- * have LevelDB open.
+ * `quadpod import SOURCE`: imports a file or directory into the storage. While a server is running, the source is sent to it,
+ * because only one process can open LevelDB.
  */
 import { hash } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
@@ -33,7 +33,7 @@ import { ImportStopped } from './import-thread.js';
 import { sendTo, targetOf } from './send-to.js';
 import { zipFolder } from './trees/zip-sink.js';
 
-/** Exit code of an import that has ended and left out some of the source. */
+/** Exit code of a completed import that skipped part of the source. */
 const incomplete = 3;
 
 export async function runImport(context: CommandContext): Promise<number> {
@@ -164,16 +164,13 @@ function ended(
   return 1;
 }
 
-/** The report of the server on an import. */
+/** The server's report on an import. */
 type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {
   readonly access?: ImportState['access'];
   readonly report?: ImportState['told'];
 };
 
-/**
- * Sends a source to the server to be imported, and waits for the end.
- * @throws TransferError when it does not
- */
+/** Sends a source to the server for import and waits for the result. @throws TransferError if the import fails */
 async function sendImport(
   context: CommandContext,
   wanted: WantedImport,
@@ -214,7 +211,7 @@ function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls
 const typeOf = ({ source }: WantedImport): string =>
   statSync(source).isDirectory() ? 'application/zip' : 'application/octet-stream';
 
-/** The file, or the folder as a ZIP that is made while it is sent. @param unsent receives what the ZIP leaves out */
+/** Returns the file, or the directory as a ZIP created while it is sent. @param unsent receives entries missing from the ZIP */
 function contentOf({ source }: WantedImport, unsent: ImportState['told'][number][]): Readable {
   if (statSync(source).isFile()) return createReadStream(source, { highWaterMark: 1 << 18 });
   const stream = new PassThrough({ highWaterMark: 1 << 18 });
@@ -223,7 +220,7 @@ function contentOf({ source }: WantedImport, unsent: ImportState['told'][number]
   return stream;
 }
 
-/** The path of the import that can continue. */
+/** Returns the path of the import to continue. */
 async function interrupted(context: CommandContext, { source, into }: WantedImport): Promise<string> {
   const { imports } = (await (await askServer(context, 'imports')).json()) as { imports: Told[] };
   const found = imports.find(

@@ -1,6 +1,6 @@
 /**
- * One import: a thread reads; this code decides what is stored and stages it, one transaction per block, each with the progress of the
- * import.
+ * One import: a thread reads, and this code decides about each item and stages it. Each block is one transaction and includes the
+ * progress of the import.
  */
 import { join, resolve } from 'node:path';
 import { attribute } from '../../lib/authorization/audit.js';
@@ -30,24 +30,24 @@ import { NameSet, nameInSet } from './name-set.js';
 
 /** The outcome of staging a block. */
 export interface Staged extends Outcome {
-  /** Names of what is stored. */
+  /** Names of stored resources. */
   readonly stored: ReadonlySet<string>;
-  /** Indices of the items that the reading thread writes. */
+  /** Indices of the items written by the reading thread. */
   readonly written: readonly number[];
 }
 
 export interface ImportOptions {
   readonly platform: Platform;
-  /** The caller, which becomes the owner of created resources. */
+  /** The caller, who becomes the owner of created resources. */
   readonly access: Access;
-  /** The operator may do everything. */
+  /** The operator has full access. */
   readonly isOperator: boolean;
   readonly dryRun: boolean;
 }
 
 interface StagingOptions extends ImportOptions {
   readonly state: Pick<ImportState, 'conflict' | 'into' | 'grants'>;
-  /** Names of what the import has stored. */
+  /** Names of the resources stored by the import. */
   readonly seen: Pick<NameSet, 'has'>;
 }
 
@@ -65,7 +65,7 @@ export class NeedsKeys extends Error {
 const named = (source: string, error: unknown): unknown =>
   error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;
 
-/** The verdict on a further part of a resource in a dry run, which has not stored the earlier parts. */
+/** The verdict on a further part of a resource in a dry run, where earlier parts are not stored. */
 const verdictAgain = ({ content }: BlockItem): BulkVerdict =>
   content ? (content.kind === 'rdf' ? 'merged' : 'skipped') : 'kept';
 
@@ -77,14 +77,11 @@ export const graphsOf = (items: readonly BlockItem[]): number[] =>
 export const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
   items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
 
-/** Returns whether an error is caused by the content, and not by the state of the server: a retry would fail again. */
+/** Returns true if an error is caused by the content and not by the state of the server: a retry would fail again. */
 export const isRefusal = (error: unknown): error is LwsError =>
   error instanceof LwsError && !['quota-exceeded', 'storage-full', 'too-busy'].includes(error.code);
 
-/**
- * Stages items, and says what becomes of each.
- * @throws NeedsKeys when nothing may be stored yet, TransferError where the import has to end
- */
+/** Stages items and returns the result for each. @throws NeedsKeys before anything is stored; TransferError if the import must end */
 export async function stageItems(
   tx: Transaction,
   items: readonly BlockItem[],
@@ -98,7 +95,7 @@ export async function stageItems(
   const [incomplete, written]: [number[], number[]] = [[], []];
   const stored = new Set<string>();
   for (const [index, item] of items.entries()) {
-    // Other transactions wait meanwhile, but requests that read must not.
+    // Other transactions wait meanwhile, but read requests must not.
     if (index % itemsAtATime === itemsAtATime - 1) await yieldToEventLoop();
     const name = nameInSet(item.iri);
     const existing = seen.has(name) || stored.has(name) ? 'merge' : conflict;
@@ -113,7 +110,7 @@ export async function stageItems(
       if (verdict === 'created' && item.content?.kind === 'rdf' && !item.content.keys) written.push(index);
     } catch (error) {
       const isMeant = error instanceof LwsError && conflict === 'fail' && error.code === 'already-exists';
-      // Without the access list of a container, its members could be open to others: then the import ends.
+      // Without its container's access list, its members could become public: the import ends.
       const isOpened = !item.content && item.acl && staging.keepsLists;
       if (!(error instanceof LwsError) || isMeant || isOpened) throw named(item.source, error);
       verdicts.push({ source: item.source, why: error.message });
@@ -123,7 +120,7 @@ export async function stageItems(
   return { verdicts, stored, written, lost, access: [] };
 }
 
-/** Stages state of components, as that of the importing caller. Existing state is never replaced, and no other entries can be written. */
+/** Stages component state as the importing caller. Existing state is never replaced, and other entries are rejected. */
 export function stageStates(
   tx: Transaction,
   { states }: ImportBlock,
@@ -160,7 +157,7 @@ function readObject(json: string): unknown {
   }
 }
 
-/** A block that is staged, and when it is stored. */
+/** A staged block, and a promise for its commit. */
 interface Taken {
   readonly staged: Staged;
   readonly stored: Promise<void>;
@@ -168,7 +165,7 @@ interface Taken {
 
 export class ImportJob implements BlockTaker, Job<ImportState> {
   private readonly seen = new NameSet();
-  /** Blocks that are staged and not yet stored. */
+  /** Blocks staged but not yet stored. */
   private readonly underWay: { readonly block: ImportBlock; readonly staged: Staged }[] = [];
   private thread: ImportThread | undefined;
   private isStopped = false;
@@ -182,7 +179,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     return this.options.dryRun;
   }
 
-  /** Reads to the end. @throws TransferError, LwsError; what was stored before stays */
+  /** Reads to the end. @throws TransferError, LwsError; resources already stored are kept */
   async run(): Promise<void> {
     const { platform, dryRun } = this.options;
     await this.recall();
@@ -230,7 +227,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     if (!this.options.dryRun) this.options.platform.store.expect(quads);
   }
 
-  /** Loads the names of the resources that this import stored before it was interrupted. */
+  /** Loads the names of the resources stored before the import was interrupted. */
   private async recall(): Promise<void> {
     for await (const entries of this.options.platform.store.entries(entryRange(seenSpace, this.state.id)))
       for (const [, value] of entries) for (const name of value.split(' ')) this.seen.add(name);
@@ -241,7 +238,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     const { number } = block;
     const items = this.isShared ? await this.complete(number, block.items, graphsOf(block.items)) : block.items;
     const failed = (error: unknown): never => {
-      // A commit in doubt may be on the disk and refer to the blobs of all items, so all are kept.
+      // A commit in doubt may be on the disk and refer to the blobs of all items, so all blobs are kept.
       this.thread!.drop(number, error instanceof CommitInDoubtError ? [...items.keys()] : kept);
       throw error;
     };
@@ -263,12 +260,12 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     };
   }
 
-  /** The state after all blocks that are staged. */
+  /** The state after all staged blocks. */
   private get staged(): ImportState {
     return this.underWay.reduce((state, { block, staged }) => behind(state, block, staged), this.state);
   }
 
-  /** Stores a block in one transaction. Returns when that is staged. */
+  /** Stores a block in one transaction. Returns after staging. */
   private async store(block: ImportBlock, items: readonly BlockItem[]): Promise<Taken> {
     const { platform } = this.options;
     let staged: Staged | undefined;
@@ -293,8 +290,9 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
   }
 
   /**
-   * Stores each item in a transaction of its own, after a listener of transactions refused the block: only the refused items are left out.
-   * @param kept the items that are stored
+   * Stores each item in its own transaction, after a transaction listener rejected the block: only the rejected items are
+   * skipped.
+   * @param kept the stored items
    */
   private async storeSingly(block: ImportBlock, kept: number[]): Promise<Taken> {
     const { platform } = this.options;
@@ -328,7 +326,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     return { staged, stored: Promise.resolve() };
   }
 
-  /** The items, with the keys of those of which all keys are needed. */
+  /** Returns the items; all keys are included for items that need them. */
   private async complete(
     number: number,
     items: readonly BlockItem[],
@@ -348,13 +346,13 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     return stageItems(tx, items, { ...this.options, state: this.state, seen: this.seen });
   }
 
-  /** Stages the progress of the import with the block, and makes the thread that has the keys the partner that writes the batch. */
+  /** Stages the progress of the import with the block, and lets the thread with the keys write the batch. */
   private enlist(tx: Transaction, block: ImportBlock, staged: Staged): void {
     const { verdicts, stored, written } = staged;
     const state = this.staged;
     if (stored.size > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), [...stored].join(' '));
     tx.putEntry(entryKey(importSpace, state.id), JSON.stringify(behind(state, block, staged)));
-    // Several servers: the changes go into the journal, so the queue writes them, without a partner.
+    // With several servers, changes are written to the journal by the commit queue, without a partner.
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });
     tx.batchWriter = {

@@ -1,4 +1,4 @@
-/** Imports of a running server. The file that the client sent is stored until its import is done. */
+/** Imports of a running server. The received file is stored until its import is done. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -24,13 +24,13 @@ import { ImportStopped } from './import-thread.js';
 
 export type ImportRequest = Omit<ImportFacts, 'id' | 'source' | 'began'> & { readonly dryRun: boolean };
 
-/** Each import has a thread, and LevelDB has one thread for all. */
+/** Each import has a thread, and LevelDB has one compaction thread for all. */
 const slots = Slots.forControllers(2, 'imports');
 
 const busy = 'Another import is under way. It can be waited for, or stopped by a DELETE.';
 
 export class ImportJobs extends JobRunner<ImportJob> {
-  /** Loads the stored states of imports, and deletes files that no import needs to resume. */
+  /** Loads the stored states of imports, and deletes files no longer needed. */
   static async open(platform: Platform): Promise<ImportJobs> {
     const jobs = new ImportJobs(platform, { name: 'import', slots, busy });
     jobs.restore(await keptStates(platform.store));
@@ -41,7 +41,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
     return jobs;
   }
 
-  /** Follows the states of imports of other servers: every server can report them, but only the one with the file can resume. */
+  /** Follows the states of imports on other servers: every server can report them, but only the server with the file can resume. */
   private async followOthers(): Promise<void> {
     const { store } = this.platform;
     const prefix = entryKey(importSpace, '');
@@ -72,10 +72,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
     ];
   }
 
-  /**
-   * Receives a file and starts to import it.
-   * @throws LwsError `conflict` while another import is running, `too-busy`, `storage-full`
-   */
+  /** Receives a file and starts its import. @throws LwsError `conflict` while another import is running, `too-busy`, `storage-full` */
   async begin(
     { dryRun, ...facts }: ImportRequest,
     access: Access,
@@ -88,10 +85,10 @@ export class ImportJobs extends JobRunner<ImportJob> {
       body,
       () => store.blobs.space.assertSome(),
       async (id) => {
-        // The name is durable only after this: without it, the import that the response promises has no file.
+        // The file name is durable only after this sync: otherwise the response could refer to an import without a file.
         await syncPath(this.folder);
         const state = newState({ ...facts, id, source: join('import', id), began: clock() });
-        // The state is stored before the response: the client finds the import after a crash, too.
+        // The state is stored before the response, so that the client finds the import after a crash.
         if (!dryRun) await keepState(store, state);
         return this.start(this.jobOf(state, access, dryRun), release);
       },
@@ -104,7 +101,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
     return new ImportJob(state, { platform: this.platform, access, isOperator: false, dryRun });
   }
 
-  /** Resumes an import that was interrupted or has failed. @throws LwsError `conflict`, `too-busy` */
+  /** Resumes an interrupted or failed import. @throws LwsError `conflict`, `too-busy` */
   resume(state: ImportState, access: Access): ImportState {
     this.assertIdle();
     if (state.status === 'done') throw new LwsError('conflict', 'This import has ended.');
@@ -123,7 +120,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
   protected failed(error: unknown, state: ImportState): Pick<JobState, 'status' | 'failure'> {
     const isTold = error instanceof TransferError || error instanceof LwsError;
     if (!isTold) this.platform.log.error({ err: error }, 'an import failed');
-    // Messages have the name that the client knows, not the path on the server.
+    // Messages contain the file name given by the client, not the path on the server.
     const failure = isTold
       ? error.message.replaceAll(this.pathOf(state), state.name)
       : 'The server failed; its log says why.';

@@ -41,7 +41,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
   ];
 }
 
-/** Returns the nearest existing container on the path. */
+/** Returns the nearest existing ancestor container. */
 function nearest({ store, rootIri: storage }: Platform, into: string): string {
   let at = into;
   while (at !== storage && !store.record(at)) at = parentOf(at);
@@ -92,7 +92,7 @@ function isAsked(query: URLSearchParams, name: string): boolean {
   return given === 'yes';
 }
 
-/** Returns the report on an import for clients: without paths of the server. */
+/** Returns the client's report on an import, without server paths. */
 export function report(
   { source: _source, cursor: _cursor, blocks: _blocks, told: list, access, ...state }: ImportState,
   whole: boolean,

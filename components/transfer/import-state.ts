@@ -41,7 +41,7 @@ export interface ImportState extends ImportFacts, JobState {
   /** Position in the source after the last stored block. Empty before the first. */
   cursor: string;
   blocks: number;
-  /** Bytes of the source that were read so far, and its size if that is known. */
+  /** Bytes of the source read so far, and its size if known. */
   bytes: number;
   total?: number | undefined;
   quads: number;
@@ -50,15 +50,15 @@ export interface ImportState extends ImportFacts, JobState {
   merged: number;
   skipped: number;
   leftOut: number;
-  /** First resources that were left out, with the reason, up to `maxTold`. */
+  /** First skipped resources with the reasons, up to `maxTold`. */
   told: readonly ReportEntry[];
-  /** First agents that the source gives access, even if its ACLs are not imported. */
+  /** First agents with access in the source, even if its ACLs are not imported. */
   access: readonly ReportEntry[];
   status: JobState['status'];
   failure?: string;
 }
 
-/** Parses `OLD=NEW`, divided by the first `=` before an absolute IRI. @throws LwsError `bad-request` */
+/** Parses `OLD=NEW`, split at the first `=` before an absolute IRI. @throws LwsError `bad-request` */
 export function readRewrite(text: string): Rewrite {
   const at = text.search(/=[a-zA-Z][a-zA-Z0-9+.-]*:/);
   if (at <= 0)
@@ -94,7 +94,7 @@ export async function keptStates(store: Store): Promise<ImportState[]> {
 /** Stores the state. If the import is done, deletes the entries for resuming it. */
 export const keepState = (store: Store, state: ImportState): Promise<void> => writeState(store, state.id, state);
 
-/** Deletes an import that does not run. */
+/** Deletes an import that is not running. */
 export const forgetState = (store: Store, id: string): Promise<void> => writeState(store, id, undefined);
 
 async function writeState(store: Store, id: string, state: ImportState | undefined): Promise<void> {
@@ -109,7 +109,7 @@ async function writeState(store: Store, id: string, state: ImportState | undefin
   await store.transact(work, { frees: true });
 }
 
-/** Result for an item, or the reason why it was left out. */
+/** Result for an item, or the reason for skipping it. */
 export type Verdict = BulkVerdict | ReportEntry;
 
 export const isStored = (verdict: Verdict): boolean =>
@@ -123,9 +123,9 @@ const cut = (text: string): string => plain(text.length > longestTold ? `${text.
 /** Results for a block. */
 export interface Outcome {
   readonly verdicts: readonly Verdict[];
-  /** Parts of stored items, and state of components, that were not imported. */
+  /** Parts of stored items, and component state, that were not imported. */
   readonly lost: ReportEntry[];
-  /** Agents that have access by imported state of components. */
+  /** Agents with access through imported component state. */
   readonly access: ReportEntry[];
 }
 
@@ -149,8 +149,8 @@ export function behind(state: ImportState, block: ImportBlock, { verdicts, lost,
 }
 
 /**
- * Returns the agents that ACLs and grants name, at least once each.
- * @throws TransferError for more than `maxTold` that are imported: the operator could not review them
+ * Returns the agents in ACLs and grants, at least once each.
+ * @throws TransferError if more than `maxTold` are imported: the operator could not review them
  */
 function allNamed(
   { access: known = [], acls, grants }: ImportState,
@@ -178,7 +178,7 @@ export const addReport = (
   told: readonly ReportEntry[],
 ): Pick<ImportState, 'leftOut' | 'told'> => ({ leftOut: state.leftOut + told.length, told: longer(state.told, told) });
 
-/** Returns a sentence on the part of a stored item that was not imported, if there is one. */
+/** Returns a sentence on the part of a stored item that was not imported, if any. */
 export function unsupportedFields(
   { acl, links }: BlockItem,
   verdict: BulkVerdict,

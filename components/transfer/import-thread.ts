@@ -1,4 +1,4 @@
-/** The thread that reads an import and writes its batches, as the thread that decides sees it. */
+/** The thread that reads an import and writes its batches, as seen by the HTTP thread. */
 import { LwsError } from '../../lib/errors.js';
 import { TransferError } from '../../lib/exchange/member.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
@@ -11,7 +11,7 @@ const operationsAtATime = 1000;
 /** Heap of the thread, in MiB. */
 const heapMb = 512;
 
-/** The import was stopped; it can continue. */
+/** The import was stopped and can be resumed. */
 export class ImportStopped extends TransferError {
   constructor() {
     super('The import was stopped.');
@@ -19,10 +19,10 @@ export class ImportStopped extends TransferError {
 }
 
 export interface BlockTaker {
-  /** Bytes of the source, where they are known. */
+  /** Receives the size of the source in bytes, if known. */
   expect(source: { readonly total: number | undefined; readonly quads: number }): void;
   /**
-   * Stages a block, and tells the thread the verdict, also before it throws. Returns when the next block may be staged.
+   * Stages a block and sends the verdict to the thread, also before throwing. Returns when the next block may be staged.
    * @returns a promise that resolves when the block is stored
    */
   take(block: ImportBlock): Promise<{ readonly stored: Promise<void> }>;
@@ -32,13 +32,13 @@ export class ImportThread {
   private readonly thread: Thread<ImportFunctions>;
   /** The items of the next block so far. */
   private readonly items: BlockItem[] = [];
-  /** Settles when the last block has been staged. */
+  /** Settles when the last block is staged. */
   private staged: Promise<{ readonly stored: Promise<void> }> = Promise.resolve({ stored: Promise.resolve() });
   /** Settles when all blocks are stored. */
   private last: Promise<void> = Promise.resolve();
   private isStopped = false;
   private fail!: (error: unknown) => void;
-  /** Resolves when all blocks are stored. Rejects with TransferError, LwsError, after the blocks under way are settled. */
+  /** Resolves when all blocks are stored. Rejects with TransferError or LwsError, after all started blocks are settled. */
   readonly finished: Promise<void>;
 
   constructor(
@@ -48,7 +48,7 @@ export class ImportThread {
     this.thread = new Thread<ImportFunctions>({
       script: new URL('./import-worker.js', import.meta.url),
       data: task,
-      // A block is garbage as soon as it is written: with the default of 16 MiB, a quarter of the time is spent on moving it.
+      // A block is garbage as soon as it is written: with the default of 16 MiB, a quarter of the time is spent copying it.
       limits: { maxYoungGenerationSizeMb: 96, maxOldGenerationSizeMb: heapMb },
     });
     this.finished = new Promise((done, fail) => {
@@ -91,18 +91,18 @@ export class ImportThread {
       },
     );
     const stored = staged.then((taken) => taken.stored);
-    // It is awaited after all earlier ones; until then a rejection must not count as unhandled.
+    // Awaited after all earlier ones; until then a rejection must not be reported as unhandled.
     stored.catch(() => {});
     this.staged = staged;
     this.last = before.then(() => stored);
   }
 
-  /** The thread was told to end, or has ended: nothing more may be staged for it to write. */
+  /** The thread was asked to end, or has ended: nothing more may be staged for it. */
   get isEnding(): boolean {
     return this.thread.isEnding;
   }
 
-  /** All keys of some items of a block; none when the thread has ended. */
+  /** Returns all keys of some items of a block; empty after the thread has ended. */
   keysOf(block: number, items: readonly number[]): Promise<readonly (readonly string[])[]> {
     return this.thread.call('keysOf', { block, items }).catch((error: unknown) => {
       if (error instanceof ThreadEnded) return [];
@@ -110,31 +110,31 @@ export class ImportThread {
     });
   }
 
-  /** Has the thread write a batch. @throws Error when that may have failed */
+  /** Lets the thread write a batch. @throws Error if the write may have failed */
   async write(given: Omit<BlockWrite, 'operations'>, operations: readonly Operation[]): Promise<void> {
     let at = 0;
     for (; operations.length - at > operationsAtATime; at += operationsAtATime) {
-      // A failure of this call makes the call of `write` fail, too.
+      // If this call fails, the call of `write` fails too.
       this.thread.call('operations', operations.slice(at, at + operationsAtATime)).catch(() => {});
       await yieldToEventLoop();
     }
     await this.thread.call('write', { ...given, operations: operations.slice(at) });
   }
 
-  /** Tells the thread to write nothing of the block. @param kept items whose blobs stay, since a stored record refers to them, or may */
+  /** Tells the thread not to write a block. @param kept items whose blobs stay because a stored record refers to them, or may refer to them */
   drop(block: number, kept: readonly number[] = []): void {
     this.thread.call('drop', { block, items: kept }).catch((error: unknown) => {
       if (!(error instanceof ThreadEnded)) this.fail(error);
     });
   }
 
-  /** Stops reading, and ends the thread when the blocks under way are settled. Returns when it has closed LevelDB. */
+  /** Stops reading, and ends the thread after all started blocks are settled. Returns when it has closed LevelDB. */
   stop(): Promise<void> {
     this.isStopped = true;
     return this.thread.end();
   }
 
-  /** Ends the thread without waiting for blocks, while no transaction can run. Returns when it has closed LevelDB. */
+  /** Ends the thread without waiting for blocks; only while no transaction can run. Returns when it has closed LevelDB. */
   abandon(): Promise<void> {
     this.thread.call('abandon', undefined).catch(() => {});
     return this.stop();

@@ -1,6 +1,6 @@
 /**
- * The thread of an import: it reads and encodes, and writes the batches, of which it has most of the content. The HTTP thread decides
- * what is stored.
+ * The thread of an import: it reads, encodes, and writes the batches, because it has most of their content. The HTTP thread
+ * decides about each item.
  */
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
@@ -12,7 +12,7 @@ import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';
 import { Formats } from './formats/index.js';
 
-/** The most blocks that wait for their verdict or for the disk while the next one is read. */
+/** Maximum number of blocks that wait for their verdict or the disk while the next one is read. */
 const maxWaiting = 3;
 const itemsAtATime = 100;
 const quadsAtATime = 2000;
@@ -21,17 +21,17 @@ const task = threadData as ImportTask;
 /** Absent in a dry run. */
 let level: Level | undefined;
 const waiting = new Map<number, BuiltBlock>();
-/** The operations of the next batch that the HTTP thread has sent. */
+/** The operations of the next batch received from the HTTP thread. */
 const operations: Operation[] = [];
-/** Batches filled with the graphs of a block before its verdict is known, and with which orders. */
+/** Batches filled with the graphs of a block before its verdict is known, and their indexes. */
 const prepared = new Map<number, { readonly batch: Promise<PreparedBatch>; readonly orders: string }>();
 /** All graphs of the last block were written: then the next batch is prepared in advance. */
 let isUsual = true;
-/** The orders that the last batch was written with; the next one probably is, too. */
+/** The indexes of the last batch; the next one probably has the same. */
 let orders = IndexSet.one;
 let settled: (() => void) | undefined;
 
-/** Waits until at most so many blocks wait. */
+/** Waits until at most `most` blocks are pending. */
 const room = async (most: number, isEnough = (): boolean => false): Promise<void> => {
   while (waiting.size > most && !isEnough())
     await new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ const room = async (most: number, isEnough = (): boolean => false): Promise<void
     });
 };
 
-/** Puts the quads of some items into a batch. */
+/** Adds the quads of some items to a batch. */
 async function filled(level: Level, { keys }: BuiltBlock, items: readonly number[]): Promise<PreparedBatch> {
   const batch = new PreparedBatch(level);
   const putIn = orders;
@@ -55,16 +55,16 @@ async function filled(level: Level, { keys }: BuiltBlock, items: readonly number
 
 const graphsOf = ({ keys }: BuiltBlock): number[] => [...keys.keys()].filter((index) => keys[index] !== undefined);
 
-/** Fills the batch of a block while the HTTP thread decides: mostly all its graphs are written. */
+/** Prepares the batch of a block while the HTTP thread decides: usually all its graphs are written. */
 function prepare(level: Level, built: BuiltBlock): void {
   if (!task.writes || !isUsual) return;
   const batch = filled(level, built, graphsOf(built));
-  // `write` awaits the promise and throws; until then a rejection must not count as unhandled.
+  // `write` awaits the promise and throws; until then a rejection must not be reported as unhandled.
   batch.catch(() => {});
   prepared.set(built.block.number, { batch, orders: orders.text });
 }
 
-/** @param fits whether the batch can be written as it is; otherwise it is closed */
+/** @param fits returns true if the batch can be written unchanged; otherwise it is closed */
 async function takePrepared(number: number, fits: (orders: string) => boolean): Promise<PreparedBatch | undefined> {
   const found = prepared.get(number);
   prepared.delete(number);
@@ -112,7 +112,7 @@ function settle(number: number): void {
   settled?.();
 }
 
-/** @returns whether all of it was read */
+/** @returns true if all of it was read */
 async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined): Promise<boolean> {
   const { source, name, format, mediaType, into, rewrite, cursor, seed, acls } = task;
   const formats = await Formats.of(task.formats);
@@ -155,25 +155,25 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
 }
 
 const functions = {
-  /** Sends the blocks. @returns whether all of the source was read @throws TransferError, LwsError when it cannot be read any further */
+  /** Sends the blocks. @returns true if the whole source was read @throws TransferError, LwsError if reading fails */
   async read(_: undefined, caller: Caller<unknown, ReadPart>): Promise<boolean> {
     if (task.dryRun) return read(caller, undefined);
     level = await acquire(() => openLevel(task.level));
     return read(caller, await blobsAt(task.blobs));
   },
 
-  /** Receives some operations of the next batch: to send all at once would block the HTTP thread. */
+  /** Receives some operations of the next batch: sending all at once would block the HTTP thread. */
   operations(some: readonly Operation[]): void {
     operations.push(...some);
   },
 
-  /** All keys of some items. */
+  /** Returns all keys of some items. */
   keysOf({ block, items }: BlockPart): readonly (readonly string[])[] {
     const { keys } = waiting.get(block)!;
     return items.map((index) => keys[index] ?? []);
   },
 
-  /** Writes a batch. A failed one may be on the disk: its blobs stay, and the store finds out when it is opened again. */
+  /** Writes a batch. A failed batch may be on the disk: its blobs stay, and the store resolves this at the next start. */
   async write(given: BlockWrite): Promise<void> {
     try {
       await write(level!, waiting.get(given.block)!, given);
@@ -182,10 +182,10 @@ const functions = {
     }
   },
 
-  /** Writes nothing of the block, and removes its blobs except those of these items. */
+  /** Drops a block, and removes its blobs except those of these items. */
   drop: ({ block, items }: BlockPart) => drop(block, items),
 
-  /** Drops all blocks: no verdicts will come. */
+  /** Drops all blocks: no verdicts will follow. */
   async abandon(): Promise<void> {
     await Promise.all([...waiting.keys()].map((number) => drop(number, [])));
   },

@@ -1,14 +1,14 @@
-/** A set of names of resources: eight bytes each, and a half more for empty slots, since an import may have many millions. */
+/** A set of resource names: eight bytes each, plus half for empty slots, because an import may have many millions. */
 import { hash } from 'node:crypto';
 
-/** The name of a resource in the set: 72 bits of its hash, since one is kept for each resource. */
+/** Returns the name of a resource in the set: 72 bits of its hash, because one is kept for each resource. */
 export const nameInSet = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
 
-/** Slots are a power of two, of which at most three quarters are taken. */
+/** The number of slots is a power of two; at most three quarters are used. */
 const [firstSlots, share] = [1024, 0.75];
 
 export class NameSet {
-  /** Two numbers for each slot; both are zero in an empty slot only. */
+  /** Two numbers per slot; both are zero in empty slots only. */
   private slots = new Uint32Array(2 * firstSlots);
   private count = 0;
 
@@ -54,7 +54,7 @@ export class NameSet {
   }
 }
 
-/** A name as two numbers. The second is never zero, so that no name looks like an empty slot. */
+/** Returns a name as two numbers. The second is never zero, so that no name looks like an empty slot. */
 function halvesOf(name: string): readonly [low: number, high: number] {
   const bytes = Buffer.from(name, 'base64url');
   return [bytes.readUInt32LE(0), bytes.readUInt32LE(4) || 1];

@@ -1,4 +1,4 @@
-/** `quadpod import SOURCE --to URL`: a file or a folder into a storage of any server, over the Linked Web Storage protocol. */
+/** `quadpod import SOURCE --to URL`: imports a file or directory into a storage on any server, over the Linked Web Storage protocol. */
 import type { CommandContext } from '../../lib/component/contract.js';
 import { type GraphMember, TransferError } from '../../lib/exchange/member.js';
 import { Formats } from './formats/index.js';
@@ -8,8 +8,8 @@ import { StorageWriter } from './storage-writer.js';
 
 /**
  * Sends all members of the source.
- * @returns the outcome; members that were sent before a failure stay in the storage
- * @throws TransferError for a fault that is found before anything is sent
+ * @returns the outcome; members sent before a failure stay in the storage
+ * @throws TransferError for errors found before anything is sent
  */
 export async function sendTo(
   { formats, flags }: Pick<CommandContext, 'formats' | 'flags'>,
@@ -25,7 +25,7 @@ export async function sendTo(
   try {
     state.total = reader.total;
     await writer.begin();
-    // Where reading breaks off, the last graph may be incomplete: a graph is sent only when another member follows it.
+    // If reading fails, the last graph may be incomplete: a graph is sent only when another member follows it.
     let held: GraphMember | undefined;
     for await (const { member, bytes } of reader.read({ into, rewrite })) {
       if (held) await writer.write(held);
@@ -49,7 +49,7 @@ export async function sendTo(
   return state;
 }
 
-/** The target container. @throws TransferError for an address that is no container, and for options that another server cannot fulfil */
+/** Returns the target container. @throws TransferError if the address is not a container, or an option requires a Quadpod server */
 export function targetOf({ to, into, resume, key }: Readonly<Record<string, string>>): string {
   const url = URL.canParse(to!) ? new URL(to!) : undefined;
   const isPlace = url && /^https?:$/.test(url.protocol) && url.pathname.endsWith('/') && !/[?#]/.test(to!);

@@ -1,15 +1,15 @@
-/** Sends requests to a storage of any server, which is not trusted. */
+/** Sends requests to a storage on any server, which is not trusted. */
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
 import { TransferError } from '../../lib/exchange/member.js';
 
-/** The most bytes of a file with a token. */
+/** Maximum size of a token file in bytes. */
 const longestToken = 64 << 10;
-/** How often a request is tried when the server is busy, and the longest wait between tries in seconds. */
+/** Maximum number of tries while the server is busy, and maximum pause between tries in seconds. */
 const [maxTries, longestWait] = [6, 30];
 
-/** What is sent. */
+/** Content of a request. */
 export interface Sending {
   readonly method: 'HEAD' | 'PUT';
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,17 +20,17 @@ export interface Sending {
 export interface ServerAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The explanation in the answer, if any. */
+  /** The explanation in the response, if any. */
   readonly detail: string;
 }
 
-/** Whether a path stays below the container after URL parsing, which is what the HTTP client and the server act on. */
+/** Returns true if a path is below the container after URL parsing, as done by the HTTP client and the server. */
 export const isBelow = (container: string, path: string): boolean =>
   !/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|[?#\\]/i.test(path) && new URL(container + path).href.startsWith(container);
 
-/** Whether the request succeeded. */
+/** Returns true if the request succeeded. */
 export const isMade = ({ status }: ServerAnswer): boolean => status >= 200 && status < 300;
-/** Why the request failed, as a sentence. */
+/** Returns the reason for a failed request, as a sentence. */
 export const refusal = ({ status, detail }: ServerAnswer): string =>
   `The server refuses it (${status}). ${detail}`.trim();
 
@@ -40,7 +40,7 @@ export class StorageClient {
 
   /**
    * @param tokenFile the file with a bearer token
-   * @throws TransferError for a file without one, and for a target without TLS, to which the token would be sent readably
+   * @throws TransferError for a file without one, and for a target without TLS, where the token would be sent unencrypted
    */
   constructor(
     target: string,
@@ -55,9 +55,9 @@ export class StorageClient {
   }
 
   /**
-   * Sends a request. When the server is busy, it waits and tries again, unless the body is a stream. When the token is refused, it reads the
-   * file again, since the token may have been renewed.
-   * @throws TransferError when the server does not answer, wants another credential, or points elsewhere
+   * Sends a request. If the server is busy, waits and retries, unless the body is a stream. If the token is rejected, reads the
+   * file again, because the token may have been renewed.
+   * @throws TransferError if the server does not respond, requires another credential, or redirects
    */
   async send(iri: string, sending: Sending): Promise<ServerAnswer> {
     const isOnce = sending.body !== undefined && !(sending.body instanceof Uint8Array);
@@ -120,7 +120,7 @@ function readToken(file: string): string {
   throw new TransferError(`${file} has no bearer token: it has to have the token alone, on one line.`);
 }
 
-/** The seconds to wait before the next try. */
+/** Returns the seconds to wait before the next try. */
 function waitOf(field: string | null, tries: number): number {
   const asked = field !== null && /^\d{1,6}$/.test(field) ? Number(field) : tries;
   return Math.min(asked, longestWait);

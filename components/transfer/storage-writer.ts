@@ -1,6 +1,4 @@
-/**
- * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at once.
- */
+/** Writes members to a storage over the Linked Web Storage protocol, on any server: containers first, then resources concurrently. */
 import { Readable } from 'node:stream';
 import { bytesOfFile, type TreeSink } from '../../lib/exchange/file-tree.js';
 import {
@@ -18,31 +16,28 @@ import { addReport, type ImportState, type WantedImport } from './import-state.j
 import { NameSet, nameInSet } from './name-set.js';
 import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';
 
-/** Up to so many bytes, a content is held in memory and sent beside others; longer ones are streamed. */
+/** Maximum size of content held in memory and sent concurrently, in bytes; longer content is streamed. */
 const longestWaiting = 1 << 20;
 const container = formatLink('https://www.w3.org/ns/lws#Container', 'type');
 
-/** The facts about a resource that are known before its content is sent. */
+/** The facts about a resource known before its content is sent. */
 type Facts = Pick<ResourceMember, 'path' | 'source' | 'links'>;
 
 export class StorageWriter implements Writer {
   private readonly requests = new Requests(8);
   private readonly graphs: TurtleFiles;
-  /** Short names of the resources that were sent: a graph may come again. */
+  /** Short names of the resources already sent: a graph may occur again. */
   private readonly sent = new NameSet();
-  /** Containers: `undefined` when they exist, otherwise the reason why they cannot be made. */
+  /** Containers: `undefined` if they exist, otherwise the reason why they cannot be created. */
   private readonly containers = new Map<string, string | undefined>();
-  /** The graph whose parts are coming; with `facts` undefined, it is left out. */
+  /** The current graph; with `facts` undefined, it is skipped. */
   private graph: { readonly facts: GraphMember | undefined } | undefined;
-  /** The last graph that was sent as a stream. */
+  /** The last graph sent as a stream. */
   private streamed: Readable | undefined;
   private lists = 0;
   private states = 0;
 
-  /**
-   * @param options `dryRun`: only ask which resources exist, and send nothing
-   * @param state counts what becomes of members
-   */
+  /** @param options `dryRun`: only check for existing resources, and send nothing @param state counts the results */
   constructor(
     private readonly client: StorageClient,
     private readonly options: Pick<WantedImport, 'into' | 'conflict' | 'dryRun'>,
@@ -58,7 +53,7 @@ export class StorageWriter implements Writer {
     this.graphs = new TurtleFiles(sink, options.into);
   }
 
-  /** Makes sure that the target container exists. @throws TransferError when it cannot be made */
+  /** Makes sure that the target container exists. @throws TransferError if it cannot be created */
   async begin(): Promise<void> {
     const { into } = this.options;
     const { status, detail } = await this.client.send(into, { method: 'HEAD' });
@@ -83,7 +78,7 @@ export class StorageWriter implements Writer {
     else if (this.isNew(member)) await this.writeBytes(member);
   }
 
-  /** Waits for all answers. @throws TransferError as the first request that failed */
+  /** Waits for all responses. @throws TransferError like the first failed request */
   async end(): Promise<void> {
     await this.requests.end();
     const { lists, states, options } = this;
@@ -92,7 +87,7 @@ export class StorageWriter implements Writer {
     if (states > 0) this.leaveOut(options.into, `${states} grants and subscriptions: ${why}.`);
   }
 
-  /** Ends the requests under way. A graph that was sent in part is broken off, so that the server stores nothing of it. */
+  /** Aborts requests in progress. The server stores nothing of a graph that was sent in part. */
   async abandon(): Promise<void> {
     this.streamed?.destroy(new TransferError('The source ended.'));
     await this.requests.end().catch(() => {});
@@ -122,7 +117,7 @@ export class StorageWriter implements Writer {
       this.graph = { facts: why === undefined && this.isNew(member) ? member : undefined };
     }
     const { facts } = this.graph;
-    // Links may come with any part; a graph that is streamed gets those of its first part.
+    // Links may be in any part; a streamed graph gets those of its first part.
     if (facts) this.graph = { facts: { ...facts, ...(member.links ? { links: member.links } : {}) } };
     if (facts) {
       this.state.quads += member.quads.length;
@@ -137,7 +132,7 @@ export class StorageWriter implements Writer {
     return this.send(member, mediaType, await bytesOfFile(member, Number.POSITIVE_INFINITY));
   }
 
-  /** Why a member cannot be sent to its place; `undefined`: it can. */
+  /** Returns the reason why a member cannot be sent to its place; `undefined` if it can. */
   private async faultOf({ path }: Facts): Promise<string | undefined> {
     const { into } = this.options;
     if (!isBelow(into, path)) return 'Its name cannot be asked for over HTTP.';
@@ -156,7 +151,7 @@ export class StorageWriter implements Writer {
     if (why !== undefined) this.leaveOut(facts.source, why);
   }
 
-  /** Makes a container. @returns the reason why it cannot be made */
+  /** Creates a container. @returns the reason why it cannot be created */
   private async containerAt(facts: Facts): Promise<string | undefined> {
     if (this.options.dryRun) {
       if (!(await this.isStored(facts))) this.state.created++;
@@ -164,7 +159,7 @@ export class StorageWriter implements Writer {
       return undefined;
     }
     const answer = await this.put(facts, { Link: container, ...ifNew });
-    // A server may answer that a container exists (409, 405) before it checks preconditions (412).
+    // A server may report that a container exists (409, 405) before it checks preconditions (412).
     const isOther = answer.status === 409 || answer.status === 405;
     const isThere = isMade(answer) || answer.status === 412 || (isOther && (await this.isStored(facts)));
     const why = isThere ? undefined : refusal(answer);
@@ -196,13 +191,13 @@ export class StorageWriter implements Writer {
   private async store(facts: Facts, type: string, body: NonNullable<Sending['body']>): Promise<void> {
     const { conflict, dryRun, into } = this.options;
     const fields = { 'Content-Type': type };
-    // fetch may not give the answer to a stream that is sent in part, so a HEAD request asks before.
+    // fetch may not return the response to a partially sent stream, so a HEAD request is sent first.
     const isWhole = body instanceof Uint8Array;
     const isKnown = (dryRun || !isWhole) && (await this.isStored(facts));
     if (!isKnown) {
       const answer = dryRun ? undefined : await this.put(facts, { ...fields, ...ifNew }, body);
       if (answer === undefined || isMade(answer)) return void this.state.created++;
-      // A stream that was sent cannot be sent again.
+      // A stream cannot be sent again.
       if (answer.status !== 412 || (conflict === 'replace' && !isWhole))
         return this.leaveOut(facts.source, refusal(answer));
     }
@@ -240,13 +235,13 @@ export class StorageWriter implements Writer {
 
 const ifNew = { 'If-None-Match': '*' };
 
-/** The most characters of links in the header fields of a request. */
+/** Maximum length of links in the header fields of a request, in characters. */
 const longestLinks = 6 << 10;
 
 /**
- * Links of a member as fields of the request that stores it, as LWS has it (`Prefer: set-linkset`).
+ * Returns the links of a member as fields of the request that stores it (LWS, `Prefer: set-linkset`).
  * @param iri of the resource
- * @returns `lost`: a sentence on the links that header fields cannot express
+ * @returns `lost`: a sentence on links that header fields cannot express
  */
 function linkFields(all: ClientLinks | undefined, iri: string): { links: readonly string[]; lost?: string } {
   if (all === undefined) return { links: [] };
@@ -271,7 +266,7 @@ class Requests {
 
   constructor(private readonly max: number) {}
 
-  /** Begins work. A caller that does not await it gets its failure from `room` or `end`. */
+  /** Starts work. If a caller does not await it, its error is thrown by `room` or `end`. */
   add(work: () => Promise<void>): Promise<void> {
     const done = work().finally(() => this.under.delete(done));
     this.under.add(done);
@@ -281,13 +276,13 @@ class Requests {
     return done;
   }
 
-  /** Waits until one more may begin. @throws what work has thrown */
+  /** Waits until more work may start. @throws the error of failed work */
   async room(): Promise<void> {
     while (this.under.size >= this.max && !this.failure) await Promise.race(this.under).catch(() => {});
     if (this.failure) throw this.failure.error;
   }
 
-  /** Waits for all. @throws what work has thrown */
+  /** Waits for all work. @throws the error of failed work */
   async end(): Promise<void> {
     await Promise.allSettled(this.under);
     if (this.failure) throw this.failure.error;

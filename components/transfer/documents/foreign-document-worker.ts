@@ -1,4 +1,4 @@
-/** The thread in which rdf-parse reads one document, for `documentQuads`. It must not fetch anything. */
+/** The thread in which rdf-parse reads a document, for `documentQuads`. It must not make requests. */
 import { Readable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { type ParseOptions, rdfParser } from 'rdf-parse';
@@ -11,7 +11,7 @@ import { type Caller, serve } from '../../../lib/threads/worker-host.js';
 const linesAtATime = 4000;
 const load = contextLoader({});
 
-/** The keys of Comunica's `KeysRdfParseJsonLd` and `KeysInitQuery`, which rdf-parse passes on. */
+/** The keys of Comunica's `KeysRdfParseJsonLd` and `KeysInitQuery`, passed on by rdf-parse. */
 const offline = {
   '@comunica/actor-rdf-parse-jsonld:documentLoader': {
     load: async (iri: string) => (await load(iri)).document,
@@ -28,7 +28,7 @@ async function read(
   const options: ParseOptions = { contentType: type, baseIRI: base, ...offline };
   const prefixes: Record<string, string> = {};
   let lines: string[] = [];
-  // In one piece, so that the order of triples is the same each time.
+  // In one piece, so that the order of triples is stable.
   const quads = rdfParser.parse(Readable.from([text]), options);
   quads.on('prefix', (prefix: string, iri: string | { readonly value: string }) => {
     prefixes[prefix] = typeof iri === 'string' ? iri : iri.value;

@@ -1,9 +1,9 @@
 /**
- * Documents that only rdf-parse reads: pages with RDF in them (RDFa, microdata, JSON-LD) and shapes in SHACL's compact syntax. It must
- * not know where they lie.
+ * Documents readable by rdf-parse only: pages with embedded RDF (RDFa, microdata, JSON-LD) and shapes in SHACL compact syntax.
+ * This module does not know where they are stored.
  *
- * Some pages of 60 KB keep these parsers busy for minutes, and they give no chance to end them on the way: each document has a thread
- * of its own, which is killed.
+ * Some pages of 60 KB keep these parsers busy for minutes without a way to cancel: each document has its own thread, which is
+ * terminated at the deadline.
  */
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -16,17 +16,13 @@ import { threadLimits } from '../../../lib/threads/thread-limits.js';
 import type { ForeignDocumentFunctions } from './foreign-document-worker.js';
 
 const script = new URL('./foreign-document-worker.js', import.meta.url);
-/** MiB of memory, and milliseconds without those that it takes to load the parsers. */
+/** Memory limit in MiB, and time limit in milliseconds, excluding the loading of the parsers. */
 const [memoryMb, usualMs] = [512, 20_000];
 
-/** A document cannot be read. The message is for people, without a full stop. */
+/** A document cannot be read. The message is for the user, without a full stop. */
 export class DocumentFault extends TransferError {}
 
-/**
- * The triples of a document.
- * @param maxMs milliseconds that it may take; @param factory is asked for their terms
- * @throws DocumentFault
- */
+/** Returns the triples of a document. @param maxMs time limit in milliseconds @param factory makes the terms @throws DocumentFault */
 export async function documentQuads(
   { maxMs = usualMs, ...document }: Document & { readonly maxMs?: number },
   factory = new DataFactory<Quad>(),
@@ -43,7 +39,7 @@ export async function documentQuads(
     const why = cause.why === 'memory' ? `more than ${memoryMb} MiB of memory` : `more than ${maxMs / 1000} s`;
     throw new DocumentFault(`It takes ${why} to read it`, { cause });
   } finally {
-    // What it has loaded and cached goes with it.
+    // Frees the modules and caches it has loaded.
     await thread.end();
   }
 }

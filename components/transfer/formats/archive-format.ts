@@ -1,6 +1,6 @@
 /**
- * The format of Quadpod's own archives: a head, members as lines of JSON in parts, longer contents as files of their own, and a trailer,
- * which names the parts and their digests.
+ * The format of Quadpod archives: a head, members as lines of JSON in parts, longer contents as separate files, and a trailer
+ * with the names and digests of the parts.
  */
 
 import type { Quad } from '@rdfjs/types';
@@ -25,9 +25,9 @@ import { IriRewriting, type Rewrite } from '../../../lib/storage/keys/iri-rewrit
 
 /** The first file of an archive. */
 export interface ArchiveHead {
-  /** The storage's IRI, with a slash at its end. */
+  /** The IRI of the storage, with a trailing slash. */
   readonly storage: string;
-  /** The container that was exported, likewise. */
+  /** The exported container, with a trailing slash. */
   readonly container: string;
   /** ISO 8601. */
   readonly made: string;
@@ -35,32 +35,35 @@ export interface ArchiveHead {
 
 export interface ArchivePart {
   readonly bytes: number;
-  /** Base64. */
+  /** In base64. */
   readonly sha256: string;
 }
 
-/** The last file of an archive: without it the archive is incomplete. */
+/** The last file of an archive: without it, the archive is incomplete. */
 export interface ArchiveTrailer {
   readonly parts: readonly ArchivePart[];
   readonly members: number;
   readonly triples: number;
-  /** Contents that are files of their own. */
+  /** Number of contents stored as separate files. */
   readonly files: number;
 }
 
 export const headFile = 'quadpod-archive.json';
 export const trailerFile = 'quadpod-archive-end.json';
 export const partFile = (index: number): string => `members/${String(index + 1).padStart(8, '0')}.jsonl`;
-/** The file of a content: a thousand in each folder. */
+/** Returns the file of a content: a thousand per directory. */
 export const blobFile = (index: number): string => `blobs/${Math.floor(index / 1_000)}/${index}`;
 
 const version = 1;
 
-/** The bytes after which a written part ends, at the next line; the most of a part that is read; the most of the triples in one line. */
+/**
+ * Number of bytes after which a written part ends at the next line, maximum size of a part when reading, and maximum length of
+ * the triples in a line.
+ */
 export const [fullPart, longestPart, longestTriples] = [1 << 20, 96 << 20, 1 << 20];
-/** Up to so many bytes, a content is in its line; a longer one is a file. */
+/** Maximum size of content stored in its line, in bytes; longer content is a separate file. */
 export const longestInline = 8 << 10;
-/** The most bytes of the head, and of the trailer: enough for an archive of some hundred gigabytes. */
+/** Maximum size of the head and of the trailer in bytes: enough for an archive of some hundred gigabytes. */
 const [longestHead, longestTrailer] = [64 << 10, 64 << 20];
 
 export const headBytes = ({ storage, container, made }: ArchiveHead): Buffer =>
@@ -68,7 +71,7 @@ export const headBytes = ({ storage, container, made }: ArchiveHead): Buffer =>
 
 export const trailerBytes = (trailer: ArchiveTrailer): Buffer => Buffer.from(`${JSON.stringify(trailer)}\n`);
 
-/** @throws TransferError for what is no archive, or one of a later version */
+/** @throws TransferError if the tree is not an archive, or one of a later version */
 export async function readHead(tree: FileTree): Promise<ArchiveHead> {
   const head = await objectOfFile(await requiredFile(tree, headFile, 'this is no archive of Quadpod'), longestHead);
   const found = head['quadpod-archive'];
@@ -83,10 +86,7 @@ export async function readHead(tree: FileTree): Promise<ArchiveHead> {
 const isBase = (value: unknown): value is string =>
   typeof value === 'string' && isAbsoluteIri(value) && value.endsWith('/');
 
-/**
- * The trailer, when all parts that it names are there.
- * @throws TransferError
- */
+/** Returns the trailer after checking that all its parts exist. @throws TransferError */
 export async function readTrailer(tree: FileTree): Promise<ArchiveTrailer> {
   const trailer = await objectOfFile(await requiredFile(tree, trailerFile, 'the archive is cut off'), longestTrailer);
   const { parts, members, triples, files } = trailer;
@@ -105,10 +105,10 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 
 export type Line = Readonly<Record<string, unknown>>;
 
-/** Where the bytes of a content are. */
+/** The location of the bytes of a content. */
 export type ArchivedContent = { readonly text: string } | { readonly base64: string } | { readonly file: string };
 
-/** The properties that all lines of resources have, and the whole line of a container. */
+/** Returns the properties common to all lines of resources; for a container, the whole line. */
 export const commonLine = ({ path, kind, links, acl, created, modified, owner }: ResourceMember): Line => ({
   path,
   kind,
@@ -119,7 +119,7 @@ export const commonLine = ({ path, kind, links, acl, created, modified, owner }:
   acl: acl && { prefixes: acl.prefixes, triples: quadLines(acl.quads) },
 });
 
-/** Parts of a graph, none much longer than `longestTriples`. */
+/** Yields the parts of a graph, none much longer than `longestTriples`. */
 export function* graphLines(member: GraphMember): Generator<Line> {
   const { path, kind, quads, prefixes, hasMore } = member;
   let start: Line = { ...commonLine(member), prefixes };
@@ -142,18 +142,18 @@ export const bytesLine = (
   content: ArchivedContent,
 ): Line => ({ ...commonLine(member), mediaType: member.mediaType, ...facts, ...content });
 
-/** A content of an archive: its facts, and how it is opened. */
+/** A content of an archive: its facts, and a function that opens it. */
 export interface Opened {
   readonly size: number;
   readonly sha256: string;
   readonly content: ArchivedContent;
 }
 
-/** Reads lines, with every IRI rewritten to that of the target. */
+/** Reads lines, and rewrites every IRI to the target. */
 export class LineReader {
   private readonly rewriting: IriRewriting;
 
-  /** @param place what makes and moves terms, and where members go */
+  /** @param place makes and rewrites terms, and contains the target */
   constructor(
     private readonly place: {
       readonly into: string;
@@ -165,7 +165,7 @@ export class LineReader {
     this.rewriting = new IriRewriting(place.rewrites);
   }
 
-  /** @throws Error with the end of a sentence for what no archive has, or that of what its values are */
+  /** @throws Error with the end of a sentence, for an invalid line or value */
   member(line: Line, source: string): Member {
     if (line['kind'] === 'state') {
       const [key, value] = this.rewriting.entry(text(line, 'key'), text(line, 'value'));
@@ -196,7 +196,7 @@ export class LineReader {
 
   private graph(line: Line, common: Omit<GraphMember, 'quads' | 'prefixes'>): GraphMember {
     const triples = text(line, 'triples');
-    // What `graphLines` writes: more in one line would fill the memory of the thread before a block is full.
+    // `graphLines` limits a line: a longer one would fill the memory of the thread before a block is full.
     if (triples.length > longestTriples && triples.indexOf('\n') < triples.length - 1)
       throw new Error(`It has ${triples.length} characters of triples; a line has ${longestTriples}.`);
     const hasMore = line['hasMore'] === true ? { hasMore: true } : {};

@@ -1,6 +1,6 @@
 /**
- * Reads Quadpod's own archive. The head and the trailer are checked first, and each part before any member of it is handed over: nothing is
- * imported of an archive that is cut off.
+ * Reads Quadpod archives. The head and the trailer are verified first, and each part before its first member is returned: nothing
+ * is imported from a truncated archive.
  */
 import { createHash, hash } from 'node:crypto';
 import { DocumentFactory, documentKey } from '../../../lib/exchange/document-factory.js';
@@ -23,12 +23,13 @@ import {
   readTrailer,
 } from './archive-format.js';
 
-/** Whether a tree is an archive. */
+/** Returns true if a tree is an archive. */
 export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree.file(headFile)) !== undefined;
 
 /**
- * Reads an archive. Where it goes into another container than it was exported from, IRIs below that one follow, unless `rewrite` says
- * something else of them. Cursors are the number of the part, that of the line after the member, and the bytes so far.
+ * Reads an archive. If the target differs from the exported container, IRIs below the exported container are rewritten, unless
+ * `rewrite` applies to them. Cursors contain the number of the part, the number of the line after the member, and the bytes so
+ * far.
  */
 export const archiveReader = treeReader(readArchive);
 
@@ -56,18 +57,18 @@ function lineReader(tree: FileTree, head: ArchiveHead, { into, rewrite }: Member
   return new LineReader({ into, rewrites, factory }, (opened) => contentOf(tree, opened));
 }
 
-/** The lines of a part. @throws TransferError when it is not as it was written */
+/** Returns the lines of a part. @throws TransferError if its digest differs */
 async function linesOf(tree: FileTree, index: number, { sha256 }: ArchivePart): Promise<string[]> {
   const path = partFile(index);
   const bytes = await bytesOfFile(await requiredFile(tree, path, 'the archive is not whole'), longestPart);
   if (hash('sha256', bytes, 'base64') !== sha256) throw new TransferError(`${path} is damaged: its digest is another.`);
   const lines = bytes.toString('utf8').split('\n');
-  // The text ends with a line break, after which there is no line.
+  // The text ends with a line break, followed by an empty line.
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-/** A member, and the bytes of the file that its content is. */
+/** Returns a member, and the size of its content file. */
 function memberOf(reader: LineReader, text: string, source: string): { readonly member: Member; length: number } {
   try {
     const line = parseJson(text);
@@ -79,7 +80,7 @@ function memberOf(reader: LineReader, text: string, source: string): { readonly 
   }
 }
 
-/** @throws TransferError when the content is not the one that was written */
+/** @throws TransferError if the digest of the content differs */
 async function* contentOf(tree: FileTree, { content, size, sha256 }: Opened): AsyncGenerator<Uint8Array> {
   const digest = createHash('sha256');
   let length = 0;

@@ -1,7 +1,7 @@
 /**
- * Writes our own archive: everything of the members, such that reading it gives the same.
+ * Writes Quadpod archives: everything in the members, such that reading the archive returns the same.
  *
- * Parts have the members in their order; the file of a longer content comes before the part that names it.
+ * Parts contain the members in their order; the file of a longer content precedes the part that refers to it.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';
@@ -32,7 +32,7 @@ export class ArchiveWriter implements Writer {
   private hasHead = false;
   private readonly counts = { members: 0, triples: 0, files: 0 };
 
-  /** @param head what was exported, from where, and when */
+  /** @param head describes the export: container, storage and time */
   constructor(
     private readonly sink: TreeSink,
     private readonly head: ArchiveHead,

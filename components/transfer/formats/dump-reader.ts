@@ -1,9 +1,9 @@
 /**
- * Dumps of datasets, N-Quads and TriG, also by gzip: each graph below the container that is imported into is a resource. It must not
- * know the store.
+ * Dataset dumps, N-Quads and TriG, optionally gzipped: each graph below the target container is a resource. Does not import the
+ * store.
  *
- * Blank nodes: a label that the storage made stays as it is, so that the export of an import of an export has the same bytes. Any
- * other belongs to its document, in all graphs and parts of it (`DocumentFactory`).
+ * Labels of blank nodes made by the storage are kept, so that export, import and export produce the same bytes. Other labels are
+ * scoped to their document, including all its graphs and parts (`DocumentFactory`).
  */
 import type { Quad } from '@rdfjs/types';
 import { type ByteSource, type FilePiece, textOf, withStart } from '../../../lib/exchange/byte-source.js';
@@ -21,12 +21,13 @@ import { nquadsBlocks } from '../../../lib/exchange/nquads-blocks.js';
 import { type Known, KnownQuads, ResumableSource } from '../../../lib/exchange/resumable-source.js';
 import { streamedQuads } from '../../../lib/exchange/streamed-quads.js';
 
-/** Bytes of a quad in a dump, about. */
+/** Approximate size of a quad in a dump, in bytes. */
 const [longQuad, packedQuad] = [150, 15];
 
 /**
- * Reads a dump. Cursors hold the byte of the text after the member, for N-Quads; for TriG, whose prefixes may stand anywhere, the number
- * of quads; and a digest of what is before. A source is read again up to there, and refused when it has become another one.
+ * Reads a dump. Cursors contain the position after the member and a digest of everything before it. The position is a byte offset
+ * for N-Quads, and the number of quads for TriG, where prefixes may occur anywhere. To continue, the source is read up to that
+ * position, and rejected if it has changed.
  */
 export const dumpReader = (source: ByteSource, kind: Record<'isTriG' | 'isGzip', boolean>): MemberReader => ({
   total: source.size,
@@ -36,12 +37,12 @@ export const dumpReader = (source: ByteSource, kind: Record<'isTriG' | 'isGzip',
 });
 
 interface Cursor {
-  /** The byte of the text, or the number of quads. */
+  /** The byte offset in the text, or the number of quads. */
   readonly at: number;
   readonly line: number;
-  /** The key of the document; empty before its start was read. */
+  /** The key of the document; empty until its start has been read. */
   readonly document: string;
-  /** The digest of the source before that place. */
+  /** The digest of the source before that position. */
   readonly digest: string;
   readonly leftOut: LeftOuts;
 }
@@ -52,17 +53,17 @@ function cursorOf(text: string | undefined): Cursor {
   return { at: Number(at), line: Number(line), document, digest, leftOut: new LeftOuts(leftOut) };
 }
 
-/** Quads as they come from a parser, with the place of each. */
+/** Quads from a parser, with the position of each quad. */
 interface Batch {
   readonly quads: readonly Quad[];
-  /** Numbers of lines. */
+  /** Line numbers. */
   readonly lines: readonly number[];
-  /** Where reading continues after each. */
+  /** The position to continue at after each quad. */
   readonly ends: readonly number[];
-  /** The amount read up to and with each quad: bytes of the text, or characters of terms. */
+  /** The amount read up to and including each quad: bytes of the text, or characters of terms. */
   readonly sizes: readonly number[];
   readonly read: number;
-  /** Where reading continues after all of it, and the number of lines so far, where that is known. */
+  /** The position to continue at after all of it, and the number of lines so far, if known. */
   readonly end?: readonly [at: number, line: number];
 }
 
@@ -113,23 +114,23 @@ interface Start {
   readonly into: string;
   readonly cursor: Cursor;
   readonly key: string;
-  /** What the sizes begin with. */
+  /** The initial size. */
   readonly size: number;
   readonly known: Known;
 }
 
-/** The members that the quads make, and at the end those that were left out. */
+/** Yields the members made from the quads, and finally the skipped ones. */
 async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGenerator<ReadStep> {
   const { name, into, cursor, key, known } = start;
   const { leftOut } = cursor;
   const run = new GraphRun(into, leftOut);
   let [at, line, size, bytes] = [cursor.at, cursor.line, start.size, 0];
-  /** Computes the digest for the cursor of the last step, while it still can be. */
+  /** Computes the digest for the cursor of the last step, while this is still possible. */
   let keep = (): void => {};
   const step = (member: Member | LeftOut, rest = String(leftOut)): ReadStep => {
     const [place, end] = [`${at} ${line} ${key}`, at];
     let digest: string | undefined;
-    // Lazy: few cursors are used, and a digest costs more than a step.
+    // Lazy: few cursors are used, and a digest takes longer than a step.
     keep = () => {
       digest ??= known.digest(end);
     };
@@ -159,7 +160,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
           known.add(quad);
         }
       }
-      // There may be any number of lines without a quad.
+      // Any number of lines may have no quad.
       if (quads.length === 0 && end) [at, line] = end;
       keep();
       known.pass(at);
@@ -169,11 +170,11 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
     throw error;
   }
   yield* taken();
-  // Their cursors have an empty list of left-out quads: an import that continues after these does not report them again.
+  // Their cursors have an empty list of skipped quads: an import continued after them does not report them again.
   for (const member of leftOut.members(into)) yield step(member, '[]');
 }
 
-/** The pieces, and the key that their start gives the document. */
+/** Returns the pieces, and the document key computed from their start. */
 async function keyed(
   pieces: AsyncGenerator<FilePiece>,
   { into, rewrite }: MemberOptions,

@@ -1,4 +1,4 @@
-/** Writes graphs as dumps, in the order in which they come: N-Quads, and TriG by rdf-serialize. */
+/** Writes graphs as dumps in their order of arrival: N-Quads, and TriG with rdf-serialize. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -11,13 +11,13 @@ import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 const linesAtATime = 100;
 
 /**
- * Writes each graph as quads in the canonical form of N-Quads, in the order of their keys, in the graph that its resource
- * names. Labels of blank nodes stay as they are. Only graphs can be in a dump: all other members are passed over.
+ * Writes the graphs as canonical N-Quads in the order of their keys; the graph name is the IRI of the resource. Blank node labels
+ * are kept. Members that are not graphs are skipped.
  */
 export class DumpWriter implements Writer {
   private readonly output: TextOutput;
 
-  /** @param of the IRI of the container that is exported */
+  /** @param of the IRI of the exported container */
   constructor(
     out: Writable,
     private readonly of: string,
@@ -31,7 +31,7 @@ export class DumpWriter implements Writer {
     const end = ` ${bracketed(this.of + member.path)} .\n`;
     const line = lineWriter(end);
     const keys = member.keys ?? encodeGraph(this.of + member.path, member.quads);
-    // In slices, since a part may have long literals.
+    // In slices, because a part may have long literals.
     for (let at = 0; at < keys.length; at += linesAtATime) {
       const lines = keys.slice(at, at + linesAtATime).map(line);
       await this.output.write(lines.join(''));
@@ -46,15 +46,15 @@ export class DumpWriter implements Writer {
 const factory = new DataFactory<Quad>();
 
 /**
- * Writes each graph in a block of its own, under the IRI of its resource, as `DumpWriter` writes quads: labels of blank nodes stay as
- * they are, and what is no graph is passed over. There are no prefixes, since those of later graphs are not known at the start.
+ * Writes each graph in its own block, named by the IRI of its resource. Blank node labels are kept, and members that are not
+ * graphs are skipped, as in `DumpWriter`. There are no prefixes, because those of later graphs are unknown at the start.
  */
 export class TriGWriter implements Writer {
   private readonly quads = new PassThrough({ objectMode: true });
   private readonly sent: Promise<void>;
   private readonly failed: Promise<never>;
 
-  /** @param of the IRI of the container that is exported */
+  /** @param of the IRI of the exported container */
   constructor(
     out: Writable,
     private readonly of: string,
@@ -62,7 +62,7 @@ export class TriGWriter implements Writer {
   ) {
     this.sent = this.send(new TextOutput(out, isGzip));
     this.failed = this.sent.then(() => new Promise<never>(() => {}));
-    // `add` and `end` throw the failure; until then it must not count as unhandled.
+    // `add` and `end` throw the error; until then it must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 

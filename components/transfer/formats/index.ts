@@ -11,21 +11,21 @@ import { type MemberOptions, type MemberReader, TransferError } from '../../../l
 import { openFolderTree } from '../trees/folder-tree.js';
 import { openZipTree } from '../trees/zip-tree.js';
 
-/** Source of an import: a file or a folder of this machine. */
+/** Source of an import: a file or directory on this machine. */
 export interface Source {
   readonly path: string;
-  /** The original name of an uploaded file, whose path does not have it: `dump.nq.gz`. */
+  /** The original name of an uploaded file, which its path does not have: `dump.nq.gz`. */
   readonly name?: string;
-  /** Media type, if the caller has given one. */
+  /** The media type given by the caller, if any. */
   readonly mediaType?: string;
-  /** What it is imported into, with the rewrites of IRIs. Without it a single text of a format of texts is taken for that. */
+  /** The target of the import, with the rewrites of IRIs. Without it, a file in a single-text format is always read in that format. */
   readonly target?: Pick<MemberOptions, 'into' | 'rewrite'>;
 }
 
 export class Formats {
   private constructor(private readonly all: ReadonlyMap<string, Format>) {}
 
-  /** @param modules the URLs of modules of formats, as `Platform` has them */
+  /** @param modules the URLs of format modules, see `Platform` */
   static async of(modules: readonly string[]): Promise<Formats> {
     const loaded = (await Promise.all(modules.map((module) => import(module)))) as FormatModule[];
     return new Formats(new Map(loaded.flatMap(({ formats }) => Object.entries(formats))));
@@ -35,12 +35,12 @@ export class Formats {
     return [...this.all].filter(([, format]) => can(format)).map(([name]) => name);
   }
 
-  /** Names of the formats that can be read. */
+  /** Names of the readable formats. */
   get read(): readonly string[] {
     return this.names((format) => format.read ?? format.readFile);
   }
 
-  /** Names of the formats that can be written. */
+  /** Names of the writable formats. */
   get written(): readonly string[] {
     return this.names((format) => format.write ?? format.writeText);
   }
@@ -49,12 +49,12 @@ export class Formats {
     return this.all.get(name);
   }
 
-  /** A line for each of them, with what it is. */
+  /** Returns a line with the description of each format. */
   explained(names: readonly string[]): string {
     return names.map((name) => `\n  ${name.padEnd(9)} ${this.all.get(name)?.about}`).join('');
   }
 
-  /** The format of a file that is a single text, by its name: `dump.nq.gz`; `undefined` for all others. */
+  /** Returns the single-text format of a file by its name (`dump.nq.gz`); `undefined` for other files. */
   textFormatOf(file: string, mediaType = ''): string | undefined {
     const ending = /\.([^./]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? '';
     const texts = [...this.all].filter(([, { endings }]) => endings);
@@ -64,8 +64,8 @@ export class Formats {
 
   /**
    * Opens a source.
-   * @param format its name; found out from the name and the content where it is missing
-   * @throws TransferError for a source that is not there, or of no format that is known
+   * @param format its name; detected from the file name and the content if absent
+   * @throws TransferError if the source does not exist or has an unknown format
    */
   async openReader(source: Source, format?: string): Promise<MemberReader> {
     const name = format ?? (await this.detect(source));
@@ -76,8 +76,8 @@ export class Formats {
   }
 
   /**
-   * Whether a text has something for the container that it is imported into, as the dumps of a storage have; else it is a file as others
-   * are (rule 17.10). Rewrites are for dumps.
+   * Returns true if a dump has a graph below the target container, as dumps of a storage do; otherwise it is imported like other
+   * files (rule 17.10). Rewrites imply a dump.
    */
   private async isText({ target, ...source }: Source, format: string): Promise<boolean> {
     if (!target || target.rewrite.length > 0 || !rdfTypeOf(mediaTypeOf(nameOf(source)))) return true;
@@ -86,7 +86,7 @@ export class Formats {
       for await (const { member } of reader.read(target)) if (member.kind !== 'left-out') return true;
       return false;
     } catch (error) {
-      // It is reported where it is read.
+      // It is reported when it is read.
       if (error instanceof TransferError) return true;
       throw error;
     } finally {
@@ -98,14 +98,14 @@ export class Formats {
     return [...this.all.values()].find(({ documents }) => documents?.types.includes(type))?.documents?.parse;
   }
 
-  /** The name of the format of a source. @throws TransferError where it is none of those that are known */
+  /** Returns the name of the format of a source. @throws TransferError if it is unknown */
   async detect(source: Source): Promise<string> {
     const text = this.textFormatOf(nameOf(source), source.mediaType);
     const isFolder = await isFolderAt(source.path);
     if (text !== undefined && !isFolder) return (await this.isText(source, text)) ? text : 'file';
     if (!isFolder && !(await isZip(source.path))) {
       const type = mediaTypeOf(nameOf(source));
-      // A page may be imported as it is, or for the RDF in it: the caller has to choose a format.
+      // A page can be imported as bytes, or for its RDF: the caller must select a format.
       if (rdfTypeOf(type) || (this.parserOf(type) && !isPage(type))) return 'file';
       throw new TransferError(
         `${nameOf(source)} is neither a folder, a ZIP, a dump (.nq, .trig) nor another file of RDF; name its format: ${this.read.join(', ')}.`,

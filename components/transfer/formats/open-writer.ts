@@ -1,4 +1,4 @@
-/** Opens targets of exports. Apart from `Formats`, so that the thread of an import does not load sinks. */
+/** Opens targets of exports. Separate from `Formats`, so that the thread of an import does not load sinks. */
 import type { Writable } from 'node:stream';
 import type { WriteOptions } from '../../../lib/exchange/format.js';
 import { TransferError, type Writer } from '../../../lib/exchange/member.js';
@@ -7,7 +7,7 @@ import { openFolderSink } from '../trees/folder-sink.js';
 import { ZipSink } from '../trees/zip-sink.js';
 import type { Formats } from './index.js';
 
-/** Target of an export: an empty folder of this machine, or a stream, which the export ends. */
+/** Target of an export: an empty directory on this machine, or a stream, which the export ends. */
 export type WrittenTo = { readonly folder: string } | { readonly stream: Writable };
 
 /** Opens a target. @throws TransferError if the format cannot be written, or not to this target */

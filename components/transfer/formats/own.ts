@@ -1,4 +1,4 @@
-/** The formats of this component: dumps, files as they are, and our own archive. */
+/** The formats of this component: dumps, plain files, and Quadpod archives. */
 import { basename } from 'node:path';
 import { folderReader } from '../../../lib/exchange/folder.js';
 import { FolderWriter } from '../../../lib/exchange/folder-writer.js';

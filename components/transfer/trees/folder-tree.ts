@@ -1,4 +1,4 @@
-/** Reads the tree of files in a folder. Symbolic links are never followed, since they may point to any file of the machine. */
+/** Reads the tree of files in a directory. Symbolic links are never followed, because they may point to any file on the machine. */
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
@@ -6,13 +6,10 @@ import type { FileTree, RefusedFile, TreeFile } from '../../../lib/exchange/file
 import { TransferError } from '../../../lib/exchange/member.js';
 import { faultOfPath, nameOfBytes, shownName } from './tree-names.js';
 
-/** `O_NONBLOCK`, since a file may have been replaced by a pipe: opening that would wait for a writer forever. */
+/** `O_NONBLOCK`, because a file may have been replaced by a pipe: opening it would wait for a writer. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/**
- * Opens the tree of a folder, and adds up the bytes in it.
- * @throws TransferError when there is no such folder, or part of it cannot be read
- */
+/** Opens the tree of a directory and adds up its size. @throws TransferError if the directory does not exist or is not readable */
 export async function openFolderTree(folder: string): Promise<FileTree> {
   const root = resolve(folder);
   const facts = await told(lstat(root), folder);
@@ -22,13 +19,13 @@ export async function openFolderTree(folder: string): Promise<FileTree> {
   return { total, files: (after) => walk(root, after), file: (path) => fileAt(root, path), close: async () => {} };
 }
 
-/** Files whose facts are read concurrently. */
+/** Number of files whose metadata is read concurrently. */
 const atOnce = 64;
 
-/** Bytes of files that are read in one go. */
+/** Maximum size of files read in one operation, in bytes. */
 const short = 64 << 10;
 
-/** The tree of a single file, as if it were alone in a folder. @throws TransferError where there is none */
+/** Opens a single file as a tree, as if it were alone in a directory. @throws TransferError if it does not exist */
 export async function openFileTree(file: string, name: string): Promise<FileTree> {
   const facts = await told(lstat(resolve(file)), name);
   if (!facts.isFile()) throw new TransferError(`${name} is no file.`);
@@ -45,7 +42,7 @@ interface Entry {
   readonly facts?: Stats;
 }
 
-/** Files and folders in the order of their paths, by UTF-16 units: `a.ttl`, `a/`, `a/b`, `a0`. */
+/** Yields files and directories in the order of their paths, by UTF-16 units: `a.ttl`, `a/`, `a/b`, `a0`. */
 async function* walk(root: string, after?: string): AsyncGenerator<TreeFile | RefusedFile> {
   // A stack: the last entry is the next one.
   const open: Entry[] = await entriesOf(root, '');
@@ -61,7 +58,7 @@ async function* walk(root: string, after?: string): AsyncGenerator<TreeFile | Re
   }
 }
 
-/** The entries of a folder in reverse order. */
+/** Returns the entries of a directory in reverse order. */
 async function entriesOf(root: string, folder: string): Promise<Entry[]> {
   const names = await told(readdir(resolve(root, folder), { encoding: 'buffer' }), folder);
   const entries: Entry[] = [];
@@ -102,7 +99,7 @@ async function* contentOf(file: string, path: string, size: number): AsyncGenera
     if (size <= short) {
       const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size + 1), 0, size + 1, 0);
       yield buffer.subarray(0, bytesRead);
-      // All was read at once: the file has not grown, and the read was not a short one.
+      // Everything was read at once: the file has not grown, and the read was complete.
       if (bytesRead === size) return;
       start = bytesRead;
     }
@@ -115,7 +112,7 @@ async function* contentOf(file: string, path: string, size: number): AsyncGenera
 async function fileAt(root: string, path: string): Promise<TreeFile | undefined> {
   if (path.endsWith('/') || faultOfPath(path) !== undefined) return undefined;
   const segments = path.split('/');
-  // A symbolic link as any segment of the path could lead out of the folder.
+  // A symbolic link in any segment of the path could lead out of the directory.
   for (let count = 1; count <= segments.length; count++) {
     const facts = await lstat(resolve(root, ...segments.slice(0, count))).catch(noneWhereMissing);
     if (count < segments.length ? !facts?.isDirectory() : !facts?.isFile()) return undefined;
@@ -128,7 +125,7 @@ function noneWhereMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'ENAMETOOLONG') throw error;
 }
 
-/** Awaits an operation of the file system. @throws TransferError for an error of the operating system; other errors as they are */
+/** Awaits a file system operation. @throws TransferError for an error of the operating system; other errors unchanged */
 export function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<T> {
   return work.catch((cause: NodeJS.ErrnoException) => {
     if (cause.syscall === undefined) throw cause;

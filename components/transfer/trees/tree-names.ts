@@ -1,13 +1,13 @@
-/** Checks names of files in trees: which are valid, and which a file system can have. Pure. */
+/** Validates names of files in trees, for trees and for file systems. Pure. */
 import { isUtf8 } from 'node:buffer';
 
-/** The most characters of a path in a tree: a resource cannot have a longer one either. */
+/** Maximum length of a path in a tree, in characters, the same as for resources. */
 export const longestTreePath = 4096;
 
-/** The most bytes of a name in file systems. */
+/** Maximum length of a file name in file systems, in bytes. */
 const longestName = 255;
 
-/** Why nothing in a tree may have this path, as the end of a sentence; `undefined` where it may. */
+/** Returns why a path is not allowed in a tree, as the end of a sentence; `undefined` if it is allowed. */
 export function faultOfPath(path: string): string | undefined {
   if (path.length > longestTreePath) return `its path is longer than ${longestTreePath} characters`;
   if (path.includes('\0')) return 'its name has the character U+0000';
@@ -19,7 +19,7 @@ export function faultOfPath(path: string): string | undefined {
   return segments.includes('.') ? 'its name has a part that is a single full stop' : undefined;
 }
 
-/** Why no file system has a place for this path, as the end of a sentence; `undefined` where there is one. */
+/** Returns why a path cannot be written to a file system, as the end of a sentence; `undefined` if it can. */
 export function unwritablePath(path: string): string | undefined {
   const long = path.split('/').find((name) => Buffer.byteLength(name) > longestName);
   return long === undefined
@@ -27,11 +27,11 @@ export function unwritablePath(path: string): string | undefined {
     : `the name ${long.slice(0, 40)}… has ${Buffer.byteLength(long)} bytes, and file systems have names of up to ${longestName}`;
 }
 
-/** A name as text; `undefined` when its bytes are no UTF-8. */
+/** Returns a name as text; `undefined` if it is not UTF-8. */
 export const nameOfBytes = (bytes: Uint8Array): string | undefined =>
   isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 
-/** A name that is no UTF-8, in a form for messages. */
+/** Returns a name that is not UTF-8 in a form for messages. */
 export const shownName = (bytes: Uint8Array): string =>
   Buffer.from(bytes)
     .toString('latin1')

@@ -9,17 +9,17 @@ import { openFolderTree } from './folder-tree.js';
 import { faultOfPath } from './tree-names.js';
 import { openZipTree } from './zip-tree.js';
 
-/** Maximum number and size (bytes) of files that wait in memory. Longer files are streamed. */
+/** Maximum number and size (bytes) of files held in memory. Longer files are streamed. */
 const [maxWaiting, maxBytes] = [64, 1 << 20];
 
-/** Date of files without one: a ZIP of the same content has the same bytes. */
+/** Date of files without one: ZIPs of the same content are identical. */
 const noDate = Date.UTC(1980, 0, 1);
 
 /** Writes a ZIP to `out` with backpressure, and ends `out`. */
 export class ZipSink implements TreeSink {
   private readonly zip = new ZipFile();
   private readonly sent: Promise<void>;
-  /** Rejects when `out` fails. */
+  /** Rejects if `out` fails. */
   private readonly failed: Promise<never>;
   private readonly waiting = { files: 0, bytes: 0 };
 
@@ -29,7 +29,7 @@ export class ZipSink implements TreeSink {
       this.zip.on('error', reject);
       this.sent.catch(reject);
     });
-    // `add` and `end` throw the failure; until then it must not count as unhandled.
+    // `add` and `end` throw the error; until then it must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 
@@ -60,7 +60,7 @@ export class ZipSink implements TreeSink {
     return this.waiting.files < maxWaiting && this.waiting.bytes + length < maxBytes;
   }
 
-  /** Streams a file after all files before it have been sent. */
+  /** Streams a file after all earlier files have been sent. */
   private stream(
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
@@ -71,7 +71,7 @@ export class ZipSink implements TreeSink {
       this.zip.addReadStreamLazy(path, facts, (start) => {
         const stream = Readable.from(chunks, { objectMode: false });
         stream.on('end', resolve);
-        // The ZIP has a part of the file, so it cannot be completed.
+        // The ZIP contains a part of the file, so it cannot be completed.
         stream.on('error', (error) => {
           reject(error);
           this.zip.emit('error', error);

@@ -1,4 +1,4 @@
-/** Reads the tree of files in a ZIP. Names, sizes and the number of files in its directory are not trusted. */
+/** Reads the tree of files in a ZIP. Names, sizes and the number of files in its central directory are not trusted. */
 import type { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
@@ -6,18 +6,21 @@ import type { FileTree, RefusedFile, TreeFile } from '../../../lib/exchange/file
 import { TransferError } from '../../../lib/exchange/member.js';
 import { faultOfPath, longestTreePath, nameOfBytes, shownName } from './tree-names.js';
 
-/** The most entries and bytes of a ZIP. */
+/** Maximum number of entries and bytes in a ZIP. */
 export interface ZipBounds {
   readonly entries: number;
-  /** Bytes of all files together. */
+  /** Total size of all files in bytes. */
   readonly bytes: number;
 }
 const usualBounds: ZipBounds = { entries: 1_000_000, bytes: 2 ** 40 };
 
-/** A file that is longer than `short`, and more than `maxRatio` times longer than its compressed bytes, is refused as a ZIP bomb. */
+/**
+ * Limits against ZIP bombs: a file is rejected if it is longer than `short` and more than `maxRatio` times longer than its
+ * compressed bytes.
+ */
 const [maxRatio, short] = [1_000, 1 << 20];
 
-/** The facts about an entry that are kept in memory. */
+/** The facts about an entry kept in memory. */
 interface Kept {
   readonly path: string;
   readonly modified: number;
@@ -29,8 +32,8 @@ interface Kept {
 }
 
 /**
- * Opens the tree of a ZIP, reads the list of its entries and judges them.
- * @throws TransferError for what is no ZIP, and for one with more entries or bytes than the bounds, or than its length explains
+ * Opens the tree of a ZIP, and reads and validates the list of its entries.
+ * @throws TransferError if the file is not a ZIP, exceeds the limits, or has more entries or bytes than its size allows
  */
 export async function openZipTree(file: string, bounds: ZipBounds = usualBounds): Promise<FileTree> {
   const zip = await openPromise(file, { autoClose: false, decodeStrings: false }).catch(unreadable(file));
@@ -39,7 +42,7 @@ export async function openZipTree(file: string, bounds: ZipBounds = usualBounds)
       throw new TransferError(`${file} has ${zip.entryCount} entries; ${bounds.entries} are possible.`);
     const { kept, refused } = await entriesOf(zip).catch(unreadable(file));
     const total = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
-    // Checks the sum as well: many entries may share the same compressed bytes.
+    // The sum is checked as well: many entries may share the same compressed bytes.
     if (total > bounds.bytes || total > short + zip.fileSize * maxRatio)
       throw new TransferError(`${file} would become ${total} bytes, too many for its ${zip.fileSize}. It is refused.`);
     return new ZipTree(zip, { kept, refused, total });
@@ -67,7 +70,7 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
       last = path!;
     } else refused.push({ path: shown(path ?? shownName(bytes), last), refused: `It is left out: ${fault}.` });
   }
-  // Refuses a file whose path is also that of a folder.
+  // Rejects a file whose path is also that of a directory.
   for (const path of [...kept.keys()])
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       if (kept.delete(path.slice(0, at)))
@@ -77,13 +80,13 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
 
 const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, behind ${last})`;
 
-/** Why an entry is left out, as the end of a sentence; `undefined`: it is taken. */
+/** Returns why an entry is skipped, as the end of a sentence; `undefined` if it is not. */
 function faultOf(entry: Entry, path: string, kept: ReadonlyMap<string, Kept>): string | undefined {
   if (path.includes('\\')) return 'its name has a backslash, which leads elsewhere on some systems';
   if (/^[A-Za-z]:\//.test(path)) return 'its name is absolute';
   const fault = path.length > longestTreePath ? 'its path is too long' : faultOfPath(path);
   if (fault !== undefined) return fault;
-  // The upper half has the file mode when the ZIP was made on Unix; 0o120000 is a symbolic link.
+  // The upper half contains the file mode if the ZIP was made on Unix; 0o120000 is a symbolic link.
   const mode = entry.externalFileAttributes >>> 16;
   if ((mode & 0o170000) === 0o120000) return 'it is a symbolic link, which is not followed';
   if (![0, 0o100000, 0o040000].includes(mode & 0o170000)) return 'it is neither a file nor a folder';
@@ -121,7 +124,7 @@ class ZipTree implements FileTree {
     this.all = [...kept.values(), ...refused].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   }
 
-  /** Also gives folders that have no entry of their own but files in them, as after unpacking. */
+  /** Includes directories without an entry of their own that contain files, as after unpacking. */
   async *files(after?: string): AsyncGenerator<TreeFile | RefusedFile> {
     let folder = '';
     for (const entry of this.all) {
@@ -149,7 +152,7 @@ class ZipTree implements FileTree {
     return { path, size, modified, open: () => this.contentOf(entry) };
   }
 
-  /** The compressed bytes. By callback: yauzl's promise version of this method calls another method. */
+  /** Returns the compressed bytes. Uses a callback: yauzl's promise version of this method calls another method. */
   private rawOf(start: number, length: number): Promise<Readable> {
     return new Promise((resolve, reject) => {
       this.zip.openReadStreamLowLevel(start, length, 0, length, false, null, (error, stream) =>
@@ -192,7 +195,7 @@ async function* inflated(raw: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** The folders on a path, the path itself included if it is one, except those that are on the path of `folder`, too. */
+/** Returns the directories on a path, including the path itself if it is one, except those that are also on the path of `folder`. */
 function* foldersBetween(folder: string, path: string): Generator<string> {
   for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
     const each = path.slice(0, at + 1);

@@ -46,7 +46,7 @@ export async function backUp(context: CommandContext): Promise<number> {
   const folder = resolve(operands[0]!);
   context.assertStorage();
   if (`${folder}/`.startsWith(`${source}/`))
-    throw new BackupError(`A back-up does not go into the storage's own folder ${source}.`);
+    throw new BackupError(`A backup cannot be written to the storage's own directory ${source}.`);
   await makeFolder(folder);
   let earlier = await earlierBackup(context, folder);
   const time = new Date().toISOString().replace(/[:.]/g, '-');
@@ -88,7 +88,7 @@ const withFile = (earlier: readonly QuadsFile[], written: QuadsFile): QuadsFile[
 function quadsTold(written: QuadsFile, earlier: EarlierBackup | undefined): string {
   const { triples, graphs } = written;
   if (!earlier) return `${triples} triples of ${graphs} graphs, `;
-  if (graphs === 0) return `no graph that changed since ${earlier.made}, `;
+  if (graphs === 0) return `no changed graphs since ${earlier.made}, `;
   return `${triples} triples of ${graphs} graphs that changed since ${earlier.made} (increment ${earlier.quads.length}), `;
 }
 
@@ -142,10 +142,8 @@ async function copyInto(
   } catch (error) {
     if (!(error instanceof StoreUnavailableError || error instanceof LwsError)) throw error;
     if (copy === 'unfinished')
-      throw new BackupError(`The data directory is an unfinished copy of a storage in a database. ${error.message}`);
-    print(
-      `${error.message}\nThe back-up has what this copy has; it lacks what other servers have written since it was stopped.`,
-    );
+      throw new BackupError(`The data directory is an incomplete copy of a storage in a database. ${error.message}`);
+    print(`${error.message}\nThe backup contains this copy and lacks later writes of other servers.`);
     const level = await openLevel(join(resolve(dataDir), 'level'));
     await write(level).finally(() => level.close());
   }
@@ -184,9 +182,7 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
       ? await fetchOnce(blobs, facts.get(name), to)
       : await copyFileOnce(backupBlobFile(location.dataDir, name), to);
     if (isCopied === undefined)
-      throw new BackupError(
-        `The blob ${name} of the storage is missing. Run "quadpod check" when the server is stopped.`,
-      );
+      throw new BackupError(`The blob ${name} of the storage is missing. Stop the server and run "quadpod check".`);
     if (isCopied) copied++;
     told(++done, names.size);
   };
@@ -253,10 +249,10 @@ export async function earlierBackup(
   if (!hasManifest(folder)) return undefined;
   const manifest = readManifest(folder);
   if ('full' in flags || isWholeDue(manifest)) return undefined;
-  const told = progress('Reading the back-up before');
+  const told = progress('Reading the previous backup');
   const damaged = await damagedFile(folder, manifest);
   if (damaged) {
-    print(`${damaged} is missing or damaged, so this back-up is a whole one.`);
+    print(`${damaged} is missing or damaged, so this backup is a full one.`);
     return undefined;
   }
   const { made, state, quads } = manifest;
@@ -289,9 +285,7 @@ export class RunningServer {
       return new RunningServer(context, begun.headers.get('location')!, known === undefined);
     } catch (error) {
       if (!known || !(error instanceof RefusedCommand) || error.status !== 413) throw error;
-      context.print(
-        `What the last back-up has is too long for ${context.baseUri} (413), so this back-up is a whole one.`,
-      );
+      context.print(`The list of known graphs is too long for ${context.baseUri} (413), so this backup is a full one.`);
       return RunningServer.begin(context, undefined);
     }
   }

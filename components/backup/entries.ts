@@ -49,7 +49,7 @@ export function recordOf([key, value]: Entry): ResourceRecord {
   try {
     return readRecord(iri, value);
   } catch {
-    throw new BackupError(`The record of ${iri} cannot be read. Run "quadpod check" when the server is stopped.`);
+    throw new BackupError(`The record of ${iri} is damaged. Stop the server and run "quadpod check".`);
   }
 }
 
@@ -79,6 +79,6 @@ export const isGraphLine = (line: string): boolean => line.startsWith(beginning)
 /** @throws SyntaxError if it is not such a line */
 export function readGraphLine(line: string): CountedGraph {
   const [, graph, token, triples] = JSON.parse(line) as readonly unknown[];
-  if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is no graph');
+  if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is not a graph');
   return { graph, token, triples: typeof triples === 'number' ? triples : undefined };
 }

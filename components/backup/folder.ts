@@ -59,7 +59,7 @@ export async function damagedFile(folder: string, { state, sha256, quads }: Mani
 /** @throws BackupError if the directory is not a backup, or one of a later version */
 export function readManifest(folder: string): Manifest {
   const file = join(folder, manifestName);
-  if (!existsSync(file)) throw new BackupError(`${folder} is no back-up: it has no ${manifestName}.`);
+  if (!existsSync(file)) throw new BackupError(`${folder} is not a backup: ${manifestName} is missing.`);
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
     if ([1, 2].includes(found['quadpod-backup'])) return { ...found, quads: found.quads ?? [] };

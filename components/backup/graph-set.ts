@@ -49,7 +49,7 @@ export class GraphSet {
   /** Decodes the result of `bytes`. @throws RangeError for anything else */
   static from(bytes: Uint8Array): GraphSet {
     if (bytes.length < saltBytes || bytes.length > maxSetBytes || (bytes.length - saltBytes) % hashBytes !== 0)
-      throw new RangeError('The known graphs are cut off, or none.');
+      throw new RangeError('The set of known graphs is truncated or invalid.');
     const hashes = new BigUint64Array((bytes.length - saltBytes) / hashBytes);
     new Uint8Array(hashes.buffer).set(bytes.subarray(saltBytes));
     return new GraphSet(bytes.slice(0, saltBytes), inOrder(hashes));

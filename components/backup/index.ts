@@ -7,7 +7,7 @@ const settings = {
     'lws.backup.enabled',
     flag,
     true,
-    'Let controllers make back-ups of the running server ("quadpod backup").',
+    'Allow controllers to back up the running server ("quadpod backup").',
   ),
 };
 
@@ -22,23 +22,23 @@ export default defineComponent({
   },
   commands: {
     backup: {
-      help: 'keep the state, blobs and keys of the storage in a folder, beside a running server too',
+      help: 'back up the state, blobs and keys of the storage to a directory, also while a server is running',
       operand: 'DIR',
       flags: { key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)' },
-      switches: { full: 'write all graphs again, and not those alone that changed since the last one in DIR' },
+      switches: { full: 'write all graphs, not only those changed since the last backup in DIR' },
       example: 'backup /var/backups/quadpod --data-dir=lws-data',
       run: async (context) => (await import('./backup-command.js')).backUp(context),
     },
     verify: {
-      help: 'tell whether a back-up is whole',
+      help: 'verify a backup',
       operand: 'DIR',
       example: 'verify /var/backups/quadpod',
       run: async (context) => (await import('./verify-command.js')).verify(context),
     },
     restore: {
-      help: 'put a back-up into an empty --data-dir',
+      help: 'restore a backup into an empty --data-dir',
       operand: 'DIR',
-      flags: { rewrite: 'OLD=NEW give it the new address lws.base-uri' },
+      flags: { rewrite: 'OLD=NEW change the address to lws.base-uri' },
       example: 'restore /var/backups/quadpod --data-dir=lws-data',
       run: async (context) => (await import('./restore-command.js')).restore(context),
     },

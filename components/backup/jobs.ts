@@ -23,7 +23,7 @@ export interface BackupState extends JobState {
 /** Each backup has a thread, and a file of the whole state. */
 const slots = Slots.forControllers(2, 'back-ups');
 
-const busy = 'Another back-up is under way. It ends when it is deleted, or after 15 minutes.';
+const busy = 'Another backup is in progress. It ends when it is deleted, or after 15 minutes.';
 
 class BackupJob implements Job<BackupState> {
   private readonly thread = new Thread<StateFunctions>({
@@ -92,8 +92,8 @@ export class BackupJobs extends JobRunner<BackupJob> {
 
   private assertAccepted(size: number): void {
     if (size > maxSetBytes)
-      throw new LwsError('too-large', `The known graphs may take ${maxSetBytes} bytes. Make a whole back-up.`);
-    if (this.isCancelled) throw new LwsError('conflict', 'The back-up was ended before it began.');
+      throw new LwsError('too-large', `The set of known graphs exceeds ${maxSetBytes} bytes. Make a full backup.`);
+    if (this.isCancelled) throw new LwsError('conflict', 'The backup was stopped before it began.');
   }
 
   override find(id: string): BackupState | undefined {
@@ -109,7 +109,7 @@ export class BackupJobs extends JobRunner<BackupJob> {
 
   protected failed(error: unknown): Pick<JobState, 'status' | 'failure'> {
     const { message } = ((error as Error).cause ?? error) as Error;
-    if (!this.isCancelled) this.platform.log.error({ reason: message }, 'a back-up failed');
+    if (!this.isCancelled) this.platform.log.error({ reason: message }, 'a backup failed');
     return { status: 'failed', failure: message };
   }
 

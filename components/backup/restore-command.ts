@@ -49,7 +49,7 @@ export async function restore(context: CommandContext): Promise<number> {
   const manifest = readManifest(folder);
   const rewriting = rewritingOf(context, manifest);
   const damaged = await damagedFile(folder, manifest);
-  if (damaged) throw new BackupError(`${damaged} is missing or damaged. "quadpod verify ${folder}" says more.`);
+  if (damaged) throw new BackupError(`${damaged} is missing or damaged. Run "quadpod verify ${folder}" for details.`);
   const place = await blobsAt(context.blobs);
   await assertEmpty(target, place);
   await makeFolder(target);
@@ -88,14 +88,14 @@ function rewritingOf({ baseUri, flags }: CommandContext, { storage }: Manifest):
   if (given === undefined) {
     if (storage === wanted) return undefined;
     throw new BackupError(
-      `The back-up is of ${storage}, and lws.base-uri says ${wanted}. To give it that address: --rewrite ${storage}=${wanted}.`,
+      `The backup is of ${storage}, but lws.base-uri is ${wanted}. To change the address, use --rewrite ${storage}=${wanted}.`,
     );
   }
   const [from = '', to = '', ...rest] = given.split('=');
   const withSlash = (iri: string): string => (iri.endsWith('/') ? iri : `${iri}/`);
   if (rest.length > 0 || withSlash(from) !== storage || withSlash(to) !== wanted)
     throw new BackupError(
-      `--rewrite is ${given}; expected ${storage}=${wanted}, from the back-up's address to lws.base-uri.`,
+      `--rewrite is ${given}; expected ${storage}=${wanted}, from the backup's address to lws.base-uri.`,
     );
   return new Rewriting(withSlash(from), withSlash(to));
 }
@@ -106,7 +106,7 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   if (names.length === 0) {
     if (!(await blobs.exists())) return;
     await blobs.close();
-    throw new BackupError(`${blobs.name} has blobs already. Choose another lws.blobs.`);
+    throw new BackupError(`${blobs.name} contains blobs. Choose another lws.blobs.`);
   }
   if (names.includes('level')) {
     const level = await openLevel(join(target, 'level'));
@@ -178,7 +178,7 @@ async function* allEntries(folder: string, { state, quads }: Manifest): AsyncGen
     for (const { name } of quads) yield* readState(join(folder, name), { wants });
     if (wanted.unseen > 0)
       throw new BackupError(
-        `The back-up lacks the quads of ${wanted.unseen} graphs. "quadpod verify ${folder}" says which.`,
+        `The backup lacks the quads of ${wanted.unseen} graphs. Run "quadpod verify ${folder}" for details.`,
       );
   }
   yield* readState(join(folder, state));
@@ -196,7 +196,7 @@ async function restoreBlobs({ dataDir, progress }: CommandContext, { place, fold
   await forEachConcurrently(blobs, place.atOnce, async (blob) => {
     const from = backupBlobFile(folder, blob);
     if (!existsSync(from))
-      throw new BackupError(`The back-up lacks the blob ${blob}. "quadpod verify ${folder}" says whose it is.`);
+      throw new BackupError(`The backup lacks the blob ${blob}. Run "quadpod verify ${folder}" for details.`);
     if (place.isShared) await upload(place, blob, from);
     else await copyOnce(from, backupBlobFile(resolve(dataDir), blob));
     told(++done, blobs.length);
@@ -209,7 +209,7 @@ async function confirmAll(place: Blobs, blobs: readonly string[], print: (line: 
     await forEachConcurrently(blobs, place.atOnce, (blob) => place.confirm(blob));
   } catch (error) {
     if (!(error instanceof LwsError)) throw error;
-    print(`Some marks stay in ${place.name}pending/ (${error.reason ?? error.message}); the server removes them.`);
+    print(`Some marks remain in ${place.name}pending/ (${error.reason ?? error.message}); the server removes them.`);
   }
 }
 

@@ -22,7 +22,7 @@ const reportOf = ({ id, status, entries, failure }: BackupState, storage: string
 
 export function backupRoutes(platform: Platform, jobs: BackupJobs): readonly Route[] {
   const report = (state: BackupState): BackupReport => reportOf(state, platform.rootIri);
-  const options = { path: backupPath, missing: 'There is no such back-up under way.', hasProgress: false, report };
+  const options = { path: backupPath, missing: 'The backup does not exist or has ended.', hasProgress: false, report };
   const { routes, find, started } = jobRoutes(platform, jobs, options);
   return [
     route('controller', `POST ${backupPath}`, async (request) =>

@@ -201,7 +201,7 @@ function headerOf(line: string, file: string): Header {
     // Reported below.
   }
   if (![1, 2].includes(header?.['quadpod-backup'] ?? 0) || typeof header?.storage !== 'string')
-    throw new BackupError(`${file} is no back-up of a Quadpod storage, or one of a later version.`);
+    throw new BackupError(`${file} is not a backup of a Quadpod storage, or is of a later version.`);
   return header as Header;
 }
 
@@ -223,7 +223,7 @@ async function* lineBlocks(file: string): AsyncGenerator<string[]> {
     }
     if (gunzip.errored) throw gunzip.errored;
   } catch (error) {
-    throw new BackupError(`${file} cannot be read: ${(error as Error).message}.`);
+    throw new BackupError(`${file} is not readable: ${(error as Error).message}.`);
   } finally {
     gunzip.destroy();
     source.destroy();

@@ -16,7 +16,7 @@ const maxTold = 1000;
 export async function verify({ operands, print, progress }: CommandContext): Promise<number> {
   const folder = resolve(operands[0]!);
   const manifest = readManifest(folder);
-  const verification = new Verification(folder, manifest, { print, told: progress('Reading the back-up') });
+  const verification = new Verification(folder, manifest, { print, told: progress('Reading the backup') });
   try {
     const wanted = await verification.quads();
     await verification.state(wanted);
@@ -69,7 +69,7 @@ class Verification {
       wants: (state: CountedGraph): boolean => wanted.see(state) === true,
       ended: ({ graph, triples }: CountedGraph, count: number): void => {
         if (triples !== undefined && triples !== count)
-          this.fault(`${graph} should have ${triples} triples and has ${count}.`);
+          this.fault(`${graph} has ${count} triples instead of ${triples}.`);
       },
     };
     for (const { name } of manifest.quads)
@@ -82,7 +82,7 @@ class Verification {
 
   private async digest(file: string, sha256: string): Promise<void> {
     if (!existsSync(file)) throw new BackupError(`${file} is missing.`);
-    if ((await digestOfFile(file)) !== sha256) this.fault(`${file} does not have the digest that its manifest names.`);
+    if ((await digestOfFile(file)) !== sha256) this.fault(`The digest of ${file} differs from the manifest.`);
   }
 
   /** Verifies that the state is readable and everything it refers to exists. */
@@ -98,7 +98,7 @@ class Verification {
       this.told(block.length);
     }
     if (this.blobs !== manifest.blobs)
-      this.fault(`The state has ${this.blobs} blobs, its manifest says ${manifest.blobs}.`);
+      this.fault(`The state has ${this.blobs} blobs instead of ${manifest.blobs}, the number in the manifest.`);
   }
 
   private async resource(record: ResourceRecord): Promise<void> {
@@ -118,5 +118,5 @@ class Verification {
 async function faultOf(file: string, { size, sha256 }: ResourceRecord): Promise<string | undefined> {
   if (!existsSync(file)) return 'is missing';
   if (statSync(file).size !== size) return `has ${statSync(file).size} bytes instead of ${size}`;
-  return (await digestOfFile(file)) === sha256 ? undefined : 'does not have its digest';
+  return (await digestOfFile(file)) === sha256 ? undefined : 'has another digest';
 }

@@ -55,7 +55,7 @@ export interface BuiltBlock {
   readonly blobs: readonly (BlobWriter | undefined)[];
 }
 
-const notAsked = 'Its list of access: only an import that asks for these by name takes it (acls=yes, --acls).';
+const notAsked = 'Access control lists are imported on request only (acls=yes, --acls).';
 
 type Item = { item: BlockItem; keys: readonly string[] | undefined; blob: BlobWriter | undefined };
 
@@ -330,7 +330,7 @@ async function storeMember(member: BytesMember, blobs: Blobs | undefined) {
     }
     const sha256 = digest.digest('base64');
     if (member.sha256 !== undefined && member.sha256 !== sha256)
-      throw new LwsError('digest-mismatch', 'It does not have the digest that the source says.');
+      throw new LwsError('digest-mismatch', 'The digest differs from the one in the source.');
     const kind = kept && size <= longestJson && isJson(Buffer.concat(kept)) ? 'json' : 'binary';
     const content: BlockItem['content'] = { kind, mediaType, size, sha256, blob: blob?.blob ?? '' };
     return { content, blob };

@@ -32,7 +32,7 @@ export async function runExport(context: CommandContext): Promise<number> {
   const { of, format, isGzip } = wanted;
   try {
     await context.onPlatform(async (platform) => {
-      if (!platform.store.record(of)) throw new TransferError(`There is no container ${of}.`);
+      if (!platform.store.record(of)) throw new TransferError(`The container ${of} does not exist.`);
       const request = { of, format, isGzip, access: {}, isOperator: true };
       await keep(context, wanted, await exportStream(platform, request, () => {}));
     });
@@ -50,9 +50,7 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
   const given = operands[0] ?? '';
   const of = URL.canParse(given, storage) ? new URL(given, storage).href : '';
   if (!of.startsWith(storage) || !isContainerIri(of))
-    throw new TransferError(
-      `What is exported is a container of this storage, with a slash at its end: ${storage}data/.`,
-    );
+    throw new TransferError(`Exports are of containers of this storage, with a trailing slash: ${storage}data/.`);
   const file = flags['output'];
   const output = file === undefined || file === '-' ? undefined : resolve(file);
   const isGzip = output !== undefined && /\.gz$/i.test(output);
@@ -60,20 +58,20 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
     flags['format'] ??
     (output === undefined ? 'nquads' : (formats.textFormatOf(output) ?? (/\.zip$/i.test(output) ? 'zip' : 'folder')));
   if (output !== undefined && !existsSync(dirname(output)))
-    throw new TransferError(`There is no folder ${dirname(output)}. Make it first.`);
+    throw new TransferError(`The directory ${dirname(output)} does not exist. Create it first.`);
   const [extension] = /\.[a-z][a-z\d]{0,4}$/i.exec(output ?? '') ?? [];
   if (format === 'folder' && flags['format'] === undefined && extension && !existsSync(output!))
     throw new TransferError(
-      `Nothing is known of files in ${extension}; there are .nq, .trig (also .gz) and .zip. A folder of that name: --format folder.`,
+      `The extension ${extension} is unknown. Supported extensions: .nq, .trig (optionally .gz) and .zip. For a directory of that name, use --format folder.`,
     );
   const found = formats.written.includes(format) ? formats.find(format) : undefined;
-  if (!found) throw new TransferError(`--format is one of these:${formats.explained(formats.written)}`);
+  if (!found) throw new TransferError(`--format is one of:${formats.explained(formats.written)}`);
   const isTree = !found.endings;
   if (output !== undefined && existsSync(output) && !(isTree && statSync(output).isDirectory()))
-    throw new TransferError(`${output} is there already. Name another one.`);
+    throw new TransferError(`${output} already exists. Choose another name.`);
   const isFolder = isTree && output !== undefined && !/\.zip$/i.test(output);
   if (format === 'folder' && !isFolder)
-    throw new TransferError('A folder is written to a folder: --output DIR. Over a pipe, --format zip.');
+    throw new TransferError('The format folder requires a directory: --output DIR. For a pipe, use --format zip.');
   const sent = found.mediaType === undefined ? 'zip' : format;
   return { of, output, isFolder, isGzip: isGzip && !isTree, format: sent };
 }

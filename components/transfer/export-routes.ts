@@ -25,13 +25,13 @@ const idleMs = 10 * 60_000;
 export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly Route[] {
   /** Maximum duration of an export (ms); controllers have no limit. */
   const maxMs = { controller: undefined, known: 10 * 60_000, stranger: strangersMs } as const;
-  const slots = new Slots(inAll, 'Other exports are under way. Try again in a minute.', perClient);
+  const slots = new Slots(inAll, 'Too many exports are running. Try again in a minute.', perClient);
   const answer = async ({ query, access, address }: RouteRequest): Promise<Reply> => {
     const of = query.get('of') ?? platform.rootIri;
     if (!of.startsWith(platform.rootIri) || !isContainerIri(of))
       throw new LwsError(
         'bad-request',
-        `"of" is a container of this storage: an IRI below ${platform.rootIri} with a slash at its end.`,
+        `"of" must be a container of this storage: an IRI below ${platform.rootIri} with a trailing slash.`,
       );
     const [name, isGzip, format] = formatOf(query, await Formats.of(platform.formats));
     const fields = fieldsOf(of, format, isGzip);
@@ -39,7 +39,7 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
     const release = slots.take(client);
     if (client.standing === 'controller' && !platform.store.record(of)) {
       release();
-      throw new LwsError('not-found', `There is no container ${of}.`);
+      throw new LwsError('not-found', `The container ${of} does not exist.`);
     }
     const asked = { of, format: name, isGzip, access, isOperator: false, maxMs: maxMs[client.standing], idleMs };
     const body = await exportStream(platform, asked, release).catch((error: unknown) => {
@@ -62,7 +62,7 @@ function formatOf(query: URLSearchParams, formats: Formats): [name: string, isGz
   const name = isGzip ? wanted.slice(0, -3) : wanted;
   const sent = formats.written.filter((each) => formats.find(each)!.mediaType !== undefined);
   const all = sent.flatMap((each) => (formats.find(each)!.endings ? [each, `${each}.gz`] : [each]));
-  if (!all.includes(wanted)) throw new LwsError('bad-request', `"format" is one of ${all.join(', ')}.`);
+  if (!all.includes(wanted)) throw new LwsError('bad-request', `"format" must be one of ${all.join(', ')}.`);
   return [name, isGzip, formats.find(name)!];
 }
 

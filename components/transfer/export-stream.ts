@@ -61,9 +61,9 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     limits: { maxYoungGenerationSizeMb: 64 },
   });
   // An export holds a snapshot of the store and its blobs, so idle exports are aborted.
-  const idle = { ms: idleMs, failure: () => tooSlow('Nobody takes anything of the export.') };
+  const idle = { ms: idleMs, failure: () => tooSlow('The client does not read the export.') };
   const stream = new ThreadOutput(() => void thread.end(), idle);
-  const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part.'));
+  const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part of it.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   const decideAll = (mode: AskedMode, states: readonly ExportedState[]): Promise<boolean[]> =>
     Promise.all(states.map((state) => decide(mode, state)));
@@ -85,7 +85,7 @@ function whyBroken(error: Error, { log }: Platform): Error {
   // Errors from another thread keep their name and lose their class.
   if (error.name === TransferError.name) return new TransferError(error.message);
   log.error({ reason: error.stack }, 'an export failed');
-  return new TransferError('The server failed; its log says why.');
+  return new TransferError('The server failed. See its log.');
 }
 
 /** Returns the keys of component state with all targets in a container. */

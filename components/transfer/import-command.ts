@@ -50,10 +50,10 @@ export async function runImport(context: CommandContext): Promise<number> {
 
 function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats): WantedImport {
   const source = resolve(operands[0]!);
-  if (!existsSync(source)) throw new TransferError(`There is no ${source}.`);
+  if (!existsSync(source)) throw new TransferError(`${source} does not exist.`);
   const { format, rewrite, 'on-conflict': conflict = 'fail' } = flags;
   if (format !== undefined && !formats.read.includes(format))
-    throw new TransferError(`--format is one of these:${formats.explained(formats.read)}`);
+    throw new TransferError(`--format is one of:${formats.explained(formats.read)}`);
   const into = flags['to'] === undefined ? containerOf(baseUri, flags) : targetOf(flags);
   if (!conflicts.includes(conflict as Conflict))
     throw new TransferError(`--on-conflict is one of ${conflicts.join(', ')}.`);
@@ -69,10 +69,13 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
 
 function containerOf(baseUri: string, { into: given = '', token }: Readonly<Record<string, string>>): string {
   const storage = `${baseUri}/`;
-  if (token !== undefined) throw new TransferError('--token is for --to URL; --key names the key of an owner here.');
+  if (token !== undefined)
+    throw new TransferError('--token requires --to URL. For this storage, use --key with the key of an owner.');
   const into = URL.canParse(given, storage) ? new URL(given, storage).href : '';
   if (!into.startsWith(storage) || !isContainerIri(into))
-    throw new TransferError(`--into is a container of this storage, with a slash at its end: --into ${storage}data/.`);
+    throw new TransferError(
+      `--into must be a container of this storage, with a trailing slash: --into ${storage}data/.`,
+    );
   return into;
 }
 
@@ -86,7 +89,7 @@ function shown({ progress }: CommandContext, { dryRun }: WantedImport): Show {
     const seconds = Math.max(1, Date.now() - startedAt) / 1000;
     const rate = Math.round((quads - first.quads) / seconds);
     const speed = ((bytes - first.bytes) / seconds / 2 ** 20).toFixed(1);
-    const said = `${created + replaced} resources, ${quads} quads (${rate} a second, ${speed} MiB/s)`;
+    const said = `${created + replaced} resources, ${quads} quads (${rate}/s, ${speed} MiB/s)`;
     bar(bytes, total ?? Number.POSITIVE_INFINITY, said);
   };
 }
@@ -129,7 +132,7 @@ async function stateFor(
   );
   if (resume) {
     if (before) return { ...before, status: 'running' };
-    throw new TransferError(`No import of ${source} into ${into} was interrupted.`);
+    throw new TransferError(`There is no interrupted import of ${source} into ${into}.`);
   }
   if (before) await forgetState(store, before.id);
   const id = hash('sha256', `${source} ${into} ${clock()}`, 'hex').slice(0, 18);
@@ -143,23 +146,22 @@ function ended(
   state: Omit<ImportState, 'source' | 'cursor' | 'blocks'>,
 ): number {
   const { created, replaced, merged, skipped, quads, leftOut, told, access, status, failure, into } = state;
-  for (const { source, why } of access) print(`Named in it: ${source}: ${why}`);
-  if (access.length >= maxTold) print('Named in it: There may be more.');
+  for (const { source, why } of access) print(`Grants access: ${source}: ${why}`);
+  if (access.length >= maxTold) print('Grants access: There may be more.');
   for (const { source, why } of told) print(`Left out: ${source}: ${why}`);
   if (leftOut > told.length) print(`Left out: ${leftOut - told.length} more.`);
   print(
     `${into}: ${created} resources created, ${replaced} replaced, ${merged} added to, ${skipped} skipped, ${leftOut} left out; ${quads} quads.`,
   );
   if (status === 'done') {
-    if (leftOut > 0)
-      process.stderr.write(`quadpod: Not all of it was imported: ${leftOut} left out, as named above.\n`);
+    if (leftOut > 0) process.stderr.write(`quadpod: The import is incomplete: ${leftOut} left out, see above.\n`);
     if (created + replaced + merged + skipped + leftOut === 0)
       process.stderr.write(`quadpod: Nothing was imported: ${operands[0]} has no resources.\n`);
     return leftOut > 0 || created + replaced + merged + skipped === 0 ? incomplete : 0;
   }
   const isStored = !flags['dry-run'] && created + replaced + merged > 0;
-  const then = isStored ? 'What was imported before is stored.' : 'Nothing was imported.';
-  const further = flags['to'] === undefined && isStored ? ' --resume goes on behind it.' : '';
+  const then = isStored ? 'Resources imported before are kept.' : 'Nothing was imported.';
+  const further = flags['to'] === undefined && isStored ? ' Use --resume to continue.' : '';
   process.stderr.write(`quadpod: ${failure ?? 'The import was interrupted.'}\n${then}${further}\n`);
   return 1;
 }
@@ -193,7 +195,7 @@ async function sendImport(
     show({ ...last, began: 0 });
   }
   if (!last || last.status === 'running')
-    throw new TransferError('The server ended before the import did. --resume goes on with it.');
+    throw new TransferError('The server stopped before the end of the import. Use --resume to continue.');
   const { report = [], access = [], leftOut } = last;
   return { ...last, access, began: 0, ...addReport({ leftOut, told: report }, unsent) };
 }
@@ -227,5 +229,5 @@ async function interrupted(context: CommandContext, { source, into }: WantedImpo
     (state) => state.name === basename(source) && state.into === into && state.status !== 'done',
   );
   if (found) return `imports/${found.id}`;
-  throw new TransferError(`The server knows of no import of ${basename(source)} into ${into} that was interrupted.`);
+  throw new TransferError(`The server has no interrupted import of ${basename(source)} into ${into}.`);
 }

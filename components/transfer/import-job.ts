@@ -58,7 +58,7 @@ class DryRun extends Error {}
 
 export class NeedsKeys extends Error {
   constructor(readonly items: readonly number[]) {
-    super('All keys of some graphs are wanted.');
+    super('All keys of some graphs are required.');
   }
 }
 
@@ -134,13 +134,13 @@ export function stageStates(
     const found = isKnown ? platform.readState(space, id, readObject(value)) : undefined;
     const leaveOut = (why: string): unknown =>
       staged.lost.push({ source: `${source}: ${space}/${id}`, why: [why, ...(found?.gives ?? [])].join(' ') });
-    if (!found) leaveOut('It is no state that components of this server keep.');
-    else if (!grants) leaveOut('Only an import that asks for grants by name takes it (grants=yes, --grants).');
+    if (!found) leaveOut('No component of this server stores this state.');
+    else if (!grants) leaveOut('Grants are imported on request only (grants=yes, --grants).');
     else if (found.targets.length === 0 || !found.targets.every((target) => target.startsWith(into)))
-      leaveOut('Something that it is about lies outside of what it is imported into.');
-    else if (subject === undefined) leaveOut('Nobody controls the storage, whose it could be.');
+      leaveOut('It refers to resources outside of the target container.');
+    else if (subject === undefined) leaveOut('The storage has no controller to own it.');
     else if (found.hasRoom?.(subject, taken.get(space) ?? 0) === false)
-      leaveOut('Whoever imports has as many already.');
+      leaveOut('The importing caller has reached the limit.');
     else if (tx.entry(key) === undefined) {
       tx.putEntry(key, JSON.stringify(found.keptBy(subject)));
       taken.set(space, (taken.get(space) ?? 0) + 1);

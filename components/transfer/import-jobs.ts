@@ -27,7 +27,7 @@ export type ImportRequest = Omit<ImportFacts, 'id' | 'source' | 'began'> & { rea
 /** Each import has a thread, and LevelDB has one compaction thread for all. */
 const slots = Slots.forControllers(2, 'imports');
 
-const busy = 'Another import is under way. It can be waited for, or stopped by a DELETE.';
+const busy = 'Another import is running. Wait for it, or cancel it with DELETE.';
 
 export class ImportJobs extends JobRunner<ImportJob> {
   /** Loads the stored states of imports, and deletes files no longer needed. */
@@ -64,11 +64,11 @@ export class ImportJobs extends JobRunner<ImportJob> {
   measures(): readonly Metric[] {
     const { quads = 0, created = 0, bytes = 0, total = 0 } = this.running?.job.state ?? {};
     return [
-      metric('gauge', 'import_running', '1 while an import runs.', Number(this.running !== undefined)),
-      metric('gauge', 'import_quads', 'Quads of the import under way so far.', quads),
-      metric('gauge', 'import_resources', 'Resources that the import under way has created.', created),
-      metric('gauge', 'import_bytes_read', 'Bytes of its source that the import under way has read.', bytes),
-      metric('gauge', 'import_bytes', 'Bytes of the source of the import under way; 0: not known.', total),
+      metric('gauge', 'import_running', '1 while an import is running.', Number(this.running !== undefined)),
+      metric('gauge', 'import_quads', 'Quads of the running import so far.', quads),
+      metric('gauge', 'import_resources', 'Resources created by the running import.', created),
+      metric('gauge', 'import_bytes_read', 'Bytes of its source read by the running import.', bytes),
+      metric('gauge', 'import_bytes', 'Size of the source of the running import in bytes; 0 if unknown.', total),
     ];
   }
 
@@ -108,7 +108,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
     if (state.status === 'running')
       throw new LwsError('conflict', 'This import runs on another server of the storage.');
     if (!existsSync(this.pathOf(state)))
-      throw new LwsError('conflict', 'What was sent is not on this server, or gone. Send it again.');
+      throw new LwsError('conflict', 'The uploaded file is not on this server or was deleted. Upload it again.');
     const { failure: _failure, ...rest } = state;
     return this.start(this.jobOf({ ...rest, status: 'running' }, access));
   }
@@ -123,7 +123,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
     // Messages contain the file name given by the client, not the path on the server.
     const failure = isTold
       ? error.message.replaceAll(this.pathOf(state), state.name)
-      : 'The server failed; its log says why.';
+      : 'The server failed. See its log.';
     return { status: error instanceof ImportStopped ? 'interrupted' : 'failed', failure };
   }
 

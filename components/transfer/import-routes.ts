@@ -16,7 +16,7 @@ export const importPath = '{prefix}/import';
 export const importsPath = '{prefix}/imports';
 
 export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Route[] {
-  const missing = 'There is no such import.';
+  const missing = 'The import does not exist.';
   const { routes, find, started } = jobRoutes(platform, jobs, {
     path: importsPath,
     missing,
@@ -58,20 +58,20 @@ function importRequest(
   if (!into.startsWith(storage) || !isContainerIri(into))
     throw new LwsError(
       'bad-request',
-      `"into" is a container of this storage: an IRI below ${storage} with a slash at its end.`,
+      `"into" must be a container of this storage: an IRI below ${storage} with a trailing slash.`,
     );
   try {
     assertName({ rootIri: storage, systemPrefix }, into);
   } catch (error) {
     if (!(error instanceof LwsError)) throw error;
-    throw new LwsError('bad-request', `"into" cannot be imported into: ${error.message}`);
+    throw new LwsError('bad-request', `"into" is not a valid target: ${error.message}`);
   }
   const conflict = query.get('on-conflict') ?? 'fail';
   if (!conflicts.includes(conflict as Conflict))
-    throw new LwsError('bad-request', `"on-conflict" is one of ${conflicts.join(', ')}.`);
+    throw new LwsError('bad-request', `"on-conflict" must be one of ${conflicts.join(', ')}.`);
   const format = query.get('format');
   if (format !== null && !formats.includes(format))
-    throw new LwsError('bad-request', `"format" is one of ${formats.join(', ')}.`);
+    throw new LwsError('bad-request', `"format" must be one of ${formats.join(', ')}.`);
   return {
     name: (query.get('name') || 'upload').slice(0, 200),
     into,
@@ -88,7 +88,7 @@ function importRequest(
 /** @throws LwsError `bad-request` */
 function isAsked(query: URLSearchParams, name: string): boolean {
   const given = query.get(name) ?? 'no';
-  if (given !== 'yes' && given !== 'no') throw new LwsError('bad-request', `"${name}" is yes or no.`);
+  if (given !== 'yes' && given !== 'no') throw new LwsError('bad-request', `"${name}" must be yes or no.`);
   return given === 'yes';
 }
 

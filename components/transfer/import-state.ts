@@ -64,7 +64,7 @@ export function readRewrite(text: string): Rewrite {
   if (at <= 0)
     throw new LwsError(
       'bad-request',
-      '"rewrite" is OLD=NEW, two beginnings of IRIs: https://old.example/=https://new.example/.',
+      '"rewrite" must be OLD=NEW, two IRI prefixes: https://old.example/=https://new.example/.',
     );
   return { from: text.slice(0, at), to: text.slice(at + 1) };
 }
@@ -160,9 +160,7 @@ function allNamed(
   if (all.length <= maxTold) return longer(known, more);
   const distinct = [...new Map(all.map((told) => [told.why, told] as const).reverse()).values()].reverse();
   if (distinct.length > maxTold && (acls || grants))
-    throw new TransferError(
-      `It gives access in more than ${maxTold} ways, more than a report names. Import parts of it.`,
-    );
+    throw new TransferError(`It gives access in more than ${maxTold} ways, the limit of a report. Import parts of it.`);
   return longer([], distinct);
 }
 
@@ -185,8 +183,8 @@ export function unsupportedFields(
   keepsLists: boolean,
 ): string | undefined {
   if (verdict === 'kept' && (acl || links))
-    return 'The container is there, and keeps its links and its list of access; --on-conflict replace takes these.';
+    return 'The container exists and keeps its links and access control list. Use --on-conflict replace to replace them.';
   if (acl && !keepsLists && verdict !== 'skipped')
-    return 'It has a list of access, which counts only with lws.access-control=wac.';
+    return 'Its access control list applies only with lws.access-control=wac.';
   return undefined;
 }

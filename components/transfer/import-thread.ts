@@ -55,7 +55,7 @@ export class ImportThread {
       this.fail = (error) => {
         void this.thread.end();
         const isFull = error instanceof ThreadEnded && error.why === 'memory';
-        fail(isFull ? new TransferError(`A part of the source needs more than ${heapMb} MiB of memory.`) : error);
+        fail(isFull ? new TransferError(`A part of the source requires more than ${heapMb} MiB of memory.`) : error);
       };
       this.read().then(done, this.fail);
     });

@@ -55,13 +55,13 @@ export function targetOf({ to, into, resume, key }: Readonly<Record<string, stri
   const isPlace = url && /^https?:$/.test(url.protocol) && url.pathname.endsWith('/') && !/[?#]/.test(to!);
   if (!isPlace || url.username || url.password)
     throw new TransferError(
-      '--to is the address of a container, with a slash at its end: --to https://storage.example/data/.',
+      '--to must be the URL of a container, with a trailing slash: --to https://storage.example/data/.',
     );
   if (into !== undefined)
-    throw new TransferError('--to names the container that is sent to; --into is one of the own storage.');
+    throw new TransferError('--to is a container on another server; --into is one of this storage. Use one of them.');
   if (key !== undefined)
-    throw new TransferError('--to takes a credential from --token FILE; --key is for the own storage.');
+    throw new TransferError('--to requires --token FILE for authentication; --key is for this storage.');
   if (resume !== undefined)
-    throw new TransferError('Nothing is kept of what was sent to another server: --on-conflict skip continues there.');
+    throw new TransferError('An import to another server cannot be resumed. Use --on-conflict skip to continue it.');
   return url.href;
 }

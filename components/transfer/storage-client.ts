@@ -32,7 +32,7 @@ export const isBelow = (container: string, path: string): boolean =>
 export const isMade = ({ status }: ServerAnswer): boolean => status >= 200 && status < 300;
 /** Returns the reason for a failed request, as a sentence. */
 export const refusal = ({ status, detail }: ServerAnswer): string =>
-  `The server refuses it (${status}). ${detail}`.trim();
+  `The server rejected it (${status}). ${detail}`.trim();
 
 export class StorageClient {
   private readonly origin: string;
@@ -51,7 +51,7 @@ export class StorageClient {
     this.token = tokenFile === undefined ? undefined : readToken(tokenFile);
     const isNear = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
     if (this.token !== undefined && protocol === 'http:' && !isNear)
-      throw new TransferError(`A token is not sent over http: to ${hostname}, where others can read it; use https:.`);
+      throw new TransferError(`The token is not sent over unencrypted http to ${hostname}. Use https.`);
   }
 
   /**
@@ -65,7 +65,7 @@ export class StorageClient {
       const answer = await this.once(iri, sending);
       const { status, headers, detail } = answer;
       if (status >= 300 && status < 400)
-        throw new TransferError(`${iri} is elsewhere: the server points to ${shown(headers.get('location') ?? '?')}.`);
+        throw new TransferError(`${iri} has moved: the server redirects to ${shown(headers.get('location') ?? '?')}.`);
       const isRetried = !isOnce && tries < maxTries;
       if (status === 401 && !(isRetried && this.isRenewed())) throw this.unauthorized(detail);
       if (status === 429 || status === 503) {
@@ -87,7 +87,7 @@ export class StorageClient {
       const inner = (cause as Error).cause as Error | undefined;
       // An error of the source while its content was sent.
       for (const error of [cause, inner]) if (error instanceof TransferError) throw error;
-      throw new TransferError(`${this.origin} does not answer: ${reasonOf(cause)}. ${goesOn}`, { cause });
+      throw new TransferError(`${this.origin} does not respond: ${reasonOf(cause)}. ${goesOn}`, { cause });
     }
   }
 
@@ -100,13 +100,13 @@ export class StorageClient {
   private unauthorized(detail: string): TransferError {
     const what =
       this.token === undefined
-        ? 'wants to know who asks: --token FILE names a file with a bearer token'
-        : 'does not take the token';
+        ? 'requires authentication: use --token FILE with a file containing a bearer token'
+        : 'rejects the token';
     return new TransferError(`${this.origin} ${what}. ${detail} ${this.token === undefined ? '' : goesOn}`.trim());
   }
 }
 
-const goesOn = 'What was sent before is stored; --on-conflict skip continues.';
+const goesOn = 'Resources sent before are stored. Use --on-conflict skip to continue.';
 
 function readToken(file: string): string {
   try {
@@ -115,9 +115,9 @@ function readToken(file: string): string {
       if (/^[\w.~+/-]+=*$/.test(token)) return token;
     }
   } catch (cause) {
-    throw new TransferError(`${file} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, { cause });
+    throw new TransferError(`${file} is not readable (${(cause as NodeJS.ErrnoException).code}).`, { cause });
   }
-  throw new TransferError(`${file} has no bearer token: it has to have the token alone, on one line.`);
+  throw new TransferError(`${file} contains no bearer token. It must contain only the token, on one line.`);
 }
 
 /** Returns the seconds to wait before the next try. */

@@ -58,10 +58,10 @@ export class StorageWriter implements Writer {
     const { into } = this.options;
     const { status, detail } = await this.client.send(into, { method: 'HEAD' });
     if (status === 200) this.containers.set('', undefined);
-    else if (status === 403) throw new TransferError(`${into} is not open to who sends this (403). ${detail}`);
+    else if (status === 403) throw new TransferError(`The caller has no access to ${into} (403). ${detail}`);
     else {
       const why = await this.containerAt({ path: '', source: into });
-      if (why !== undefined) throw new TransferError(`${into} cannot be made: ${why}`);
+      if (why !== undefined) throw new TransferError(`${into} cannot be created: ${why}`);
     }
   }
 
@@ -82,8 +82,8 @@ export class StorageWriter implements Writer {
   async end(): Promise<void> {
     await this.requests.end();
     const { lists, states, options } = this;
-    const why = 'only an import on the server that they are for takes them';
-    if (lists > 0) this.leaveOut(options.into, `${lists} lists of access: ${why}.`);
+    const why = 'they are imported only by their own server';
+    if (lists > 0) this.leaveOut(options.into, `${lists} access control lists: ${why}.`);
     if (states > 0) this.leaveOut(options.into, `${states} grants and subscriptions: ${why}.`);
   }
 
@@ -102,7 +102,7 @@ export class StorageWriter implements Writer {
     if (this.sent.has(name)) {
       this.leaveOut(
         source,
-        `${this.options.into}${path} came before, and another server cannot add to it: sort the dump by graph.`,
+        `${this.options.into}${path} was sent before, and graphs cannot be appended on another server: sort the dump by graph.`,
       );
       return false;
     }
@@ -135,12 +135,12 @@ export class StorageWriter implements Writer {
   /** Returns the reason why a member cannot be sent to its place; `undefined` if it can. */
   private async faultOf({ path }: Facts): Promise<string | undefined> {
     const { into } = this.options;
-    if (!isBelow(into, path)) return 'Its name cannot be asked for over HTTP.';
+    if (!isBelow(into, path)) return 'Its name is not valid in HTTP requests.';
     for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
       const above = path.slice(0, at + 1);
       if (!this.containers.has(above)) await this.containerAt({ path: above, source: above });
       const why = this.containers.get(above);
-      if (why !== undefined) return `Its container ${into}${above} cannot be made: ${why}`;
+      if (why !== undefined) return `Its container ${into}${above} cannot be created: ${why}`;
     }
     return undefined;
   }
@@ -203,9 +203,7 @@ export class StorageWriter implements Writer {
     }
     if (conflict === 'skip') return void this.state.skipped++;
     if (conflict === 'fail')
-      throw new TransferError(
-        `${facts.source}: ${into}${facts.path} is there already; --on-conflict says what to do then.`,
-      );
+      throw new TransferError(`${facts.source}: ${into}${facts.path} already exists. Use --on-conflict.`);
     const answer = dryRun ? undefined : await this.put(facts, { ...fields, 'If-Match': '*' }, body);
     if (answer === undefined || isMade(answer)) this.state.replaced++;
     else this.leaveOut(facts.source, refusal(answer));
@@ -228,7 +226,7 @@ export class StorageWriter implements Writer {
     if (!isMade(answer)) return answer;
     if (lost !== undefined) this.leaveOut(source, lost);
     if (links.length > 0 && !/\bset-linkset\b/.test(answer.headers.get('preference-applied') ?? ''))
-      this.leaveOut(source, `${links.length} links: the server does not say that it has kept them.`);
+      this.leaveOut(source, `${links.length} links: the server does not confirm that it stored them.`);
     return answer;
   }
 }
@@ -252,11 +250,11 @@ function linkFields(all: ClientLinks | undefined, iri: string): { links: readonl
     ...values.flatMap(([relation, { href }]) => (href === undefined ? [] : formatLink(href, relation))),
   ];
   if (links.reduce((sum, link) => sum + link.length, 0) > longestLinks)
-    return { links: [], lost: `Its ${links.length} links: fields of a request have no room for so many.` };
+    return { links: [], lost: `Its ${links.length} links exceed the size limit of header fields.` };
   const literals = types.length + values.length - links.length;
   return literals === 0
     ? { links }
-    : { links, lost: `${literals} of its links, which are texts: fields of a request cannot say them.` };
+    : { links, lost: `${literals} of its links are literals, which header fields cannot express.` };
 }
 
 /** Runs work concurrently, up to a number. */

@@ -28,7 +28,7 @@ export async function takeTemplate(platform: Platform, jobs: ImportJobs): Promis
   const job = new ImportJob(state, { platform, access: {}, isOperator: true, dryRun: false });
   await job.run();
   const { told } = job.state;
-  if (told.length > 0) platform.log.warn({ leftOut: told }, 'parts of a template were left out');
+  if (told.length > 0) platform.log.warn({ leftOut: told }, 'parts of a template were skipped');
   await jobs.cancel(state.id);
   await rm(source, { recursive: true, force: true });
 }

@@ -53,12 +53,12 @@ export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerat
     for await (const bytes of inflated as AsyncIterable<Buffer>) {
       length += bytes.length;
       if (length > short + read * maxRatio)
-        throw new TransferError(`${source.name} is refused: ${read} bytes of it become more than ${length}.`);
+        throw new TransferError(`${source.name} is rejected: ${read} bytes of it decompress to more than ${length}.`);
       yield { bytes, read };
     }
   } catch (cause) {
     if (cause instanceof TransferError || (cause as NodeJS.ErrnoException).code?.startsWith('Z_') !== true) throw cause;
-    throw new TransferError(`${source.name} is damaged, or no gzip: ${(cause as Error).message}.`, { cause });
+    throw new TransferError(`${source.name} is damaged or not gzip: ${(cause as Error).message}.`, { cause });
   }
 }
 

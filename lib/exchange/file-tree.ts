@@ -60,7 +60,7 @@ export async function bytesOfFile(file: Opened, most: number, hint = ''): Promis
     }
   }
   if (length <= most) return Buffer.concat(chunks, length);
-  throw new SyntaxFault(`${file.path} has more than the ${most} bytes that it may have.${hint}`);
+  throw new SyntaxFault(`${file.path} exceeds the limit of ${most} bytes.${hint}`);
 }
 
 /** Parses a file as a JSON object. @param fault error message for other JSON @throws TransferError for anything else */
@@ -82,7 +82,7 @@ export async function objectOfFile(
 /** Returns a file that must exist. @throws TransferError */
 export async function requiredFile(tree: FileTree, path: string, why: string): Promise<TreeFile> {
   const file = await tree.file(path);
-  if (file === undefined) throw new TransferError(`There is no ${path}: ${why}.`);
+  if (file === undefined) throw new TransferError(`${path} is missing: ${why}.`);
   return file;
 }
 

@@ -58,7 +58,7 @@ class FolderReading {
     if (after === undefined && this.index.get('')?.links) yield this.step(this.container('', indexName), '');
     if (after !== undefined && count !== '-') {
       const file = await this.tree.file(after);
-      if (!file) throw new TransferError(`${after} is gone, and was only read in part.`);
+      if (!file) throw new TransferError(`${after} was partly imported and no longer exists.`);
       yield* this.fileSteps(file, count);
     }
     for await (const found of this.tree.files(after || undefined)) {
@@ -66,7 +66,7 @@ class FolderReading {
       else if (found.path === indexName) this.bytes += found.size;
       else yield* this.stepsOf(found);
     }
-    const why = `${this.clutter} files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.`;
+    const why = `${this.clutter} files of operating systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.`;
     if (this.clutter > 0) yield this.step({ kind: 'left-out', source: 'The folder', why }, '\uffff');
   }
 
@@ -81,7 +81,7 @@ class FolderReading {
       }
       if (isAuxiliary(path)) {
         this.bytes += file.size;
-        yield this.leftOut(path, 'Names that end in .acl or .meta are those of lists of access and of metadata.');
+        yield this.leftOut(path, 'Names ending in .acl or .meta are reserved for access control lists and metadata.');
         return;
       }
     }
@@ -125,7 +125,7 @@ class FolderReading {
     } catch (error) {
       if (isBegun || !(error instanceof SyntaxFault)) throw error;
       this.bytes += file.size;
-      yield this.leftOut(file.path, `It cannot be read. ${error.message}`);
+      yield this.leftOut(file.path, `It is invalid. ${error.message}`);
     }
   }
 
@@ -143,7 +143,7 @@ class FolderReading {
       return { path: resource, source, links: this.rewriting.value(read) };
     } catch (cause) {
       if (!(cause instanceof LwsError)) throw cause;
-      throw new TransferError(`${indexName}: The links of "${path}" cannot be taken. ${cause.message}`, { cause });
+      throw new TransferError(`${indexName}: The links of "${path}" are invalid. ${cause.message}`, { cause });
     }
   }
 
@@ -224,19 +224,19 @@ function filesOf(bytes: Buffer): object {
     throw faulty((cause as Error).message);
   }
   if (!isObject(index) || index['quadpod'] !== 1 || !isObject(index['files']))
-    throw faulty('it is an object with "quadpod": 1 and the object "files"');
+    throw faulty('it must be an object with "quadpod": 1 and the object "files"');
   return index['files'];
 }
 
 function assertFacts(path: string, facts: unknown): void {
-  if (!isObject(facts)) throw faulty(`"${path.slice(0, 200)}" has no object`);
+  if (!isObject(facts)) throw faulty(`"${path.slice(0, 200)}" is not an object`);
   const { name, type, bytes, links } = facts;
   const isFault =
     (name !== undefined && (typeof name !== 'string' || !/^[^/?#\s]+$/.test(name))) ||
     (type !== undefined && (typeof type !== 'string' || !type.includes('/'))) ||
     (bytes !== undefined && bytes !== true) ||
     (links !== undefined && !isObject(links));
-  if (isFault) throw faulty(`"${path.slice(0, 200)}" has a wrong "name", "type", "bytes" or "links"`);
+  if (isFault) throw faulty(`"${path.slice(0, 200)}" has an invalid "name", "type", "bytes" or "links"`);
 }
 
-const faulty = (why: string): TransferError => new TransferError(`${indexName} cannot be read: ${why}.`);
+const faulty = (why: string): TransferError => new TransferError(`${indexName} is invalid: ${why}.`);

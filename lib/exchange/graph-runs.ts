@@ -52,16 +52,16 @@ function sentence(reason: string, triples: string, into: string): string {
   const what = reason.slice(2);
   switch (reason.slice(0, 2)) {
     case noGraph:
-      return `${triples} in no named graph: nothing says which resource they belong to.`;
+      return `${triples} in no named graph, so that their resource is unknown.`;
     case blankGraph:
-      return `${triples} in graphs that have no IRI.`;
+      return `${triples} in graphs without an IRI.`;
     case container:
-      return `${triples} about ${what || 'further containers'}: what is in a container the storage says itself.`;
+      return `${triples} about ${what || 'further containers'}: the server manages the triples of containers.`;
     case noPath:
-      return `${triples} in ${what || 'further graphs'}: names of resources have neither a query nor a fragment.`;
+      return `${triples} in ${what || 'further graphs'}: resource IRIs have no query or fragment.`;
     default:
       return what
-        ? `${triples} in graphs below ${what}, outside of ${into}: --rewrite ${what}=${into} would take them.`
+        ? `${triples} in graphs below ${what}, outside of ${into}. To import them, use --rewrite ${what}=${into}.`
         : `${triples} in graphs below further origins, outside of ${into}.`;
   }
 }

@@ -140,18 +140,18 @@ class BlockReader {
 
   /** Parses a line. With a callback for quads, n3 parses token by token: of a line with a million statements it reads two. */
   private oneLine(line: Buffer): Quad {
-    if (!isUtf8(line)) throw new Error('It is no UTF-8');
+    if (!isUtf8(line)) throw new Error('It is not UTF-8');
     const text = new EventEmitter();
     let found: Quad | undefined;
     const onQuad = (error: Error | null, quad: Quad | null): void => {
       if (error) throw error;
-      if (quad && found) throw new Error('There is more than one statement in this line');
+      if (quad && found) throw new Error('The line has more than one statement');
       found = quad ?? found;
     };
     this.parser.parse(text as never, { onQuad } as never);
     text.emit('data', line.toString('utf8'));
     text.emit('end');
-    if (!found) throw new Error('There is no whole statement in this line');
+    if (!found) throw new Error('The line has no complete statement');
     return found;
   }
 

@@ -113,8 +113,8 @@ function assertPlain({ subject, predicate, object, graph }: Quad, file: RdfFile)
   if (isPlain) return;
   throw new SyntaxFault(
     graph.termType === 'NamedNode'
-      ? `${file.file.path}: It has named graphs, and a resource is a single graph. As a dump its graphs can be imported.`
-      : `${file.file.path}: It has rules, variables or formulas of N3; what can be stored is plain RDF.`,
+      ? `${file.file.path}: It has named graphs, but a resource is a single graph. Import the file as a dump.`
+      : `${file.file.path}: It has N3 rules, variables or formulas. Only RDF can be stored.`,
   );
 }
 
@@ -156,7 +156,7 @@ async function placesOf(rdf: RdfFile): Promise<GraphPlaces> {
  * @throws SyntaxFault if it is invalid
  */
 async function wholeDocument({ file, type, base, rewrite, parse }: RdfFile): Promise<Found> {
-  const bytes = await bytesOfFile(file, longestWhole, ' So large a graph can be read from Turtle.');
+  const bytes = await bytesOfFile(file, longestWhole, ' A graph of this size can be read as Turtle.');
   try {
     const { quads, prefixes } = parse
       ? await parse({ bytes, type, base })
@@ -218,7 +218,7 @@ class GraphPlaces {
     this.known.add(old);
     if (this.known.size > maxGraphs)
       throw new SyntaxFault(
-        `${this.file}: It has more than ${maxGraphs} graphs. By itself, as a dump, such a file can be imported.`,
+        `${this.file}: It has more than ${maxGraphs} graphs. Import such a file by itself, as a dump.`,
       );
     const oldNames = graph.termType === 'NamedNode' ? [graph.value] : [];
     const key = this.keyOf(graph.termType, this.rewrite(graph.value));

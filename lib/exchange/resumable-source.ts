@@ -11,8 +11,8 @@ const digestOf = (hash: Hash): string => hash.copy().digest('base64url');
 
 const changed = (name: string): TransferError =>
   new TransferError(
-    `${name} has changed before the place where the import stopped, so that it cannot continue. ` +
-      'Put back what was there, or import it again without --resume, with --on-conflict skip or replace.',
+    `${name} has changed before the position where the import stopped, so it cannot be continued. ` +
+      'Restore the earlier content, or import it again without --resume, with --on-conflict skip or replace.',
   );
 
 /** Digests of the part read so far. */

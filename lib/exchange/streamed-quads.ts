@@ -98,7 +98,7 @@ class Reading {
     this.unread += bytes.length;
     this.factory.expectTermsOf(bytes.length);
     this.text.emit('data', this.decoded(bytes));
-    if (this.unread > longestStatement) this.fail(`More than ${longestStatement} bytes have no triple`);
+    if (this.unread > longestStatement) this.fail(`More than ${longestStatement} bytes contain no triple`);
   }
 
   end(): void {
@@ -110,7 +110,7 @@ class Reading {
     try {
       return bytes ? this.decoder.decode(bytes, { stream: true }) : this.decoder.decode();
     } catch (cause) {
-      this.fail('What follows is no UTF-8', cause as Error);
+      this.fail('The following bytes are not UTF-8', cause as Error);
       return '';
     }
   }

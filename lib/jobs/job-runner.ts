@@ -148,7 +148,7 @@ export abstract class JobRunner<J extends Job> {
   /** Stops a running job, and deletes any other. @throws LwsError `conflict` if it runs on another server */
   async cancel(id: string): Promise<void> {
     if (this.running?.job.state.id === id) return this.stop();
-    const message = `This ${this.kind.name} runs on another server of the storage. Ask that one to stop it.`;
+    const message = `This ${this.kind.name} is running on another server of the storage. Cancel it there.`;
     if (this.states.get(id)?.status === 'running') throw new LwsError('conflict', message);
     await this.forget(id);
   }

@@ -21,7 +21,7 @@ export class Slots {
 
   /** Returns slots for jobs that only controllers may start. @param what the jobs, in messages: `imports` */
   static forControllers(count: number, what: string): Slots {
-    const message = `The server has ${count} ${what} under way. Try again later.`;
+    const message = `The server has ${count} ${what} in progress. Try again later.`;
     return new Slots({ controller: count, known: 0, stranger: 0 }, message);
   }
 

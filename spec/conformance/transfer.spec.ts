@@ -96,15 +96,15 @@ describeStorage(
 
     it('names the accepted values if a parameter is wrong', async () => {
       const cases: [Record<string, string>, number, RegExp][] = [
-        [{ into: 'https://elsewhere.example/' }, 400, /"into" is a container of this storage/],
+        [{ into: 'https://elsewhere.example/' }, 400, /"into" must be a container of this storage/],
         [{ into: `${s.scratch}a` }, 400, /slash at its end/],
         [{ into: `${s.scratch}../` }, 400, /"into"/],
         [{ into: `${s.scratch}%2e%2e/` }, 400, /"into"/],
         [{ into: `${s.scratch}?x/` }, 400, /"into"/],
         [{ into: `${s.root}.lws/` }, 400, /"into"/],
-        [{ format: 'tarball' }, 400, /"format" is one of .*nquads/],
-        [{ 'on-conflict': 'maybe' }, 400, /"on-conflict" is one of fail, skip, replace/],
-        [{ rewrite: 'nothing' }, 400, /"rewrite" is OLD=NEW/],
+        [{ format: 'tarball' }, 400, /"format" must be one of .*nquads/],
+        [{ 'on-conflict': 'maybe' }, 400, /"on-conflict" must be one of fail, skip, replace/],
+        [{ rewrite: 'nothing' }, 400, /"rewrite" must be OLD=NEW/],
       ];
       for (const [query, status, detail] of cases) {
         const answer = await begin(s, '', { query });

@@ -38,7 +38,7 @@ describeInBrowser('The console, in and out', () => {
     const row = page.getByRole('region', { name: 'Imports' }).getByRole('row', { name: 'dump.nq' });
     await row.getByText('Done').waitFor();
     await row.getByText('2 created').waitFor();
-    await page.getByText('would take them').waitFor();
+    await page.getByText('To import them, use').waitFor();
     expect((await get('in/b')).status).to.equal(200);
     expect(await axeFindings(page)).to.deep.equal([]);
   });

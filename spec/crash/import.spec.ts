@@ -162,7 +162,7 @@ describe('An import that is killed', function () {
     const torn = await runProcess(['import', source], place);
     expect(torn.code, torn.stderr).to.equal(1);
     expect(torn.stderr).to.match(/torn\.nq:2001: /);
-    expect(torn.stderr).to.include('--resume goes on');
+    expect(torn.stderr).to.include('Use --resume to continue');
     expect((await runProcess(['check'], place)).stdout).to.match(/^1502 resources, 2000 triples/);
     const broken = [...lines];
     broken[2500] = '<urn:s> <urn:p> what is this';
@@ -173,7 +173,7 @@ describe('An import that is killed', function () {
     writeFileSync(source, lines.with(7, `<urn:s> <urn:p> "7!" <${root}torn/7> .`).join('\n'));
     const other = await runProcess(['import', source, '--resume'], place);
     expect(other.code, other.stderr).to.equal(1);
-    expect(other.stderr).to.match(/torn\.nq has changed before the place where the import stopped/);
+    expect(other.stderr).to.match(/torn\.nq has changed before the position where the import stopped/);
     writeFileSync(source, lines.join('\n'));
     const whole = await runProcess(['import', source, '--resume'], place);
     expect(whole.code, whole.stderr).to.equal(0);

@@ -169,7 +169,7 @@ describe('Untrusted archive', function () {
       .and.contain('--acls');
     await expectNoPower();
     const named = await command('owner', '--grants');
-    expect(named.stdout).to.contain(`Named in it: ${server.root}in/: ${stranger.did}: AccessGrant of read`);
+    expect(named.stdout).to.contain(`Grants access: ${server.root}in/: ${stranger.did}: AccessGrant of read`);
     await expectPart();
   });
 
@@ -206,7 +206,9 @@ describe('Untrusted archive', function () {
     await expectPart();
     for (const { report, leftOut, access } of [dry, told]) {
       expect(leftOut).to.equal(7);
-      expect(report.filter(({ why }) => /lies outside of what it is imported into/.test(why))).to.have.length(6);
+      expect(
+        report.filter(({ why }) => /refers to resources outside of the target container/.test(why)),
+      ).to.have.length(6);
       expect(access.map(({ why }) => why).join()).to.contain(stranger.did);
     }
   });

@@ -38,7 +38,7 @@ async function read(
       try {
         expansion.add(quad);
         if (quad.graph.termType !== 'DefaultGraph')
-          throw new Error('It has named graphs, and a resource is a single graph');
+          throw new Error('It has named graphs, but a resource is a single graph');
         lines.push(quadLine(quad));
       } catch (error) {
         quads.destroy(error as Error);

@@ -37,7 +37,7 @@ export async function documentQuads(
     if (!(cause instanceof ThreadEnded)) throw new DocumentFault((cause as Error).message.slice(0, 300), { cause });
     if (cause.why === 'crash') throw cause;
     const why = cause.why === 'memory' ? `more than ${memoryMb} MiB of memory` : `more than ${maxMs / 1000} s`;
-    throw new DocumentFault(`It takes ${why} to read it`, { cause });
+    throw new DocumentFault(`Reading it takes ${why}`, { cause });
   } finally {
     // Frees the modules and caches it has loaded.
     await thread.end();

@@ -73,13 +73,13 @@ export const trailerBytes = (trailer: ArchiveTrailer): Buffer => Buffer.from(`${
 
 /** @throws TransferError if the tree is not an archive, or one of a later version */
 export async function readHead(tree: FileTree): Promise<ArchiveHead> {
-  const head = await objectOfFile(await requiredFile(tree, headFile, 'this is no archive of Quadpod'), longestHead);
+  const head = await objectOfFile(await requiredFile(tree, headFile, 'this is not a Quadpod archive'), longestHead);
   const found = head['quadpod-archive'];
   if (typeof found === 'number' && found > version)
-    throw new TransferError(`${headFile}: The archive is of version ${found}; this Quadpod reads version ${version}.`);
+    throw new TransferError(`${headFile}: The archive has version ${found}; this Quadpod reads version ${version}.`);
   const { storage, container, made } = head;
   if (found !== version || !isBase(storage) || !isBase(container) || typeof made !== 'string')
-    throw new TransferError(`${headFile}: It is not the head of an archive of Quadpod.`);
+    throw new TransferError(`${headFile}: It is not the head of a Quadpod archive.`);
   return { storage, container, made };
 }
 
@@ -88,13 +88,13 @@ const isBase = (value: unknown): value is string =>
 
 /** Returns the trailer after checking that all its parts exist. @throws TransferError */
 export async function readTrailer(tree: FileTree): Promise<ArchiveTrailer> {
-  const trailer = await objectOfFile(await requiredFile(tree, trailerFile, 'the archive is cut off'), longestTrailer);
+  const trailer = await objectOfFile(await requiredFile(tree, trailerFile, 'the archive is truncated'), longestTrailer);
   const { parts, members, triples, files } = trailer;
   if (!Array.isArray(parts) || !parts.every(isPart) || ![members, triples, files].every(isCount))
-    throw new TransferError(`${trailerFile}: It is not the end of an archive of Quadpod.`);
+    throw new TransferError(`${trailerFile}: It is not the trailer of a Quadpod archive.`);
   for (const [index, { bytes }] of parts.entries()) {
-    const file = await requiredFile(tree, partFile(index), 'the archive is not whole');
-    if (file.size !== bytes) throw new TransferError(`${file.path} has ${file.size} bytes, but ${bytes} were written.`);
+    const file = await requiredFile(tree, partFile(index), 'the archive is incomplete');
+    if (file.size !== bytes) throw new TransferError(`${file.path} has ${file.size} bytes instead of ${bytes}.`);
   }
   return trailer as unknown as ArchiveTrailer;
 }
@@ -178,7 +178,7 @@ export class LineReader {
     if (kind === 'container' && isContainer) return { ...common, kind };
     if (kind === 'rdf' && !isContainer) return this.graph(line, { ...common, kind });
     if (kind === 'bytes' && !isContainer) return this.bytes(line, { ...common, kind });
-    throw new Error(`${JSON.stringify(kind)?.slice(0, 100)} is no kind of member that can have this path.`);
+    throw new Error(`${JSON.stringify(kind)?.slice(0, 100)} is not a valid kind of member for this path.`);
   }
 
   private common(line: Line, path: string): Omit<ContainerMember, 'kind' | 'path' | 'source'> {
@@ -198,7 +198,7 @@ export class LineReader {
     const triples = text(line, 'triples');
     // `graphLines` limits a line: a longer one would fill the memory of the thread before a block is full.
     if (triples.length > longestTriples && triples.indexOf('\n') < triples.length - 1)
-      throw new Error(`It has ${triples.length} characters of triples; a line has ${longestTriples}.`);
+      throw new Error(`Its triples have ${triples.length} characters; the limit of a line is ${longestTriples}.`);
     const hasMore = line['hasMore'] === true ? { hasMore: true } : {};
     return { ...common, quads: this.quads(line), prefixes: this.prefixes(line), ...hasMore };
   }
@@ -215,7 +215,7 @@ export class LineReader {
 
   private bytes(line: Line, common: Omit<BytesMember, 'mediaType' | 'open'>): BytesMember {
     const mediaType = text(line, 'mediaType');
-    if (!parseMediaType(mediaType)) throw new Error(`${JSON.stringify(mediaType.slice(0, 100))} is no media type.`);
+    if (!parseMediaType(mediaType)) throw new Error(`${JSON.stringify(mediaType.slice(0, 100))} is not a media type.`);
     const facts = { size: count(line, 'size'), sha256: text(line, 'sha256') };
     const opened = { ...facts, content: contentOf(line) };
     return { ...common, mediaType, ...facts, open: () => this.open(opened) };
@@ -230,18 +230,18 @@ function contentOf(line: Line): ArchivedContent {
 
 function text(line: Line, name: string): string {
   const value = line[name];
-  if (typeof value !== 'string') throw new Error(`There is no text "${name}".`);
+  if (typeof value !== 'string') throw new Error(`"${name}" is missing or not a string.`);
   return value;
 }
 
 function object(line: Line, name: string): Line {
   const value = line[name];
-  if (!isObject(value)) throw new Error(`"${name}" is no object.`);
+  if (!isObject(value)) throw new Error(`"${name}" is not an object.`);
   return value;
 }
 
 function count(line: Line, name: string): number {
   const value = line[name];
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Error(`"${name}" is no number of the kind.`);
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Error(`"${name}" is not a valid number.`);
   return value as number;
 }

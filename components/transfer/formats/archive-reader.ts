@@ -60,8 +60,8 @@ function lineReader(tree: FileTree, head: ArchiveHead, { into, rewrite }: Member
 /** Returns the lines of a part. @throws TransferError if its digest differs */
 async function linesOf(tree: FileTree, index: number, { sha256 }: ArchivePart): Promise<string[]> {
   const path = partFile(index);
-  const bytes = await bytesOfFile(await requiredFile(tree, path, 'the archive is not whole'), longestPart);
-  if (hash('sha256', bytes, 'base64') !== sha256) throw new TransferError(`${path} is damaged: its digest is another.`);
+  const bytes = await bytesOfFile(await requiredFile(tree, path, 'the archive is incomplete'), longestPart);
+  if (hash('sha256', bytes, 'base64') !== sha256) throw new TransferError(`${path} is damaged: its digest differs.`);
   const lines = bytes.toString('utf8').split('\n');
   // The text ends with a line break, followed by an empty line.
   if (lines.at(-1) === '') lines.pop();
@@ -92,13 +92,13 @@ async function* contentOf(tree: FileTree, { content, size, sha256 }: Opened): As
   }
   if (length === size && digest.digest('base64') === sha256) return;
   const what = 'file' in content ? content.file : 'A content in a line';
-  throw new TransferError(`${what} is damaged: it has not the size and the digest that were written.`);
+  throw new TransferError(`${what} is damaged: its size or digest differs.`);
 }
 
 async function opened(
   tree: FileTree,
   content: ArchivedContent,
 ): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
-  if ('file' in content) return (await requiredFile(tree, content.file, 'the archive is not whole')).open();
+  if ('file' in content) return (await requiredFile(tree, content.file, 'the archive is incomplete')).open();
   return ['text' in content ? Buffer.from(content.text) : Buffer.from(content.base64, 'base64')];
 }

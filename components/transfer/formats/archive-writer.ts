@@ -107,7 +107,7 @@ export class ArchiveWriter implements Writer {
     }
     const facts = { size, sha256: digest.digest('base64') };
     if ((member.size ?? size) !== size || (member.sha256 ?? facts.sha256) !== facts.sha256)
-      throw new TransferError(`The content of ${member.source} is not the one that was stored.`);
+      throw new TransferError(`The content of ${member.source} differs from the stored content.`);
     await this.add(bytesLine(member, facts, content));
   }
 }

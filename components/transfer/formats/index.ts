@@ -72,7 +72,7 @@ export class Formats {
     const found = this.all.get(name);
     if (found?.read) return found.read(await treeOf(source), formatTools);
     if (found?.readFile) return found.readFile(await fileOf(source), (type) => this.parserOf(type));
-    throw new TransferError(`"${name}" is no format that can be read; there are ${this.read.join(', ')}.`);
+    throw new TransferError(`"${name}" is not a readable format. Formats: ${this.read.join(', ')}.`);
   }
 
   /**
@@ -108,7 +108,7 @@ export class Formats {
       // A page can be imported as bytes, or for its RDF: the caller must select a format.
       if (rdfTypeOf(type) || (this.parserOf(type) && !isPage(type))) return 'file';
       throw new TransferError(
-        `${nameOf(source)} is neither a folder, a ZIP, a dump (.nq, .trig) nor another file of RDF; name its format: ${this.read.join(', ')}.`,
+        `${nameOf(source)} is not a directory, a ZIP, a dump (.nq, .trig) or another RDF file. Specify its format: ${this.read.join(', ')}.`,
       );
     }
     const tree = await treeOf(source);
@@ -130,7 +130,7 @@ const treeOf = async ({ path }: Source): Promise<FileTree> =>
 async function fileOf(source: Source): Promise<FileSource> {
   const { path } = source;
   const facts = await stat(path).catch(unreadable(path));
-  if (!facts.isFile()) throw new TransferError(`${path} is no file.`);
+  if (!facts.isFile()) throw new TransferError(`${path} is not a file.`);
   const isGzip = /^(?:1f8b)/.test(await startOf(path));
   const file = { ...source, name: nameOf(source), size: facts.size, isGzip };
   return { ...file, open: () => createReadStream(path, { highWaterMark: 128 << 10 }) };
@@ -155,5 +155,5 @@ async function startOf(path: string): Promise<string> {
 const unreadable =
   (path: string) =>
   (cause: NodeJS.ErrnoException): never => {
-    throw new TransferError(`${path} cannot be read (${cause.code}).`, { cause });
+    throw new TransferError(`${path} is not readable (${cause.code}).`, { cause });
   };

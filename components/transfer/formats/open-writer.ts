@@ -23,7 +23,7 @@ export async function openWriter(
     return found.write(sink, all, writeTools);
   }
   if (!found?.writeText)
-    throw new TransferError(`"${name}" is no format that can be written; there are ${formats.written.join(', ')}.`);
+    throw new TransferError(`"${name}" is not a writable format. Formats: ${formats.written.join(', ')}.`);
   if ('stream' in target) return found.writeText(target.stream, all);
-  throw new TransferError('This format is a single file; name a file, not a folder.');
+  throw new TransferError('This format is a single file: name a file, not a directory.');
 }

@@ -11,30 +11,30 @@ import { dumpReader } from './dump-reader.js';
 import { DumpWriter, TriGWriter } from './dump-writer.js';
 
 const folder: Format = {
-  about: 'a folder, RDF as Turtle and everything else as it is',
+  about: 'a directory, with RDF as Turtle and everything else unchanged',
   read: (tree) => folderReader(tree),
   write: (sink, { of }) => new FolderWriter(sink, of),
 };
 
 export const formats: Readonly<Record<string, Format>> = {
   nquads: {
-    about: 'a dump in N-Quads',
+    about: 'an N-Quads dump',
     mediaType: 'application/n-quads',
     endings: ['nq', 'nquads'],
     readFile: async (file) => dumpReader(file, { isTriG: false, isGzip: file.isGzip }),
     writeText: (out, { of, isGzip }) => new DumpWriter(out, of, { isGzip }),
   },
   trig: {
-    about: 'a dump in TriG',
+    about: 'a TriG dump',
     mediaType: 'application/trig',
     endings: ['trig'],
     readFile: async (file) => dumpReader(file, { isTriG: true, isGzip: file.isGzip }),
     writeText: (out, { of, isGzip }) => new TriGWriter(out, of, { isGzip }),
   },
-  zip: { ...folder, about: 'such a folder as a ZIP', mediaType: 'application/zip' },
+  zip: { ...folder, about: 'the same directory as a ZIP', mediaType: 'application/zip' },
   folder,
   archive: {
-    about: 'everything of a Quadpod storage: links, dates, owners, lists of access, grants',
+    about: 'a complete Quadpod archive: links, dates, owners, access control lists, grants',
     mediaType: 'application/zip',
     fits: isArchive,
     read: (tree) => archiveReader(tree),
@@ -42,11 +42,11 @@ export const formats: Readonly<Record<string, Format>> = {
       new ArchiveWriter(sink, { storage, container: of, made: new Date().toISOString() }),
   },
   file: {
-    about: 'a single file of RDF',
+    about: 'a single RDF file',
     readFile: async ({ path, name }, parserOf) => folderReader(await openFileTree(path, basename(name)), parserOf),
   },
   page: {
-    about: 'web pages with RDF in them, and shapes in the compact syntax of SHACL',
+    about: 'web pages with embedded RDF, and shapes in SHACL compact syntax',
     documents: {
       types: ['text/html', 'application/xhtml+xml', 'text/shaclc', 'text/shaclc-ext'],
       parse: (document) => documentQuads(document),

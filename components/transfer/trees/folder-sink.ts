@@ -12,7 +12,7 @@ export async function openFolderSink(folder: string): Promise<TreeSink> {
   const root = resolve(folder);
   await told(makeFolder(root), folder, 'written');
   if ((await told(readdir(root), folder, 'written')).length > 0)
-    throw new TransferError(`${folder} is not empty. Name a folder that does not exist, or is empty.`);
+    throw new TransferError(`${folder} is not empty. Use an empty or new directory.`);
   return new FolderSink(root);
 }
 

@@ -13,7 +13,7 @@ const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NO
 export async function openFolderTree(folder: string): Promise<FileTree> {
   const root = resolve(folder);
   const facts = await told(lstat(root), folder);
-  if (!facts.isDirectory()) throw new TransferError(`${folder} is no folder.`);
+  if (!facts.isDirectory()) throw new TransferError(`${folder} is not a directory.`);
   let total = 0;
   for await (const found of walk(root)) if ('size' in found) total += found.size;
   return { total, files: (after) => walk(root, after), file: (path) => fileAt(root, path), close: async () => {} };
@@ -28,7 +28,7 @@ const short = 64 << 10;
 /** Opens a single file as a tree, as if it were alone in a directory. @throws TransferError if it does not exist */
 export async function openFileTree(file: string, name: string): Promise<FileTree> {
   const facts = await told(lstat(resolve(file)), name);
-  if (!facts.isFile()) throw new TransferError(`${name} is no file.`);
+  if (!facts.isFile()) throw new TransferError(`${name} is not a file.`);
   const only = { ...treeFile(resolve(file, '..'), basename(file), facts), path: name };
   const files = async function* (after?: string): AsyncGenerator<TreeFile> {
     if (after === undefined || name > after) yield only;
@@ -65,7 +65,7 @@ async function entriesOf(root: string, folder: string): Promise<Entry[]> {
   const entry = async (bytes: Buffer): Promise<Entry> => {
     const name = nameOfBytes(bytes);
     if (name !== undefined) return entryOf(root, folder + name);
-    return { path: folder + shownName(bytes), refused: 'Its name is no UTF-8.' };
+    return { path: folder + shownName(bytes), refused: 'Its name is not UTF-8.' };
   };
   for (let at = 0; at < names.length; at += atOnce)
     entries.push(...(await Promise.all(names.slice(at, at + atOnce).map(entry))));
@@ -74,11 +74,11 @@ async function entriesOf(root: string, folder: string): Promise<Entry[]> {
 
 async function entryOf(root: string, path: string): Promise<Entry> {
   const fault = faultOfPath(path);
-  if (fault !== undefined) return { path, refused: `It is left out: ${fault}.` };
+  if (fault !== undefined) return { path, refused: `It is rejected: ${fault}.` };
   const facts = await told(lstat(resolve(root, path)), path);
   if (facts.isDirectory()) return { path: `${path}/`, facts };
   if (facts.isFile()) return { path, facts };
-  const what = facts.isSymbolicLink() ? 'a symbolic link, which is not followed' : 'neither a file nor a folder';
+  const what = facts.isSymbolicLink() ? 'a symbolic link; these are not followed' : 'neither a file nor a directory';
   return { path, refused: `It is ${what}.` };
 }
 
@@ -94,7 +94,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 async function* contentOf(file: string, path: string, size: number): AsyncGenerator<Uint8Array> {
   const handle = await told(open(file, flags), path);
   try {
-    if (!(await handle.stat()).isFile()) throw new TransferError(`${path} is no file any more.`);
+    if (!(await handle.stat()).isFile()) throw new TransferError(`${path} is no longer a file.`);
     let start = 0;
     if (size <= short) {
       const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size + 1), 0, size + 1, 0);
@@ -129,7 +129,7 @@ function noneWhereMissing(error: NodeJS.ErrnoException): undefined {
 export function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<T> {
   return work.catch((cause: NodeJS.ErrnoException) => {
     if (cause.syscall === undefined) throw cause;
-    const why = cause.code === 'EEXIST' ? 'there is something so named already' : cause.code;
+    const why = cause.code === 'EEXIST' ? 'another file has the same name' : cause.code;
     throw new TransferError(`${path.slice(0, 200) || 'The folder'} cannot be ${what}: ${why}.`, { cause });
   });
 }

@@ -10,13 +10,13 @@ const longestName = 255;
 /** Returns why a path is not allowed in a tree, as the end of a sentence; `undefined` if it is allowed. */
 export function faultOfPath(path: string): string | undefined {
   if (path.length > longestTreePath) return `its path is longer than ${longestTreePath} characters`;
-  if (path.includes('\0')) return 'its name has the character U+0000';
+  if (path.includes('\0')) return 'its name contains the character U+0000';
   if (path.startsWith('/')) return 'its name is absolute';
   const segments = path.split('/');
   if (segments.at(-1) === '') segments.pop();
-  if (segments.length === 0 || segments.includes('')) return 'a part of its name is empty';
-  if (segments.includes('..')) return 'its name leads out of the folder (..)';
-  return segments.includes('.') ? 'its name has a part that is a single full stop' : undefined;
+  if (segments.length === 0 || segments.includes('')) return 'its name has an empty segment';
+  if (segments.includes('..')) return 'its name leads out of the directory (..)';
+  return segments.includes('.') ? 'its name has the segment "."' : undefined;
 }
 
 /** Returns why a path cannot be written to a file system, as the end of a sentence; `undefined` if it can. */
@@ -24,7 +24,7 @@ export function unwritablePath(path: string): string | undefined {
   const long = path.split('/').find((name) => Buffer.byteLength(name) > longestName);
   return long === undefined
     ? faultOfPath(path)
-    : `the name ${long.slice(0, 40)}… has ${Buffer.byteLength(long)} bytes, and file systems have names of up to ${longestName}`;
+    : `the name ${long.slice(0, 40)}… has ${Buffer.byteLength(long)} bytes; the limit of file systems is ${longestName}`;
 }
 
 /** Returns a name as text; `undefined` if it is not UTF-8. */

@@ -39,7 +39,7 @@ export class ZipSink implements TreeSink {
     { modified = noDate }: { modified?: number } = {},
   ): Promise<void> {
     const fault = pathFault(path);
-    if (fault !== undefined) throw new TransferError(`${path.slice(0, 200)} cannot be in a ZIP: ${fault}.`);
+    if (fault !== undefined) throw new TransferError(`${path.slice(0, 200)} cannot be written to a ZIP: ${fault}.`);
     const facts = { mtime: new Date(Math.max(modified, noDate)), mode: path.endsWith('/') ? 0o40700 : 0o100600 };
     if (path.endsWith('/')) {
       this.zip.addEmptyDirectory(path, facts);
@@ -92,7 +92,7 @@ const pathFault = (path: string): string | undefined =>
   Buffer.byteLength(path) > 0xffff
     ? 'its name is too long'
     : path.includes('\\')
-      ? 'its name has a backslash'
+      ? 'its name contains a backslash'
       : faultOfPath(path);
 
 /** @param onRefused called for files that are not copied, such as symbolic links; may throw @throws TransferError for unreadable files */

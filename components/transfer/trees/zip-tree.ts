@@ -39,12 +39,12 @@ export async function openZipTree(file: string, bounds: ZipBounds = usualBounds)
   const zip = await openPromise(file, { autoClose: false, decodeStrings: false }).catch(unreadable(file));
   try {
     if (zip.entryCount > bounds.entries)
-      throw new TransferError(`${file} has ${zip.entryCount} entries; ${bounds.entries} are possible.`);
+      throw new TransferError(`${file} has ${zip.entryCount} entries; the limit is ${bounds.entries}.`);
     const { kept, refused } = await entriesOf(zip).catch(unreadable(file));
     const total = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
     // The sum is checked as well: many entries may share the same compressed bytes.
     if (total > bounds.bytes || total > short + zip.fileSize * maxRatio)
-      throw new TransferError(`${file} would become ${total} bytes, too many for its ${zip.fileSize}. It is refused.`);
+      throw new TransferError(`${file} is rejected: its ${zip.fileSize} bytes would become ${total}.`);
     return new ZipTree(zip, { kept, refused, total });
   } catch (error) {
     zip.close();
@@ -64,37 +64,37 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
   for await (const entry of zip.eachEntry()) {
     const bytes = entry.fileName as unknown as Uint8Array;
     const path = nameOfBytes(bytes);
-    const fault = path === undefined ? 'its name is no UTF-8' : faultOf(entry, path, kept);
+    const fault = path === undefined ? 'its name is not UTF-8' : faultOf(entry, path, kept);
     if (fault === undefined) {
       kept.set(path!, keptOf(entry, path!));
       last = path!;
-    } else refused.push({ path: shown(path ?? shownName(bytes), last), refused: `It is left out: ${fault}.` });
+    } else refused.push({ path: shown(path ?? shownName(bytes), last), refused: `It is rejected: ${fault}.` });
   }
   // Rejects a file whose path is also that of a directory.
   for (const path of [...kept.keys()])
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       if (kept.delete(path.slice(0, at)))
-        refused.push({ path: path.slice(0, at), refused: 'It is left out: it is a folder as well.' });
+        refused.push({ path: path.slice(0, at), refused: 'It is rejected: it is also a directory.' });
   return { kept, refused };
 }
 
-const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, behind ${last})`;
+const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, after ${last})`;
 
 /** Returns why an entry is skipped, as the end of a sentence; `undefined` if it is not. */
 function faultOf(entry: Entry, path: string, kept: ReadonlyMap<string, Kept>): string | undefined {
-  if (path.includes('\\')) return 'its name has a backslash, which leads elsewhere on some systems';
+  if (path.includes('\\')) return 'its name contains a backslash, a separator on some systems';
   if (/^[A-Za-z]:\//.test(path)) return 'its name is absolute';
   const fault = path.length > longestTreePath ? 'its path is too long' : faultOfPath(path);
   if (fault !== undefined) return fault;
   // The upper half contains the file mode if the ZIP was made on Unix; 0o120000 is a symbolic link.
   const mode = entry.externalFileAttributes >>> 16;
-  if ((mode & 0o170000) === 0o120000) return 'it is a symbolic link, which is not followed';
-  if (![0, 0o100000, 0o040000].includes(mode & 0o170000)) return 'it is neither a file nor a folder';
+  if ((mode & 0o170000) === 0o120000) return 'it is a symbolic link; these are not followed';
+  if (![0, 0o100000, 0o040000].includes(mode & 0o170000)) return 'it is neither a file nor a directory';
   if (entry.isEncrypted()) return 'it is encrypted';
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
-    return `it is compressed by method ${entry.compressionMethod}; 0 (none) and 8 (deflate) can be read`;
+    return `it is compressed with method ${entry.compressionMethod}; supported methods are 0 (none) and 8 (deflate)`;
   if (kept.has(path)) return 'another entry has the same name';
-  if (path.endsWith('/') && entry.uncompressedSize > 0) return 'it is a folder with a content';
+  if (path.endsWith('/') && entry.uncompressedSize > 0) return 'it is a directory with content';
   if (entry.uncompressedSize > short && entry.uncompressedSize > entry.compressedSize * maxRatio)
     return `${entry.compressedSize} bytes would become ${entry.uncompressedSize}`;
   return undefined;
@@ -164,7 +164,7 @@ class ZipTree implements FileTree {
   private async *contentOf(entry: Kept): AsyncGenerator<Uint8Array> {
     const { path, size, compressed, checksum } = entry;
     let [length, sum] = [0, 0];
-    if (!this.zip.isOpen) throw new TransferError(`${path} is asked for when its ZIP is closed.`);
+    if (!this.zip.isOpen) throw new TransferError(`${path} was requested after its ZIP was closed.`);
     try {
       const { fileDataStart } = await this.zip.readLocalFileHeaderPromise(entry as unknown as Entry, { minimal: true });
       const raw = await this.rawOf(fileDataStart, compressed);
@@ -179,7 +179,7 @@ class ZipTree implements FileTree {
     }
     if (length !== size)
       throw new TransferError(`${path} in the ZIP has ${length > size ? 'more' : 'fewer'} bytes than its ${size}.`);
-    if (sum !== checksum) throw new TransferError(`${path} in the ZIP is damaged: its CRC-32 is another.`);
+    if (sum !== checksum) throw new TransferError(`${path} in the ZIP is damaged: its CRC-32 differs.`);
   }
 }
 
@@ -209,5 +209,5 @@ const unreadable =
   (file: string) =>
   (cause: Error): never => {
     if (cause instanceof TransferError) throw cause;
-    throw new TransferError(`${file} cannot be read as a ZIP: ${cause.message}`, { cause });
+    throw new TransferError(`${file} is not a valid ZIP: ${cause.message}`, { cause });
   };

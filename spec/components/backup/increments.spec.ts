@@ -274,7 +274,7 @@ describe('Back-ups in a folder that has one', () => {
     const copy = fresh();
     cpSync(folder, copy, { recursive: true });
     const said = await run('backup', copy);
-    expect(said[0]).to.match(/missing or damaged, so this back-up is a whole one/);
+    expect(said[0]).to.match(/missing or damaged, so this backup is a full one/);
     expect(await restored(copy)).to.deep.equal(await live());
     // A manifest that lacks a file: each file is whole, and the back-up is not.
     writeFileSync(first, bytes);
@@ -408,7 +408,7 @@ describe('Back-ups in a folder that has one', () => {
       async function* none(): AsyncGenerator<Entry[]> {}
       const { isWhole } = await RunningServer.begin(context, await GraphSet.of(none()));
       expect([isWhole, asked[0]! > 0, asked.slice(1)]).to.deep.equal([true, true, [0]]);
-      expect(lines.join()).to.match(/so this back-up is a whole one\.$/);
+      expect(lines.join()).to.match(/so this backup is a full one\.$/);
     } finally {
       proxy.close();
     }

@@ -160,7 +160,7 @@ describe('A storage with its contents in S3', () => {
     expect(await run('backup', '', 'one')).to.match(/ 2 blobs \(2 new\)/);
     expect(await run('backup', '', 'one')).to.match(/ 2 blobs \(0 new\)/);
     expect(await run('restore', 'two')).to.equal('2 blobs in blobs/');
-    const taken = 's3://spec-bucket/one/ has blobs already. Choose another lws.blobs.';
+    const taken = 's3://spec-bucket/one/ contains blobs. Choose another lws.blobs.';
     for (let i = 0; i < 2; i++) expect(await run('restore', 'three', 'one')).to.equal(taken);
     expect(await run('restore', 'three', 'three')).to.equal('2 blobs in s3://spec-bucket/three/');
     expect(s3.keys('three/').length, 'two blobs, no marks, and whose they are').to.equal(3);

@@ -131,6 +131,6 @@ describe('A damaged replica of a storage in PostgreSQL', function () {
     const away = { ...environment, LWS_STORE: 'postgres://quadpod@127.0.0.1:1/postgres' };
     const backup = await runProcess(['backup', join(folder, 'backup')], { ...server!, environment: away, seconds: 60 });
     expect(backup.code).not.to.equal(0);
-    expect(backup.stdout + backup.stderr).to.match(/unfinished copy/);
+    expect(backup.stdout + backup.stderr).to.match(/incomplete copy/);
   });
 });

@@ -56,7 +56,7 @@ describe('A backup of one of several servers', function () {
     const { code, told, state } = await backUp('without');
     await postgres.start();
     expect(code, told).to.equal(0);
-    expect(told).to.match(/cannot be reached.*lacks what other servers have written/s);
+    expect(told).to.match(/cannot be reached.*lacks later writes of other servers/s);
     expect(state).to.include('early').and.not.include('late');
   });
 

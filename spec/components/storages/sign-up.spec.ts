@@ -218,7 +218,7 @@ describe('Self-service storages', function () {
         .and.to.match(new RegExp(`<(?:${paul.root}|\\./|)>`));
       expect((await paul.ask('GET', 'notes/readme.txt')).text).to.equal('As it is: {{name}}.');
       expect((await paul.ask('GET', 'broken.ttl')).status).to.equal(404);
-      const told = deployment.log.find(({ msg }) => msg === 'parts of a template were left out');
+      const told = deployment.log.find(({ msg }) => msg === 'parts of a template were skipped');
       expect(told).to.include({ storage: 'paul' });
       expect(JSON.stringify(told)).to.contain('broken.ttl');
       expect(JSON.parse((await paul.ask('GET', '.lws/imports')).text)).to.deep.include({ imports: [] });

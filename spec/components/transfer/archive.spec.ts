@@ -126,8 +126,8 @@ describe('An archive', () => {
     const damaged = Buffer.from(whole.get(partName)!);
     damaged[10] = damaged[10]! ^ 1;
     const faults: [change: (files: Files) => unknown, message: RegExp][] = [
-      [(files) => files.delete(trailerName), /^There is no quadpod-archive-end\.json: the archive is cut off\.$/],
-      [(files) => files.delete(partName), /^There is no members\/00000001\.jsonl: the archive is not whole\.$/],
+      [(files) => files.delete(trailerName), /^There is no quadpod-archive-end\.json: the archive is truncated\.$/],
+      [(files) => files.delete(partName), /^There is no members\/00000001\.jsonl: the archive is incomplete\.$/],
       [(files) => files.set(partName, damaged), /^members\/00000001\.jsonl is damaged/],
       [(files) => files.set(partName, damaged.subarray(1)), /^members\/00000001\.jsonl has \d+ bytes, but \d+ were/],
       [(files) => files.delete('quadpod-archive.json'), /^There is no quadpod-archive\.json/],
@@ -139,7 +139,7 @@ describe('An archive', () => {
       [(files) => files.set('quadpod-archive.json', Buffer.from('[')), /^quadpod-archive\.json: The body is not JSON/],
       [
         (files) => files.set(trailerName, Buffer.from('{"parts":[1]}')),
-        /^quadpod-archive-end\.json: It is not the end/,
+        /^quadpod-archive-end\.json: It is not the trailer/,
       ],
       [(files) => files.set(trailerName, Buffer.from('[]')), /^quadpod-archive-end\.json: It is not an object/],
     ];
@@ -157,14 +157,14 @@ describe('An archive', () => {
       ['{', /not JSON/],
       ['7', /not an object/],
       [{}, /no text "path"/],
-      [{ path: 'a', kind: 'container' }, /no kind of member/],
-      [{ path: 'a/', kind: 'rdf', triples: '' }, /no kind of member/],
+      [{ path: 'a', kind: 'container' }, /is not a valid kind of member/],
+      [{ path: 'a/', kind: 'rdf', triples: '' }, /is not a valid kind of member/],
       [{ path: 'a', kind: 'rdf', triples: '<a> <b>' }, /./],
-      [{ path: 'a', kind: 'rdf', triples: '', prefixes: [] }, /"prefixes" is no object/],
+      [{ path: 'a', kind: 'rdf', triples: '', prefixes: [] }, /"prefixes" is not an object/],
       [{ path: 'a', kind: 'rdf', triples: '', links: [] }, /linkset is not valid/],
-      [{ path: 'a', kind: 'rdf', triples: '', acl: 'x' }, /"acl" is no object/],
+      [{ path: 'a', kind: 'rdf', triples: '', acl: 'x' }, /"acl" is not an object/],
       [{ path: 'a', kind: 'rdf', triples: '', modified: '1' }, /"modified" is no/],
-      [{ path: 'a', kind: 'bytes', mediaType: 'x', size: 1, sha256: '', text: 'x' }, /"x" is no media type/],
+      [{ path: 'a', kind: 'bytes', mediaType: 'x', size: 1, sha256: '', text: 'x' }, /"x" is not a media type/],
       [{ path: 'a', kind: 'bytes', mediaType: 'a/b', size: -1, sha256: '', text: 'x' }, /"size" is no/],
       [{ path: 'a', kind: 'bytes', mediaType: 'a/b', size: 1, sha256: '' }, /no text "file"/],
       [{ kind: 'state', key: 'E\u0000a', value: '{' }, /./],
@@ -194,6 +194,6 @@ describe('An archive', () => {
   it('is not written of a content that is not the one that was stored', async () => {
     const member = { ...bytesMember('x', 'text/plain', 'x'), sha256: 'another' };
     const error = await archiveOf([member]).catch((cause: Error) => cause.message);
-    expect(error).to.equal('The content of x is not the one that was stored.');
+    expect(error).to.equal('The content of x differs from the stored content.');
   });
 });

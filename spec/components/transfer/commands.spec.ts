@@ -59,7 +59,7 @@ describe('The commands import and export', function () {
     rmSync(source, { recursive: true });
     for (const { code, stdout, stderr } of [alone, beside]) {
       expect(code, stderr).to.equal(3);
-      expect(stderr).to.match(/^quadpod: Not all of it was imported: 1 left out, as named above\.$/m);
+      expect(stderr).to.match(/^quadpod: The import is incomplete: 1 left out, see above\.$/m);
       expect(stdout).to.match(/^Left out: link: It is a symbolic link.*\n.*: 1 resources created.* 1 left out;/);
     }
   });
@@ -98,7 +98,7 @@ describe('The commands import and export', function () {
     expect(some.code).to.equal(1);
     expect(some.stdout).to.include('1 resources created');
     expect(some.stderr).to.match(
-      /(?:^|\n)quadpod: bad\.nq:2: .*\nWhat was imported before is stored\. --resume goes on behind it\.\n$/,
+      /(?:^|\n)quadpod: bad\.nq:2: .*\nResources imported before are kept\. Use --resume to continue\.\n$/,
     );
     rmSync(bad);
   });
@@ -124,16 +124,16 @@ describe('The commands import and export', function () {
   it('tell in a sentence what cannot be done', async () => {
     const output = join(folder, 'none', 'x.nq');
     const cases: [string[], RegExp][] = [
-      [['import', folder, '--into', 'http://['], /^quadpod: --into is a container of this storage/],
+      [['import', folder, '--into', 'http://['], /^quadpod: --into must be a container of this storage/],
       [
         ['export', 'none/', '-o', join(folder, 'x.nq')],
-        /^quadpod: There is no container http:\/\/localhost:\d+\/none\/\.$/,
+        /^quadpod: The container http:\/\/localhost:\d+\/none\/ does not exist\.$/,
       ],
       [
         ['export', '-o', join(folder, 'x.rar')],
-        /^quadpod: Nothing is known of files in \.rar; there are \.nq, \.trig \(also \.gz\) and \.zip\. A folder/,
+        /^quadpod: The extension \.rar is unknown\. Supported extensions: \.nq, \.trig \(optionally \.gz\) and \.zip\. For a directory/,
       ],
-      [['export', '-o', output], /^quadpod: There is no folder .*none\. Make it first\.$/],
+      [['export', '-o', output], /^quadpod: The directory .*none does not exist\. Create it first\.$/],
     ];
     for (const [words, sentence] of cases) {
       const { code, stderr } = await run(...words);

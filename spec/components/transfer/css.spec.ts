@@ -168,7 +168,7 @@ describe('A folder in the manner of Community Solid Server', () => {
       ...tree,
       async *files(after) {
         yield* tree.files(after);
-        yield { path: 'b.txt.acl', refused: 'It is a symbolic link, which is not followed.' };
+        yield { path: 'b.txt.acl', refused: 'It is a symbolic link; these are not followed.' };
       },
     };
     const all = await readAll(cssReader(withLink, formatTools));

@@ -70,7 +70,7 @@ describe('A single document', () => {
     expect(member).to.include({ kind: 'left-out', source: 'bad.shaclc' });
     expect(member)
       .to.have.property('why')
-      .that.matches(/^It cannot be read\. bad\.shaclc: Unknown prefix: ex\.$/);
+      .that.matches(/^It is invalid\. bad\.shaclc: Unknown prefix: ex\.$/);
     const json = '<script type="application/ld+json">{"a": </script>';
     expect(await memberOf('bad.html', json, 'file')).to.have.property('kind', 'left-out');
   });

@@ -147,7 +147,7 @@ describeStorage(
     it('ends when nobody takes anything of it', async () => {
       await s.put(s.fresh(), 'application/octet-stream', randomBytes(6 << 20));
       const { text, ended } = await exported(s, { format: 'zip', idleMs: 20 }, async () => true);
-      expect(await text).to.equal('Nobody takes anything of the export.');
+      expect(await text).to.equal('The client does not read the export.');
       await ended;
     });
   },

@@ -128,14 +128,14 @@ describe('A folder of files', () => {
       'd.ttl': '<> <#p>\n\n "1" ; ] .',
       'e.jsonld': '{"@context": "https://remote.example/context", "p": 1}',
     });
-    const names = 'Names that end in .acl or .meta are those of lists of access and of metadata.';
+    const names = 'Names ending in .acl or .meta are reserved for access control lists and metadata.';
     const shown = pathsOf(await read(path));
     expect(shown.slice(0, 3)).to.deep.equal(['a.ttl.acl: '.concat(names), 'a/ container', 'a/.meta: '.concat(names)]);
-    expect(shown[3]).to.match(/^c\.n3: It cannot be read\. c\.n3: It has rules, variables or formulas of N3/);
-    expect(shown[4]).to.match(/^d\.ttl: It cannot be read\. d\.ttl:3: /);
+    expect(shown[3]).to.match(/^c\.n3: It is invalid\. c\.n3: It has N3 rules, variables or formulas/);
+    expect(shown[4]).to.match(/^d\.ttl: It is invalid\. d\.ttl:3: /);
     expect(shown[5]).to.match(/^e\.jsonld: .* The JSON-LD context https:\/\/remote\.example\/context does not ship/);
     expect(shown.slice(6)).to.deep.equal([
-      'The folder: 5 files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.',
+      'The folder: 5 files of operating systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.',
     ]);
   });
 
@@ -236,7 +236,7 @@ describe('A folder of files', () => {
       );
     const links = '{"quadpod":1,"files":{"a":{"links":{"type":[{"href":"relative"}]}}}}';
     expect(await read(await put({ '.quadpod.json': links, a: '' })).catch((error: Error) => error.message)).to.match(
-      /^\.quadpod\.json: The links of "a" cannot be taken\. /,
+      /^\.quadpod\.json: The links of "a" are invalid\. /,
     );
   });
 
@@ -262,7 +262,7 @@ describe('A folder of files', () => {
     for (const other of [lines.replace('<#p> 19000 .', '<#p> "x" .'), '<> <#p> 1 .']) {
       await writeFile(join(path, 'a.ttl'), other);
       const changed = await read(path, { cursor }).catch((error: Error) => error.message);
-      expect(changed).to.match(/^a\.ttl has changed before the place where the import stopped/);
+      expect(changed).to.match(/^a\.ttl has changed before the position where the import stopped/);
     }
     await writeFile(join(path, 'a.ttl'), `${lines}\n<> <#p> ] .`);
     const broken = await read(path).catch((error: Error) => error.message);

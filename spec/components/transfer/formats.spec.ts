@@ -67,19 +67,17 @@ describe('The format of a source', () => {
 
   it('is named where it cannot be found out', async () => {
     const path = await put('a.txt', quad);
-    expect(await refusal(openReader({ path }))).to.match(/^a\.txt is neither a folder, a ZIP, .*: nquads, trig, zip/);
+    expect(await refusal(openReader({ path }))).to.match(/^a\.txt is not a directory, a ZIP, .*: nquads, trig, zip/);
     expect(await membersOf({ path }, 'nquads')).to.deep.equal(['rdf a']);
     const page = await put('a.html', '<b>');
-    expect(await refusal(openReader({ path: page }))).to.match(/^a\.html is neither .*; name its format/);
+    expect(await refusal(openReader({ path: page }))).to.match(/^a\.html is not a directory.*\. Specify its format/);
     expect(await membersOf({ path: page }, 'file')).to.deep.equal(['bytes a.html']);
-    expect(await refusal(openReader({ path }, 'toString'))).to.match(/^"toString" is no format that can be read/);
+    expect(await refusal(openReader({ path }, 'toString'))).to.match(/^"toString" is not a readable format/);
     expect(await refusal(openReader({ path: join(folder, 'none') }))).to.match(/none cannot be read \(ENOENT\)\.$/);
     expect(await refusal(openReader({ path: folder }, 'nquads'))).to.match(/ is no file\.$/);
-    expect(await refusal(openReader({ path }, 'zip'))).to.match(/cannot be read as a ZIP/);
+    expect(await refusal(openReader({ path }, 'zip'))).to.match(/is not a valid ZIP/);
     const stream = new PassThrough();
-    expect(await refusal(openWriter('file', { stream }, { of: into }))).to.match(
-      /^"file" is no format that can be written/,
-    );
+    expect(await refusal(openWriter('file', { stream }, { of: into }))).to.match(/^"file" is not a writable format/);
     expect(await refusal(openWriter('nquads', { folder }, { of: into }))).to.match(/^This format is a single file/);
   });
 });

@@ -26,7 +26,7 @@ describeStorage(
     it('names the file as its sender does, and no path of the server, where it cannot be read', async () => {
       const query = { name: 'gift.zip', format: 'zip' };
       const wrongs: [object, RegExp][] = [
-        [{ query }, /gift\.zip cannot be read as a ZIP/],
+        [{ query }, /gift\.zip is not a valid ZIP/],
         [{ query: { ...query, format: 'archive' } }, /gift\.zip/],
         [{ query: { name: 'gift.nq.gz' }, type: 'application/gzip' }, /gift\.nq\.gz/],
       ];

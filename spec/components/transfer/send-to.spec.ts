@@ -111,7 +111,7 @@ describe('An import into another server', () => {
     writeFileSync(join(source, 'large.bin'), large.fill(1));
     const failed = await send(source, into, token);
     expect(failed).to.include({ status: 'failed', created: 0 });
-    expect(failed.failure).to.match(/^(?:a\.txt|large\.bin): .* is there already; --on-conflict/);
+    expect(failed.failure).to.match(/^(?:a\.txt|large\.bin): .* already exists\. Use --on-conflict/);
     expect(await send(source, into, token, { conflict: 'skip' })).to.include({ status: 'done', skipped: 2 });
     const dry = await send(source, into, token, { conflict: 'replace', dryRun: true });
     expect(dry).to.include({ status: 'done', replaced: 2, created: 0 });
@@ -130,8 +130,8 @@ describe('An import into another server', () => {
     expect((await get(`${into}c/d/a`)).text)
       .to.include('"1"')
       .and.not.include('"3"');
-    expect(toldOf(state)[0]).to.match(/dump\.nq:3: .*c\/d\/a came before, .* sort the dump/);
-    expect(toldOf(state)[1]).to.match(/dump\.nq:4: Its name cannot be asked for/);
+    expect(toldOf(state)[0]).to.match(/dump\.nq:3: .*c\/d\/a was sent before, .* sort the dump/);
+    expect(toldOf(state)[1]).to.match(/dump\.nq:4: Its name is not valid in HTTP requests/);
     expect((await get(`${target.root}e`)).status).to.equal(404);
   });
 
@@ -161,8 +161,8 @@ describe('An import into another server', () => {
     expect(links.type.map(({ href }: { href: string }) => href)).to.include('urn:T');
     expect(links['urn:r']).to.deep.equal([{ href: `${into}b` }, { href: 'urn:c' }]);
     const told = toldOf(state).join('\n');
-    expect(told).to.match(/a\.txt: 1 of its links, which are texts/);
-    expect(told).to.include(`${into}: 1 lists of access: only an import on the server`);
+    expect(told).to.match(/a\.txt: 1 of its links are literals/);
+    expect(told).to.include(`${into}: 1 access control lists: they are imported only by their own server`);
   });
 
   it('leaves out what the server refuses, and names the reason', async () => {
@@ -171,28 +171,28 @@ describe('An import into another server', () => {
     const state = await send(source, into.replace(/t\d+\/$/, ''), token);
     expect(state.status, state.failure).to.equal('done');
     const told = toldOf(state).join('\n');
-    expect(told).to.match(/a\.json: The server refuses it \(400\)\. /);
-    expect(told).to.match(/\.lws\/x\.txt: Its container .*\.lws\/ cannot be made: The server refuses it \(4\d\d\)/);
+    expect(told).to.match(/a\.json: The server rejected it \(400\)\. /);
+    expect(told).to.match(/\.lws\/x\.txt: Its container .*\.lws\/ cannot be created: The server rejected it \(4\d\d\)/);
     expect(state.created).to.equal(1);
   });
 
   it('is refused where nothing can be sent, before anything is', async () => {
     const source = sourceWith({ 'a.txt': 'a' });
-    expect((await send(source, fresh())).failure).to.match(/wants to know who asks: --token FILE/);
+    expect((await send(source, fresh())).failure).to.match(/requires authentication: use --token FILE/);
     const stranger = fileWith('stranger', credential(ed25519Identity(), { aud: target.root.slice(0, -1) }));
     const refused = await send(source, fresh(), stranger);
-    expect(refused.failure).to.match(/t\d+\/ cannot be made: The server refuses it \(40[34]\)/);
+    expect(refused.failure).to.match(/t\d+\/ cannot be created: The server rejected it \(40[34]\)/);
     const expired = fileWith('expired', credential(owner, { aud: target.root.slice(0, -1), claims: { exp: 1 } }));
-    expect((await send(source, fresh(), expired)).failure).to.match(/does not take the token/);
+    expect((await send(source, fresh(), expired)).failure).to.match(/rejects the token/);
     const port = await freePort();
     expect((await send(source, `http://localhost:${port}/a/`, token)).failure).to.match(
-      new RegExp(`^http://localhost:${port} does not answer: .* --on-conflict skip continues`),
+      new RegExp(`^http://localhost:${port} does not respond: .* --on-conflict skip to continue`),
     );
     expect(await messageOf(send(source, 'http://storage.example/a/', token))).to.match(
-      /is not sent over http: to storage/,
+      /is not sent over unencrypted http to storage/,
     );
     const empty = fileWith('empty', 'two words');
-    expect(await messageOf(send(source, fresh(), empty))).to.match(/has no bearer token/);
+    expect(await messageOf(send(source, fresh(), empty))).to.match(/contains no bearer token/);
     expect(await messageOf(send(source, fresh(), `${empty}-gone`))).to.match(/cannot be read \(ENOENT\)/);
     for (const to of [
       'https://storage.example/a',
@@ -201,10 +201,10 @@ describe('An import into another server', () => {
       'https://u:p@storage.example/',
       'https://storage.example/?a/',
     ])
-      expect(() => targetOf({ to }), to).to.throw('--to is the address of a container, with a slash at its end');
+      expect(() => targetOf({ to }), to).to.throw('--to must be the URL of a container, with a trailing slash');
     const to = 'https://storage.example/';
-    expect(() => targetOf({ to, resume: 'true' })).to.throw('--on-conflict skip continues');
-    expect(() => targetOf({ to, into: 'a/' })).to.throw('--into is one of the own storage');
+    expect(() => targetOf({ to, resume: 'true' })).to.throw('--on-conflict skip to continue');
+    expect(() => targetOf({ to, into: 'a/' })).to.throw('--into is one of this storage');
     expect(() => targetOf({ to, key: 'file' })).to.throw('--token FILE');
   });
 });
@@ -267,7 +267,7 @@ describe('An import into a server of another make', () => {
   it('follows no redirection, so that nobody else gets the token', async () => {
     answer = (_req, res) => end(res, 307, { Location: `${root}elsewhere/` });
     const state = await send(sourceWith({ 'a.txt': 'a' }), root, fileWith('token', 'secret'));
-    expect(state.failure).to.equal(`${root} is elsewhere: the server points to ${root}elsewhere/.`);
+    expect(state.failure).to.equal(`${root} has moved: the server redirects to ${root}elsewhere/.`);
     expect(seen).to.deep.equal(['HEAD / Bearer secret']);
   });
 
@@ -280,12 +280,12 @@ describe('An import into a server of another make', () => {
     const index = { quadpod: 1, files: { 'b.txt': { links: { type: [{ href: 'urn:T' }] } } } };
     const source = sourceWith({ 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c', '.quadpod.json': JSON.stringify(index) });
     const state = await send(source, root);
-    expect(state.failure).to.match(/c\.txt: the server failed \(500\)\. .*--on-conflict skip continues/);
+    expect(state.failure).to.match(/c\.txt: the server failed \(500\)\. .*--on-conflict skip to continue/);
     expect(state.created).to.equal(1);
     const told = toldOf(state).sort();
     expect(told[0])
-      .to.match(/^a\.txt: The server refuses it \(422\)\. \[31mred +x{100,}$/)
+      .to.match(/^a\.txt: The server rejected it \(422\)\. \[31mred +x{100,}$/)
       .and.to.have.length.below(400);
-    expect(told[1]).to.match(/^b\.txt: 1 links: the server does not say that it has kept them/);
+    expect(told[1]).to.match(/^b\.txt: 1 links: the server does not confirm that it stored them/);
   });
 });

@@ -160,7 +160,7 @@ describe('Hostile archives', () => {
       'b/: ',
       `b/etc: ${link}`,
       `b/up: ${link}`,
-      'c: It is it is neither a file nor a directory.',
+      'c: It is neither a file nor a directory.',
       'd?: Its name is not UTF-8.',
       'e: whole',
     ]);

@@ -73,6 +73,8 @@ export class BackupJobs extends JobRunner<BackupJob> {
   begin(known: AsyncIterable<Uint8Array>): Promise<BackupState> {
     this.assertIdle();
     this.isCancelled = false;
+    // Limits a client that sends slowly, too.
+    this.keepAlive();
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const check = (size: number): void => this.assertAccepted(size);
     return this.receive(known, check, async (id, size) => {

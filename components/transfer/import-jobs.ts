@@ -133,6 +133,8 @@ export class ImportJobs extends JobRunner<ImportJob> {
   }
 
   protected override async forget(id: string): Promise<void> {
+    // First of all, so that it cannot be resumed meanwhile.
+    this.states.delete(id);
     await forgetState(this.platform.store, id);
     await super.forget(id);
   }

@@ -28,6 +28,7 @@ import {
 } from './document-tasks.js';
 import type { DocumentFunctions } from './document-worker.js';
 import type { RemoteContexts } from './remote-contexts.js';
+import { untilResumed, withLevel } from './update-gate.js';
 
 /** Dependencies and limits of `Documents`. */
 export interface DocumentsOptions {
@@ -281,7 +282,10 @@ export class Documents {
   ): Promise<GraphDelta | undefined> {
     const { updateTimeoutMs: timeoutMs, taskTimeoutMs = usualTimeoutMs } = this.options;
     const task = { ...update, target, timeoutMs };
-    if (store) return this.updateIn(this.pools.updates, { ...task, folder: folderOf(store.level) });
+    if (store) {
+      await untilResumed(folderOf(store.level));
+      return this.updateIn(this.pools.updates, { ...task, folder: folderOf(store.level) });
+    }
     const read = update.text.length <= inlineUpdateBytes ? readPlain(update, target.graph) : undefined;
     const delta = read && (await dataDelta(read, target));
     if (delta || target.inlineOnly) return delta;
@@ -289,7 +293,11 @@ export class Documents {
   }
 
   private async updateIn(pool: DocumentPool, given: Task<'update'>['given']): Promise<GraphDelta | undefined> {
-    const delta = await this.inThread(pool, { name: 'update', given, deadlineMs: given.timeoutMs + graceMs });
+    const task = { name: 'update', given, deadlineMs: given.timeoutMs + graceMs } as const;
+    const { folder } = given;
+    const delta = await this.inThread(pool, task, (thread, work) =>
+      folder === undefined ? work() : withLevel(folder, thread, work),
+    );
     if (!delta) return undefined;
     // Objects lose their classes when they are sent between threads.
     const keysOf = (side: PackedDelta['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
@@ -306,11 +314,6 @@ export class Documents {
     return triples <= inlineTriples;
   }
 
-  /** Stops all updates, because they have LevelDB open. New updates wait until the returned function is called. */
-  pauseUpdates(): Promise<() => void> {
-    return this.pools.updates.pause();
-  }
-
   async close(): Promise<void> {
     await Promise.all(Object.values(this.pools).map((pool: DocumentPool) => pool.close()));
   }
@@ -318,6 +321,7 @@ export class Documents {
   private async inThread<Name extends keyof DocumentFunctions>(
     pool: DocumentPool,
     { client, ...task }: Task<Name>,
+    around = <T>(_thread: Thread<DocumentFunctions>, work: () => Promise<T>): Promise<T> => work(),
   ): Promise<ResultOf<DocumentFunctions[Name]>> {
     const { taskTimeoutMs = usualTimeoutMs } = this.options;
     const sender = await this.whose.sender?.();
@@ -326,7 +330,7 @@ export class Documents {
         ...sender,
         tenant: this.whose.tenant,
         ...(client === undefined ? {} : { client }),
-        work: (thread) => perform(thread, { deadlineMs: taskTimeoutMs, ...task }),
+        work: (thread) => around(thread, () => perform(thread, { deadlineMs: taskTimeoutMs, ...task })),
       });
     } catch (error) {
       throw error instanceof ThreadEnded ? endedTask(task.name, error) : error;

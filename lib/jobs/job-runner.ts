@@ -75,7 +75,8 @@ export abstract class JobRunner<J extends Job> {
   }
 
   find(id: string): J['state'] | undefined {
-    return this.states.get(id);
+    const running = this.running?.job.state;
+    return running?.id === id ? running : this.states.get(id);
   }
 
   /** Lists the jobs, newest first. */
@@ -135,14 +136,16 @@ export abstract class JobRunner<J extends Job> {
       (error: unknown) => this.failed(error, job.state),
     );
     const state = { ...job.state, ...ended };
-    try {
-      await this.retain(state, job);
-      for (const { id } of this.all().slice(maxRetained)) await this.forget(id);
-    } catch (error) {
+    const report = (error: unknown): void =>
       this.platform.log.error({ err: error }, `the state of the ${this.kind.name} could not be stored`);
-    }
+    await this.retain(state, job).catch(report);
     this.states.set(state.id, state);
     this.running = undefined;
+    await this.forgetOld().catch(report);
+  }
+
+  private async forgetOld(): Promise<void> {
+    for (const { id } of this.all().slice(maxRetained)) if (this.running?.job.state.id !== id) await this.forget(id);
   }
 
   /** Stops a running job, and deletes any other. @throws LwsError `conflict` if it runs on another server */

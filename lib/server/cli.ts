@@ -92,6 +92,9 @@ function assertNoHabit(words: readonly string[]): void {
 const commandsOf = (components: readonly Component[]): Readonly<Record<string, Command>> =>
   Object.fromEntries(components.flatMap(({ commands: own = {} }) => Object.entries(own)));
 
+const switchesOf = (known: HelpOfCommands): ReadonlySet<string> =>
+  new Set(Object.values(known).flatMap(({ switches = {} }) => Object.keys(switches)));
+
 const explained = (name: string, components: readonly Component[]): string => {
   const all: HelpOfCommands = { ...commands, ...commandsOf(components) };
   return Object.hasOwn(all, name) ? usageOf(name, all[name]!) : usage(all);
@@ -103,21 +106,22 @@ export async function main(words: readonly string[], standard: readonly Componen
   let settings: Settings | undefined;
   try {
     assertNoHabit(words);
-    // Switches of components in `lws.components` are unknown until the settings are read.
+    // Switches of components in `lws.components` are unknown until the settings are read: then the line is read again.
     const usualCommands: HelpOfCommands = { ...commands, ...commandsOf(standard) };
-    const line = readCommandLine(
-      words,
-      new Set(Object.values(usualCommands).flatMap(({ switches = {} }) => Object.keys(switches))),
-    );
-    const { command, flags } = line;
-    if ('version' in flags) return print(`${packageVersion()}\n`);
+    const first = readCommandLine(words, switchesOf(usualCommands));
+    if ('version' in first.flags) return print(`${packageVersion()}\n`);
     const usual = join(packageRoot, 'config.json');
     const load = async (): Promise<readonly Component[]> =>
-      loadComponents({ file: readSettingsFile(flags['config'] ?? usual), environment: process.env, flags }, standard);
+      loadComponents(
+        { file: readSettingsFile(first.flags['config'] ?? usual), environment: process.env, flags: first.flags },
+        standard,
+      );
     // Invalid settings must not hide the help.
-    if ('help' in flags || command === 'help')
-      return print(explained('help' in flags ? command : '', await load().catch(() => standard)));
+    if ('help' in first.flags || first.command === 'help')
+      return print(explained('help' in first.flags ? first.command : '', await load().catch(() => standard)));
     const known: HelpOfCommands = { ...commands, ...commandsOf(await load()) };
+    const line = readCommandLine(words, switchesOf(known));
+    const { command, flags } = line;
     const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};
     const isOwn = ([name]: [string, string]): boolean => Object.hasOwn(own, name);
     const { config, storage, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));

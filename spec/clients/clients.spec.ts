@@ -192,24 +192,25 @@ describe('Clients of others', function () {
     const table = ['| client | version | in | works | |', '|---|---|---|---|---|', ...rows, solidOs].join('\n');
     const text = `# Clients
 
-Software for Solid works with one setting, \`lws.profile=solid\` (in a file, as \`LWS_PROFILE=solid\` or \`--profile=solid\`):
+Solid clients work with one setting, \`lws.profile=solid\` (in a file, as \`LWS_PROFILE=solid\` or \`--profile=solid\`):
 
     npx quadpod --profile=solid
 
-It sets what is \`null\` in \`config.json\` and nobody has set: access control lists, writes without a condition, refusals that are told (403), and
-any CORS origin, with credentials; the start prints it. And it adds what Solid has and LWS has not: containers that a write to a deep name makes, N3 Patch,
-patches that only insert with append, the links of a storage. [Chapter 20 of the rules](rules.md#20-the-solid-profile) says it all. Without the
-setting nothing of it is there.
+The profile sets values that are \`null\` in \`config.json\` and not set elsewhere: access control lists, unconditional writes, 403 for rejected requests, and
+any CORS origin with credentials. The server prints them at startup. It also adds parts of the Solid protocol that LWS lacks: writes that create missing
+containers, N3 Patch, append-only patches and the links of a storage. See [chapter 20 of the rules](rules.md#20-the-solid-profile). Without the setting
+none of it applies.
 
-What stays as LWS has it: \`.meta\` is a linkset, relative IRIs in an access control list are those of its resource, a container is JSON for who asks for no
-type, DELETE is 204, and sign-in is by a credential for this storage ([signing in](signing-in.md)), handed to the client as its \`fetch\`. A DPoP proof has \`ath\`.
+These parts stay as in LWS: \`.meta\` is a linkset, relative IRIs in an access control list resolve against its resource, a container is JSON by default,
+DELETE returns 204, and clients sign in with a credential for this storage ([signing in](signing-in.md)), which they get as their \`fetch\`. A DPoP proof has
+\`ath\`.
 
-These clients were taken through create, read, change, share and delete under it, each step with what must fail; \`spec/clients\` makes this table.
+The following clients were tested with create, read, change, share and delete, each step with requests that must fail. \`spec/clients\` generates this table.
 
 ${table}
 
-Every client that speaks plain HTTP works: see [the HTTP interface](http.md). SPARQL clients (Comunica, fetch-sparql-endpoint, rdflib for Python with SPARQLStore,
-SPARQLWrapper, pandas over CSV, YASGUI) were tried by hand.
+Every plain HTTP client works: see [the HTTP interface](http.md). SPARQL clients (Comunica, fetch-sparql-endpoint, rdflib for Python with SPARQLStore,
+SPARQLWrapper, pandas over CSV, YASGUI) were tested by hand.
 `;
     if (process.env['QUADPOD_WRITE']) writeFileSync(file, text);
     expect(readFileSync(file, 'utf8')).to.equal(text);

@@ -86,7 +86,7 @@ for (const path of pathsOf('The console, answers to queries'))
     });
 
     it('draws a graph as a picture: nodes are dragged without being opened, and reached by keys', async () => {
-      await example(page, 'A picture');
+      expect(await example(page, 'A picture')).to.match(/^6 triples in /);
       await showAs(page, 'Graph');
       await page.locator('ask-graph [role=status]', { hasText: '5 nodes, 6 links.' }).waitFor();
       await expectAccessible(page);

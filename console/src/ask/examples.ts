@@ -38,7 +38,7 @@ LIMIT 100`,
   },
   {
     name: 'One thing',
-    what: 'All triples about one instance of a class. See the Graph tab for a picture.',
+    what: 'All triples about one instance of a class. The Graph tab draws them.',
     query: `DESCRIBE ?thing {
   { SELECT ?thing { ?thing a ?class } LIMIT 1 }
 }`,

@@ -13,6 +13,7 @@ import { createGroups } from '../../authorization/groups.js';
 import { ownerModel } from '../../authorization/owner-mode.js';
 import { WacModel } from '../../authorization/wac.js';
 import type { Component, Installation, Platform } from '../../component/contract.js';
+import { pauseUpdates } from '../../documents/update-gate.js';
 import type { AppContext } from '../../http/app-context.js';
 import { graphStorePath } from '../../http/graph-store.js';
 import { describeStorage, type VerificationMethod } from '../../http/storage-description.js';
@@ -29,6 +30,7 @@ import { updateGraphs } from '../../resources/update-graphs.js';
 import { describeSettings, type Settings } from '../../settings.js';
 import { openSnapshots } from '../../storage/graphs/snapshot.js';
 import { ownsAny } from '../../storage/level/owned-entries.js';
+import { folderOf } from '../../storage/level/shared-level.js';
 import { quadsOf } from '../../storage/transactions/quads.js';
 import type { Store } from '../../storage/transactions/store.js';
 import { asTyped, packageVersion } from '../../threads/package-root.js';
@@ -97,7 +99,7 @@ export async function assembleStorage(
     requireConditionalWrites: core.requireConditionalWrites,
     clock: Date.now,
   };
-  store.beforeReopening(() => documents.pauseUpdates());
+  store.beforeReopening(() => pauseUpdates(folderOf(store.level)));
   store.onTransaction((tx) => noteReaders(tx, storage.authorizer));
   if (acls) await ensureRootAcl(storage, acls, { owners, publicRead: core.publicRead, change });
   return { storage, addedOwners: added };

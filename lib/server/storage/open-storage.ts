@@ -1,15 +1,19 @@
 /** An open storage with its components: the only one of a server, or one of a deployment. */
+
 import { createPrivateKey } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { Component, Installation, Platform } from '../../component/contract.js';
 import type { Deployment } from '../../component/deployment.js';
+import { pauseUpdates } from '../../documents/update-gate.js';
 import { type Application, createApp } from '../../http/app.js';
 import type { AppContext } from '../../http/app-context.js';
 import { read as readResource } from '../../http/resource-routes.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRoot } from '../../resources/storage-root.js';
 import type { Settings } from '../../settings.js';
+import { folderOf } from '../../storage/level/shared-level.js';
+import type { Store } from '../../storage/transactions/store.js';
 import { type CoreSettings, coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { keptKey } from './key-file.js';
@@ -111,12 +115,18 @@ export async function prepareStorage(
     const verificationMethods = [method, ...(oldMethod ? [oldMethod] : [])];
     const all = { ...assembly, verificationMethods };
     const appContext: AppContext = assembleAppContext(core, { storage, platform }, all);
-    const close = (): Promise<void> => store.close();
+    const close = (): Promise<void> => closeStore(store);
     return { core, storage, platform, owners, appContext, installations, mintedOwner, close };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Closes a store after its updates, whose threads have LevelDB open. */
+async function closeStore(store: Store): Promise<void> {
+  const resume = await pauseUpdates(folderOf(store.level));
+  await store.close().finally(resume);
 }
 
 /** No message if no migration is needed. */

@@ -53,6 +53,7 @@ export class Recovery {
     this.isClosed = true;
     clearTimeout(this.timer);
     await this.running;
+    this.resume();
   }
 
   private plan(): void {
@@ -82,12 +83,26 @@ export class Recovery {
 
   private async reopen(): Promise<void> {
     // Threads of the process share one open LevelDB: while any of them keeps it open, the failed one stays in use.
-    if (this.resumes.length === 0) this.resumes = await Promise.all(this.pauses.map((pause) => pause()));
+    if (this.resumes.length === 0) await this.pause();
     try {
       await reopenLevel(this.options.level);
     } finally {
       // LevelDB may be open and still reject writes, but reads are possible.
-      if (this.options.level.status === 'open') for (const resume of this.resumes.splice(0)) resume();
+      if (this.options.level.status === 'open') this.resume();
     }
+  }
+
+  /** @throws the error of a thread that could not be paused; the others are resumed */
+  private async pause(): Promise<void> {
+    const results = await Promise.allSettled(this.pauses.map((pause) => pause()));
+    this.resumes = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (!failed) return;
+    this.resume();
+    throw failed.reason;
+  }
+
+  private resume(): void {
+    for (const resume of this.resumes.splice(0)) resume();
   }
 }

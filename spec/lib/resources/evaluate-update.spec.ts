@@ -1,11 +1,13 @@
 /** Updates of one graph: ground triples are parsed inline, everything else is evaluated over a snapshot that a worker thread opens. */
 import { expect } from 'chai';
 import { Documents, makePools, type Pools } from '../../../lib/documents/documents.js';
+import { pauseUpdates, withLevel } from '../../../lib/documents/update-gate.js';
 import { patch } from '../../../lib/resources/patch.js';
 import { replace } from '../../../lib/resources/replace.js';
 import { largeGraph } from '../../../lib/storage/graphs/graph-lines.js';
 import { decodeGraph } from '../../../lib/storage/keys/quad-decoding.js';
 import { type Level, reopenLevel } from '../../../lib/storage/level/durable-level.js';
+import { folderOf } from '../../../lib/storage/level/shared-level.js';
 import { root, storeOnDisk } from '../../support/memory-store.js';
 import { body, type SpecStorage, specStorage } from '../../support/storage.js';
 
@@ -123,12 +125,29 @@ describe('Documents.evaluateUpdate', function () {
       (error: { code: string }) => error.code,
     );
     while (pools.updates.state.busy === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    const resume = await documents.pauseUpdates();
+    const resume = await pauseUpdates(folderOf(spec.memory.level));
     expect(await refusal).to.equal('too-busy');
     await reopenLevel(spec.memory.level);
     const waiting = overSnapshot('INSERT { <#a> <#p> 1 } WHERE {}');
     resume();
     expect((await waiting).added).to.have.length(1);
+  });
+
+  it('is paused for one storage only, until all pauses have ended', async () => {
+    await put('<#a> <#p> 1 .');
+    const folder = folderOf(spec.memory.level);
+    const elsewhere = await pauseUpdates(`${folder}-other`);
+    expect((await overSnapshot('INSERT { <#b> <#p> 1 } WHERE {}')).added).to.have.length(1);
+    elsewhere();
+    const [first, second] = [await pauseUpdates(folder), await pauseUpdates(folder)];
+    first();
+    first();
+    const thread = { end: () => Promise.resolve() };
+    const begun = (): Promise<string> =>
+      withLevel(folder, thread, async () => 'begun').catch(({ code }: { code: string }) => code);
+    expect(await begun()).to.equal('too-busy');
+    second();
+    expect(await begun()).to.equal('begun');
   });
 
   it('is retried by PATCH after a revision conflict', async () => {

@@ -1,0 +1,59 @@
+/** Updates that have the LevelDB of a storage open in their threads. It can be closed or reopened only while there are none. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beingOpened } from '../storage/level/durable-level.js';
+
+/** A thread with LevelDB open. */
+interface Holder {
+  end(): Promise<unknown>;
+}
+
+interface Gate {
+  pauses: number;
+  readonly holders: Set<Holder>;
+}
+
+/** By directory of LevelDB. All storages of the process share the threads. */
+const gates = new Map<string, Gate>();
+
+function gateOf(folder: string): Gate {
+  const gate = gates.get(folder) ?? { pauses: 0, holders: new Set() };
+  gates.set(folder, gate);
+  return gate;
+}
+
+function tidy(folder: string): void {
+  const gate = gates.get(folder);
+  if (gate?.pauses === 0 && gate.holders.size === 0) gates.delete(folder);
+}
+
+/** Runs work in a thread that opens LevelDB. @throws LwsError `too-busy` while updates of the storage are paused */
+export async function withLevel<T>(folder: string, thread: Holder, work: () => Promise<T>): Promise<T> {
+  const gate = gateOf(folder);
+  if (gate.pauses > 0) throw beingOpened();
+  gate.holders.add(thread);
+  try {
+    return await work();
+  } finally {
+    gate.holders.delete(thread);
+    tidy(folder);
+  }
+}
+
+/** Ends the updates of one storage. Later ones are rejected until the returned function is called. */
+export async function pauseUpdates(folder: string): Promise<() => void> {
+  const gate = gateOf(folder);
+  gate.pauses++;
+  let isPaused = true;
+  await Promise.all([...gate.holders].map((thread) => thread.end()));
+  return () => {
+    if (isPaused) gate.pauses--;
+    isPaused = false;
+    tidy(folder);
+  };
+}
+
+/** Waits up to 5 seconds until updates of the storage are possible. @throws LwsError `too-busy` */
+export async function untilResumed(folder: string): Promise<void> {
+  for (let at = 0; (gates.get(folder)?.pauses ?? 0) > 0; at++)
+    await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
+}

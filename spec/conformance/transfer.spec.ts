@@ -97,7 +97,7 @@ describeStorage(
     it('names the accepted values if a parameter is wrong', async () => {
       const cases: [Record<string, string>, number, RegExp][] = [
         [{ into: 'https://elsewhere.example/' }, 400, /"into" must be a container of this storage/],
-        [{ into: `${s.scratch}a` }, 400, /slash at its end/],
+        [{ into: `${s.scratch}a` }, 400, /with a trailing slash/],
         [{ into: `${s.scratch}../` }, 400, /"into"/],
         [{ into: `${s.scratch}%2e%2e/` }, 400, /"into"/],
         [{ into: `${s.scratch}?x/` }, 400, /"into"/],

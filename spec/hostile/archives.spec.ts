@@ -140,7 +140,7 @@ describe('Hostile archives', () => {
         { name: 'a/b', content: 'y' },
       ]),
     );
-    expect(await shown(tree)).to.deep.equal(['a: Skipped: it is also a directory.', 'a/: ', 'a/b: y']);
+    expect(await shown(tree)).to.deep.equal(['a: It is rejected: it is also a directory.', 'a/: ', 'a/b: y']);
     await tree.close();
   });
 

@@ -205,14 +205,14 @@ describe('Back-ups in a folder that has one', () => {
 
   const put = (path: string, body: string, headers: Record<string, string> = {}): Promise<Answer> =>
     send('PUT', path, body, { ...turtle, ...headers });
-  const quadsIn = (line: string): string => /, (\d+ triples of \d+ graphs|no graph)/.exec(line)![1]!;
+  const quadsIn = (line: string): string => /, (\d+ triples of \d+ graphs|no changed graphs)/.exec(line)![1]!;
 
   it('have the quads of graphs that changed, and of no others', async () => {
     const folder = fresh();
     await put('c/one', '<> <urn:p> 1, 2 .');
     for (const path of ['c/two', 'c/three']) await put(path, '<> <urn:p> 1 .');
     await run('backup', folder);
-    expect(quadsIn(await expectBackup(folder))).to.equal('no graph');
+    expect(quadsIn(await expectBackup(folder))).to.equal('no changed graphs');
     expect(filesOf(folder), 'an empty file is not needed').to.have.length(1);
     await put('c/one', '<> <urn:p> 3, 4, 5 .', { 'If-Match': '*' });
     await send('PUT', 'c/bytes', 'x', { 'Content-Type': 'text/plain' });
@@ -240,7 +240,7 @@ describe('Back-ups in a folder that has one', () => {
     // While its quads are removed as well as after that.
     await run('backup', folder);
     expect((await run('verify', folder)).join()).to.match(/^[^,]*resources.*all in order/);
-    expect(quadsIn(await expectBackup(folder))).to.equal('no graph');
+    expect(quadsIn(await expectBackup(folder))).to.equal('no changed graphs');
   });
 
   it('are whole after too many of them, or too large ones, and of another format', () => {

@@ -126,14 +126,14 @@ describe('An archive', () => {
     const damaged = Buffer.from(whole.get(partName)!);
     damaged[10] = damaged[10]! ^ 1;
     const faults: [change: (files: Files) => unknown, message: RegExp][] = [
-      [(files) => files.delete(trailerName), /^There is no quadpod-archive-end\.json: the archive is truncated\.$/],
-      [(files) => files.delete(partName), /^There is no members\/00000001\.jsonl: the archive is incomplete\.$/],
+      [(files) => files.delete(trailerName), /^quadpod-archive-end\.json is missing: the archive is truncated\.$/],
+      [(files) => files.delete(partName), /^members\/00000001\.jsonl is missing: the archive is incomplete\.$/],
       [(files) => files.set(partName, damaged), /^members\/00000001\.jsonl is damaged/],
-      [(files) => files.set(partName, damaged.subarray(1)), /^members\/00000001\.jsonl has \d+ bytes, but \d+ were/],
-      [(files) => files.delete('quadpod-archive.json'), /^There is no quadpod-archive\.json/],
+      [(files) => files.set(partName, damaged.subarray(1)), /^members\/00000001\.jsonl has \d+ bytes instead of \d+/],
+      [(files) => files.delete('quadpod-archive.json'), /^quadpod-archive\.json is missing/],
       [
         (files) => files.set('quadpod-archive.json', Buffer.from('{"quadpod-archive":2}')),
-        /of version 2; this Quadpod/,
+        /has version 2; this Quadpod/,
       ],
       [(files) => files.set('quadpod-archive.json', Buffer.from('{"quadpod-archive":1}')), /is not the head/],
       [(files) => files.set('quadpod-archive.json', Buffer.from('[')), /^quadpod-archive\.json: The body is not JSON/],
@@ -156,7 +156,7 @@ describe('An archive', () => {
     const lines: [unknown, RegExp][] = [
       ['{', /not JSON/],
       ['7', /not an object/],
-      [{}, /no text "path"/],
+      [{}, /"path" is missing or not a string/],
       [{ path: 'a', kind: 'container' }, /is not a valid kind of member/],
       [{ path: 'a/', kind: 'rdf', triples: '' }, /is not a valid kind of member/],
       [{ path: 'a', kind: 'rdf', triples: '<a> <b>' }, /./],
@@ -166,7 +166,7 @@ describe('An archive', () => {
       [{ path: 'a', kind: 'rdf', triples: '', modified: '1' }, /"modified" is no/],
       [{ path: 'a', kind: 'bytes', mediaType: 'x', size: 1, sha256: '', text: 'x' }, /"x" is not a media type/],
       [{ path: 'a', kind: 'bytes', mediaType: 'a/b', size: -1, sha256: '', text: 'x' }, /"size" is no/],
-      [{ path: 'a', kind: 'bytes', mediaType: 'a/b', size: 1, sha256: '' }, /no text "file"/],
+      [{ path: 'a', kind: 'bytes', mediaType: 'a/b', size: 1, sha256: '' }, /"file" is missing or not a string/],
       [{ kind: 'state', key: 'E\u0000a', value: '{' }, /./],
       ['['.repeat(100), /deeper/],
     ];
@@ -186,7 +186,7 @@ describe('An archive', () => {
     files.set('blobs/0/0', Buffer.from('y'.repeat(9_000)));
     expect((await readAll(archiveReader(memoryTree(files)))).error).to.match(/^blobs\/0\/0 is damaged/);
     files.delete('blobs/0/0');
-    expect((await readAll(archiveReader(memoryTree(files)))).error).to.match(/^There is no blobs\/0\/0/);
+    expect((await readAll(archiveReader(memoryTree(files)))).error).to.match(/^blobs\/0\/0 is missing/);
     const line = { path: 'a', kind: 'bytes', mediaType: 'a/b', size: 1, sha256: 'x', text: 'x' };
     expect((await readAll(archiveReader(memoryTree(await withLines(line))))).error).to.match(/is damaged/);
   });

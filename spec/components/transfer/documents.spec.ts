@@ -104,6 +104,6 @@ describe('A single document', () => {
     const bytes = Buffer.from(`PREFIX ex: <http://e.example/>\nshape ex:S { ex:p ${'{ ex:p '.repeat(100_000)}`);
     const reading = documentQuads({ bytes, type: 'text/shaclc', base: into, maxMs: 50 }, new DataFactory<Quad>());
     const fault = await reading.catch((error: unknown) => error);
-    expect(fault).to.be.instanceOf(DocumentFault).with.property('message', 'It takes more than 0.05 s to read it');
+    expect(fault).to.be.instanceOf(DocumentFault).with.property('message', 'Reading it takes more than 0.05 s');
   });
 });

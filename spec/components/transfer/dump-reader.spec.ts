@@ -250,7 +250,7 @@ describe('Reading a dump', () => {
     const inflate = async (): Promise<void> => {
       for await (const _ of textOf(bomb, true));
     };
-    expect(await inflate().catch((reason: Error) => reason.message)).to.match(/^dump\.nq\.gz is refused: /);
+    expect(await inflate().catch((reason: Error) => reason.message)).to.match(/^dump\.nq\.gz is rejected: /);
   });
 
   it('reads nothing from an empty dump', async () => {

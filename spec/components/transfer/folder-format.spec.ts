@@ -232,7 +232,7 @@ describe('A folder of files', () => {
   it('refuses an index that it does not understand', async () => {
     for (const index of ['{', '[]', '{"quadpod":2,"files":{}}', '{"quadpod":1,"files":{"a":{"name":"b/c"}}}'])
       expect(await read(await put({ '.quadpod.json': index })).catch((error: Error) => error.message)).to.match(
-        /^\.quadpod\.json cannot be read: /,
+        /^\.quadpod\.json is invalid: /,
       );
     const links = '{"quadpod":1,"files":{"a":{"links":{"type":[{"href":"relative"}]}}}}';
     expect(await read(await put({ '.quadpod.json': links, a: '' })).catch((error: Error) => error.message)).to.match(

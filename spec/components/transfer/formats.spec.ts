@@ -73,8 +73,8 @@ describe('The format of a source', () => {
     expect(await refusal(openReader({ path: page }))).to.match(/^a\.html is not a directory.*\. Specify its format/);
     expect(await membersOf({ path: page }, 'file')).to.deep.equal(['bytes a.html']);
     expect(await refusal(openReader({ path }, 'toString'))).to.match(/^"toString" is not a readable format/);
-    expect(await refusal(openReader({ path: join(folder, 'none') }))).to.match(/none cannot be read \(ENOENT\)\.$/);
-    expect(await refusal(openReader({ path: folder }, 'nquads'))).to.match(/ is no file\.$/);
+    expect(await refusal(openReader({ path: join(folder, 'none') }))).to.match(/none is not readable \(ENOENT\)\.$/);
+    expect(await refusal(openReader({ path: folder }, 'nquads'))).to.match(/ is not a file\.$/);
     expect(await refusal(openReader({ path }, 'zip'))).to.match(/is not a valid ZIP/);
     const stream = new PassThrough();
     expect(await refusal(openWriter('file', { stream }, { of: into }))).to.match(/^"file" is not a writable format/);

@@ -193,7 +193,7 @@ describe('An import into another server', () => {
     );
     const empty = fileWith('empty', 'two words');
     expect(await messageOf(send(source, fresh(), empty))).to.match(/contains no bearer token/);
-    expect(await messageOf(send(source, fresh(), `${empty}-gone`))).to.match(/cannot be read \(ENOENT\)/);
+    expect(await messageOf(send(source, fresh(), `${empty}-gone`))).to.match(/is not readable \(ENOENT\)/);
     for (const to of [
       'https://storage.example/a',
       'ftp://storage.example/',

@@ -2,12 +2,20 @@
 import { join } from 'node:path';
 import type { Command, CommandHelp, Component } from '../component/contract.js';
 import { CommandError, LwsError } from '../errors.js';
-import { meant, nearestName, readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
+import {
+  meant,
+  nearestName,
+  readSettingsFile,
+  type SettingSources,
+  type Settings,
+  SettingsError,
+  unknownVariables,
+} from '../settings.js';
 import { StoreUnavailableError } from '../storage/level/durable-level.js';
 import { packageRoot, packageVersion } from '../threads/package-root.js';
 import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';
-import { effectiveSettings, loadComponents } from './settings/effective-settings.js';
+import { loadComponents, settingsOf } from './settings/effective-settings.js';
 import { withRemembered } from './settings/stored-base-uri.js';
 import { sourcesOf } from './storage/usable-settings.js';
 import { settingsOfStorage } from './storages/storage-registry.js';
@@ -111,28 +119,27 @@ export async function main(words: readonly string[], standard: readonly Componen
     const first = readCommandLine(words, switchesOf(usualCommands));
     if ('version' in first.flags) return print(`${packageVersion()}\n`);
     const usual = join(packageRoot, 'config.json');
-    const load = async (): Promise<readonly Component[]> =>
-      loadComponents(
-        { file: readSettingsFile(first.flags['config'] ?? usual), environment: process.env, flags: first.flags },
-        standard,
-      );
+    const sourcesOf = ({ config, ...given }: CommandLine['flags']): SettingSources => ({
+      ...{ file: readSettingsFile(config ?? usual), environment: process.env },
+      flags: given,
+    });
+    const load = async (): Promise<readonly Component[]> => loadComponents(sourcesOf(first.flags), standard);
     // Invalid settings must not hide the help.
     if ('help' in first.flags || first.command === 'help')
       return print(explained('help' in first.flags ? first.command : '', await load().catch(() => standard)));
-    const known: HelpOfCommands = { ...commands, ...commandsOf(await load()) };
+    const components = await load();
+    const known: HelpOfCommands = { ...commands, ...commandsOf(components) };
     const line = readCommandLine(words, switchesOf(known));
     const { command, flags } = line;
     const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};
     const isOwn = ([name]: [string, string]): boolean => Object.hasOwn(own, name);
-    const { config, storage, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
-    const file = readSettingsFile(config ?? usual);
-    const effective = await effectiveSettings({ file, environment: process.env, flags: given }, standard);
-    assertValues(line, known[command] ?? {}, effective.settings);
+    const { storage, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
+    const configured = settingsOf(components, sourcesOf(given));
+    assertValues(line, known[command] ?? {}, configured);
     const tell = (sentence: string): boolean => process.stderr.write(`quadpod: ${sentence}\n`);
     // Those two open the storage, which checks the base URI itself.
-    settings = withRemembered(effective.settings, usual, /^(?:serve|check)$/.test(command) ? () => {} : tell);
+    settings = withRemembered(configured, usual, /^(?:serve|check)$/.test(command) ? () => {} : tell);
     for (const sentence of unknownVariables(settings, process.env)) tell(sentence);
-    const { components } = effective;
     if (storage !== undefined) settings = settingsOfStorage(settings, storage, components);
     const context = {
       ...{ settings, components, operands: line.operands },

@@ -17,8 +17,12 @@ export interface Effective {
  */
 export async function effectiveSettings(sources: SettingSources, standard: readonly Component[]): Promise<Effective> {
   const components = await loadComponents(sources, standard);
-  return { settings: loadSettings([coreSettings, ...components.map(({ settings }) => settings)], sources), components };
+  return { settings: settingsOf(components, sources), components };
 }
+
+/** Merges the sources over the defaults of the server and its components. @throws SettingsError for an unknown or invalid setting */
+export const settingsOf = (components: readonly Component[], sources: SettingSources): Settings =>
+  loadSettings([coreSettings, ...components.map(({ settings }) => settings)], sources);
 
 /** Returns the standard components and those in `lws.components`. @throws SettingsError if one cannot be loaded */
 export async function loadComponents(

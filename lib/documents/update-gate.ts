@@ -1,6 +1,5 @@
 /** Updates that have the LevelDB of a storage open in their threads. It can be closed or reopened only while there are none. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { beingOpened } from '../storage/level/durable-level.js';
+import { beingOpened, untilOpen } from '../storage/level/durable-level.js';
 
 /** A thread with LevelDB open. */
 interface Holder {
@@ -53,7 +52,4 @@ export async function pauseUpdates(folder: string): Promise<() => void> {
 }
 
 /** Waits up to 5 seconds until updates of the storage are possible. @throws LwsError `too-busy` */
-export async function untilResumed(folder: string): Promise<void> {
-  for (let at = 0; (gates.get(folder)?.pauses ?? 0) > 0; at++)
-    await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
-}
+export const untilResumed = (folder: string): Promise<void> => untilOpen(() => !gates.get(folder)?.pauses);

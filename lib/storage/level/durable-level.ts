@@ -1,6 +1,7 @@
 /** LevelDB with clear error messages, synced batches, and iterators that are always closed. */
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
 import { type LwsError, tooBusy } from '../../errors.js';
@@ -144,6 +145,11 @@ const isNotOpen = (error: unknown): boolean =>
 
 export const beingOpened = (cause?: unknown): LwsError =>
   tooBusy('The storage is being reopened. Retry in a few seconds.', 2, { cause });
+
+/** Waits up to 5 seconds. @throws LwsError `too-busy` */
+export async function untilOpen(isOpen: () => boolean): Promise<void> {
+  for (let at = 0; !isOpen(); at++) await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
+}
 
 /** Returns the error for a read interrupted by closing LevelDB: `too-busy`. Other errors stay unchanged. */
 export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);

@@ -1,5 +1,4 @@
 /** The store: one LevelDB with graphs and records, and the blobs. `transact` is the only way to write. Readers see committed states only. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { lruCache } from '../../caches.js';
 import type { WrittenBatch } from '../../metrics.js';
 import type { BlobPlace, Blobs } from '../blobs/blobs.js';
@@ -17,14 +16,7 @@ import {
   readRecord,
   recordKey,
 } from '../keys/records.js';
-import {
-  beingOpened,
-  entryBlocks,
-  givenValue,
-  keyBlocks,
-  type Level,
-  type PageOptions,
-} from '../level/durable-level.js';
+import { entryBlocks, givenValue, keyBlocks, type Level, type PageOptions, untilOpen } from '../level/durable-level.js';
 import { lastEnd, noteClosed, noteOpened } from '../level/last-end.js';
 import { noteIndexes } from '../level/quadstore-file.js';
 import { readCounter } from '../level/quota.js';
@@ -320,8 +312,8 @@ export class Store extends StoreListeners {
   }
 
   /** Waits up to 5 seconds until the store can be read. @throws LwsError `too-busy` */
-  async opened(): Promise<void> {
-    for (let at = 0; !this.isOpen; at++) await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
+  opened(): Promise<void> {
+    return untilOpen(() => this.isOpen);
   }
 
   /** Updates the caches for a committed transaction. */

@@ -21,7 +21,7 @@ export interface BackupState extends JobState {
 }
 
 /** Each backup has a thread, and a file of the whole state. */
-const slots = Slots.forControllers(2, 'back-ups');
+const slots = Slots.forControllers(2, 'backups');
 
 const busy = 'Another backup is in progress. It ends when it is deleted, or after 15 minutes.';
 

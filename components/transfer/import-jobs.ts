@@ -132,11 +132,8 @@ export class ImportJobs extends JobRunner<ImportJob> {
     if (isDryRun || state.status === 'done') this.deleteFiles(state.id);
   }
 
-  protected override async forget(id: string): Promise<void> {
-    // First of all, so that it cannot be resumed meanwhile.
-    this.states.delete(id);
-    await forgetState(this.platform.store, id);
-    await super.forget(id);
+  protected override discard(id: string): Promise<void> {
+    return forgetState(this.platform.store, id);
   }
 
   protected deleteFiles(id: string): void {

@@ -56,11 +56,16 @@ export abstract class JobRunner<J extends Job> {
   /** Stores the state of a job that has ended. */
   protected async retain(_state: J['state'], _job: J): Promise<void> {}
 
+  /** Deletes the stored state of a job. */
+  protected async discard(_id: string): Promise<void> {}
+
   protected abstract deleteFiles(id: string): void;
 
-  /** Deletes a job that does not run. */
+  /** Deletes a job that is not running. */
   protected async forget(id: string): Promise<void> {
+    // First of all, so that it cannot be resumed meanwhile.
     this.states.delete(id);
+    await this.discard(id);
     this.deleteFiles(id);
   }
 

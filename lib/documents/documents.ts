@@ -283,8 +283,9 @@ export class Documents {
     const { updateTimeoutMs: timeoutMs, taskTimeoutMs = usualTimeoutMs } = this.options;
     const task = { ...update, target, timeoutMs };
     if (store) {
-      await untilResumed(folderOf(store.level));
-      return this.updateIn(this.pools.updates, { ...task, folder: folderOf(store.level) });
+      const folder = folderOf(store.level);
+      await untilResumed(folder);
+      return this.updateIn(this.pools.updates, { ...task, folder });
     }
     const read = update.text.length <= inlineUpdateBytes ? readPlain(update, target.graph) : undefined;
     const delta = read && (await dataDelta(read, target));
@@ -293,11 +294,7 @@ export class Documents {
   }
 
   private async updateIn(pool: DocumentPool, given: Task<'update'>['given']): Promise<GraphDelta | undefined> {
-    const task = { name: 'update', given, deadlineMs: given.timeoutMs + graceMs } as const;
-    const { folder } = given;
-    const delta = await this.inThread(pool, task, (thread, work) =>
-      folder === undefined ? work() : withLevel(folder, thread, work),
-    );
+    const delta = await this.inThread(pool, { name: 'update', given, deadlineMs: given.timeoutMs + graceMs });
     if (!delta) return undefined;
     // Objects lose their classes when they are sent between threads.
     const keysOf = (side: PackedDelta['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
@@ -321,16 +318,19 @@ export class Documents {
   private async inThread<Name extends keyof DocumentFunctions>(
     pool: DocumentPool,
     { client, ...task }: Task<Name>,
-    around = <T>(_thread: Thread<DocumentFunctions>, work: () => Promise<T>): Promise<T> => work(),
   ): Promise<ResultOf<DocumentFunctions[Name]>> {
     const { taskTimeoutMs = usualTimeoutMs } = this.options;
     const sender = await this.whose.sender?.();
+    const { folder } = task.given as { readonly folder?: string };
     try {
       return await pool.run({
         ...sender,
         tenant: this.whose.tenant,
         ...(client === undefined ? {} : { client }),
-        work: (thread) => around(thread, () => perform(thread, { deadlineMs: taskTimeoutMs, ...task })),
+        work: (thread) => {
+          const work = () => perform(thread, { deadlineMs: taskTimeoutMs, ...task });
+          return folder === undefined ? work() : withLevel(folder, thread, work);
+        },
       });
     } catch (error) {
       throw error instanceof ThreadEnded ? endedTask(task.name, error) : error;

@@ -19,8 +19,8 @@ async function assertSharedBlobs(connection: Connection, location: JoinOptions['
   const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'blobs'");
   if (rows[0]!.value === own) return;
   throw new StoreUnavailableError(
-    'This server has another place for JSON and bytes than the other servers of the storage. Give all of them the same lws.blobs (s3://…), or ' +
-      'the same folder blobs/ in their lws.data-dir.',
+    'This server stores JSON and binary content in another location than the other servers of the storage. Use the same lws.blobs (s3://…) for all of them, or ' +
+      'the same directory blobs/ in their lws.data-dir.',
   );
 }
 
@@ -114,7 +114,7 @@ export class Cluster implements Coordination {
     this.membership = new ServerMembership(
       connection,
       (begins) => this.term(begins),
-      (error) => onTrouble('The database could not be told that this server is there.', error),
+      (error) => onTrouble('The membership of this server could not be renewed in the database.', error),
     );
   }
 
@@ -202,9 +202,7 @@ export class Cluster implements Coordination {
     if (!this.leads) return;
     if (begins) for (const listener of this.onLead) listener();
     await this.forget();
-    this.checkpoints
-      .review()
-      .catch((error: unknown) => this.options.onTrouble('A checkpoint could not be made.', error));
+    this.checkpoints.review().catch((error: unknown) => this.options.onTrouble('Making a checkpoint failed.', error));
   }
 
   /** Removes identifiers an hour after they have expired, since the clocks of the servers differ. */
@@ -218,7 +216,7 @@ export class Cluster implements Coordination {
     await this.log?.close();
     if (this.isMember)
       await this.membership.leave().catch((error: unknown) => {
-        this.options.onTrouble('The database could not be told that this server ends.', error);
+        this.options.onTrouble('The membership of this server could not be removed from the database.', error);
       });
     await this.checkpoints.stop();
     await this.starting.close();

@@ -150,7 +150,9 @@ export class Connection {
       } as QueryConfig)
       .catch((cause: Error) => {
         const isLate = /timeout/i.test(cause.message);
-        throw isLate ? new Error('a commit was not confirmed in time, maybe for lack of a synchronous standby') : cause;
+        throw isLate
+          ? new Error('a commit was not confirmed in time, possibly because there is no synchronous standby')
+          : cause;
       });
     const warning = this.takeWarning();
     if (warning !== undefined) throw new Error(warning);

@@ -24,25 +24,25 @@ export async function openCopy(options: CopyOptions): Promise<void> {
   if (known.name === name && !known.isFinished) return makeCopy(options);
   if (known.name !== name)
     throw new StoreUnavailableError(
-      'The data directory is the copy of another database. Choose another lws.data-dir, or remove its folder level/: it is made again from ' +
-        'the database that lws.store names.',
+      'The data directory is a copy of another database. Choose another lws.data-dir, or remove its directory level/ to copy ' +
+        'the database in lws.store.',
     );
   // Before a copy is made again: rows that the database lacks may exist in this copy only, also if it is not whole.
   const { place } = replica;
   const found = await journal.find(place.seq);
   if (place.seq > (await journal.head()).seq || contradict(place, found))
     throw new StoreUnavailableError(
-      'The database lacks what this copy of it has: it was set back to an earlier state. To go on with the state of the database, remove the ' +
-        'folder level/ in the data directory of every server; to keep what is here, make a back-up of it first.',
+      'The database lacks changes that this copy has: it was reset to an earlier state. To continue with the state of the database, remove the ' +
+        'directory level/ in the data directory of every server. To keep the changes in this copy, make a backup of it first.',
     );
   if (!(await replica.isWhole())) {
     told(
-      'This server has lost a part of its copy of the storage, or may have when its machine ended: it is made anew.',
+      'This server has lost, or may have lost, a part of its copy of the storage when its machine stopped. The copy is rebuilt.',
     );
     return makeCopy(options);
   }
   if (await journal.reaches(place.seq)) return;
-  told('The journal does not reach back to where this server stopped: its copy of the storage is made anew.');
+  told('The journal no longer has the rows after the state of this server. Its copy of the storage is rebuilt.');
   await makeCopy(options);
 }
 
@@ -55,14 +55,14 @@ async function makeCopy({ replica, journal: { others }, name, storage, onProgres
 async function moveIn({ replica, journal, name, storage, told }: CopyOptions): Promise<void> {
   if (replica.holds(storage) !== 'storage')
     throw new StoreUnavailableError(
-      'The storage in the data directory has another base URI or an earlier format. Start it without lws.store once; after that it can move.',
+      'The storage in the data directory has another base URI or an earlier format. Start it once without lws.store, then move it.',
     );
   if ((await journal.head()).seq > 0 || (await lastCheckpoint(journal.others)))
     throw new StoreUnavailableError(
-      'The data directory has a storage of its own, and the database that lws.store names has one too. Choose an empty lws.data-dir to serve ' +
-        'that of the database, or another lws.store or lws.store.schema for this one.',
+      'Both the data directory and the database in lws.store contain a storage. Choose an empty lws.data-dir to serve ' +
+        'the one in the database, or another lws.store or lws.store.schema for the one in the directory.',
     );
-  told('The database is new: the storage of the data directory is copied into it.');
+  told('The database is empty: the storage in the data directory is copied to it.');
   await writeCheckpoint(replica, journal.others, 0);
   await replica.follow(name);
 }

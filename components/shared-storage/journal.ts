@@ -198,8 +198,8 @@ export class Journal {
       if (Date.now() > until)
         throw new AppendInDoubtError(
           'too-busy',
-          'The storage lost its database while it wrote, and whether this write was stored is in doubt until the database is back. ' +
-            'Look again then.',
+          'The connection to the database was lost during the write. It is unknown if this write was stored. ' +
+            'Check again when the database is available.',
           { cause: failure, fields: { 'Retry-After': '10' } },
         );
       await sleep(500);
@@ -218,9 +218,9 @@ export const contradict = (one: JournalPlace, other: JournalPlace): boolean =>
 /** The answer of a server whose database lacks rows that the server has. */
 export function setBack({ seq }: JournalPlace): LwsError {
   const reason =
-    `the database lacks row ${seq} of its journal, which this server has or has seen: it was set back to an earlier state, or lost its ` +
-    'last commits; start the server again, which says what to do';
-  return tooBusy('The storage and its database are not of one state, which its operator has to settle.', 60, {
+    `the database lacks row ${seq} of its journal, which this server has received: it was reset to an earlier state, or lost its ` +
+    'last commits; restart the server for instructions';
+  return tooBusy('The storage and its database have different states. The operator must resolve this.', 60, {
     reason,
   });
 }
@@ -264,19 +264,19 @@ export async function openTables(address: DatabaseAddress, storage: string): Pro
     if (found.tables !== tablesVersion || found.format !== rowFormat)
       throw new StoreUnavailableError(
         `The database was written by another version of the server (tables ${found.tables}, format ${found.format}); ` +
-          `this one knows tables ${tablesVersion} and format ${rowFormat}.`,
+          `this one supports tables ${tablesVersion} and format ${rowFormat}.`,
       );
     if (found.storage !== storage)
       throw new StoreUnavailableError(
-        `The database has the storage of ${found.storage}, and lws.base-uri says ${storage}. ` +
-          'Set lws.base-uri back, choose another lws.store or lws.store.schema, or move the storage: stop all servers, with the old address ' +
+        `The database contains the storage of ${found.storage}, but lws.base-uri is ${storage}. ` +
+          'Restore lws.base-uri, choose another lws.store or lws.store.schema, or move the storage: stop all servers, with the old address run ' +
           '"quadpod backup DIR" on one of them, then into an empty lws.data-dir, with a new lws.store or lws.store.schema, ' +
           `"quadpod restore DIR --rewrite ${found.storage}=${storage}".`,
       );
     return found.journal;
   } catch (error) {
     if (!(error instanceof LwsError)) throw error;
-    throw new StoreUnavailableError(`The database that lws.store names cannot be reached: ${error.reason}.`, error);
+    throw new StoreUnavailableError(`The database in lws.store cannot be reached: ${error.reason}.`, error);
   } finally {
     await connection.close();
   }

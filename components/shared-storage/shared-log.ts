@@ -159,7 +159,7 @@ export class SharedLog {
   private async gap(): Promise<LwsError> {
     const { place, known } = this;
     if ((await this.journal.head()).seq < known.seq) return setBack(known);
-    const reason = `the journal has dropped what came after row ${place.seq}; start the server again, which takes the state anew`;
+    const reason = `the journal no longer has the rows after ${place.seq}; restart the server, which rebuilds its copy`;
     return tooBusy('This server is too far behind the database of its storage.', 60, { reason });
   }
 

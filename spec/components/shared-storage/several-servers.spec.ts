@@ -189,7 +189,7 @@ describe('A storage in PostgreSQL', function () {
       await again.close();
       const back = await cluster.add('server-3');
       expect((await back.ask('GET', 'meanwhile')).text).to.include('meanwhile');
-      expect(back.log.some(({ msg }) => /made anew/.test(String(msg)))).to.equal(true);
+      expect(back.log.some(({ msg }) => /copy of the storage is rebuilt/.test(String(msg)))).to.equal(true);
       await back.stop();
     });
   });
@@ -391,11 +391,11 @@ describe('A storage in PostgreSQL', function () {
       );
       expect(
         await refused('fourth', { ...own, store: `postgres://quadpod@127.0.0.1:${await freePort()}/postgres` }),
-      ).to.match(/database that lws\.store names cannot be reached/);
+      ).to.match(/database in lws\.store cannot be reached/);
       const apart = await Cluster.start(0, {});
       mkdirSync(join(apart.folder, 'server-0'));
       expect(await refused('fifth', { ...own, 'data-dir': join(apart.folder, 'server-0') })).to.match(
-        /another place for JSON and bytes/,
+        /in another location than the other servers/,
       );
       await apart.end();
       const other = await startSpecServer({ settings: { 'dev.open': 'true' } });

@@ -125,7 +125,7 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
     for (let time = 0; time < 3; time++) {
       const error = await log.freshen().catch((failure: unknown) => failure);
       expect(error).to.include({ code: 'too-busy' });
-      expect((error as { reason: string }).reason).to.match(/lacks row 5 .*set back to an earlier state/);
+      expect((error as { reason: string }).reason).to.match(/lacks row 5 .*reset to an earlier state/);
     }
     expect(seen.map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
     await log.close();

@@ -181,7 +181,7 @@ describe('A turn of a server', function () {
       () => 'started',
       (error: unknown) => (error as Error).message,
     );
-    expect(await started).to.match(/set back to an earlier state/);
+    expect(await started).to.match(/reset to an earlier state/);
   });
 
   it('Rule 19.1: serves nothing if its missing rows are no longer in the journal', async () => {
@@ -197,7 +197,7 @@ describe('A turn of a server', function () {
         (error: { code: string; reason: string }) => error,
       );
       expect(outcome.code).to.equal('too-busy');
-      expect(outcome.reason).to.match(/has dropped what came after row/);
+      expect(outcome.reason).to.match(/no longer has the rows after/);
     } finally {
       await later.end();
     }

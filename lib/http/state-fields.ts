@@ -100,7 +100,7 @@ async function hintOf({ authorizer, store: view }: Storage, access: Access, iri:
   const other = counterpart(iri);
   const record = view.record(other);
   const isTold = record && (await authorizer.allows({ view, access, mode: 'read', iri: other, record }));
-  return isTold ? ` There is ${other}, with another end of its name.` : '';
+  return isTold ? ` Did you mean ${other}?` : '';
 }
 
 /** `Link` value of the linkset and the ACL of a resource: the storage, and the controlling ACL if there is one. */

@@ -74,7 +74,7 @@ describeStorage(
       expect(await detailOf('GET', name, {}, undefined, s.stranger)).not.to.include(container);
       const { iri } = await s.stored(turtle, '');
       expect(await detailOf('GET', `${iri}/`)).to.include(iri);
-      expect(await detailOf('GET', s.fresh())).not.to.include('There is http');
+      expect(await detailOf('GET', s.fresh())).not.to.include('Did you mean');
     });
 
     it('a form sent by curl is stored with a hint; other types have none', async () => {

@@ -3,7 +3,7 @@ import { lowerBound, mergedKeys } from '../../storage/keys/graph-keys.js';
 import { compareKeys, sortKeys } from '../../storage/keys/key-order.js';
 import { type IndexName, indexNames, otherKeys } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
-import type { KeyIterators, Seekable } from './key-iterators.js';
+import { bytesPerKey, type KeyIterators, type Seekable } from './key-iterators.js';
 
 export interface KeyChanges {
   /** Added GSPO keys, which the store lacks. */
@@ -179,8 +179,6 @@ class Leap {
 }
 
 const keysAtATime = 2000;
-/** Average size of a key in LevelDB's compressed tables, in bytes. */
-const bytesPerKey = 34;
 
 const inOrder = (keys: ReadonlySet<string>, index: string): string[] => {
   const at = indexNames.indexOf(index as IndexName) - 1;

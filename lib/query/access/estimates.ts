@@ -4,7 +4,7 @@
  */
 import type { GraphFilter } from './graph-filter.js';
 import { inKeys } from './graph-ranges.js';
-import type { KeyIterators } from './key-iterators.js';
+import { bytesPerKey, type KeyIterators } from './key-iterators.js';
 import type { KeyPrefix } from './key-reader.js';
 import { type ReadableSubset, takeBehind } from './readable-subset.js';
 import { eachMatch, type Scan } from './scan.js';
@@ -17,8 +17,6 @@ const enoughCounted = 32;
 const maxRead = 128;
 /** If the sample had fewer open matches, the keys of all open graphs are collected for an exact count, up to this cost in keys. */
 const exactUpTo = 1024;
-/** Average size of a key in LevelDB's compressed tables, in bytes. */
-const bytesPerKey = 34;
 /** With more ranges, uses the size of the whole prefix instead of the sum over the ranges. */
 const maxSized = 16;
 

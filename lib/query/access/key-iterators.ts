@@ -7,6 +7,9 @@ import { type IndexName, separator } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
 import { block, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 
+/** Average size of a key in LevelDB's compressed tables, in bytes. */
+export const bytesPerKey = 34;
+
 /** Iterator over one index. */
 export interface Seekable {
   seek(target: string): void;

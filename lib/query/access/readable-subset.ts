@@ -9,7 +9,7 @@ import { indexNames, otherKeys, separator } from '../../storage/keys/quad-keys.j
 import { addTo } from './collections.js';
 import type { GraphFilter } from './graph-filter.js';
 import { behindGraph, inKeys, rangeAt } from './graph-ranges.js';
-import type { KeyIterators, Seekable } from './key-iterators.js';
+import { bytesPerKey, type KeyIterators, type Seekable } from './key-iterators.js';
 import { graphAt, KeyReader, keyPrefix } from './key-reader.js';
 import { eachMatch, type Scan } from './scan.js';
 import type { TermKey } from './terms.js';
@@ -28,8 +28,6 @@ const maxKept = 16_384;
 const maxUnguided = 4096;
 /** Cost of a seek, in keys. */
 const seekCost = 25;
-/** Average size of a key in LevelDB's compressed tables, in bytes. */
-const bytesPerKey = 34;
 /** Maximum number of ranges whose size is measured. */
 const maxSized = 8;
 

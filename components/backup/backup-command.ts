@@ -264,7 +264,7 @@ export async function earlierBackup(
 
 const pollMs = 200;
 
-/** The server that has the storage open; it is asked for its state. */
+/** The server that has the storage open. It provides the state. */
 export class RunningServer {
   private constructor(
     private readonly context: CommandContext,

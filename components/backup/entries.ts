@@ -12,7 +12,7 @@ import {
   readRecord,
 } from '../../lib/storage/keys/records.js';
 
-/** The backup is truncated, modified, or not a backup; the message is for the user. */
+/** The backup is truncated, modified, or not a backup. The message is for the user. */
 export class BackupError extends CommandError {}
 
 /** The first line of a backup file. */
@@ -27,7 +27,7 @@ export interface Header {
   readonly made: string;
 }
 
-/** The last line; a file without it is truncated. */
+/** The last line. A file without it is truncated. */
 export interface Trailer {
   readonly entries: number;
 }
@@ -35,9 +35,9 @@ export interface Trailer {
 /** One state of one graph: its token never identifies other quads. */
 export interface CountedGraph {
   readonly graph: string;
-  /** The revision of its resource; for a linkset, the digest of its links. */
+  /** The revision of its resource, or for a linkset the digest of its links. */
   readonly token: string;
-  /** As in the record; linksets have none. */
+  /** As in the record. Linksets have none. */
   readonly triples: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A set of graph states in eight bytes each: their hashes, sorted. The hashes are salted, so that clients cannot construct two
- * states with the same hash; with ten million graphs, a new state is mistaken for a known one with a probability of 10^-12.
+ * states with the same hash. With ten million graphs, a new state is mistaken for a known one with a probability of 10^-12.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Entry } from '../../lib/storage/graphs/state-blocks.js';
@@ -72,7 +72,7 @@ export class GraphSet {
     return this.indexOf(state) !== undefined;
   }
 
-  /** Marks a graph as seen. @returns `undefined` if it is not in the set; true if it was not seen before */
+  /** Marks a graph as seen. @returns `undefined` if it is not in the set, true if it was not seen before */
   see(state: CountedGraph): boolean | undefined {
     const index = this.indexOf(state);
     if (index === undefined) return undefined;

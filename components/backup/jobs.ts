@@ -67,7 +67,7 @@ export class BackupJobs extends JobRunner<BackupJob> {
 
   /**
    * Starts a backup.
-   * @param known bytes of a set of graphs that are left out; may be empty
+   * @param known bytes of a set of graphs that are left out, possibly empty
    * @throws LwsError `too-large`, `too-busy`, `conflict` while there is another or if `stop` was called meanwhile
    */
   begin(known: AsyncIterable<Uint8Array>): Promise<BackupState> {

@@ -39,7 +39,7 @@ import { backupBlobFile, copyOnce, damagedFile, type Manifest, readManifest, syn
 import { GraphSet } from './graph-set.js';
 import { readState } from './state-file.js';
 
-/** Number of entries in a batch; each batch is synced. */
+/** Number of entries in a batch. Each batch is synced. */
 const batchSize = 10_000;
 
 export async function restore(context: CommandContext): Promise<number> {
@@ -70,7 +70,7 @@ export async function restore(context: CommandContext): Promise<number> {
       batch.del(metaKey('restoring'));
     };
     await writeBatch(level, fill, () => facts.at(-1)!);
-    // With another address, everything is counted anew, as for earlier formats; this is not reported.
+    // With another address, everything is counted anew, as for earlier formats. This is not reported.
     if (rewriting) await migrate(level, { deriveGraphs: writeLinksetGraphs });
     if (place.isShared) await confirmAll(place, blobs, print);
   } finally {
@@ -100,7 +100,7 @@ function rewritingOf({ baseUri, flags }: CommandContext, { storage }: Manifest):
   return new Rewriting(withSlash(from), withSlash(to));
 }
 
-/** Removes the remains of an interrupted restore; anything else is kept and rejected. */
+/** Removes the remains of an interrupted restore. Anything else is kept and rejected. */
 async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   const names = existsSync(target) ? readdirSync(target) : [];
   if (names.length === 0) {
@@ -120,7 +120,7 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   throw new BackupError(`${target} is not empty (${names.slice(0, 5).join(', ')}). Choose another --data-dir.`);
 }
 
-/** If the quads do not fit into memory by default, all indexes are written at once; otherwise the server adds them when they are due. */
+/** If the quads do not fit into memory by default, all indexes are written at once. Otherwise the server adds them when they are due. */
 const ordersOf = ({ quads }: Manifest): IndexSet =>
   quads.reduce((sum, { triples }) => sum + triples, 0) > mostQuads ? IndexSet.all : IndexSet.one;
 

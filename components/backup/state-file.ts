@@ -1,4 +1,4 @@
-/** The files of a backup: gzipped lines between a header and a trailer; the lines are entries, or quads grouped by graph. */
+/** The files of a backup: gzipped lines between a header and a trailer. The lines are entries, or quads grouped by graph. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';
@@ -123,13 +123,13 @@ export async function readHeader(file: string): Promise<Header> {
   throw new BackupError(`${file} is empty.`);
 }
 
-/** Selects the content of a file that a reader needs; by default everything. */
+/** Selects the content of a file that a reader needs (default: everything). */
 export interface StateReader {
   /** Returns true if the quads of a graph are read, false to skip them. */
   wants?(state: CountedGraph): boolean;
   /** Called at the end of a selected graph. */
   ended?(state: CountedGraph, triples: number): void;
-  /** Key prefixes of selected entries; others need not be read. */
+  /** Key prefixes of selected entries. Others need not be read. */
   readonly keys?: readonly string[];
   /** Called at the end with the total number of entries. */
   counted?(entries: number): void;

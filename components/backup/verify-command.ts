@@ -51,13 +51,13 @@ class Verification {
 
   fault(sentence: string): void {
     this.faults++;
-    // A damaged backup may have millions of faults; the first ones are reported.
+    // A damaged backup may have millions of faults. The first ones are reported.
     if (this.faults <= maxTold) this.telling.print(sentence);
   }
 
   /**
    * Verifies that every graph referenced by the state exists, with the right number of triples.
-   * @returns the graphs; `undefined` if they are in the state file
+   * @returns the graphs, or `undefined` if they are in the state file
    */
   async quads(): Promise<GraphSet | undefined> {
     const { folder, manifest } = this;

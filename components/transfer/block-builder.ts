@@ -1,4 +1,4 @@
-/** Collects members of an import into blocks; each block becomes one transaction. */
+/** Collects members of an import into blocks. Each block becomes one transaction. */
 
 import { createHash, hash } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
@@ -30,7 +30,7 @@ import {
   type ReportEntry,
 } from './blocks.js';
 
-/** Block size in quads. Larger transactions delay others and outlive the garbage collector's young generation; smaller ones are slower. */
+/** Block size in quads. Larger transactions delay others and outlive the garbage collector's young generation. Smaller ones are slower. */
 const maxQuads = 4_000;
 const maxItems = 500;
 const maxBytes = 16 << 20;
@@ -38,7 +38,7 @@ const maxBytes = 16 << 20;
 const maxCharacters = 8 << 20;
 /** Maximum number of quads for joining parts of a graph into one item. */
 const maxJoined = 20_000;
-/** Maximum size of a JSON document in bytes; longer ones are stored as binary, without parsing. */
+/** Maximum size of a JSON document in bytes. Longer ones are stored as binary, without parsing. */
 const longestJson = 16 << 20;
 
 interface BuilderOptions extends Pick<ImportTask, 'into' | 'seed' | 'acls'> {
@@ -154,7 +154,7 @@ export class BlockBuilder {
     try {
       const { content, blob } = await storeMember(member, this.options.blobs);
       this.contentBytes += content.size;
-      // Blobs are synced concurrently; `build` waits for all of them.
+      // Blobs are synced concurrently. `build` waits for all of them.
       if (blob) this.finish(blob);
       this.push(member, content, { blob });
     } catch (error) {
@@ -164,7 +164,7 @@ export class BlockBuilder {
 
   private finish(blob: BlobWriter): void {
     const finished = blob.finish();
-    // `build` throws the error; until then it must not be reported as unhandled.
+    // `build` throws the error. Until then it must not be reported as unhandled.
     finished.catch(() => {});
     this.finishing.push(finished);
   }
@@ -191,7 +191,7 @@ export class BlockBuilder {
     if (!this.options.acls) this.leftOut.push({ source: iri, why: notAsked });
   }
 
-  /** Skips a member that cannot be stored and reports the reason; the import continues. */
+  /** Skips a member that cannot be stored and reports the reason. The import continues. */
   private refuse(source: string, error: unknown): void {
     if (!(error instanceof LwsError) || error.code === 'storage-full' || error.code === 'too-busy') throw error;
     this.leftOut.push({ source, why: error.message });
@@ -243,7 +243,7 @@ export class BlockBuilder {
 
 const factory = new DataFactory<Quad>();
 
-/** Blank node labels made by the storage; other software does not make such labels. */
+/** Blank node labels made by the storage. Other software does not make such labels. */
 const ours = /^b[0-9a-f]{24}x[0-9a-z]{4,}$/;
 /** Labels already made unique for their document by a reader. */
 const ofDocument = /^b[0-9a-f]{24}x/;
@@ -311,7 +311,7 @@ const namedIn = ({ rules }: Acl): string[] =>
 /**
  * Stores bytes as a blob.
  * @param blobs absent: bytes are only measured
- * @returns the content and its blob; `finish` must be called on the blob before a record refers to it
+ * @returns the content and its blob. Call `finish` on the blob before a record refers to it
  * @throws LwsError `storage-full`, errors of the source
  */
 async function storeMember(member: BytesMember, blobs: Blobs | undefined) {

@@ -23,7 +23,7 @@ const idleMs = 10 * 60_000;
 
 /** @param strangersMs maximum duration of an export by unprivileged callers (ms) */
 export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly Route[] {
-  /** Maximum duration of an export (ms); controllers have no limit. */
+  /** Maximum duration of an export (ms). Controllers have no limit. */
   const maxMs = { controller: undefined, known: 10 * 60_000, stranger: strangersMs } as const;
   const slots = new Slots(inAll, 'Too many exports are running. Try again in a minute.', perClient);
   const answer = async ({ query, access, address }: RouteRequest): Promise<Reply> => {

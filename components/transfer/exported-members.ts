@@ -38,7 +38,7 @@ export interface ExportQuestion {
   readonly scope: ReadScope;
   /** The caller controls the storage: owners and component state are exported. */
   readonly isController: boolean;
-  /** Keys of component state that refers only to exported resources; absent: all state is exported. */
+  /** Keys of component state that refers only to exported resources. Absent: all state is exported. */
   readonly kept: ReadonlySet<string> | undefined;
 }
 
@@ -84,7 +84,7 @@ export class ExportedMembers {
     this.graphs = new GraphCursor(state.level, state.snapshot);
   }
 
-  /** Yields all members; must be called once only. */
+  /** Yields all members. Must be called once only. */
   async *all(): AsyncGenerator<Member> {
     const { of, isController } = this.question;
     try {
@@ -161,7 +161,7 @@ export class ExportedMembers {
     return new Set(records.filter((_, index) => allowed[index]));
   }
 
-  /** Yields the members of a resource; a graph may have several parts. */
+  /** Yields the members of a resource. A graph may have several parts. */
   private async *membersOf(record: ResourceRecord): AsyncGenerator<Member> {
     const { blobs } = this.state;
     const common = await this.facts(record);
@@ -221,7 +221,7 @@ const stateOf = ({ iri, revision }: ResourceRecord): ExportedState => ({ iri, re
 
 type Common = Omit<ContainerMember, 'kind'>;
 
-/** Makes a graph member; its triples are decoded on demand. */
+/** Makes a graph member. Its triples are decoded on demand. */
 function storedGraph(keys: readonly string[], facts: Omit<GraphMember, 'kind' | 'keys' | 'quads'>): GraphMember {
   let quads: readonly Quad[] | undefined;
   return {

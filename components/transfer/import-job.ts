@@ -81,7 +81,7 @@ export const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Stage
 export const isRefusal = (error: unknown): error is LwsError =>
   error instanceof LwsError && !['quota-exceeded', 'storage-full', 'too-busy'].includes(error.code);
 
-/** Stages items and returns the result for each. @throws NeedsKeys before anything is stored; TransferError if the import must end */
+/** Stages items and returns the result for each. @throws NeedsKeys before anything is stored @throws TransferError if the import must end */
 export async function stageItems(
   tx: Transaction,
   items: readonly BlockItem[],
@@ -179,7 +179,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     return this.options.dryRun;
   }
 
-  /** Reads to the end. @throws TransferError, LwsError; resources already stored are kept */
+  /** Reads to the end. @throws TransferError, LwsError. Resources already stored are kept */
   async run(): Promise<void> {
     const { platform, dryRun } = this.options;
     await this.recall();
@@ -326,7 +326,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     return { staged, stored: Promise.resolve() };
   }
 
-  /** Returns the items; all keys are included for items that need them. */
+  /** Returns the items, with all keys for items that need them. */
   private async complete(
     number: number,
     items: readonly BlockItem[],

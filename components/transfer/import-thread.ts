@@ -91,7 +91,7 @@ export class ImportThread {
       },
     );
     const stored = staged.then((taken) => taken.stored);
-    // Awaited after all earlier ones; until then a rejection must not be reported as unhandled.
+    // Awaited after all earlier ones. Until then a rejection must not be reported as unhandled.
     stored.catch(() => {});
     this.staged = staged;
     this.last = before.then(() => stored);
@@ -102,7 +102,7 @@ export class ImportThread {
     return this.thread.isEnding;
   }
 
-  /** Returns all keys of some items of a block; empty after the thread has ended. */
+  /** Returns all keys of some items of a block. Empty after the thread has ended. */
   keysOf(block: number, items: readonly number[]): Promise<readonly (readonly string[])[]> {
     return this.thread.call('keysOf', { block, items }).catch((error: unknown) => {
       if (error instanceof ThreadEnded) return [];
@@ -134,7 +134,7 @@ export class ImportThread {
     return this.thread.end();
   }
 
-  /** Ends the thread without waiting for blocks; only while no transaction can run. Returns when it has closed LevelDB. */
+  /** Ends the thread without waiting for blocks. Only while no transaction can run. Returns when it has closed LevelDB. */
   abandon(): Promise<void> {
     this.thread.call('abandon', undefined).catch(() => {});
     return this.stop();

@@ -27,7 +27,7 @@ const operations: Operation[] = [];
 const prepared = new Map<number, { readonly batch: Promise<PreparedBatch>; readonly orders: string }>();
 /** All graphs of the last block were written: then the next batch is prepared in advance. */
 let isUsual = true;
-/** The indexes of the last batch; the next one probably has the same. */
+/** The indexes of the last batch. The next one probably has the same. */
 let orders = IndexSet.one;
 let settled: (() => void) | undefined;
 
@@ -59,12 +59,12 @@ const graphsOf = ({ keys }: BuiltBlock): number[] => [...keys.keys()].filter((in
 function prepare(level: Level, built: BuiltBlock): void {
   if (!task.writes || !isUsual) return;
   const batch = filled(level, built, graphsOf(built));
-  // `write` awaits the promise and throws; until then a rejection must not be reported as unhandled.
+  // `write` awaits the promise and throws. Until then a rejection must not be reported as unhandled.
   batch.catch(() => {});
   prepared.set(built.block.number, { batch, orders: orders.text });
 }
 
-/** @param fits returns true if the batch can be written unchanged; otherwise it is closed */
+/** @param fits returns true if the batch can be written unchanged. Otherwise it is closed */
 async function takePrepared(number: number, fits: (orders: string) => boolean): Promise<PreparedBatch | undefined> {
   const found = prepared.get(number);
   prepared.delete(number);

@@ -4,11 +4,11 @@ import { hash } from 'node:crypto';
 /** Returns the name of a resource in the set: 72 bits of its hash, because one is kept for each resource. */
 export const nameInSet = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
 
-/** The number of slots is a power of two; at most three quarters are used. */
+/** The number of slots is a power of two. At most three quarters are used. */
 const [firstSlots, share] = [1024, 0.75];
 
 export class NameSet {
-  /** Two numbers per slot; both are zero in empty slots only. */
+  /** Two numbers per slot. Both are zero in empty slots only. */
   private slots = new Uint32Array(2 * firstSlots);
   private count = 0;
 

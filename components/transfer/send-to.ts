@@ -8,7 +8,7 @@ import { StorageWriter } from './storage-writer.js';
 
 /**
  * Sends all members of the source.
- * @returns the outcome; members sent before a failure stay in the storage
+ * @returns the outcome. Members sent before a failure stay in the storage
  * @throws TransferError for errors found before anything is sent
  */
 export async function sendTo(

@@ -16,7 +16,7 @@ import { addReport, type ImportState, type WantedImport } from './import-state.j
 import { NameSet, nameInSet } from './name-set.js';
 import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';
 
-/** Maximum size of content held in memory and sent concurrently, in bytes; longer content is streamed. */
+/** Maximum size of content held in memory and sent concurrently, in bytes. Longer content is streamed. */
 const longestWaiting = 1 << 20;
 const container = formatLink('https://www.w3.org/ns/lws#Container', 'type');
 
@@ -30,7 +30,7 @@ export class StorageWriter implements Writer {
   private readonly sent = new NameSet();
   /** Containers: `undefined` if they exist, otherwise the reason why they cannot be created. */
   private readonly containers = new Map<string, string | undefined>();
-  /** The current graph; with `facts` undefined, it is skipped. */
+  /** The current graph. With `facts` undefined, it is skipped. */
   private graph: { readonly facts: GraphMember | undefined } | undefined;
   /** The last graph sent as a stream. */
   private streamed: Readable | undefined;
@@ -117,7 +117,7 @@ export class StorageWriter implements Writer {
       this.graph = { facts: why === undefined && this.isNew(member) ? member : undefined };
     }
     const { facts } = this.graph;
-    // Links may be in any part; a streamed graph gets those of its first part.
+    // Links may be in any part. A streamed graph gets those of its first part.
     if (facts) this.graph = { facts: { ...facts, ...(member.links ? { links: member.links } : {}) } };
     if (facts) {
       this.state.quads += member.quads.length;
@@ -132,7 +132,7 @@ export class StorageWriter implements Writer {
     return this.send(member, mediaType, await bytesOfFile(member, Number.POSITIVE_INFINITY));
   }
 
-  /** Returns the reason why a member cannot be sent to its place; `undefined` if it can. */
+  /** Returns the reason why a member cannot be sent to its place, or `undefined` if it can. */
   private async faultOf({ path }: Facts): Promise<string | undefined> {
     const { into } = this.options;
     if (!isBelow(into, path)) return 'Its name is not valid in HTTP requests.';
@@ -172,7 +172,7 @@ export class StorageWriter implements Writer {
     return (await this.client.send(this.options.into + path, { method: 'HEAD' })).status === 200;
   }
 
-  /** Sends a content when a request is free; a stream has been sent when this returns. */
+  /** Sends a content when a request is free. A stream has been sent when this returns. */
   private async send(facts: Facts, type: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
     if (content instanceof Uint8Array) {
       this.requests.add(() => this.store(facts, type, content));

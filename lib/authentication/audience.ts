@@ -11,7 +11,7 @@ export interface AudiencePolicy {
   readonly required: boolean;
 }
 
-/** Checks that the audience includes this server; other values are allowed in addition. @throws LwsError `invalid-token` */
+/** Checks that the audience includes this server. Other values are allowed in addition. @throws LwsError `invalid-token` */
 export function assertAudience(aud: unknown, policy: AudiencePolicy): void {
   if (aud === undefined) {
     if (policy.required)

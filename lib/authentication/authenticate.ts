@@ -25,8 +25,8 @@ export interface PresentedRequest {
 
 export interface Authenticator {
   /**
-   * @throws LwsError `invalid-token` for a rejected credential, even if none is required; `invalid-request` for an unknown or
-   * malformed scheme (rule 4.6); `use-dpop-nonce`; `too-many-requests`
+   * @throws LwsError `invalid-token` for a rejected credential, even if none is required, `invalid-request` for an unknown or
+   * malformed scheme (rule 4.6), `use-dpop-nonce`, `too-many-requests`
    */
   authenticate(request: PresentedRequest): Access | Promise<Access>;
 }
@@ -106,7 +106,7 @@ export class RememberingAuthenticator implements Authenticator {
       return known.access;
     } catch (error) {
       if (!(error instanceof LwsError) || error.code !== 'invalid-token') throw error;
-      // The token is valid; these errors concern the proof.
+      // The token is valid. These errors concern the proof.
       if (error.scheme) await failures.count(address);
       throw error.with({ scheme: 'DPoP' });
     }

@@ -15,7 +15,7 @@ export interface AuthenticationMethod {
   readonly controller: string | undefined;
   /** Public key. Absent if its kind is unknown or it contains private members. */
   readonly jwk: (PublicJwk | Readonly<Record<string, unknown>>) | undefined;
-  /** Milliseconds since the epoch; NaN for an invalid date. */
+  /** Milliseconds since the epoch, or NaN for an invalid date. */
   readonly revoked: number | undefined;
   readonly expires: number | undefined;
 }

@@ -19,7 +19,7 @@ import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 /**
  * @param address client that the fetch is queued for (round robin)
- * @throws LwsError `invalid-token` if the document cannot be fetched or read, or belongs to another subject; `too-busy`
+ * @throws LwsError `invalid-token` if the document cannot be fetched or read, or belongs to another subject, and `too-busy`
  */
 export type IdentifierResolver = (subject: string, address: string) => Promise<ControlledIdentifier>;
 

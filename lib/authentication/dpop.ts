@@ -1,4 +1,4 @@
-/** DPoP: proof that the presenter of an access token has the key that it is bound to (RFC 9449; rule 15.14). */
+/** DPoP: proof that the presenter of an access token has the key that it is bound to (RFC 9449, rule 15.14). */
 import {
   constants,
   createHash,
@@ -15,7 +15,7 @@ import { fits } from './issuer-keys.js';
 import { privateMembers, readJwt, signatureAlgorithms } from './jwt.js';
 import { refusedCredential } from './suite.js';
 
-/** Stateless DPoP nonces: a time with a MAC under a key shared by all servers of a storage (RFC 9449 8; rule 15.15). */
+/** Stateless DPoP nonces: a time with a MAC under a key shared by all servers of a storage (RFC 9449 8, rule 15.15). */
 export interface DpopNonces {
   issue(): string;
   accepts(nonce: string): boolean;
@@ -135,7 +135,7 @@ export interface DpopOptions {
   readonly clock: () => number;
   /** Key of the nonces, the same on all servers of a storage. */
   readonly nonceSecret: Uint8Array;
-  /** Registers an identifier with the other servers of a storage; false if one of them has it. Undefined for a single server. */
+  /** Registers an identifier with the other servers of a storage. Returns false if one of them has it, and undefined for a single server. */
   readonly isFirst?: (id: string, validMs: number) => Promise<boolean> | undefined;
 }
 
@@ -148,16 +148,16 @@ export interface ProvenRequest {
   readonly token?: string;
 }
 
-/** A valid proof. `consume` marks it as used; call it after the token was validated. */
+/** A valid proof. `consume` marks it as used. Call it after the token was validated. */
 export interface DpopProof {
   readonly thumbprint: string;
-  /** @throws LwsError `invalid-token` if it was used before; `too-busy` if no more can be stored */
+  /** @throws LwsError `invalid-token` if it was used before, `too-busy` if no more can be stored */
   consume(): void | Promise<void>;
 }
 
 export interface DpopVerifier {
   readonly nonces: DpopNonces;
-  /** @throws LwsError `invalid-token`; `use-dpop-nonce` with a `DPoP-Nonce` field */
+  /** @throws LwsError `invalid-token`, or `use-dpop-nonce` with a `DPoP-Nonce` field */
   verify(field: string | undefined, request: ProvenRequest): Promise<DpopProof>;
 }
 

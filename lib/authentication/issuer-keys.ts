@@ -12,7 +12,7 @@ export interface IssuerKeys {
   /**
    * Returns the key with this id.
    * @param address client that the fetch is queued for, for issuers not configured by the operator
-   * @throws LwsError `invalid-token` if the issuer cannot be reached; `too-busy`
+   * @throws LwsError `invalid-token` if the issuer cannot be reached, and `too-busy`
    */
   key(kid: string | undefined, algorithm: string, address?: string): Promise<CryptoKey | undefined>;
 }

@@ -71,7 +71,7 @@ const accepted: readonly string[] = [...signatureAlgorithms, 'Ed25519'];
 /** Private members of a JWK. */
 export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
-/** Longer tokens have no use; a header field may be four times as long. */
+/** Longer tokens have no use, although a header field may be four times as long. */
 const longestJwt = 16_384;
 
 export interface UnverifiedJwt {

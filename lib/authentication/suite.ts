@@ -18,7 +18,7 @@ export interface VerifiedCredential {
 
 export interface Suite {
   readonly name: string;
-  /** `subject_token_type` values accepted at the token endpoint for its credentials; the first is advertised. Absent: not accepted there. */
+  /** `subject_token_type` values accepted at the token endpoint for its credentials. The first is advertised. Absent: not accepted there. */
   readonly tokenTypes?: readonly string[];
   /** `Authorization` schemes of its credentials, in lower case. Default: `bearer`. */
   readonly schemes?: readonly string[];
@@ -26,14 +26,14 @@ export interface Suite {
   recognises(credential: string): boolean;
   /**
    * @param address client that fetches are queued for (round robin)
-   * @throws LwsError `invalid-token` with a full `reason` for the log; `too-busy`
+   * @throws LwsError `invalid-token` with a full `reason` for the log, and `too-busy`
    */
   verify(credential: string, address: string): Promise<VerifiedCredential>;
 }
 
 /**
  * Creates the error for a rejected credential.
- * @param description failed check, for the client; must not reveal the credential or the expected value
+ * @param description failed check, for the client, without the credential or the expected value
  * @param reason full reason, for the log
  */
 export const refusedCredential = (description: string, reason: string, cause?: unknown): LwsError =>

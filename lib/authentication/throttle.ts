@@ -27,8 +27,8 @@ const uncounted = async (): Promise<void> => {};
 const scarcePart = 15;
 
 /**
- * @param perMinute attempts of one address; 0 for no limit
- * @param inAll attempts of all addresses in a minute; beyond it each address has a fifteenth of its limit
+ * @param perMinute attempts of one address, or 0 for no limit
+ * @param inAll attempts of all addresses in a minute. Beyond it each address has a fifteenth of its limit
  */
 export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Throttle {
   if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };

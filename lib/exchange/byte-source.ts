@@ -8,9 +8,9 @@ export interface ByteSource {
   readonly name: string;
   /** The size in bytes, if known. */
   readonly size?: number;
-  /** The media type given by the caller, if any; it takes precedence over the extension. */
+  /** The media type given by the caller, if any. It takes precedence over the extension. */
   readonly mediaType?: string;
-  /** Returns the bytes; a source can be opened again. */
+  /** Returns the bytes. A source can be opened again. */
   open(): AsyncIterable<Uint8Array>;
 }
 

@@ -10,7 +10,7 @@ export interface TreeFile {
   readonly size: number;
   /** Modification time in milliseconds since the epoch. */
   readonly modified?: number;
-  /** Returns the content; a file can be opened again. */
+  /** Returns the content. A file can be opened again. */
   open(): AsyncIterable<Uint8Array>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Reads the files of a directory or a ZIP as resources of the same names: RDF by extension, everything else as bytes. A file with
- * several graphs becomes a container of that name, with one resource per graph; the graph name is kept as a link.
+ * several graphs becomes a container of that name, with one resource per graph. The graph name is kept as a link.
  */
 import { LwsError } from '../errors.js';
 import { isObject } from '../json/exact-json.js';
@@ -194,7 +194,7 @@ export const indexName = '.quadpod.json';
 /** Maximum size of an index, in bytes. */
 const longestIndex = 256 << 20;
 
-/** The entry of a file or directory. Paths of directories end with a slash; the empty path is the top directory. */
+/** The entry of a file or directory. Paths of directories end with a slash. The empty path is the top directory. */
 export interface FileFacts {
   /** The last segment of the resource IRI, without a slash, if it differs from the file name. */
   readonly name?: string;
@@ -207,7 +207,7 @@ export interface FileFacts {
 
 type FolderIndex = ReadonlyMap<string, FileFacts>;
 
-/** Reads the index of a tree; without one, the index is empty. @throws TransferError if it is invalid */
+/** Reads the index of a tree. Without one, the index is empty. @throws TransferError if it is invalid */
 async function readIndex(tree: FileTree): Promise<FolderIndex> {
   const file = await tree.file(indexName);
   if (!file) return new Map();

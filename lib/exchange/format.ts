@@ -59,7 +59,7 @@ export interface FormatTools {
 export interface WriteTools extends FormatTools {
   /** Writes the files that `readFolder` reads. @param of the IRI of the exported container */
   folderWriter(sink: TreeSink, of: string): Writer;
-  /** Writes graphs as Turtle files; parts of a graph become one file. @param of the IRI of the exported container */
+  /** Writes graphs as Turtle files. Parts of a graph become one file. @param of the IRI of the exported container */
   turtleFiles(
     sink: TreeSink,
     of: string,
@@ -75,7 +75,7 @@ export interface WriteOptions {
   readonly of: string;
   /** The IRI of the storage. */
   readonly storage: string;
-  /** The output is compressed with gzip; only for single-text formats. */
+  /** The output is compressed with gzip (single-text formats only). */
   readonly isGzip: boolean;
 }
 
@@ -94,7 +94,7 @@ export type ParseDocument = (document: Document) => Promise<Pick<GraphMember, 'q
 export interface Format {
   /** A description for messages: `the data folder of a Community Solid Server`. */
   readonly about: string;
-  /** The media type in responses; absent: it can only be written to a directory. */
+  /** The media type in responses. Absent: it can only be written to a directory. */
   readonly mediaType?: string;
   /** For single-text formats: the file extensions, before an optional `.gz`. Written files have the first. */
   readonly endings?: readonly string[];

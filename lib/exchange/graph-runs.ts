@@ -11,7 +11,7 @@ const maxNamed = 100;
 /** Triples skipped for one reason: their number, and the position of the first. */
 type Count = [triples: number, source: string];
 
-/** Counts of skipped triples by reason; small enough for a cursor. */
+/** Counts of skipped triples by reason, small enough for a cursor. */
 export class LeftOuts {
   private readonly counts: Map<string, Count>;
   private text: string | undefined;
@@ -43,7 +43,7 @@ export class LeftOuts {
 }
 
 /**
- * A reason is a letter for its kind, followed by the graph or its origin; after `maxNamed` of these, the others are counted under
+ * A reason is a letter for its kind, followed by the graph or its origin. After `maxNamed` of these, the others are counted under
  * an empty name.
  */
 const [noGraph, blankGraph, container, noPath, outside] = ['d:', 'b:', 'c:', 'f:', 'o:'] as const;
@@ -121,7 +121,7 @@ export class GraphRun {
     else this.skipped++;
   }
 
-  /** Returns the finished part; `undefined` if there is none or it is skipped. @param next the quad after it */
+  /** Returns the finished part, or `undefined` if there is none or it is skipped. @param next the quad after it */
   take(next?: Quad): GraphMember | undefined {
     const { graph, place, quads, source } = this;
     if (graph === undefined || place === undefined) return undefined;

@@ -15,7 +15,7 @@ const rdfByExtension: Readonly<Record<string, string>> = {
 };
 const rdfTypes: ReadonlySet<string> = new Set(Object.values(rdfByExtension));
 
-/** SHACL compact syntax, plain and extended; neither has a registered media type. */
+/** SHACL compact syntax, plain and extended. Neither has a registered media type. */
 const shapesByExtension: Readonly<Record<string, string>> = {
   shaclc: 'text/shaclc',
   shc: 'text/shaclc',
@@ -24,7 +24,7 @@ const shapesByExtension: Readonly<Record<string, string>> = {
 };
 const typeByExtension: Readonly<Record<string, string>> = { ...rdfByExtension, ...shapesByExtension };
 
-/** Returns the media type for the last extension of a file name; `application/octet-stream` if it is unknown. */
+/** Returns the media type for the last extension of a file name, or `application/octet-stream` if it is unknown. */
 export function mediaTypeOf(name: string): string {
   const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(typeByExtension, extension) && typeByExtension[extension]) || lookupType(extension);

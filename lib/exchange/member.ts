@@ -7,12 +7,12 @@ import type { Rewrite } from '../storage/keys/iri-rewriting.js';
 interface Common {
   /**
    * The path below the target or exported container, with percent-encoded segments as in an IRI: `a/b%20c.ttl`. Containers end
-   * with a slash; the empty path is the container itself.
+   * with a slash. The empty path is the container itself.
    */
   readonly path: string;
   /** The position in the source, for messages: `data/a.ttl` or `dump.nq:1731`. */
   readonly source: string;
-  /** The client-managed metadata, including declared types as `type`; IRIs are absolute. */
+  /** The client-managed metadata, including declared types as `type`. IRIs are absolute. */
   readonly links?: ClientLinks;
   readonly acl?: AccessList;
   /** Creation time in milliseconds since the epoch. */
@@ -22,7 +22,7 @@ interface Common {
   readonly owner?: string;
 }
 
-/** The resource's own Web Access Control list; IRIs are absolute. */
+/** The resource's own Web Access Control list. IRIs are absolute. */
 export type AccessList = Pick<GraphMember, 'quads' | 'prefixes'>;
 
 /** A container, which may already exist. */
@@ -33,7 +33,7 @@ export interface ContainerMember extends Common {
 /** An RDF resource, or a part of one: later parts are added to it. */
 export interface GraphMember extends Common {
   readonly kind: 'rdf';
-  /** Triples; the graph component is ignored. IRIs are absolute, resolved against the future IRI of the resource. */
+  /** Triples. The graph component is ignored. IRIs are absolute, resolved against the future IRI of the resource. */
   readonly quads: readonly Quad[];
   /** Their GSPO keys, if they come from the store. */
   readonly keys?: readonly string[];
@@ -64,7 +64,7 @@ export interface LeftOut {
 }
 
 /**
- * State of a component, such as a grant or a subscription; only Quadpod's own archive has it. The value is the stored one; keys
+ * State of a component, such as a grant or a subscription. Only Quadpod's own archive has it. The value is the stored one. Keys
  * and values contain IRIs of the exported storage.
  */
 export interface StateMember {
@@ -117,11 +117,11 @@ export interface MemberReader {
 export interface Writer {
   /** Writes a member. Returns when the next one may be written (backpressure). */
   write(member: Member): Promise<void>;
-  /** Writes the end; without it, the output is incomplete. */
+  /** Writes the end. Without it, the output is incomplete. */
   end(): Promise<void>;
 }
 
-/** Reading the source or writing the target failed; earlier members are complete. The message is for the user. */
+/** Reading the source or writing the target failed. Earlier members are complete. The message is for the user. */
 export class TransferError extends CommandError {
   override readonly name = 'TransferError';
 }

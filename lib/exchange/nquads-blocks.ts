@@ -18,7 +18,7 @@ export interface Block {
   readonly end: readonly [at: number, line: number];
   /** Bytes of the source read so far. */
   readonly read: number;
-  /** The line after the last of these quads is invalid; no block follows. */
+  /** The line after the last of these quads is invalid. No block follows. */
   readonly fault?: SyntaxFault;
 }
 
@@ -44,7 +44,7 @@ interface Start {
   readonly line: number;
 }
 
-/** Yields whole lines as quads; the last line may lack an end of line. */
+/** Yields whole lines as quads. The last line may lack an end of line. */
 export async function* nquadsBlocks(
   pieces: AsyncIterable<FilePiece>,
   start: Start,

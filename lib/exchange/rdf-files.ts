@@ -2,7 +2,7 @@
  * Reads RDF files as parts of graphs: of one graph, or of several for datasets (N-Quads, TriG).
  *
  * Parsers: n3 for Turtle, TriG and N3 (without rdf-parse, which lacks the limits on memory and the line of an error) and for the
- * lines of N-Triples and N-Quads; the storage's own parsers for JSON-LD and RDF/XML, because they are stricter; rdf-parse for
+ * lines of N-Triples and N-Quads, the storage's own parsers for JSON-LD and RDF/XML, because they are stricter, and rdf-parse for
  * everything else.
  */
 import type { Quad, Term } from '@rdfjs/types';
@@ -38,7 +38,7 @@ interface RdfFile {
   readonly rewrite: readonly Rewrite[];
   /** The parser of another component, for a type without a parser here. */
   readonly parse?: ParseDocument | undefined;
-  /** Each graph of N-Quads and TriG is read; otherwise files with named graphs are rejected. */
+  /** Reads each graph of N-Quads and TriG. Otherwise files with named graphs are rejected. */
   readonly takesGraphs?: boolean;
 }
 
@@ -59,9 +59,10 @@ export interface RdfPart extends Found {
 }
 
 /**
- * Yields the triples of a file, rewritten. The same file always gives the same parts with the same blank nodes.
+ * Yields the triples of a file, rewritten. The same file always produces the same parts with the same blank nodes.
  * @param known the last imported part: `10000:DIGEST`
- * @throws SyntaxFault with the file, and the line if known; TransferError if the earlier parts have changed
+ * @throws SyntaxFault with the file, and the line if known
+ * @throws TransferError if the earlier parts have changed
  */
 export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPart> {
   const [skipped = 0, digest = ''] = known === '' ? [] : [Number.parseInt(known, 10), known.replace(/^\d+:/, '')];
@@ -186,13 +187,13 @@ function labelled(quads: readonly Quad[], key: string): Quad[] {
 const maxGraphs = 100_000;
 
 interface GraphPlace {
-  /** The segment of its IRI in the container made from the file; `undefined`: the file has one graph and becomes the resource. */
+  /** The segment of its IRI in the container made from the file. `undefined`: the file has one graph and becomes the resource. */
   readonly name: string | undefined;
-  /** The IRIs of the graph in the file; empty if it had none. */
+  /** The IRIs of the graph in the file. Empty if it had none. */
   readonly oldNames: readonly string[];
 }
 
-/** Assigns places to graphs in the order of the file: the same file always gives the same places. */
+/** Assigns IRIs to graphs in the order of the file: the same file always produces the same IRIs. */
 class GraphPlaces {
   private readonly places = new Map<string, { name: string; oldNames: string[] }>();
   private readonly known = new Set<string>();

@@ -130,7 +130,7 @@ class Reading {
     if (this.fault) throw this.fault;
   }
 
-  /** Keeps the first error; later errors of n3 are consequences and are ignored. */
+  /** Keeps the first error. Later errors of n3 are consequences and are ignored. */
   private fail(message: string, cause?: Error): void {
     const line = (cause as { context?: { line?: number } } | undefined)?.context?.line ?? this.line;
     this.fault ??= new SyntaxFault(`${this.syntax.name}:${line}: ${message.slice(0, 300).replace(/\.$/, '')}.`, {

@@ -9,7 +9,7 @@ import { nTriplesWriter, writeTurtle } from '../rdf/turtle-writer.js';
 import type { TreeSink } from './file-tree.js';
 import type { GraphMember } from './member.js';
 
-/** Maximum number of triples for readable Turtle; larger graphs have one triple per line. */
+/** Maximum number of triples for readable Turtle. Larger graphs have one triple per line. */
 const maxReadable = 20_000;
 
 /** A large graph, whose parts are written immediately. */
@@ -30,13 +30,13 @@ export class TurtleFiles {
   private waiting: Waiting | undefined;
   private streamed: Streamed | undefined;
 
-  /** @param of the base of the member paths; references are relative if possible */
+  /** @param of the base of the member paths. References are relative if possible */
   constructor(
     private readonly sink: TreeSink,
     private readonly of: string,
   ) {}
 
-  /** Writes a part of a graph, or all of it. @param fileOf returns the path of the file; called once for each graph, with its first part */
+  /** Writes a part of a graph, or all of it. @param fileOf returns the path of the file. Called once for each graph, with its first part */
   async write(member: GraphMember, fileOf: (first: GraphMember) => string): Promise<void> {
     if (this.streamed) return this.continueGraph(this.streamed, member);
     this.waiting ??= { first: member, quads: [], prefixes: {} };
@@ -52,7 +52,7 @@ export class TurtleFiles {
     if (!isLarge) return this.sink.add(file, Buffer.from(writeTurtle(quads, options)), facts);
     const stream = new PassThrough();
     const added = this.sink.add(file, stream, facts);
-    // The next call awaits the promise and throws; until then a rejection must not be reported as unhandled.
+    // The next call awaits the promise and throws. Until then a rejection must not be reported as unhandled.
     added.catch(() => {});
     const streamed = { file: stream, lines: nTriplesWriter(), added };
     stream.write(writeTurtle([], options));
@@ -86,7 +86,7 @@ export class TextOutput {
     this.first = isGzip ? createGzip({ level: 1 }) : new PassThrough();
     this.sent = pipeline(this.first as Readable, out);
     this.failed = this.sent.then(() => new Promise<never>(() => {}));
-    // `write` and `end` throw the error; until then it must not be reported as unhandled.
+    // `write` and `end` throw the error. Until then it must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 

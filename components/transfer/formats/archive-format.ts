@@ -61,7 +61,7 @@ const version = 1;
  * the triples in a line.
  */
 export const [fullPart, longestPart, longestTriples] = [1 << 20, 96 << 20, 1 << 20];
-/** Maximum size of content stored in its line, in bytes; longer content is a separate file. */
+/** Maximum size of content stored in its line, in bytes. Longer content is a separate file. */
 export const longestInline = 8 << 10;
 /** Maximum size of the head and of the trailer in bytes: enough for an archive of some hundred gigabytes. */
 const [longestHead, longestTrailer] = [64 << 10, 64 << 20];
@@ -108,7 +108,7 @@ export type Line = Readonly<Record<string, unknown>>;
 /** The location of the bytes of a content. */
 export type ArchivedContent = { readonly text: string } | { readonly base64: string } | { readonly file: string };
 
-/** Returns the properties common to all lines of resources; for a container, the whole line. */
+/** Returns the properties common to all lines of resources, or for a container the whole line. */
 export const commonLine = ({ path, kind, links, acl, created, modified, owner }: ResourceMember): Line => ({
   path,
   kind,

@@ -1,7 +1,7 @@
 /**
  * Writes Quadpod archives: everything in the members, such that reading the archive returns the same.
  *
- * Parts contain the members in their order; the file of a longer content precedes the part that refers to it.
+ * Parts contain the members in their order. The file of a longer content precedes the part that refers to it.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';

@@ -40,7 +40,7 @@ interface Cursor {
   /** The byte offset in the text, or the number of quads. */
   readonly at: number;
   readonly line: number;
-  /** The key of the document; empty until its start has been read. */
+  /** The key of the document. Empty until its start has been read. */
   readonly document: string;
   /** The digest of the source before that position. */
   readonly digest: string;

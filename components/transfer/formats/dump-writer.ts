@@ -11,7 +11,7 @@ import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 const linesAtATime = 100;
 
 /**
- * Writes the graphs as canonical N-Quads in the order of their keys; the graph name is the IRI of the resource. Blank node labels
+ * Writes the graphs as canonical N-Quads in the order of their keys. The graph name is the IRI of the resource. Blank node labels
  * are kept. Members that are not graphs are skipped.
  */
 export class DumpWriter implements Writer {
@@ -62,7 +62,7 @@ export class TriGWriter implements Writer {
   ) {
     this.sent = this.send(new TextOutput(out, isGzip));
     this.failed = this.sent.then(() => new Promise<never>(() => {}));
-    // `add` and `end` throw the error; until then it must not be reported as unhandled.
+    // `add` and `end` throw the error. Until then it must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 

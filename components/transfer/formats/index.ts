@@ -54,7 +54,7 @@ export class Formats {
     return names.map((name) => `\n  ${name.padEnd(9)} ${this.all.get(name)?.about}`).join('');
   }
 
-  /** Returns the single-text format of a file by its name (`dump.nq.gz`); `undefined` for other files. */
+  /** Returns the single-text format of a file by its name (`dump.nq.gz`), or `undefined` for other files. */
   textFormatOf(file: string, mediaType = ''): string | undefined {
     const ending = /\.([^./]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? '';
     const texts = [...this.all].filter(([, { endings }]) => endings);
@@ -64,7 +64,7 @@ export class Formats {
 
   /**
    * Opens a source.
-   * @param format its name; detected from the file name and the content if absent
+   * @param format its name. Detected from the file name and the content if absent
    * @throws TransferError if the source does not exist or has an unknown format
    */
   async openReader(source: Source, format?: string): Promise<MemberReader> {
@@ -76,7 +76,7 @@ export class Formats {
   }
 
   /**
-   * Returns true if a dump has a graph below the target container, as dumps of a storage do; otherwise it is imported like other
+   * Returns true if a dump has a graph below the target container, as dumps of a storage do. Otherwise it is imported like other
    * files (rule 17.10). Rewrites imply a dump.
    */
   private async isText({ target, ...source }: Source, format: string): Promise<boolean> {

@@ -125,7 +125,7 @@ function noneWhereMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'ENAMETOOLONG') throw error;
 }
 
-/** Awaits a file system operation. @throws TransferError for an error of the operating system; other errors unchanged */
+/** Awaits a file system operation. @throws TransferError for an error of the operating system. Other errors are unchanged */
 export function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<T> {
   return work.catch((cause: NodeJS.ErrnoException) => {
     if (cause.syscall === undefined) throw cause;

@@ -7,7 +7,7 @@ export const longestTreePath = 4096;
 /** Maximum length of a file name in file systems, in bytes. */
 const longestName = 255;
 
-/** Returns why a path is not allowed in a tree, as the end of a sentence; `undefined` if it is allowed. */
+/** Returns why a path is not allowed in a tree, as the end of a sentence, or `undefined` if it is allowed. */
 export function faultOfPath(path: string): string | undefined {
   if (path.length > longestTreePath) return `its path is longer than ${longestTreePath} characters`;
   if (path.includes('\0')) return 'its name contains the character U+0000';
@@ -19,7 +19,7 @@ export function faultOfPath(path: string): string | undefined {
   return segments.includes('.') ? 'its name has the segment "."' : undefined;
 }
 
-/** Returns why a path cannot be written to a file system, as the end of a sentence; `undefined` if it can. */
+/** Returns why a path cannot be written to a file system, as the end of a sentence, or `undefined` if it can. */
 export function unwritablePath(path: string): string | undefined {
   const long = path.split('/').find((name) => Buffer.byteLength(name) > longestName);
   return long === undefined
@@ -27,7 +27,7 @@ export function unwritablePath(path: string): string | undefined {
     : `the name ${long.slice(0, 40)}… has ${Buffer.byteLength(long)} bytes; the limit of file systems is ${longestName}`;
 }
 
-/** Returns a name as text; `undefined` if it is not UTF-8. */
+/** Returns a name as text, or `undefined` if it is not UTF-8. */
 export const nameOfBytes = (bytes: Uint8Array): string | undefined =>
   isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 

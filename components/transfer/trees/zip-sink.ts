@@ -29,7 +29,7 @@ export class ZipSink implements TreeSink {
       this.zip.on('error', reject);
       this.sent.catch(reject);
     });
-    // `add` and `end` throw the error; until then it must not be reported as unhandled.
+    // `add` and `end` throw the error. Until then it must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 
@@ -95,7 +95,7 @@ const pathFault = (path: string): string | undefined =>
       ? 'its name contains a backslash'
       : faultOfPath(path);
 
-/** @param onRefused called for files that are not copied, such as symbolic links; may throw @throws TransferError for unreadable files */
+/** @param onRefused called for files that are not copied, such as symbolic links. May throw @throws TransferError for unreadable files */
 async function copyTree(tree: FileTree, sink: TreeSink, onRefused: (refused: RefusedFile) => void): Promise<void> {
   try {
     for await (const file of tree.files())

@@ -80,13 +80,13 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
 
 const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, after ${last})`;
 
-/** Returns why an entry is skipped, as the end of a sentence; `undefined` if it is not. */
+/** Returns why an entry is skipped, as the end of a sentence, or `undefined` if it is not. */
 function faultOf(entry: Entry, path: string, kept: ReadonlyMap<string, Kept>): string | undefined {
   if (path.includes('\\')) return 'its name contains a backslash, a separator on some systems';
   if (/^[A-Za-z]:\//.test(path)) return 'its name is absolute';
   const fault = path.length > longestTreePath ? 'its path is too long' : faultOfPath(path);
   if (fault !== undefined) return fault;
-  // The upper half contains the file mode if the ZIP was made on Unix; 0o120000 is a symbolic link.
+  // The upper half contains the file mode if the ZIP was made on Unix. 0o120000 is a symbolic link.
   const mode = entry.externalFileAttributes >>> 16;
   if ((mode & 0o170000) === 0o120000) return 'it is a symbolic link; these are not followed';
   if (![0, 0o100000, 0o040000].includes(mode & 0o170000)) return 'it is neither a file nor a directory';

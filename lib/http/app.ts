@@ -25,16 +25,16 @@ export interface Application {
 export function createApp(appContext: AppContext): Application {
   const traffic = new Traffic();
   const koa = new BareKoa<State>((error) => appContext.log.error({ err: error }, 'a request was not answered'))
-    .use(requestLogger(appContext, traffic)) // its id; at the end its line in the log
-    .use(replyWriter(appContext)) // writes the answer that the steps below come to, or the problem that they throw
-    .use(cors(appContext)) // fields for other origins, and preflights
+    .use(requestLogger(appContext, traffic)) // request id, and the log line at the end
+    .use(replyWriter(appContext)) // writes the reply of the later middleware, or a problem document
+    .use(cors(appContext)) // CORS fields and preflights
     .use(transportRules(appContext, traffic)) // HTTPS, Host, OPTIONS *
-    .use(openMode(appContext)) // other sites stay out of what everybody may write
-    .use(freshness(appContext)) // what other servers of the storage have written is here
-    .use(authentication(appContext)) // who asks
-    .use(graphStore(appContext)) // RDF resources by the address of their graphs
-    .use(fixedRoutes(appContext)) // the endpoints of the house and its components
-    .use(resources(appContext)); // everything else
+    .use(openMode(appContext)) // rejects cross-site writes in open mode (CSRF)
+    .use(freshness(appContext)) // waits for commits of other servers
+    .use(authentication(appContext)) // resolves the caller
+    .use(graphStore(appContext)) // Graph Store Protocol
+    .use(fixedRoutes(appContext)) // endpoints of the server and its components
+    .use(resources(appContext)); // all other paths
   return { koa, middleware: mountable(koa, appContext), close: (maxMs) => traffic.close(maxMs) };
 }
 

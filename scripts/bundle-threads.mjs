@@ -1,7 +1,7 @@
 /**
- * Bundles the scripts of threads that Comunica's packages are loaded in: that of queries, with its engine, and that of documents which rdf-parse
- * reads. Some 1 500 files become one, in which a module of Comunica's runs when something of it is used first, and not when another one imports
- * it. A thread then loads in a third of the time and takes half of the memory. What is bundled already is left as it is.
+ * Bundles the thread scripts that load Comunica's packages: query threads with the engine, and documents parsed by rdf-parse. About 1 500 files
+ * become one. In the bundle a Comunica module runs at its first use instead of its import. A thread then loads in a third of the time and uses half
+ * of the memory. Scripts that are bundled already stay unchanged.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Parts of Comunica for documents, sockets and the command line, which these threads have nothing to do with. */
+/** Parts of Comunica for documents, sockets and the command line. These threads do not use them. */
 const unused =
   /^(?:componentsjs|winston|yargs|graphql(?:-to-sparql)?|n3|shaclc-\w+|jsonld-.*|(?:rdfa|microdata-rdf|rdfxml)-streaming-parser|htmlparser2|(?:node|cross)-fetch|fetch-sparql-endpoint|sparql(?:json|xml)-parse|readable-stream)$/;
 
@@ -22,22 +22,22 @@ const packages = {
     onResolve({ filter: /^[@\w]/ }, ({ path, resolveDir, pluginData }) => {
       if (pluginData === 'resolved') return undefined;
       const isOurs = !resolveDir.includes('node_modules');
-      // Comunica requires what we import, and both are to get the same modules.
+      // Our imports and the `require` of Comunica must resolve to the same modules.
       if (path.startsWith('@traqula/'))
         return resolve(path, { kind: 'import-statement', resolveDir, pluginData: 'resolved' });
       if (isOurs)
         return /^(?:@comunica\/|asynciterator$|rdf-data-factory$)/.test(path) ? undefined : { external: true };
       return unused.test(path) ? { path, namespace: 'unused' } : undefined;
     });
-    // The one class of Comunica's that specs observe.
+    // Specs observe this class of Comunica.
     const engineBase = '@comunica/actor-init-query/lib/QueryEngineBase.js';
     onResolve({ filter: /QueryEngineBase(?:\.js)?$/ }, () => ({ path: engineBase, external: true }));
-    // Some are constructed with the engine, and asked for nothing.
+    // Some are constructed with the engine but never called.
     onLoad({ filter: /^/, namespace: 'unused' }, () => unusedModule);
   },
 };
 
-/** rdf-parse with its parsers, for a thread that fetches nothing: its client of HTTP needs Node 22. */
+/** rdf-parse with its parsers, without its HTTP client, which requires Node.js 22. The thread fetches nothing. */
 const parser = {
   name: 'parser',
   setup({ onResolve, onLoad }) {
@@ -50,7 +50,7 @@ const parser = {
   },
 };
 
-/** Requires another package where one of its exports is used first: the name that TypeScript gave to its exports becomes a call. */
+/** Defers `require` of another package to the first use of an export: the variable that TypeScript assigned becomes a call. */
 const lazyRequire = {
   name: 'lazy-require',
   setup({ onLoad }) {
@@ -69,7 +69,7 @@ const lazyRequire = {
   },
 };
 
-/** The licences of the packages that are in the bundle, each text once. */
+/** Returns the licences of the bundled packages, each text once. */
 async function licences(inputs) {
   const packagesOf = new Map();
   for (const folder of new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []))) {
@@ -84,7 +84,7 @@ async function licences(inputs) {
 
 const banner = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
 
-/** Replaces a script of `dist` by its bundle, and puts the licences of what is in it beside it. */
+/** Replaces a script of `dist` by its bundle, and writes the licences of the bundled packages to a file beside it. */
 async function bundle(script, plugins) {
   if ((await readFile(script, 'utf8')).startsWith(banner)) return;
   const { metafile } = await build({
@@ -97,7 +97,7 @@ async function bundle(script, plugins) {
     target: 'node20',
     format: 'esm',
     banner: { js: banner },
-    // Without spaces its text takes less memory; names and lines are for stacks.
+    // Removing white space saves memory. Names and lines stay for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 120,

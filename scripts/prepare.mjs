@@ -1,4 +1,4 @@
-/** What npm runs after `npm ci` in a checkout, and before it packs: the build, which takes the development dependencies. */
+/** Run by npm after `npm ci` in a checkout and before `npm pack`: builds the package, which requires the development dependencies. */
 import { execSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ const isThere = (name) => {
 if (['typescript', 'esbuild'].every(isThere)) execSync('npm run --silent build', { cwd: root, stdio: 'inherit' });
 else if (!existsSync(new URL('../dist/components/main.js', import.meta.url))) {
   console.error(
-    'Quadpod is not built, and its build takes the development dependencies, which --omit=dev leaves out. Run instead:\n' +
+    'Quadpod is not built. The build requires the development dependencies, which --omit=dev excludes. Run instead:\n' +
       '  npm ci && npm prune --omit=dev',
   );
   process.exitCode = 1;

@@ -1,13 +1,13 @@
 /**
- * Writes npm-shrinkwrap.json for the published package, or removes it with `--remove`: npm applies neither `overrides` nor
- * package-lock.json to a package that is installed as a dependency, so users would get versions that no spec has run with.
+ * Writes npm-shrinkwrap.json for the published package, or removes it with `--remove`. npm applies neither `overrides` nor
+ * package-lock.json to a package that is installed as a dependency, so users would get untested versions.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('..', import.meta.url);
 
-/** Returns the lock file without what only development needs. */
+/** Returns the lock file without development dependencies. */
 export function shrinkwrapOf(lock) {
   const { devDependencies: _ofDevelopment, ...own } = lock.packages[''];
   const packages = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);

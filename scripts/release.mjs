@@ -8,8 +8,7 @@ const { version, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
 const git = (...words) => execFileSync('git', words, { encoding: 'utf8' }).trim();
 
 const faults = [
-  repository === undefined &&
-    'package.json has no "repository". npm requires it for provenance.',
+  repository === undefined && 'package.json has no "repository". npm requires it for provenance.',
   git('status', '--porcelain') !== '' && 'The working tree has uncommitted changes.',
   !git('tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`) && `The commit has no tag v${version}.`,
   !readFileSync('CHANGELOG.md', 'utf8').includes(`\n## ${version}`) && `CHANGELOG.md has no section ${version}.`,

@@ -1,7 +1,7 @@
 /**
- * Bundles the server to one script with V8's code cache beside it: some 800 files of it take a second of a processor to load, and the
- * specs start a thousand processes. Where each module lies is told to it as it is in `dist`, so that threads run the files that are
- * published, as do all processes that specs start otherwise than by `spec/support/process.ts`.
+ * Bundles the server into one script with V8's code cache, because loading its 800 files takes about a second of CPU time and the
+ * specs start a thousand processes. Modules in the bundle keep their URLs in `dist`. Therefore threads run the published files,
+ * like all processes that specs do not start with `spec/support/process.ts`.
  */
 import { spawn } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,8 +18,8 @@ const main = `
   void main(process.argv.slice(2), standardComponents).then((code) => process.exit(code));`;
 
 /**
- * A bundle has one place; its modules keep theirs. A module that is imported by its address is taken from the bundle as well, where its
- * classes are those of the others.
+ * Keeps `import.meta.url` of each module, although the bundle has only one. Imports by URL load the bundled module, so that
+ * classes are the same.
  */
 const places = {
   name: 'places',
@@ -39,7 +39,7 @@ const places = {
   },
 };
 
-/** Runs the bundle, from the cache if there is one; with `QUADPOD_SPECS_CACHE` it writes the cache when it ends. */
+/** Runs the bundle, from the cache if there is one. With `QUADPOD_SPECS_CACHE`, it writes the cache on exit. */
 const starter = (bundle) => `'use strict';
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
@@ -63,7 +63,7 @@ const freePort = () =>
     });
   });
 
-/** Serves until it listens, so that what a start needs is in the cache. */
+/** Runs the server until it listens, so that the cache contains the code of a start. */
 async function warm(script, dataDir) {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
   const settings = {
@@ -83,10 +83,10 @@ async function warm(script, dataDir) {
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   await rm(dataDir, { recursive: true, force: true });
-  if (code !== 0) throw new Error(`The bundled server ended with ${code}: ${printed}`);
+  if (code !== 0) throw new Error(`The bundled server exited with ${code}: ${printed}`);
 }
 
-/** Makes the bundle in a folder. @returns the script to start instead of `dist/components/main.js` */
+/** Creates the bundle in a directory. @returns the script to start instead of `dist/components/main.js` */
 export async function quickServer(folder) {
   const bundle = join(folder, 'bundle.cjs');
   await build({
@@ -97,9 +97,9 @@ export async function quickServer(folder) {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    // A script that was compiled from a cache imports nothing by itself.
+    // A script compiled from a cache cannot use import().
     supported: { 'dynamic-import': false },
-    // Native, or with threads of its own.
+    // Native modules, or modules with threads of their own.
     external: ['classic-level', 'pg', 'pino'],
     logLevel: 'error',
     plugins: [places],

@@ -1,6 +1,6 @@
 /**
- * Runs the specs, a mocha for each group of folders and three of them at a time, and adds up what they say: the quick ones, or with
- * the argument `all` everything. `npx mocha FILE ...`, after a build, runs some of them.
+ * Runs the specs in groups of folders, one mocha per group and three at a time, and sums up their results: the quick specs, or
+ * all of them with the argument `all`. After a build, `npx mocha FILE ...` runs single files.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
@@ -17,8 +17,9 @@ const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 const isAll = process.argv[2] === 'all';
 
 /**
- * Groups of folders with the number of parts that each runs in, of one or two minutes: shorter ones would load the modules of the server
- * more often, and of longer ones the last would run alone. Some kill servers, drive a browser, or run the suites of others: only with everything.
+ * Groups of folders, with the number of parts of each. A part takes one or two minutes: shorter parts would load the modules of
+ * the server more often, and the last of longer parts would run alone. Thorough groups kill servers, drive a browser or run
+ * third-party suites, and run with `all` only.
  */
 const thorough = { crash: 4, hostile: 4, 'console clients': 4, 'w3c real': 1 };
 const quick = { conformance: isAll ? 5 : 3, properties: isAll ? 2 : 1 };
@@ -40,12 +41,12 @@ const queue = Object.entries(groups).flatMap(([folders, count]) => {
     files: files.filter((_file, index) => index % count === part),
   })).filter((group) => group.files.length > 0);
 });
-// One part of each before the second of any: those of a kind, which want the same, seldom run at the same time.
+// Runs one part of each group before the second part of any, because parts of the same group compete for the same resources.
 queue.sort((one, other) => one.part - other.part);
 
 /**
- * Folders of storages lie in memory where there is room: half of the time goes by waiting for disks otherwise. What a sync does is
- * for the crash specs to find out, which kill processes and need no disk.
+ * Data directories are in memory if it has enough space, because specs otherwise wait for disks half of the time. Durability is
+ * tested by the crash specs, which kill processes and need no disk.
  */
 const inMemory = '/dev/shm';
 const roomy = 6 * 2 ** 30;
@@ -53,7 +54,7 @@ function newFolder() {
   const { bavail, bsize } = existsSync(inMemory) ? statfsSync(inMemory) : { bavail: 0, bsize: 0 };
   const isInMemory = process.env.TMPDIR === undefined && bavail * bsize >= roomy;
   const made = mkdtempSync(join(isInMemory ? inMemory : tmpdir(), 'quadpod-specs-'));
-  // PostgreSQL runs as another user, who has to get to its folder in it.
+  // PostgreSQL runs as another user and needs access to its directory inside.
   chmodSync(made, 0o711);
   return made;
 }
@@ -68,19 +69,19 @@ const env = {
 };
 
 const totals = { passing: 0, pending: 0, failing: 0 };
-/** What mocha says of failures, to be read again at the end of a long output. */
+/** Failure reports of mocha, repeated at the end of the output. */
 const failures = [];
 let hasFailed = false;
 
-/** Milliseconds from the start until a group that still runs is ended: whoever waits for these specs hears which one hangs. */
+/** End of the time limit in epoch milliseconds. A group that still runs then is killed and reported, so that a hanging spec is identified. */
 const deadline = Date.now() + 60 * 60_000;
 
 async function run({ title, files }) {
-  // Measured for each group: other work on the machine comes and goes during a run.
+  // Measured for each group, because other load on the machine varies during a run.
   const patience = process.env.QUADPOD_PATIENCE ?? String(measuredSlowness());
   console.log(`# ${title}: ${files.length} files, time limits multiplied by ${patience} (QUADPOD_PATIENCE)`);
   const began = Date.now();
-  // A process group of its own, so that servers and browsers of its specs end with it.
+  // A separate process group, so that servers and browsers of the specs end with it.
   const child = spawn(process.execPath, ['--enable-source-maps', mocha, '--color=false', ...files], {
     cwd: root,
     env: { ...env, QUADPOD_PATIENCE: patience },
@@ -95,7 +96,7 @@ async function run({ title, files }) {
   const overdue = setTimeout(() => end(child.pid), Math.max(0, deadline - began));
   const code = await new Promise((resolve) => {
     child.once('close', resolve);
-    // What a spec left behind holds the output open, and does not hold up the others.
+    // A leftover process of a spec keeps the output open, but must not delay the run.
     child.once('exit', (status) => setTimeout(() => resolve(status), 2000).unref());
   });
   clearTimeout(overdue);
@@ -107,18 +108,20 @@ async function run({ title, files }) {
     counts[word] = Number(new RegExp(`^ {2}(\\d+) ${word}`, 'm').exec(output)?.[1] ?? 0);
     totals[word] += counts[word];
   }
-  // A process that ended before it could count is a failure of its own.
+  // A process that exits before it reports counts is a failure, too.
   if (code !== 0) {
     hasFailed = true;
     if (counts.failing === 0) totals.failing += 1;
     if (counts.passing === 0) totals.passing += output.split('✔').length - 1;
-    const told = output.search(/^ {2}\d+ failing$/m);
-    failures.push(`# ${title}: exit ${code}\n${told < 0 ? output.slice(-4000) : output.slice(told).slice(0, 8000)}`);
+    const summary = output.search(/^ {2}\d+ failing$/m);
+    failures.push(
+      `# ${title}: exit ${code}\n${summary < 0 ? output.slice(-4000) : output.slice(summary).slice(0, 8000)}`,
+    );
   }
   console.log(`# ${title}: ${counts.passing} passing in ${Math.round((Date.now() - began) / 1000)} s, exit ${code}\n`);
 }
 
-/** Ends a group and whatever its specs started. */
+/** Kills a group with all processes that its specs started. */
 function end(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
@@ -143,12 +146,12 @@ function specsIn(folder) {
 async function work() {
   for (let next = queue.shift(); next; next = queue.shift()) await run(next);
 }
-// More than there are processors, since much of the time goes by waiting.
+// More groups than processors, because they are often idle.
 await Promise.all([work(), work(), work()]);
 
 for (const failure of failures) console.log(failure);
 console.log(`  ${totals.passing} passing`);
 if (totals.pending > 0) console.log(`  ${totals.pending} pending`);
 if (totals.failing > 0) console.log(`  ${totals.failing} failing`);
-// What was written to a pipe is still on its way.
+// Not process.exit(), which would lose output that is still in a pipe.
 process.exitCode = hasFailed ? 1 : 0;

@@ -1,7 +1,7 @@
 /**
- * What access control costs: GET of a resource four containers below its ACL, a listing of 100 members of which ten have an
- * ACL, and GET with 10 000 grants on file, each against the same in owner mode. Run it with
- * `node dist/spec/bench/access-control.js [seconds]`; it asserts nothing.
+ * Cost of access control: GET of a resource four containers below its ACL, a listing of 100 members including ten with an ACL,
+ * and GET with 10 000 stored grants, each compared with owner mode. Run it with `node dist/spec/bench/access-control.js
+ * [seconds]`. It asserts nothing.
  */
 import { rmSync } from 'node:fs';
 import { credential, ed25519Identity } from '../support/identity.js';
@@ -53,7 +53,7 @@ async function measure({ server: { root, pid }, bearer }: Setting, path: string)
 function report(name: string, { perSecond, others, cpu }: Measured, base?: Measured): void {
   const ratio = base ? `  ${(perSecond / base.perSecond).toFixed(2)} x, by CPU ${(base.cpu / cpu).toFixed(2)} x` : '';
   process.stdout.write(
-    `${name.padEnd(34)} ${Math.round(perSecond)} a second, ${Math.round(cpu)} us of CPU each${ratio}${others ? `, ${others} not 200` : ''}\n`,
+    `${name.padEnd(34)} ${Math.round(perSecond)} per second, ${Math.round(cpu)} us of CPU each${ratio}${others ? `, ${others} not 200` : ''}\n`,
   );
 }
 
@@ -68,9 +68,9 @@ for (let i = 0; i < 10; i++) await wac.send('PUT', `list/m${i * 10}.acl`, rule([
 
 const [deep, listing] = [await measure(plain, 'a/b/c/d/r'), await measure(plain, 'list/')];
 report('GET, owner mode', deep);
-report('GET, ACL four containers up', await measure(wac, 'a/b/c/d/r'), deep);
+report('GET, ACL four containers above', await measure(wac, 'a/b/c/d/r'), deep);
 report('listing of 100, owner mode', listing);
-report('listing of 100, ten ACLs among them', await measure(wac, 'list/'), listing);
+report('listing of 100, ten with an ACL', await measure(wac, 'list/'), listing);
 
 const grant = (number: number): string =>
   JSON.stringify({
@@ -90,7 +90,7 @@ for (let at = 0; at < 10_000; at += 20)
       plain.send('POST', '.lws/access-grants', grant(at + i), 'application/lws+json'),
     ),
   );
-report('GET, 10 000 grants on file', await measure(plain, 'a/b/c/d/r'), deep);
+report('GET, 10 000 stored grants', await measure(plain, 'a/b/c/d/r'), deep);
 for (const { server } of [plain, wac]) {
   await server.stop();
   rmSync(server.dataDir, { recursive: true, force: true });

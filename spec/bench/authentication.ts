@@ -1,6 +1,6 @@
 /**
- * What a credential costs: GET of one resource in open mode, with an access token, with a DPoP proof for each request, and
- * while invalid tokens flood in. Run it with `node dist/spec/bench/authentication.js [seconds]`; it asserts nothing.
+ * Cost of authentication: GET of one resource in open mode, with an access token, with a DPoP proof per request, and during a
+ * flood of invalid tokens. Run it with `node dist/spec/bench/authentication.js [seconds]`. It asserts nothing.
  */
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -34,7 +34,7 @@ async function measure({ root, pid }: ServerProcess, head: (number: number) => s
 function report(name: string, { perSecond, others, cpu }: Measured, base?: Measured): void {
   const ratio = base ? `  ${(perSecond / base.perSecond).toFixed(2)} x, by CPU ${(base.cpu / cpu).toFixed(2)} x` : '';
   process.stdout.write(
-    `${name.padEnd(34)} ${Math.round(perSecond)} a second, ${Math.round(cpu)} us of CPU each${ratio}${others ? `, ${others} not 200` : ''}\n`,
+    `${name.padEnd(34)} ${Math.round(perSecond)} per second, ${Math.round(cpu)} us of CPU each${ratio}${others ? `, ${others} not 200` : ''}\n`,
   );
 }
 
@@ -107,7 +107,7 @@ const [flooded] = await Promise.all([
   measure(closed, () => headOf(closed.root, bearer)),
   load({ port, head: () => headOf(closed.root, garbage()), connections: 10, seconds: seconds + 1 }),
 ]);
-report('access token, amid invalid ones', flooded, valid);
+report('access token, invalid token flood', flooded, valid);
 await open.stop();
 await closed.stop();
 for (const { dataDir } of [open, closed]) rmSync(dataDir, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
- * What a back-up in a folder that has one takes, against a whole one: seconds, bytes and memory, of a storage that is stopped and beside
- * a server; and what it takes to restore both. Run it with `node dist/spec/bench/backup.js [graphs] [quads a graph] [changed]`; it is no
- * spec and asserts nothing.
+ * Cost of an incremental backup compared with a full one: seconds, bytes and memory, with a stopped and with a running server,
+ * and the cost of verifying and restoring. Run it with `node dist/spec/bench/backup.js [graphs] [quads a graph] [changed]`. It is
+ * not a spec and asserts nothing.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,18 +30,18 @@ function dump(): string {
   return text;
 }
 
-/** Memory of the process at its most, and what it used of processors, as it says itself when it ends. */
-const told = `data:text/javascript,process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();
+/** Module that prints peak memory and CPU time of its process on exit. */
+const usageReport = `data:text/javascript,process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();
 process.stderr.write('USED '+maxRSS+' '+(userCPUTime+systemCPUTime)+'\n')})`;
 
 async function run(what: string, words: readonly string[], directory = dataDir): Promise<Ended> {
   const began = performance.now();
-  const nodeOptions = [`--import=${told}`];
+  const nodeOptions = [`--import=${usageReport}`];
   const ended = await runProcess(words, { dataDir: directory, root, environment, nodeOptions, seconds: 600 });
   const seconds = ((performance.now() - began) / 1000).toFixed(2);
   const [peak, used] = (/USED (\d+) (\d+)/.exec(ended.stderr) ?? []).slice(1).map(Number) as [number, number];
   print(
-    `${what}: ${seconds} s, ${(used / 1e6).toFixed(2)} s of processors, ${peak >> 10} MiB at most. ` +
+    `${what}: ${seconds} s, ${(used / 1e6).toFixed(2)} s of CPU time, at most ${peak >> 10} MiB. ` +
       `${ended.code === 0 ? '' : `Exit code ${ended.code}: ${ended.stderr}`}${ended.stdout.trim()}`,
   );
   return ended;
@@ -68,9 +68,9 @@ const sizes = (backup: string): string =>
 writeFileSync(join(folder, 'dump.nq'), dump());
 await run('Import', ['import', join(folder, 'dump.nq')]);
 const backup = join(folder, 'backup');
-for (const where of ['beside the server', 'stopped']) {
+for (const where of ['running server', 'stopped']) {
   if (where === 'stopped') await server.stop();
-  await run(`Whole, ${where}`, ['backup', backup, '--full']);
+  await run(`Full, ${where}`, ['backup', backup, '--full']);
   print(sizes(backup));
   if (where === 'stopped') server = await startProcess({ environment, dataDir, root });
   await change(where.length);

@@ -1,4 +1,4 @@
-/** A storage of many typed resources, written below HTTP in large transactions, for the benchmarks to ask. */
+/** Storage with many typed resources for benchmarks, written in large transactions without HTTP. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ export interface CorpusOptions {
   readonly root: string;
   readonly resources: number;
   readonly types: number;
-  /** Who owns every nth resource; the others have another owner. */
+  /** Owner of every nth resource. The rest have another owner. */
   readonly sparseOwner: string;
   readonly everyNth: number;
 }
 
 export const typeIri = (number: number): string => `http://example.org/types#T${number}`;
 
-/** Writes the corpus into a new data directory and returns that. Each resource has three types and seven more triples. */
+/** Writes the corpus to a new data directory and returns its path. Each resource has three types and seven more triples. */
 export async function writeCorpus({ root, resources, types, sparseOwner, everyNth }: CorpusOptions): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-corpus-'));
   const store = await openStore(folder, root, { onTrouble: (message) => process.stderr.write(`${message}\n`) });

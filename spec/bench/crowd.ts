@@ -1,6 +1,6 @@
 /**
- * Many who ask at the same time, over HTTP: answers a second and how long each takes, of short queries and of long ones; and what an owner waits right
- * after strangers have sent a flood. Run it with `node dist/spec/bench/crowd.js [clients] [seconds]`; it is no spec and asserts nothing.
+ * Concurrent queries over HTTP: throughput and latency of short and of long queries, and the latency of an owner's query during a
+ * flood of anonymous ones. Run it with `node dist/spec/bench/crowd.js [clients] [seconds]`. It is not a spec and asserts nothing.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,17 +57,17 @@ const sorted = (all: readonly Got[]): number[] => all.map(({ ms }) => ms).sort((
 const at = (all: readonly number[], share: number): string => (all[Math.floor(all.length * share)] ?? 0).toFixed(0);
 
 console.log(
-  `${clients} clients for ${seconds} s, ${(resources * triples) / 1000} 000 quads; strangers' limits are the defaults`,
+  `${clients} clients for ${seconds} s, ${(resources * triples) / 1000} 000 quads, default limits for anonymous callers`,
 );
-console.log('| query | by | answers a second | refused | p50 ms | p99 ms |\n|---|---|---|---|---|---|');
-for (const [name, query, who] of [
+console.log('| query | caller | results per second | rejected | p50 ms | p99 ms |\n|---|---|---|---|---|---|');
+for (const [name, query, caller] of [
   ['lookup', lookup, asOwner],
   ['lookup', lookup, () => undefined],
   ['group and count', long, asOwner],
   ['group and count', long, () => undefined],
 ] as const) {
   const end = performance.now() + seconds * 1000;
-  const authorization = who();
+  const authorization = caller();
   const all: Got[] = [];
   const run = async (): Promise<void> => {
     while (performance.now() < end) all.push(await ask(query(), authorization));
@@ -75,7 +75,7 @@ for (const [name, query, who] of [
   await Promise.all(Array.from({ length: clients }, run));
   const [good, bad] = [all.filter(({ status }) => status === 200), all.filter(({ status }) => status !== 200)];
   const times = sorted(good);
-  const row = [name, who === asOwner ? 'the owner' : 'strangers', (good.length / seconds).toFixed(0), bad.length];
+  const row = [name, caller === asOwner ? 'owner' : 'anonymous', (good.length / seconds).toFixed(0), bad.length];
   console.log(`| ${[...row, at(times, 0.5), at(times, 0.99)].join(' | ')} |`);
 }
 for (const [name, query] of [
@@ -88,7 +88,7 @@ for (const [name, query] of [
   const all = await Promise.all(flood);
   const refused = all.filter(({ status: each }) => each !== 200).length;
   console.log(
-    `the owner's ${name} amid ${all.length} long queries of strangers (${refused} refused): ${status} after ${ms.toFixed(0)} ms; the last of theirs after ${Math.max(...sorted(all)).toFixed(0)} ms`,
+    `the owner's ${name} during ${all.length} long anonymous queries (${refused} rejected): ${status} after ${ms.toFixed(0)} ms, the last long query after ${Math.max(...sorted(all)).toFixed(0)} ms`,
   );
 }
 process.exit();

@@ -1,8 +1,8 @@
 /**
- * Moves pods from a real Community Solid Server: writes resources into one, asks it what people may, imports its data folder under
- * another address, and compares bodies, media types, links, containers and access. Run it with
- * `node dist/spec/bench/css-move.js FOLDER [resources]`, FOLDER being where that server is to be installed; it is no spec, prints what differs,
- * and ends with exit code 1 when something does.
+ * Migration from a real Community Solid Server: writes resources to it, checks the access of its users, imports its data
+ * directory under another base URI, and compares bodies, media types, links, containers and access. Run it with `node
+ * dist/spec/bench/css-move.js FOLDER [resources]`. FOLDER is the directory to install that server in. It is not a spec. It prints
+ * all differences, and exits with 1 if there are any.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -21,12 +21,12 @@ const [folder, wanted] = [resolve(process.argv[2] ?? 'css'), Number(process.argv
 const differences: string[] = [];
 const differ = (text: string): void => void differences.push(text);
 
-/** Writes a resource with what belongs to it. @returns whether that server took it */
+/** Writes a resource with its description and its access control list. @returns true if the server accepted the resource */
 async function write(alice: Person, root: string, { path, type, body, meta, acl }: Written): Promise<boolean> {
   const iri = root + path;
   const put = async (target: string, headers: Record<string, string>, content: Written['body']): Promise<boolean> => {
     const { status, text } = await alice.send(target, { method: 'PUT', headers, body: content });
-    if (status >= 300) print(`The Community Solid Server answers ${status} to PUT ${target}: ${text.slice(0, 200)}`);
+    if (status >= 300) print(`The Community Solid Server returned ${status} to PUT ${target}: ${text.slice(0, 200)}`);
     return status < 300;
   };
   const container = { 'Content-Type': 'text/turtle', Link: '<http://www.w3.org/ns/ldp#Container>; rel="type"' };
@@ -35,7 +35,7 @@ async function write(alice: Person, root: string, { path, type, body, meta, acl 
   if (meta === undefined) return true;
   const headers = { 'Content-Type': 'application/sparql-update' };
   const { status, text } = await alice.send(`${iri}.meta`, { method: 'PATCH', headers, body: meta });
-  if (status >= 300) print(`The Community Solid Server answers ${status} to PATCH ${iri}.meta: ${text.slice(0, 200)}`);
+  if (status >= 300) print(`The Community Solid Server returned ${status} to PATCH ${iri}.meta: ${text.slice(0, 200)}`);
   return true;
 }
 
@@ -58,7 +58,7 @@ async function importInto(
   );
 }
 
-/** Asks as that subject, with a token that the server's own key signs. */
+/** Returns a client for the subject, with a token that the server's own key signs. */
 function askerFor({ dataDir, root }: ServerProcess, subject: string): Ask {
   const [{ kid, jwk }] = JSON.parse(readFileSync(join(dataDir, 'oauth-keys.json'), 'utf8')).keys;
   const token = async (): Promise<string> =>
@@ -105,12 +105,11 @@ async function compareLinks(ask: Ask, from: string, to: string, { path, meta }: 
     const isThere = [iri!, iri!.replace('http://www.iana.org/assignments/relation/', '')].some((name) =>
       answer.text.includes(JSON.stringify(name)),
     );
-    if (!isThere && !iri!.endsWith('#type'))
-      differ(`${path}: its links do not have ${iri}: ${answer.text.slice(0, 500)}`);
+    if (!isThere && !iri!.endsWith('#type')) differ(`${path}: link to ${iri} is missing: ${answer.text.slice(0, 500)}`);
   }
 }
 
-/** The members of a container, as paths. */
+/** Returns the members of a container as sorted paths. */
 async function membersOf(ask: Ask, root: string, path: string, isHere: boolean): Promise<string> {
   const answer = await ask(root + path, { headers: { Accept: isHere ? 'application/lws+json' : 'text/turtle' } });
   const found = new Set<string>();
@@ -126,7 +125,7 @@ async function membersOf(ask: Ask, root: string, path: string, isHere: boolean):
   } else
     for (const { predicate, object } of await readRdf(answer.text, 'text/turtle', root + path))
       if (predicate.value === 'http://www.w3.org/ns/ldp#contains') found.add(object.value);
-  // Its listings encode twice what its files have encoded; the resources are at the addresses that they were written to.
+  // Listings of CSS encode once more the characters that are encoded in its files. The resources keep their addresses.
   const encodedTwice = /%25(3C|3E|3A|22|7C|3F|2A)/g;
   const spelled = (iri: string): string => iri.replace(root, '').replace(encodedTwice, '%$1').replaceAll('%2A', '*');
   return [...found].map(spelled).sort().join(' ');
@@ -143,7 +142,7 @@ const resources = resourcesOf(ids, css.root, wanted);
 await forEach(resources, async (each) => void ((await write(alice, css.root, each)) || refused.push(each.path)));
 const there = resources.filter(({ path }) => !refused.includes(path));
 print(
-  `${there.length} resources written in ${((performance.now() - began) / 1000).toFixed(1)} s; refused: ${refused.length}.`,
+  `${there.length} resources written in ${((performance.now() - began) / 1000).toFixed(1)} s, ${refused.length} rejected.`,
 );
 
 const kept: Kept[] = [];
@@ -152,7 +151,7 @@ await forEach(
   async (path) => {
     const by = path.startsWith('bob/') ? bob : alice;
     const { status, headers, bytes } = await by.send(css.root + path, { headers: { Accept: '*/*' } });
-    if (status !== 200) return differ(`${path}: the Community Solid Server answers ${status}`);
+    if (status !== 200) return differ(`${path}: the Community Solid Server returned ${status}`);
     kept.push({ path, type: headers['content-type'] ?? '', body: bytes });
   },
 );
@@ -162,9 +161,9 @@ for (const path of folders)
   listings.set(path, await membersOf((iri, options) => alice.send(iri, options), css.root, path, false));
 
 const listed = there.filter(({ acl }) => acl !== undefined);
-const asked = [...folders, 'bob/', 'alice/profile/card', 'alice/README', 'bob/profile/card'];
+const checked = [...folders, 'bob/', 'alice/profile/card', 'alice/README', 'bob/profile/card'];
 for (const step of [listed, there.filter((_, index) => index % 37 === 5)])
-  asked.push(...step.slice(0, (135 - asked.length) / (step === listed ? 2 : 1)).map(({ path }) => path));
+  checked.push(...step.slice(0, (135 - checked.length) / (step === listed ? 2 : 1)).map(({ path }) => path));
 const anonymous: Ask = (iri, options) => request(iri, options);
 const askersThere: Askers = {
   anonymous,
@@ -172,7 +171,7 @@ const askersThere: Askers = {
   bob: (iri, options) => bob.send(iri, options),
   carol: (iri, options) => carol.send(iri, options),
 };
-const before = await answersOf(css.root, askersThere, asked);
+const before = await answersOf(css.root, askersThere, checked);
 await css.stop();
 
 const environment = {
@@ -203,9 +202,9 @@ const described = there.filter(({ meta }) => meta !== undefined);
 await forEach(described, (each) => compareLinks(here, css.root, server.root, each));
 for (const path of folders) {
   const [was, is] = [listings.get(path), await membersOf(here, server.root, path, true)];
-  if (was !== is) differ(`${path}: its members differ:\n${was}\n${is}`);
+  if (was !== is) differ(`${path}: members differ:\n${was}\n${is}`);
 }
-const after = await answersOf(server.root, askersHere, asked);
+const after = await answersOf(server.root, askersHere, checked);
 const equal = { answers: 0, deletes: 0, elsewhere: 0, differing: 0 };
 for (const [question, answer] of before) {
   const found = after.get(question)!;
@@ -213,18 +212,18 @@ for (const [question, answer] of before) {
     equal.elsewhere++;
     equal.differing += Number(found !== answer);
   } else if (found === answer) equal.answers++;
-  // Here who may write a resource may delete it, and need not write the container.
+  // In Quadpod, DELETE needs Write on the resource, but not on the container.
   else if (found === answer.replace('delete: no', 'delete: yes')) equal.deletes++;
   else differ(`${question}: ${answer}\n    became ${found}`);
 }
 print(
-  `Contents: ${kept.length}: ${JSON.stringify(counts)}; descriptions: ${described.length}; containers: ${folders.length}.`,
+  `Contents: ${kept.length}: ${JSON.stringify(counts)}. Descriptions: ${described.length}. Containers: ${folders.length}.`,
 );
 print(
-  `Questions of access: ${before.size}, ${new Set(before.values()).size} different answers; equal: ${equal.answers}.`,
+  `Access checks: ${before.size}, with ${new Set(before.values()).size} different results. Equal: ${equal.answers}.`,
 );
 print(
-  `DELETE needs no write of the container here: ${equal.deletes}. Below ${otherPlaces.join(', ')}: ${equal.elsewhere}, ${equal.differing} of them differ.`,
+  `DELETE without Write on the container: ${equal.deletes}. Below ${otherPlaces.join(', ')}: ${equal.elsewhere}, ${equal.differing} of them differ.`,
 );
 print(`Differences: ${differences.length}\n${differences.slice(0, 60).join('\n')}`);
 await server.stop();

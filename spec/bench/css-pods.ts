@@ -1,16 +1,16 @@
-/** What people have in their pods: resources of many types and names, with descriptions and lists of access of many kinds. Pure. */
+/** Typical contents of pods: resources of many types and names, with descriptions and access control lists of many kinds. Pure. */
 
 export interface Written {
-  /** Below the root, percent-encoded. */
+  /** Percent-encoded path below the root. */
   readonly path: string;
   readonly type: string;
   readonly body: string | Uint8Array;
-  /** Triples of its description as a SPARQL update. */
+  /** Triples of the description, as a SPARQL update. */
   readonly meta?: string;
   readonly acl?: string;
 }
 
-/** IRIs of people. */
+/** WebIDs of the users. */
 export interface People {
   readonly alice: string;
   readonly bob: string;
@@ -20,7 +20,7 @@ export interface People {
 const prefixes = '@prefix acl: <http://www.w3.org/ns/auth/acl#> .\n@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n';
 
 type Rule = (people: People, root: string) => string;
-/** Whom a list is for beside its owner, and what they may. */
+/** Authorizations by kind of list, in addition to the owner's. */
 const kinds: Readonly<Record<string, Rule>> = {
   public: () => 'acl:agentClass foaf:Agent ; acl:mode acl:Read',
   bob: ({ bob }) => `acl:agent <${bob}> ; acl:mode acl:Read, acl:Write`,
@@ -30,13 +30,13 @@ const kinds: Readonly<Record<string, Rule>> = {
   control: ({ bob }) => `acl:agent <${bob}> ; acl:mode acl:Read, acl:Control`,
   write: ({ carol }) => `acl:agent <${carol}> ; acl:mode acl:Write`,
   both: ({ bob, carol }) => `acl:agent <${bob}>, <${carol}> ; acl:mode acl:Append, acl:Read`,
-  // That server does not know this property.
+  // CSS ignores this property.
   old: () => 'acl:agentClass foaf:Agent ; acl:defaultForNew <./> ; acl:mode acl:Read',
   private: () => '',
 };
 const kindNames = Object.keys(kinds);
 
-/** Which mean something else there: it does not know `acl:origin`, and asks for groups as a stranger. */
+/** Kinds with another meaning in CSS: it ignores `acl:origin`, and fetches groups without credentials. */
 const others: Readonly<Record<string, Rule>> = {
   origin: ({ bob }) => `acl:agent <${bob}> ; acl:origin <https://app.example> ; acl:mode acl:Read`,
   secret: (_, root) => `acl:agentGroup <${root}alice/private/team.ttl#team> ; acl:mode acl:Read`,
@@ -46,9 +46,9 @@ export const otherPlaces = Object.keys(others).map((kind) => `alice/${kind}/`);
 interface ListOptions {
   readonly people: People;
   readonly root: string;
-  /** As the resource is named from its list: `./`, `./name` or an IRI. */
+  /** Reference to the resource in its list: `./`, `./name` or an IRI. */
   readonly about: string;
-  /** What is below a container has the owner's part of it, or all. */
+  /** Part of the list that members of a container inherit. */
   readonly inherited: 'nothing' | 'owner' | 'all';
 }
 
@@ -159,7 +159,7 @@ const description = (iri: string, index: number, root: string): string =>
   `<https://elsewhere.example/${index}> ; <http://www.iana.org/assignments/relation/license> <https://license.example/> ; ` +
   `<http://purl.org/dc/terms/title> "Title ${index}" }`;
 
-/** Containers, before what is in them. */
+/** Returns the containers, parents first. */
 export function containersOf(people: People, root: string): Written[] {
   const all: Written[] = [];
   const at = (path: string, kind?: string, inherited: ListOptions['inherited'] = 'all'): void => {
@@ -179,7 +179,7 @@ export function containersOf(people: People, root: string): Written[] {
   return all;
 }
 
-/** Resources in containers and the group that lists name. @param count how many there are at least */
+/** Returns the resources in the containers, and the group of the lists. @param count minimum number of resources */
 export function resourcesOf(people: People, root: string, count: number): Written[] {
   const team = `<#team> a <http://www.w3.org/2006/vcard/ns#Group> ; <http://www.w3.org/2006/vcard/ns#hasMember> <${people.carol}> .`;
   const open = listOf('public', { people, root, about: './team.ttl', inherited: 'nothing' });
@@ -196,7 +196,7 @@ export function resourcesOf(people: People, root: string, count: number): Writte
     const odd = index % 6 === 0 ? `${names[(index / 6) % names.length]} ` : '';
     const path = `${folder}${encodeURIComponent(`${odd}r${index}${extension}`)}`;
     const own = kindNames[((index / 23) % kindNames.length) | 0]!;
-    // Every other list names its resource by its IRI.
+    // Every other list refers to its resource by IRI.
     const about = index % 2 === 0 ? root + path : `./${path.slice(folder.length)}`;
     all.push({
       ...{ path, type, body: body(index, root) },

@@ -1,7 +1,4 @@
-/**
- * A real Community Solid Server with its data in a folder, and people who sign in to it by client credentials. It must not know what
- * they write.
- */
+/** A real Community Solid Server with its data in a directory, and users with client credentials. Must not depend on the data. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -15,19 +12,19 @@ import { freePort } from '../support/server.js';
 
 const version = '7.2.0';
 const password = 'a password of the bench';
-/** Seconds; tokens live ten minutes. */
+/** Seconds to use a token. Tokens expire after ten minutes. */
 const tokenAge = 300;
 
 const key = signingKey();
 
-/** A proof of possession (RFC 9449). */
+/** Returns a DPoP proof (RFC 9449). */
 const proof = (method: string, iri: string): string => {
   const { kid: _kid, ...jwk } = key.jwk;
   const claims = { htm: method, htu: canonicalIri(iri), jti: randomUUID(), iat: nowSeconds() };
   return jws(key, { typ: 'dpop+jwt', jwk }, claims);
 };
 
-/** Installs the server below a folder, unless it is there. */
+/** Returns the script of the server, after installing it if necessary. */
 function installed(folder: string): string {
   const script = join(folder, 'node_modules', '@solid', 'community-server', 'bin', 'server.js');
   if (existsSync(script)) return script;
@@ -38,8 +35,8 @@ function installed(folder: string): string {
   return script;
 }
 
-/** What of its answers is read here. */
-interface Told {
+/** Fields used from responses of the server. */
+interface CssResponse {
   readonly controls: {
     readonly password: { readonly login: string };
     readonly account: { readonly clientCredentials: string };
@@ -50,13 +47,13 @@ interface Told {
   readonly access_token: string;
 }
 
-async function json(answer: Promise<Answer>): Promise<Told> {
+async function json(answer: Promise<Answer>): Promise<CssResponse> {
   const { status, text } = await answer;
   if (status !== 200) throw new Error(`${status}: ${text}`);
-  return JSON.parse(text) as Told;
+  return JSON.parse(text) as CssResponse;
 }
 
-/** Somebody with an account, a pod and a WebID in it. */
+/** User with an account, and a pod with the user's WebID. */
 export class Person {
   private token = '';
   private since = 0;
@@ -71,11 +68,11 @@ export class Person {
     return `${this.root}${this.name}/profile/card#me`;
   }
 
-  /** Makes client credentials for the WebID. */
+  /** Creates client credentials for the WebID. */
   async register(): Promise<void> {
     const headers = { Accept: 'application/json' };
     const sent = { ...headers, 'Content-Type': 'application/json' };
-    const post = (iri: string, body: unknown, extra = {}): Promise<Told> =>
+    const post = (iri: string, body: unknown, extra = {}): Promise<CssResponse> =>
       json(request(iri, { method: 'POST', headers: { ...sent, ...extra }, body: JSON.stringify(body) }));
     const { controls } = await json(request(`${this.root}.account/`, { headers }));
     const login = await post(controls.password.login, { email: `${this.name}@example.org`, password });
@@ -117,10 +114,7 @@ export interface CommunityServer {
   stop(): Promise<void>;
 }
 
-/**
- * Starts one with a new data folder, and a pod for each name.
- * @param folder where it is installed, and has its data
- */
+/** Starts a server with a new data directory, and one pod per name. @param folder directory of the installation and of the data */
 export async function startCommunityServer(folder: string, names: readonly string[]): Promise<CommunityServer> {
   const script = installed(folder);
   const port = await freePort();
@@ -147,10 +141,10 @@ export async function startCommunityServer(folder: string, names: readonly strin
 
 async function answering(root: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
-    if (child.exitCode !== null) throw new Error('The Community Solid Server ended.');
+    if (child.exitCode !== null) throw new Error('The Community Solid Server exited.');
     const answer = await request(root).catch(() => undefined);
     if (answer) return;
     await sleep(200);
   }
-  throw new Error('The Community Solid Server does not answer.');
+  throw new Error('The Community Solid Server does not respond.');
 }

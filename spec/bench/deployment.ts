@@ -1,6 +1,6 @@
 /**
- * Many storages in one process, over HTTP: `node dist/spec/bench/deployment.js [STORAGES] [SECONDS]` (1000, 60). What a start costs with so many
- * on the disk, what opening one takes, and what 32 clients get that ask storages at random (Zipf) where a tenth may be open at once.
+ * Many storages in one process, over HTTP: `node dist/spec/bench/deployment.js [STORAGES] [SECONDS]` (1000, 60). Measures a start
+ * with all records on disk, the open of a storage, and 32 clients of random storages (Zipf) while a tenth may be open.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -67,7 +67,7 @@ async function start(): Promise<Running> {
   return {
     child,
     startMs: performance.now() - began,
-    // Of user and of system, in hundredths of a second.
+    // User and system time, in units of 10 ms.
     cpuMs: () => (Number(stat()[11]) + Number(stat()[12])) * 10,
     rssMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) / 1024,
   };
@@ -116,7 +116,7 @@ function ask(name: string, method = 'GET', path = 'it', body?: string): Promise<
 const at = (list: number[], part: number): string =>
   (list.sort((a, b) => a - b)[Math.floor(list.length * part)] ?? Number.NaN).toFixed(1);
 
-/** A number of a storage, of which the first are asked most. */
+/** Returns the number of a storage. Low numbers are the most frequent. */
 const zipf = (): number => Math.min(count - 1, Math.floor(count ** Math.random()) - 1);
 
 async function duringAll(work: () => Promise<number>): Promise<{ taken: number[]; errors: Map<number, number> }> {
@@ -141,7 +141,7 @@ await stop(server);
 writeRecords();
 server = await start();
 console.log(
-  `start: ${server.startMs.toFixed(0)} ms, CPU ${server.cpuMs()} ms (${bare.cpu} without), ${server.rssMb().toFixed(0)} MiB (${bare.rss.toFixed(0)} without)`,
+  `start: ${server.startMs.toFixed(0)} ms, CPU ${server.cpuMs()} ms (${bare.cpu} without storages), ${server.rssMb().toFixed(0)} MiB (${bare.rss.toFixed(0)} without storages)`,
 );
 const body = '<#it> a <http://schema.org/Note> ; <http://schema.org/text> "Hello" .';
 const [made, cpuBefore] = [[] as number[], server.cpuMs()];
@@ -149,30 +149,30 @@ for (let number = 0; number < count; number += 4)
   made.push(
     ...(await Promise.all([0, 1, 2, 3].map((more) => ask(nameOf(number + more), 'PUT', 'it', body)))).map(
       ({ status, ms }) => {
-        if (status !== 201) throw new Error(`a first PUT is ${status}`);
+        if (status !== 201) throw new Error(`the first PUT returned ${status}`);
         return ms;
       },
     ),
   );
 console.log(
-  `made ${count}: p50 ${at(made, 0.5)} ms, p99 ${at(made, 0.99)}; CPU ${((server.cpuMs() - cpuBefore) / count).toFixed(1)} ms each; ${server.rssMb().toFixed(0)} MiB`,
+  `created ${count}: p50 ${at(made, 0.5)} ms, p99 ${at(made, 0.99)} ms, CPU ${((server.cpuMs() - cpuBefore) / count).toFixed(1)} ms each, ${server.rssMb().toFixed(0)} MiB`,
 );
 const opened: number[] = [];
 const cpuOpening = server.cpuMs();
 for (let number = 0; number < Math.min(count, 300); number++) opened.push((await ask(nameOf(number))).ms);
 console.log(
-  `opened one by one: p50 ${at(opened, 0.5)} ms, p99 ${at(opened, 0.99)}; CPU ${((server.cpuMs() - cpuOpening) / opened.length).toFixed(1)} ms each`,
+  `opened one by one: p50 ${at(opened, 0.5)} ms, p99 ${at(opened, 0.99)} ms, CPU ${((server.cpuMs() - cpuOpening) / opened.length).toFixed(1)} ms each`,
 );
 const alone = await duringAll(async () => 0);
 console.log(
-  `one storage alone: ${alone.taken.length} GETs, p50 ${at(alone.taken, 0.5)} ms, p99 ${at(alone.taken, 0.99)}`,
+  `one storage alone: ${alone.taken.length} GETs, p50 ${at(alone.taken, 0.5)} ms, p99 ${at(alone.taken, 0.99)} ms`,
 );
 const warm: number[] = [];
 const watcher = setInterval(async () => void warm.push((await ask(nameOf(0))).ms), 20);
 const many = await duringAll(async () => zipf());
 clearInterval(watcher);
 console.log(
-  `${clients} clients, Zipf: ${many.taken.length} GETs, p50 ${at(many.taken, 0.5)} ms, p99 ${at(many.taken, 0.99)}; beside them one that is open: p50 ${at(warm, 0.5)}, p99 ${at(warm, 0.99)}; errors ${JSON.stringify([...many.errors])}; ${server.rssMb().toFixed(0)} MiB`,
+  `${clients} clients, Zipf: ${many.taken.length} GETs, p50 ${at(many.taken, 0.5)} ms, p99 ${at(many.taken, 0.99)} ms, an open storage meanwhile: p50 ${at(warm, 0.5)} ms, p99 ${at(warm, 0.99)} ms, errors ${JSON.stringify([...many.errors])}, ${server.rssMb().toFixed(0)} MiB`,
 );
 await stop(server);
 agent.destroy();

@@ -1,7 +1,8 @@
 /**
- * The same data and queries as `queries`, over HTTP: our server, Oxigraph in memory behind `node:http`, and Virtuoso where `virtuoso-t` is
- * installed, each in a process of its own, whose CPU is read from `/proc`. Our answers are compared with Oxigraph's. Run it with
- * `node dist/spec/bench/endpoints.js [products] [part of a name]`: 4 000 products are a million quads. It is no spec and asserts nothing.
+ * Data and queries of `queries` over HTTP: our server, Oxigraph in memory behind `node:http`, and Virtuoso if `virtuoso-t` is
+ * installed. Each is a separate process, and its CPU time is read from `/proc`. Our results are compared with Oxigraph's. Run it
+ * with `node dist/spec/bench/endpoints.js [products] [part of a name]`. 4 000 products are a million quads. It is not a spec and
+ * asserts nothing.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const products = Number(process.argv[2] ?? 400);
 const only = process.argv[3] ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'quadpod-bench-'));
 const agent = new Agent({ keepAlive: true });
-/** Milliseconds after which a query is given up; what Oxigraph does not end. */
+/** Timeout of a query in milliseconds, and the queries that Oxigraph does not finish. */
 const [patience, unanswered] = [20_000, /[?]m4/];
 
 interface Sent {
@@ -43,18 +44,18 @@ function send(url: string, { method, type, body }: Sent): Promise<Got> {
       });
       answer.on('end', () => resolve({ status: answer.statusCode!, text }));
     });
-    sent.on('timeout', () => sent.destroy(new Error('no answer')));
+    sent.on('timeout', () => sent.destroy(new Error('timeout')));
     sent.on('error', reject);
     sent.end(body);
   });
 }
 
-/** A server that is asked. */
+/** SPARQL server. */
 interface Endpoint {
   readonly name: string;
   readonly pid: number;
   readonly url: string;
-  /** What the graphs are called there. */
+  /** Prefix of the graph names on this server. */
   readonly graphs: string;
 }
 
@@ -110,7 +111,7 @@ async function oxigraph(): Promise<Endpoint> {
   return { name: 'Oxigraph', pid: child.pid!, url: `http://127.0.0.1:${port}/`, graphs: 'http://bench.example/g/' };
 }
 
-/** In memory, as Debian's package has it, with four threads at most. */
+/** Starts Virtuoso from Debian's package, with buffers for all data and one thread per query. */
 async function virtuoso(): Promise<Endpoint> {
   const [sql, http] = [await freePort(), await freePort()];
   const path = (name: string): string => join(folder, name);
@@ -151,7 +152,7 @@ async function virtuoso(): Promise<Endpoint> {
   };
 }
 
-/** CPU of a process so far, in ms. */
+/** Returns the CPU time of a process, in milliseconds. */
 function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -162,7 +163,7 @@ interface Cost {
   readonly rows: readonly string[];
 }
 
-/** Rows as text that two engines write alike. */
+/** Returns rows in a normal form for comparisons between engines. */
 function rowsOf(text: string): readonly string[] {
   const { boolean, results } = JSON.parse(text) as {
     boolean?: boolean;
@@ -180,7 +181,7 @@ function rowsOf(text: string): readonly string[] {
     .sort();
 }
 
-/** The mean CPU in ms over a second of CPU, after one that warms up; fewer of long ones. */
+/** Returns the mean CPU time of a query in milliseconds, over one second of CPU time after a warm-up of the same length. */
 async function cost(endpoint: Endpoint, query: string): Promise<Cost | string> {
   let rows: readonly string[] = [];
   const run = async (most: number): Promise<number> => {
@@ -212,19 +213,19 @@ for (const endpoint of endpoints)
     if (isThere) break;
     await sleep(100);
   }
-// What is loaded with the first queries, and in a pause after them, is not what a query costs.
+// Warm-up: the first queries load modules, and so does the idle server afterwards.
 for (let round = 0; round < 3000; round++)
   for (const endpoint of endpoints) await ask(endpoint, shapeQueries[round % 12]![1]);
 await sleep(5_000);
 
-console.log(`${quads} quads in ${graphs} graphs; CPU of the server in ms for a query over HTTP`);
+console.log(`${quads} quads in ${graphs} graphs, CPU time of the server in ms for a query over HTTP`);
 console.log(`| query | rows | ${endpoints.map(({ name }) => name).join(' | ')} | to Oxigraph |`);
 console.log(`|---|---|${endpoints.map(() => '---|').join('')}---|`);
 const ratios: number[] = [];
 for (const [name, text] of shapeQueries.filter(([each]) => each.includes(only))) {
   const costs: (Cost | string)[] = [];
   for (const endpoint of endpoints)
-    costs.push(endpoint.name === 'Oxigraph' && unanswered.test(text) ? 'not asked' : await cost(endpoint, text));
+    costs.push(endpoint.name === 'Oxigraph' && unanswered.test(text) ? 'not run' : await cost(endpoint, text));
   const [own, other] = costs as [Cost | string, Cost | string];
   const isBoth = typeof own !== 'string' && typeof other !== 'string';
   const isSame = !isBoth || own.rows.join('\n') === other.rows.join('\n');
@@ -232,7 +233,7 @@ for (const [name, text] of shapeQueries.filter(([each]) => each.includes(only)))
   const count = typeof own === 'string' ? '-' : own.rows.length;
   const shown = costs.map((each) => (typeof each === 'string' ? each : each.cpu.toFixed(2)));
   const ratio = isBoth ? (own.cpu / other.cpu).toFixed(2) : '-';
-  console.log(`| ${[name, isSame ? count : `${count}, NOT THOSE`, ...shown, ratio].join(' | ')} |`);
+  console.log(`| ${[name, isSame ? count : `${count}, DIFFERENT ROWS`, ...shown, ratio].join(' | ')} |`);
 }
 const mean = Math.exp(ratios.reduce((sum, each) => sum + Math.log(each), 0) / ratios.length);
 console.log(`geometric mean of the ratios: ${mean.toFixed(2)}`);

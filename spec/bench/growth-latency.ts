@@ -1,7 +1,6 @@
 /**
- * How long a PUT takes while a storage gives its quads all orders, beside before and after: the p99 should be at most 1.5 times that of before.
- *
- *     node dist/spec/bench/growth-latency.js [resources before, 8000] [connections, 4]
+ * Latency of PUTs before, during and after the index build of a storage (one index to four). Target: p99 during the build is at
+ * most 1.5 times that before. Run it with `node dist/spec/bench/growth-latency.js [resources before, 8000] [connections, 4]`.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -11,7 +10,7 @@ import { startProcess } from '../support/process.js';
 const [before, connections] = [Number(process.argv[2] ?? 8_000), Number(process.argv[3] ?? 4)];
 const quadsOfGraph = 20;
 const limit = Math.round(((before * 2 * quadsOfGraph) / 0.8 / 1000) * 1000);
-// The growth begins at four fifths of the limit of the index: when there are twice as many resources as are written before it is measured.
+// The index build starts at 80 % of the index limit, with twice as many resources as are written before the measurement.
 const environment = { LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: String(limit) };
 const server = await startProcess({ environment });
 const agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -33,7 +32,7 @@ const put = (number: number): Promise<number> =>
   });
 
 let number = 0;
-/** Times of so many PUTs, or of those until it is over. */
+/** Sends PUTs until isOver returns true, and returns their sorted latencies. */
 async function times(isOver: (count: number) => boolean): Promise<readonly number[]> {
   const all: number[] = [];
   const one = async (): Promise<void> => {
@@ -45,10 +44,10 @@ async function times(isOver: (count: number) => boolean): Promise<readonly numbe
 const at = (all: readonly number[], share: number): string => (all[Math.floor(all.length * share)] ?? 0).toFixed(1);
 const print = (name: string, all: readonly number[]): void =>
   console.log(
-    `${name}: ${all.length} PUTs, p50 ${at(all, 0.5)} ms, p99 ${at(all, 0.99)} ms, most ${at(all, 0.99999)} ms`,
+    `${name}: ${all.length} PUTs, p50 ${at(all, 0.5)} ms, p99 ${at(all, 0.99)} ms, max ${at(all, 0.99999)} ms`,
   );
 
-/** The file that tells other programs of the orders is written when there are all. */
+/** The file that describes the indexes to other programs is written at the end of the build. */
 const isWhole = (): boolean =>
   JSON.parse(readFileSync(join(server.dataDir, 'quadstore.json'), 'utf8')).indexes.length === 4;
 const beginning = before * 2;

@@ -1,7 +1,7 @@
 /**
- * Whether time tells of hidden data, over HTTP: how long queries take in which a name stands that 100 000 hidden triples have, and the
- * same with a name that nothing has, for callers of several kinds, from LevelDB and from memory. Run it with
- * `node dist/spec/bench/hidden-timing.js [seconds for each form] [quads of the index in memory]`; it is no spec and asserts nothing.
+ * Timing side channel of hidden data, over HTTP: latency of queries with a name in 100 000 hidden triples, compared with a
+ * nonexistent name, for several kinds of callers, from LevelDB and from memory. Run it with `node
+ * dist/spec/bench/hidden-timing.js [seconds for each form] [quads of the index in memory]`. It is not a spec and asserts nothing.
  */
 import { rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -27,8 +27,8 @@ async function start(environment: Record<string, string>): Promise<ServerProcess
   });
 }
 
-const bearer = ({ root }: ServerProcess, who: Identity): string =>
-  `Bearer ${credential(who, { aud: root.slice(0, -1) })}`;
+const bearer = ({ root }: ServerProcess, caller: Identity): string =>
+  `Bearer ${credential(caller, { aud: root.slice(0, -1) })}`;
 
 async function put(server: ServerProcess, path: string, body?: string): Promise<void> {
   const answer = await fetch(server.root + path, {
@@ -41,12 +41,12 @@ async function put(server: ServerProcess, path: string, body?: string): Promise<
 
 const times = (count: number, line: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => line(i)).join('\n');
-const acl = (who: Identity): string =>
+const acl = (caller: Identity): string =>
   `@prefix acl: <http://www.w3.org/ns/auth/acl#> .
   [] a acl:Authorization ; acl:agent <${owner.did}> ; acl:mode acl:Read, acl:Write, acl:Control ; acl:accessTo <> ; acl:default <> .
-  [] a acl:Authorization ; acl:agent <${who.did}> ; acl:mode acl:Read ; acl:accessTo <> ; acl:default <> .`;
+  [] a acl:Authorization ; acl:agent <${caller.did}> ; acl:mode acl:Read ; acl:accessTo <> ; acl:default <> .`;
 
-/** Half of the hidden triples are in one graph and have one subject; the others are in graphs of a hundred and have one object. */
+/** Half of the hidden triples share one graph and one subject. The other half are in graphs of 100 triples and share one object. */
 async function fill(server: ServerProcess, hasAcls: boolean): Promise<void> {
   await put(server, 'secret/');
   await put(
@@ -62,18 +62,18 @@ async function fill(server: ServerProcess, hasAcls: boolean): Promise<void> {
     );
   const open = (count: number, start: string): string =>
     times(count, (i) => `<${e}${start}${i}> <${e}p> ${i} ; <${e}knows> <${e}${start}${i + 1}> .`);
-  for (const [who, container, graphs, triples] of [
+  for (const [caller, container, graphs, triples] of [
     [alice, 'few/', 20, 10],
     [bob, 'many/', 30, 1000],
   ] as const) {
     await put(server, container);
-    if (hasAcls) await put(server, `${container}.acl`, acl(who));
+    if (hasAcls) await put(server, `${container}.acl`, acl(caller));
     for (let i = 0; i < graphs; i++) await put(server, `${container}${i}`, open(triples, `${container}${i}-`));
   }
 }
 
-/** Sends a query over one connection, and gives how long it took. */
-function ask(server: ServerProcess, query: string, who: Identity | undefined): Promise<number> {
+/** Sends a query over one connection, and returns its latency in milliseconds. */
+function ask(server: ServerProcess, query: string, caller: Identity | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const began = performance.now();
     const req = request(`${server.root}.lws/sparql`, {
@@ -81,7 +81,7 @@ function ask(server: ServerProcess, query: string, who: Identity | undefined): P
       headers: {
         'Content-Type': 'application/sparql-query',
         ...(query.startsWith('DESCRIBE') ? {} : { Accept: 'application/sparql-results+json' }),
-        ...(who && { Authorization: bearer(server, who) }),
+        ...(caller && { Authorization: bearer(server, caller) }),
       },
     });
     req.once('error', reject);
@@ -97,7 +97,7 @@ function ask(server: ServerProcess, query: string, who: Identity | undefined): P
   });
 }
 
-/** Queries by the names that stand in them: of a graph, a predicate, an object and a subject. */
+/** Queries by the position of the name: graph, predicate, object or subject. */
 const forms: Readonly<Record<string, (names: Names) => string>> = {
   'ASK GRAPH': ({ graph }) => `ASK { GRAPH <${graph}> { ?s ?p ?o } }`,
   'COUNT GRAPH': ({ graph }) => `SELECT (COUNT(*) AS ?n) { GRAPH <${graph}> { ?s ?p ?o } }`,
@@ -127,7 +127,7 @@ interface Names {
 
 const median = (all: readonly number[]): number => [...all].sort((a, b) => a - b)[all.length >> 1]!;
 
-async function compare(server: ServerProcess, name: string, who: Identity | undefined): Promise<void> {
+async function compare(server: ServerProcess, name: string, caller: Identity | undefined): Promise<void> {
   const secret: Names = {
     ...{ graph: `${server.root}secret/large`, small: `${server.root}secret/n7` },
     ...{ predicate: `${e}hp`, object: `${e}ho`, subject: `${e}hs` },
@@ -137,13 +137,13 @@ async function compare(server: ServerProcess, name: string, who: Identity | unde
     ...{ predicate: `${e}hq`, object: `${e}hr`, subject: `${e}ht` },
   };
   print(`\n${name}`);
-  print('| form | hidden ms | absent ms | more ms | hidden is the slower one of % of pairs |\n|---|---|---|---|---|');
+  print('| form | hidden ms | absent ms | difference ms | hidden slower, % of pairs |\n|---|---|---|---|---|');
   for (const [form, queryOf] of Object.entries(forms)) {
     const [slow, quick]: number[][] = [[], []];
     const end = performance.now() + seconds * 1000;
-    for (let i = 0; i < 5; i++) for (const names of [secret, absent]) await ask(server, queryOf(names), who);
+    for (let i = 0; i < 5; i++) for (const names of [secret, absent]) await ask(server, queryOf(names), caller);
     while (performance.now() < end || slow!.length < 15)
-      // In turns, so that whatever else continues meets both.
+      // Alternates, so that other load affects both.
       for (const [names, all] of slow!.length % 2 === 0
         ? ([
             [secret, slow!],
@@ -153,7 +153,7 @@ async function compare(server: ServerProcess, name: string, who: Identity | unde
             [absent, quick!],
             [secret, slow!],
           ] as const))
-        all.push(await ask(server, queryOf(names), who));
+        all.push(await ask(server, queryOf(names), caller));
     const [a, b] = [median(slow!), median(quick!)];
     const slower = slow!.filter((ms, i) => ms > quick![i]!).length / slow!.length;
     print(`| ${[form, a.toFixed(2), b.toFixed(2), (a - b).toFixed(2), (100 * slower).toFixed()].join(' | ')} |`);
@@ -171,17 +171,17 @@ for (const [mode, readers] of [
   [
     'wac',
     [
-      ['who may read nothing', carol],
-      ['who may read 400 triples in 20 graphs', alice],
-      ['who may read 60 000 triples in 30 graphs', bob],
+      ['without read access', carol],
+      ['with 400 readable triples in 20 graphs', alice],
+      ['with 60 000 readable triples in 30 graphs', bob],
     ],
   ],
-  ['owner', [['who owns nothing', carol]]],
+  ['owner', [['that is not an owner', carol]]],
 ] as const) {
   const server = await start({ LWS_ACCESS_CONTROL: mode });
   await fill(server, mode === 'wac');
   await indexed(server);
-  for (const [name, who] of readers) await compare(server, `One ${name} (${mode}), from ${from}`, who);
+  for (const [name, caller] of readers) await compare(server, `Caller ${name} (${mode}), from ${from}`, caller);
   await server.stop();
   rmSync(server.dataDir, { recursive: true, force: true });
 }

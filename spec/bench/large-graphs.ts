@@ -1,6 +1,6 @@
 /**
- * How long a graph of 500 000 triples takes to PUT, GET, PATCH and DELETE, what it costs in memory, and what other requests notice of it.
- * Run it with `node dist/spec/bench/large-graphs.js [triples]`; it is no spec and asserts nothing.
+ * Duration and memory of PUT, GET, PATCH and DELETE of a graph with 500 000 triples, and the latency of concurrent requests. Run
+ * it with `node dist/spec/bench/large-graphs.js [triples]`. It is not a spec and asserts nothing.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const [large, small] = [`${server.root}large`, `${server.root}small`];
 const mebibytes = (field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) >> 10;
 
-/** Sends a request while another client reads a small resource again and again. */
+/** Sends a request while another client reads a small resource in a loop. */
 async function measure(name: string, init: RequestInit): Promise<void> {
   const times: number[] = [];
   let isRunning = true;
@@ -40,8 +40,8 @@ async function measure(name: string, init: RequestInit): Promise<void> {
   times.sort((a, b) => a - b);
   const at = (part: number): string => (times[Math.floor((times.length - 1) * part)] ?? 0).toFixed(1);
   process.stdout.write(
-    `${name}: ${answer.status}, ${length} bytes, ${ms.toFixed(0)} ms; others p50 ${at(0.5)}, p99 ${at(0.99)}, most ${at(1)} ms; ` +
-      `peak of memory ${mebibytes('VmHWM') - idle} MiB above idle\n`,
+    `${name}: ${answer.status}, ${length} bytes, ${ms.toFixed(0)} ms, concurrent GETs p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} ms, ` +
+      `peak memory ${mebibytes('VmHWM') - idle} MiB above idle\n`,
   );
 }
 
@@ -54,12 +54,12 @@ await measure('PUT', { method: 'PUT', headers: turtle, body });
 await measure('GET', {});
 for (const patch of ['INSERT DATA { <#a> <#b> 1 }', 'INSERT DATA { <#a> a <#T> }', 'DELETE DATA { <#a> <#b> 1 }'])
   await measure(`PATCH ${patch}`, { method: 'PATCH', headers: update, body: patch });
-await measure('PUT of the same', {
+await measure('PUT that replaces it', {
   method: 'PUT',
   headers: { ...turtle, 'If-Match': '*' },
   body: body.slice(line(0).length),
 });
 await measure('DELETE', { method: 'DELETE' });
-await measure('PUT again, behind the removal', { method: 'PUT', headers: turtle, body: line(0) });
+await measure('PUT during the removal', { method: 'PUT', headers: turtle, body: line(0) });
 await server.stop();
 rmSync(server.dataDir, { recursive: true, force: true });

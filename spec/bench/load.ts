@@ -1,10 +1,10 @@
-/** A load of requests that costs its own process little: sockets, bytes and counts. It must not know what is asked. */
+/** Load generator that uses little CPU time of its own: sockets, bytes and counts. Must not depend on the requests. */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
 export interface Load {
   readonly port: number;
-  /** The whole head of the nth request, with its empty line; `undefined` ends the connection's work. */
+  /** Returns the complete head of the nth request with its empty line, or `undefined` to end the connection. */
   readonly head: (number: number) => string | undefined;
   readonly connections: number;
   readonly seconds: number;
@@ -13,11 +13,11 @@ export interface Load {
 export interface LoadResult {
   readonly perSecond: number;
   readonly count: number;
-  /** Answers other than 200. */
+  /** Number of responses with a status other than 200. */
   readonly others: number;
 }
 
-/** Asks again and again on so many connections, one request after the other on each. */
+/** Sends requests on several connections, one after the other on each. */
 export async function load({ port, head, connections, seconds }: Load): Promise<LoadResult> {
   let count = 0;
   let others = 0;
@@ -28,7 +28,7 @@ export async function load({ port, head, connections, seconds }: Load): Promise<
     new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1').setNoDelay(true);
       let rest = '';
-      let owed = 0;
+      let expected = 0;
       const ask = (): void => {
         const request = performance.now() < until ? head(next++) : undefined;
         if (request === undefined) {
@@ -39,15 +39,15 @@ export async function load({ port, head, connections, seconds }: Load): Promise<
       socket.on('error', reject).on('connect', ask);
       socket.setEncoding('latin1').on('data', (text: string) => {
         rest += text;
-        if (owed === 0) {
+        if (expected === 0) {
           const end = rest.indexOf('\r\n\r\n');
           if (end < 0) return;
-          owed = end + 4 + Number(/content-length: (\d+)/i.exec(rest)?.[1] ?? 0);
+          expected = end + 4 + Number(/content-length: (\d+)/i.exec(rest)?.[1] ?? 0);
           if (!rest.startsWith('HTTP/1.1 200')) others++;
         }
-        if (rest.length < owed) return;
-        rest = rest.slice(owed);
-        owed = 0;
+        if (rest.length < expected) return;
+        rest = rest.slice(expected);
+        expected = 0;
         count++;
         ask();
       });
@@ -56,7 +56,7 @@ export async function load({ port, head, connections, seconds }: Load): Promise<
   return { perSecond: count / ((performance.now() - started) / 1000), count, others };
 }
 
-/** Microseconds of processor time that a process has used. */
+/** Returns the CPU time of a process, in microseconds. */
 export function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')

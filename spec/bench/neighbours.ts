@@ -1,6 +1,7 @@
 /**
- * What a storage of a deployment notices of a noisy one: `node dist/spec/bench/neighbours.js [SECONDS]` (15). Latencies of one GET, PUT and query after the
- * other at a storage, alone, and while its neighbour has a hundred clients of heavy queries, large JSON-LD documents and an import.
+ * Isolation of storages in a deployment: `node dist/spec/bench/neighbours.js [SECONDS]` (15). Latencies of sequential GETs, PUTs
+ * and queries at a storage, alone, and while another storage has a hundred clients with heavy queries, large JSON-LD documents
+ * and an import.
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +38,7 @@ const server = spawn(process.execPath, ['--max-semi-space-size=16', 'dist/compon
   stdio: ['ignore', 'inherit', 'ignore'],
 });
 
-interface Asked {
+interface Sent {
   readonly name: 'noisy' | 'other';
   readonly method: string;
   readonly path: string;
@@ -51,7 +52,7 @@ const tokens = Object.fromEntries(
   ]),
 );
 
-function ask({ name, method, path, type, body }: Asked): Promise<{ status: number; ms: number }> {
+function ask({ name, method, path, type, body }: Sent): Promise<{ status: number; ms: number }> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
     const headers = {
@@ -116,20 +117,20 @@ const things = Array.from({ length: 60_000 }, (_, each) => `<#s${each}> <http://
   '\n',
 );
 await ask({ name: 'noisy', method: 'PUT', path: 'things', type: 'text/turtle', body: things });
-// Measured is the wait of the server alone: this program comes first, where it may say so.
+// Raises the priority of this program if permitted, so that only delays of the server are measured.
 try {
   setPriority(0, -15);
 } catch (error) {
-  console.log(`measured at the usual priority: ${(error as Error).message}`);
+  console.log(`measured at normal priority: ${(error as Error).message}`);
 }
 await latencies();
-console.log('alone, p50, p99 and most in ms:', await latencies());
+console.log('alone, p50, p99 and max in ms:', await latencies());
 
 const noise = fork(join(import.meta.dirname, 'noise.js'), [], {
   env: { ...process.env, NOISE: JSON.stringify({ port, token: tokens['noisy'] }) },
 });
 await sleep(2000);
-console.log('beside a noisy one:', await latencies());
+console.log('with a noisy neighbour:', await latencies());
 noise.send('end');
 await once(noise, 'exit');
 server.kill();

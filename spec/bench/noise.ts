@@ -1,10 +1,13 @@
-/** The noisy neighbour of `neighbours`, in a process of its own: a hundred clients of heavy queries, four of large JSON-LD documents, and imports. */
+/**
+ * Noisy neighbour of `neighbours`, a separate process: a hundred clients with heavy queries, four with large JSON-LD documents,
+ * and imports.
+ */
 import { Agent, request } from 'node:http';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const { port, token } = JSON.parse(process.env['NOISE']!) as { port: number; token: string };
-// Its parent has a higher one.
+// The parent process has a higher priority.
 setPriority(0, 0);
 const agent = new Agent({ keepAlive: true, maxSockets: 200 });
 let count = 0;
@@ -31,7 +34,7 @@ const again = async (work: () => Promise<number>): Promise<void> => {
   while (!isOver) {
     const status = await work().catch(() => 0);
     answers[status] = (answers[status] ?? 0) + 1;
-    // As Retry-After says, about.
+    // Approximates Retry-After.
     if (status >= 400) await sleep(500 + 1000 * Math.random());
   }
 };
@@ -55,7 +58,7 @@ const quads = Buffer.from(
 process.once('message', () => {
   isOver = true;
   setTimeout(() => {
-    console.log('answers of the noisy one:', answers);
+    console.log('responses to the noisy neighbour:', answers);
     process.exit();
   }, 500);
 });

@@ -1,7 +1,7 @@
 /**
- * What notifications cost: creation with 1 000 subscriptions on 1 000 containers against none (the writes go to one of those
- * containers), the rate at which a backlog drains to one local inbox, and to a live inbox beside ten that do not answer. Run it
- * with `node dist/spec/bench/notifications.js [seconds] [events]`; it asserts nothing.
+ * Cost of notifications: creation with 1 000 subscriptions on 1 000 containers compared with none (the writes go to one of those
+ * containers), and the rate of deliveries of a backlog to one local inbox, alone and with ten unresponsive inboxes. Run it with
+ * `node dist/spec/bench/notifications.js [seconds] [events]`. It asserts nothing.
  */
 import { rmSync } from 'node:fs';
 import { credential, ed25519Identity, nowSeconds } from '../support/identity.js';
@@ -39,7 +39,7 @@ async function send(
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
 }
 
-/** Each of ten subscribers has a hundred, as many as one may have. */
+/** Subscribes with ten identities, a hundred times each: the limit per identity. */
 async function subscribe(server: ServerProcess, topics: readonly string[], inbox: (number: number) => string) {
   let token = '';
   for (const [number, topic] of topics.entries()) {
@@ -77,13 +77,16 @@ async function compare(): Promise<void> {
     rates.none.push((await creations(none, 'c1/', seconds)).perSecond);
     rates.other.push((await creations(many, 'unheard/', seconds)).perSecond);
     rates.heard.push((await creations(many, 'c1/', seconds)).perSecond);
-    const owed = (): number => host.deliveries.length;
-    for (let before = -1; before !== owed(); await new Promise((resolve) => setTimeout(resolve, 500))) before = owed();
+    const delivered = (): number => host.deliveries.length;
+    for (let before = -1; before !== delivered(); await new Promise((resolve) => setTimeout(resolve, 500)))
+      before = delivered();
   }
   const base = median(rates.none);
   console.log(`create, no subscriptions: ${base.toFixed(0)}/s`);
-  console.log(`create, 1 000 subscriptions, none of them covers: ${(median(rates.other) / base).toFixed(2)} x`);
-  console.log(`create, 1 000 subscriptions, one covers and is delivered: ${(median(rates.heard) / base).toFixed(2)} x`);
+  console.log(`create, 1 000 subscriptions, none matches: ${(median(rates.other) / base).toFixed(2)} x`);
+  console.log(
+    `create, 1 000 subscriptions, one matches and is delivered: ${(median(rates.heard) / base).toFixed(2)} x`,
+  );
   for (const server of [none, many]) await end(server);
 }
 
@@ -92,7 +95,7 @@ async function end(server: ServerProcess): Promise<void> {
   rmSync(server.dataDir, { recursive: true, force: true });
 }
 
-/** Writes events for an inbox that does not answer yet, lets it answer, and counts. */
+/** Writes events for an unresponsive inbox, makes it respond, and measures the deliveries. */
 async function drain(withDead: boolean): Promise<void> {
   const server = await started();
   await send(server, 'PUT', 'c1/');
@@ -115,7 +118,7 @@ async function drain(withDead: boolean): Promise<void> {
   await host.received(inbox, names - first, 120_000);
   const rate = (names - first) / ((performance.now() - at) / 1000);
   const each = (cpuOf(server.pid) - cpu) / (names - first);
-  const beside = withDead ? ' beside ten dead inboxes' : '';
+  const beside = withDead ? ' with ten unresponsive inboxes' : '';
   console.log(
     `drain of ${names - first} events to one inbox${beside}: ${rate.toFixed(0)}/s, ${each.toFixed(0)} us of CPU each`,
   );

@@ -1,7 +1,6 @@
 /**
- * What it takes to have many storages open in one process: memory, threads and CPU of each, and what closing leaves behind.
- *
- *     node --expose-gc dist/spec/bench/open-storages.js 100
+ * Cost of open storages in one process: memory, threads and CPU time of each, and the memory left after closing. Run it with
+ * `node --expose-gc dist/spec/bench/open-storages.js 100`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createDispatcher, get } from 'node:http';
@@ -22,7 +21,7 @@ const cpuMs = (): number => {
   return (user + system) / 1000;
 };
 
-/** Memory in KiB, with threads. */
+/** Returns the memory in KiB and the number of threads. */
 async function taken() {
   await sleep(100);
   gc();
@@ -36,7 +35,7 @@ async function taken() {
   };
 }
 
-/** Asks all storages at once, three clients each: answers of each status, how many threads there were at most, and how long it took. */
+/** Queries all storages at once, with three clients each. Returns responses by status, the maximum number of threads and the duration. */
 async function queried() {
   const listeners = servers.map((server) => server.app.callback());
   const dispatcher = createDispatcher((req, res) => listeners[Number(/^\/(\d+)/.exec(req.url!)![1]) - 1]!(req, res));
@@ -84,16 +83,16 @@ for (let number = 1; number <= count; number++) {
 }
 times.sort((one, other) => one - other);
 const opened = each(await taken(), before);
-// What a server loads when it was not asked for a while comes meanwhile.
+// Waits for the modules that an idle server preloads.
 await sleep(5_000);
 const idle = each(await taken(), before);
-const asked = await queried();
+const queries = await queried();
 for (const server of servers.splice(0)) await server.close();
 const closed = await taken();
 for (let number = 1; number <= count; number++) await (await open(number)).close();
 const again = each(await taken(), closed);
 await first.close();
 const openMs = { p50: times[times.length >> 1], p95: times[Math.floor(times.length * 0.95)] };
-console.log(JSON.stringify({ count, openMs, opened, idle, asked, again }));
+console.log(JSON.stringify({ count, openMs, opened, idle, queries, again }));
 rmSync(folder, { recursive: true, force: true });
 process.exit(0);

@@ -1,4 +1,7 @@
-/** Oxigraph in memory behind a bare HTTP server, for `endpoints`: `node oxigraph-server.js FILE PORT`. The default graph is the union of all. */
+/**
+ * Oxigraph in memory behind a minimal HTTP server, for `endpoints`: `node oxigraph-server.js FILE PORT`. The default graph is the
+ * union of all graphs.
+ */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Store } from 'oxigraph';

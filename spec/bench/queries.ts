@@ -1,7 +1,8 @@
 /**
- * CPU of queries in the shapes of BSBM, SP2Bench and WatDiv with our engine, from the index in memory and below HTTP, and with Oxigraph in memory,
- * in turn over the same quads; the answers are compared. Run it with `node dist/spec/bench/queries.js [products] [part of a name]`: a product
- * makes some 240 quads, so that 4 000 of them make a million. It is no spec and asserts nothing.
+ * CPU time of queries in the shapes of BSBM, SP2Bench and WatDiv with our engine, without HTTP and from the in-memory index, and
+ * with Oxigraph in memory, alternating over the same quads. The results are compared. Run it with `node
+ * dist/spec/bench/queries.js [products] [part of a name]`. A product makes about 240 quads, so 4 000 products make a million. It
+ * is not a spec and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,9 +20,9 @@ import { graphsOf, shapeQueries } from './query-shapes.js';
 
 const products = Number(process.argv[2] ?? 400);
 const only = process.argv[3] ?? '';
-/** What Oxigraph does not end. */
+/** Queries that Oxigraph does not finish. */
 const unanswered = /[?]m4/;
-/** Milliseconds after which a query of ours is given up. */
+/** Timeout of our queries, in milliseconds. */
 const patience = 20_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'quadpod-bench-'));
@@ -58,13 +59,13 @@ await builder.end();
 const layers = new MemoryLayers();
 layers.use({ version: 1, sequence: 0, data: index });
 
-/** Every second block of eight graphs. */
+/** Readable graphs: every second block of eight. */
 const visible = new Set([...graphsOf(products)].map(([graph]) => graph).filter((_, at) => (at >> 3) % 2 === 0));
 const everything = { all: true, known: (_graph: string) => true, resolve: () => Promise.resolve() };
 const half: typeof everything = { ...everything, all: false, known: (graph) => visible.has(graph) };
 
 const textOf = (term: Term | undefined): string => (term === undefined ? '' : writeTerm(term));
-/** Oxigraph has other columns for `*`, and none for what is not bound. */
+/** Normalizes a row: Oxigraph has other columns for `*`, and omits unbound variables. */
 const rowOf = (row: readonly (Term | undefined)[]): string => row.map(textOf).sort().join(' ').trim();
 const isOrdered = (text: string): boolean => /ORDER BY/.test(text);
 
@@ -73,7 +74,7 @@ async function ours(text: string, readable: typeof everything): Promise<string[]
   const memory = await layers.view({ version: 1, sequence: 1000 }, { graphs: [], unsettled: [] }, level, snapshot);
   const end = performance.now() + patience;
   const assertTime = (): void => {
-    if (performance.now() > end) throw new Error('too late');
+    if (performance.now() > end) throw new Error('timeout');
   };
   const answers = answersOf(await parseQuery(text, 'http://bench.example/'), {
     ...{ level, snapshot, memory, readable, assertTime },
@@ -97,7 +98,7 @@ function theirs(text: string): string[] {
 
 const milliseconds = (usage: NodeJS.CpuUsage): number => (usage.user + usage.system) / 1000;
 
-/** The median CPU of some runs in ms, after some that warm up; fewer of long ones. */
+/** Returns the median CPU time in ms of the second half of the runs. Runs for 400 ms, but at least three times. */
 async function cost(run: () => unknown): Promise<number> {
   const times: number[] = [];
   for (let spent = 0; spent < 400 || times.length < 3; ) {
@@ -110,11 +111,11 @@ async function cost(run: () => unknown): Promise<number> {
   return warm[warm.length >> 1]!;
 }
 
-/** `3.0` and `3` are one decimal. */
+/** `3.0` and `3` are the same decimal. */
 const sorted = (rows: string[], text: string): string =>
   (isOrdered(text) ? rows : rows.sort()).join('\n').replace(/\.0(?="\^\^<[^>]*#decimal>)/g, '');
 
-console.log(`${quads} quads in ${graphs} graphs, of which ${visible.size} are readable in the last columns; CPU in ms`);
+console.log(`${quads} quads in ${graphs} graphs, ${visible.size} of them readable in the last columns, CPU time in ms`);
 console.log('| query | rows | Oxigraph | ours | ratio | half readable | to all |\n|---|---|---|---|---|---|---|');
 const ratios: number[] = [];
 for (const [name, text] of shapeQueries.filter(([each]) => each.includes(only))) {
@@ -130,7 +131,7 @@ for (const [name, text] of shapeQueries.filter(([each]) => each.includes(only)))
       ...[peer?.toFixed(2) ?? '-', mine.toFixed(2), peer === undefined ? '-' : (mine / peer).toFixed(2)],
       ...[some.toFixed(2), (some / mine).toFixed(2)],
     ];
-    const rows = isSame ? own.length : `${own.length}, NOT THOSE ${other!.length}`;
+    const rows = isSame ? own.length : `${own.length}, DIFFERENT FROM ${other!.length}`;
     console.log(`| ${[name, rows, ...numbers].join(' | ')} |`);
   } catch (error) {
     console.log(`| ${name} | ${(error as Error).message} |`);

@@ -1,7 +1,7 @@
 /**
- * Data and queries in the shapes of BSBM, SP2Bench and WatDiv, made from numbers alone, so that everybody has the same: graphs of a product with its
- * offers and reviews, of a publication with its citations, of vendors and persons. The generators of these benchmarks make other data of the
- * same shape.
+ * Data and queries in the shapes of BSBM, SP2Bench and WatDiv, derived from numbers only and therefore reproducible: graphs of
+ * products with their offers and reviews, of publications with their citations, of vendors and of persons. The generators of
+ * these benchmarks make other data of the same shape.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -12,7 +12,7 @@ const v = `${base}v#`;
 const type = factory.namedNode('http://www.w3.org/1999/02/22-rdf-syntax-ns#type');
 const xsd = 'http://www.w3.org/2001/XMLSchema#';
 
-/** A pseudo-random number from 0 to below `most` that depends on its arguments alone. */
+/** Returns a pseudo-random integer from 0 to below `most`, determined by the arguments. */
 function pick(most: number, ...of: number[]): number {
   let hash = 2_166_136_261;
   for (const each of of) hash = Math.imul(hash ^ (each + 0x9e37), 16_777_619) ^ (hash >>> 13);
@@ -26,14 +26,14 @@ const whole = (value: number): Term => factory.literal(String(value), factory.na
 const day = (value: number): Term =>
   factory.literal(new Date(Date.UTC(2024, 0, 1 + value)).toISOString().slice(0, 10), factory.namedNode(`${xsd}date`));
 
-type Said = readonly (readonly [name: string, object: Term])[];
+type Properties = readonly (readonly [name: string, object: Term])[];
 
-const said = (subject: Term, of: Said): Quad[] =>
+const quadsOf = (subject: Term, of: Properties): Quad[] =>
   of.map(([name, object]) =>
     factory.quad(subject as never, name === 'a' ? type : factory.namedNode(v + name), object as never),
   );
 
-/** How many there are of each, for so many products. */
+/** Numbers of entities by kind, for a number of products. */
 const sizes = (products: number) => ({
   products,
   features: Math.max(20, products >> 2),
@@ -49,7 +49,7 @@ const phrase = (...of: number[]): string => [0, 1, 2, 3].map((at) => words[pick(
 
 function product(at: number, of: ReturnType<typeof sizes>): Quad[] {
   const subject = iri('product', at);
-  const quads = said(subject, [
+  const quads = quadsOf(subject, [
     ['a', iri('type', pick(of.types, 1, at))],
     ['a', factory.namedNode(`${v}Product`)],
     ['label', text(`${phrase(2, at)} ${at}`)],
@@ -62,7 +62,7 @@ function product(at: number, of: ReturnType<typeof sizes>): Quad[] {
   for (let each = 0; each < 20; each++) {
     const offer = at * 20 + each;
     quads.push(
-      ...said(iri('offer', offer), [
+      ...quadsOf(iri('offer', offer), [
         ['a', factory.namedNode(`${v}Offer`)],
         ['product', subject],
         ['vendor', iri('vendor', pick(of.vendors, 8, offer))],
@@ -75,7 +75,7 @@ function product(at: number, of: ReturnType<typeof sizes>): Quad[] {
   for (let each = 0; each < 10; each++) {
     const review = at * 10 + each;
     quads.push(
-      ...said(iri('review', review), [
+      ...quadsOf(iri('review', review), [
         ['a', factory.namedNode(`${v}Review`)],
         ['reviewFor', subject],
         ['reviewer', iri('person', pick(of.persons, 12, review))],
@@ -95,8 +95,8 @@ function publication(at: number, of: ReturnType<typeof sizes>): Quad[] {
   const bag = iri('bag', at);
   const members = cited.map((each, member) => [`member${member}`, iri('publication', each)] as const);
   return [
-    ...said(bag, members),
-    ...said(subject, [
+    ...quadsOf(bag, members),
+    ...quadsOf(subject, [
       ['a', factory.namedNode(`${v}${pick(3, 22, at) === 0 ? 'Article' : 'Inproceedings'}`)],
       ['pubTitle', text(`${phrase(23, at)} ${at}`)],
       ['year', whole(1950 + pick(70, 24, at))],
@@ -109,17 +109,20 @@ function publication(at: number, of: ReturnType<typeof sizes>): Quad[] {
   ];
 }
 
-/** The graphs of a dataset: their names, with their quads. */
+/** Generates the names and quads of the graphs of a dataset. */
 export function* graphsOf(products: number): Generator<readonly [graph: string, quads: Quad[]]> {
   const of = sizes(products);
   for (let at = 0; at < of.products; at++) yield [`${base}g/product${at}`, product(at, of)];
   for (let at = 0; at < of.publications; at++) yield [`${base}g/publication${at}`, publication(at, of)];
   for (const kind of ['Article', 'Inproceedings'])
-    yield [`${base}g/${kind}`, said(factory.namedNode(v + kind), [['subClassOf', factory.namedNode(`${v}Document`)]])];
+    yield [
+      `${base}g/${kind}`,
+      quadsOf(factory.namedNode(v + kind), [['subClassOf', factory.namedNode(`${v}Document`)]]),
+    ];
   for (let at = 0; at < of.persons; at++)
     yield [
       `${base}g/person${at}`,
-      said(iri('person', at), [
+      quadsOf(iri('person', at), [
         ['a', factory.namedNode(`${v}Person`)],
         ['name', text(`${phrase(30, at)} ${at}`)],
         ['country', iri('country', pick(10, 31, at))],
@@ -130,7 +133,7 @@ export function* graphsOf(products: number): Generator<readonly [graph: string, 
   for (let at = 0; at < of.vendors; at++)
     yield [
       `${base}g/vendor${at}`,
-      said(iri('vendor', at), [
+      quadsOf(iri('vendor', at), [
         ['a', factory.namedNode(`${v}Vendor`)],
         ['vendorName', text(`${phrase(34, at)} ${at}`)],
         ['country', iri('country', pick(10, 35, at))],
@@ -139,7 +142,7 @@ export function* graphsOf(products: number): Generator<readonly [graph: string, 
   for (let at = 0; at < of.producers; at++)
     yield [
       `${base}g/producer${at}`,
-      said(iri('producer', at), [
+      quadsOf(iri('producer', at), [
         ['producerName', text(`${phrase(36, at)} ${at}`)],
         ['country', iri('country', pick(10, 37, at))],
       ]),
@@ -186,5 +189,5 @@ const shapes: Readonly<Record<string, string>> = {
   'two hops': `SELECT ?n { ${at('person', 3)} :follows ?a . ?a :follows ?b . ?b :name ?n }`,
 };
 
-/** The queries, with prefixes. */
+/** Queries with their prefixes. */
 export const shapeQueries = Object.entries(shapes).map(([name, query]) => [name, prefixes + query] as const);

@@ -1,6 +1,6 @@
 /**
- * How fast resources are created below HTTP: ten loops of PUT on a LevelDB of its own, each synced. Run it with
- * `node dist/spec/bench/replace.js [seconds]`; it is no spec and asserts nothing.
+ * Rate of creating resources without HTTP: ten loops of PUT on a LevelDB, each synced. Run it with `node
+ * dist/spec/bench/replace.js [seconds]`. It is not a spec and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ for (let round = 1; round <= 3; round++) {
   const { user, system } = process.cpuUsage(cpu);
   const count = made - before;
   const rate = Math.round((count / (performance.now() - started)) * 1000);
-  process.stdout.write(`round ${round}: ${rate} a second, ${Math.round((user + system) / count)} us of CPU each\n`);
+  process.stdout.write(`round ${round}: ${rate} per second, ${Math.round((user + system) / count)} us of CPU each\n`);
 }
 await spec.dispose();
 rmSync(folder, { recursive: true, force: true });

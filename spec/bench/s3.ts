@@ -1,6 +1,6 @@
 /**
- * A large resource into S3 and back, and the memory that takes: node dist/spec/bench/s3.js [MiB]. The server is a process of its own,
- * the S3 store is in this one.
+ * Upload of a large resource to S3, its download, and their memory: `node dist/spec/bench/s3.js [MiB]`. The server is a separate
+ * process, the S3 store is in this one.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -37,14 +37,14 @@ for (let i = 0; i < mebibytes; i++) {
 upload.end();
 const [answer] = await answered;
 answer.resume();
-const told = (what: string): void =>
-  line(`${what} ${mebibytes} MiB: ${(Date.now() - begun) / 1000} s, memory at its peak ${memory('VmHWM')} MiB`);
-told(`up (${answer.statusCode})`);
+const report = (what: string): void =>
+  line(`${what} ${mebibytes} MiB: ${(Date.now() - begun) / 1000} s, peak memory ${memory('VmHWM')} MiB`);
+report(`upload (${answer.statusCode})`);
 begun = Date.now();
 const [download] = (await once(request(iri).end(), 'response')) as [IncomingMessage];
 const received = createHash('sha256');
 for await (const part of download) received.update(part);
-told(`down (${download.statusCode})`);
-line(`the same bytes: ${sent.digest('hex') === received.digest('hex')}`);
+report(`download (${download.statusCode})`);
+line(`equal bytes: ${sent.digest('hex') === received.digest('hex')}`);
 await server.stop();
 await s3.dispose();

@@ -1,8 +1,7 @@
 /**
- * A server that is held to little memory: the index in memory is built, and built anew while three threads ask it, and nothing ends it. As
- * root on Linux it is held by a control group; else only its peak is measured, and nothing shows that it would have lived.
- *
- *     node dist/spec/bench/small-memory.js [MiB, 512] [quads, 250000]
+ * Server with little memory: the in-memory index is built, and rebuilt during queries of three clients, and the process survives.
+ * As root on Linux, a control group limits the memory. Otherwise only the peak is measured, which does not prove survival. Run it
+ * with `node dist/spec/bench/small-memory.js [MiB, 512] [quads, 250000]`.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -16,7 +15,7 @@ const quadsOfGraph = 20;
 const e = 'https://e.example/';
 const print = (...words: readonly unknown[]): void => void process.stdout.write(`${words.join(' ')}\n`);
 
-/** A control group with so much memory; `undefined`: there can be none here. */
+/** Creates a control group with a memory limit, or returns `undefined` if that is not possible. */
 function groupOf(bytes: number): { readonly procs: string; peak(): string; remove(): void } | undefined {
   const isFirst = /^\d+:memory:/m.test(readFileSync('/proc/self/cgroup', 'utf8'));
   const folder = join('/sys/fs/cgroup', isFirst ? 'memory' : '', `quadpod-${process.pid}`);
@@ -25,7 +24,7 @@ function groupOf(bytes: number): { readonly procs: string; peak(): string; remov
     mkdirSync(folder);
     writeFileSync(fileOf('limit_in_bytes', 'max'), String(bytes));
   } catch (error) {
-    print(`No control group (${error}): the peak is measured, and nothing is held.`);
+    print(`No control group (${error}): only the peak is measured.`);
     return undefined;
   }
   return {
@@ -33,7 +32,7 @@ function groupOf(bytes: number): { readonly procs: string; peak(): string; remov
     peak: () => {
       const bytesAtMost = Number(readFileSync(fileOf('max_usage_in_bytes', 'peak'), 'utf8'));
       const refused = isFirst ? readFileSync(fileOf('failcnt', ''), 'utf8').trim() : '-';
-      return `${bytesAtMost >> 20} MiB of the group at most, pages of files included (which the system took back ${refused} times)`;
+      return `group: at most ${bytesAtMost >> 20} MiB including the page cache (limit reached ${refused} times)`;
     },
     remove: () => rmdirSync(folder),
   };
@@ -56,7 +55,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Asks from an address of its own: one client never has all threads. */
+/** Sends a query from an address of its own, because one client never gets all threads. */
 const ask = (root: string, query: string, localAddress: string): Promise<Answer> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(root);
@@ -108,10 +107,10 @@ const askers = Promise.all(
     }
   }),
 );
-/** With more quads than the memory is good for, there is none. */
-const hasNone = (): boolean => server.output.stdout.includes('There is no in-memory index');
+/** True if there is no index, because the quads do not fit into the memory. */
+const hasNoIndex = (): boolean => server.output.stdout.includes('There is no in-memory index');
 const until = async (isThere: () => boolean): Promise<boolean> => {
-  for (let seconds = 0; seconds < 180 && !isThere() && !hasNone(); seconds++) await sleep(1000);
+  for (let seconds = 0; seconds < 180 && !isThere() && !hasNoIndex(); seconds++) await sleep(1000);
   return isThere();
 };
 print(`built: ${await until(() => built().length > 0)}, RSS ${statusOf('VmRSS')} MiB`);
@@ -120,14 +119,14 @@ for (let number = 0; number < 3000; number++) {
   const { status } = await fetch(`${root}r${number}`, { method: 'PUT', headers, body: turtle(number, 1) });
   if (status !== 204) throw new Error(`PUT: ${status}`);
 }
-print(`built anew: ${await until(() => built().length > 1)}, RSS ${statusOf('VmRSS')} MiB`);
+print(`rebuilt: ${await until(() => built().length > 1)}, RSS ${statusOf('VmRSS')} MiB`);
 await sleep(5000);
 isOver = true;
 await askers;
-print(`answers by status: ${[...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')}`);
+print(`responses by status: ${[...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')}`);
 print(`RSS ${statusOf('VmRSS')} MiB, at most ${statusOf('VmHWM')} MiB`);
 for (const line of built()) print(line);
 if (group) print(group.peak());
-print(`ended with ${await server.stop()}`);
+print(`exit code ${await server.stop()}`);
 group?.remove();
 rmSync(folder, { recursive: true, force: true });

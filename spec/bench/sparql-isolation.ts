@@ -1,7 +1,7 @@
 /**
- * What others notice of hostile queries, over HTTP: how long small GETs take meanwhile, when each query ended and how, how
- * long the next ones waited, and what memory the server holds. Run it with `node dist/spec/bench/sparql-isolation.js [timeout
- * seconds]`; it is no spec and asserts nothing.
+ * Effect of hostile queries on other clients, over HTTP: latency of concurrent small GETs, duration and outcome of each query,
+ * latency of the next queries, and memory of the server. Run it with `node dist/spec/bench/sparql-isolation.js [timeout
+ * seconds]`. It is not a spec and asserts nothing.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,12 +41,12 @@ async function measured(name: string, work: () => Promise<string>): Promise<void
   print(
     name.padEnd(24),
     `${took} ms`.padStart(9),
-    `${waits.length} GETs: median ${at(waits, 0.5)} ms, p99 ${at(waits, 0.99)} ms, most ${waits[0]!.toFixed(1)} ms;`,
+    `${waits.length} GETs: median ${at(waits, 0.5)} ms, p99 ${at(waits, 0.99)} ms, max ${waits[0]!.toFixed(1)} ms;`,
     `RSS ${before.toFixed()} -> ${most.toFixed()} -> ${residentMb(server.pid).toFixed()} MB; ${end}`,
   );
 }
 
-/** How long one query after the other takes after a thread was ended. */
+/** Measures three sequential queries after a thread was terminated. */
 async function next(): Promise<void> {
   const times: string[] = [];
   for (let i = 0; i < 3; i++) {
@@ -58,13 +58,13 @@ async function next(): Promise<void> {
 }
 
 await measured('nothing', () => sleep(2000).then(() => ''));
-await measured('the first query', () => read(server.root, 'ASK {}').then(({ text }) => ended(text)));
+await measured('first query', () => read(server.root, 'ASK {}').then(({ text }) => ended(text)));
 await next();
 for (const [name, query] of [
   ['cross join', `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} FILTER(?ao != ?fo) }`],
   ['expression bomb', `SELECT ?s { ?s <${e}bomb> ?t FILTER(REGEX(?t, "^(a+)+$")) }`],
-  ['order of 33 million', `SELECT * { ${crossOf('abc')} } ORDER BY DESC(?ao) ?bo ?co`],
-  ['path from everywhere', `SELECT (COUNT(*) AS ?n) { ?a (!<urn:x>|^<urn:x>)* ?b . ?c (!<urn:y>|^<urn:y>)* ?d }`],
+  ['sort of 33 million rows', `SELECT * { ${crossOf('abc')} } ORDER BY DESC(?ao) ?bo ?co`],
+  ['path from all nodes', `SELECT (COUNT(*) AS ?n) { ?a (!<urn:x>|^<urn:x>)* ?b . ?c (!<urn:y>|^<urn:y>)* ?d }`],
 ] as const) {
   await measured(name, async () => {
     const { status, text } = await read(server.root, query);
@@ -76,9 +76,9 @@ const long = `SELECT ?t ?bo { ${crossOf('ab')} ?a <${e}long> ?t }`;
 for (const round of ['first', 'second', 'third'])
   await measured(`102 400 rows, ${round}`, async () => {
     const { text, isWhole } = await read(server.root, long);
-    return `${(text.length / 1e6).toFixed()} MB, ${isWhole ? 'whole' : 'broken off'}`;
+    return `${(text.length / 1e6).toFixed()} MB, ${isWhole ? 'complete' : 'truncated'}`;
   });
-await measured('102 400 rows, slowly', async () => {
+await measured('102 400 rows, slow reader', async () => {
   const slow = await begin(server.root, long);
   let length = 0;
   let stop = 0;

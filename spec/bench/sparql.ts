@@ -1,7 +1,7 @@
 /**
- * How long queries take with our engine, below HTTP, and with Oxigraph in memory, in one run over the same quads in graphs of
- * twenty; from LevelDB and from the index in memory; and what it costs that half of the graphs may not be read. Run it with `node dist/spec/bench/sparql.js [quads]`;
- * it is no spec and asserts nothing.
+ * Latency of queries with our engine, without HTTP, and with Oxigraph in memory, in one run over the same quads in graphs of 20,
+ * from LevelDB and from the in-memory index, and the cost of authorization if half of the graphs are readable. Run it with `node
+ * dist/spec/bench/sparql.js [quads]`. It is not a spec and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const integer = factory.namedNode('http://www.w3.org/2001/XMLSchema#integer');
 const graphIri = (number: number): string => `${base}r${(number * 7919) % 1_000_003}`;
 const personIri = (number: number): string => `${graphIri(number)}#it`;
 
-/** A person with three acquaintances, and nine more texts. */
+/** Returns the 20 triples of a person with three acquaintances. */
 function personTriples(number: number): Quad[] {
   const subject = factory.namedNode(personIri(number));
   const triple = (name: string, object: Term): Quad =>
@@ -126,12 +126,12 @@ const { data: index } = (await builder.call('build', task))!;
 await builder.end();
 const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 console.log(
-  `index in memory: built in ${(performance.now() - buildBegan).toFixed(0)} ms with the start of its thread, ` +
+  `in-memory index: built in ${(performance.now() - buildBegan).toFixed(0)} ms including the start of its thread, ` +
     `${megabytes(bytesOf(index))}, RSS ${megabytes(process.memoryUsage().rss - rssBefore)} more`,
 );
 const layers = new MemoryLayers();
 layers.use({ version: 1, sequence: 0, data: index });
-/** As after writes: so many graphs have changed since. */
+/** Index after writes: 200 graphs have changed since it was built. */
 const changed = new MemoryLayers();
 changed.use({ version: 1, sequence: 0, data: index });
 const changedGraphs = Array.from({ length: 200 }, (_, at) => [graphIri((at * 17) % graphs), at + 1] as const);
@@ -140,10 +140,10 @@ type From = 'level' | 'memory' | 'changed';
 
 async function viewFrom(from: From, snapshot: LevelSnapshot): Promise<MemoryView | undefined> {
   if (from === 'level') return undefined;
-  const asked = { version: 1, sequence: 1000 };
+  const position = { version: 1, sequence: 1000 };
   return from === 'memory'
-    ? layers.view(asked, { graphs: [], unsettled: [] }, level, snapshot)
-    : changed.view(asked, { graphs: changedGraphs, unsettled: [] }, level, snapshot);
+    ? layers.view(position, { graphs: [], unsettled: [] }, level, snapshot)
+    : changed.view(position, { graphs: changedGraphs, unsettled: [] }, level, snapshot);
 }
 
 async function ours(text: string, all: boolean, from: From = 'level'): Promise<number> {
@@ -164,7 +164,7 @@ function theirs(text: string): number {
   return rows.length;
 }
 
-/** The median of some runs in ms, after two that warm up. */
+/** Returns the median of seven runs in milliseconds, after two warm-up runs. */
 async function median(run: () => unknown): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < 9; i++) {
@@ -175,7 +175,7 @@ async function median(run: () => unknown): Promise<number> {
   return times.sort((a, b) => a - b)[3]!;
 }
 
-console.log(`${quads} quads in ${graphs} graphs, of which ${visible.size} are readable in the last columns`);
+console.log(`${quads} quads in ${graphs} graphs, ${visible.size} of them readable in the last columns`);
 console.log(
   '| query | rows | ours ms | Oxigraph ms | ratio | half readable ms | to all | memory ms | to ours | to Oxigraph | half readable ms | 200 graphs changed ms |\n|---|---|---|---|---|---|---|---|---|---|---|---|',
 );

@@ -1,6 +1,6 @@
 /**
- * What an owner at work notices of strangers in a deployment: `node dist/spec/bench/strangers.js [SECONDS]` (15). Latencies of GETs one after the
- * other at a storage, alone, beside identities that open storage after storage, and beside requests that do not come to their end.
+ * Effect of unauthorized callers on an owner in a deployment: `node dist/spec/bench/strangers.js [SECONDS]` (15). Latencies of
+ * sequential GETs at a storage, alone, during requests that open one storage after another, and during unfinished requests.
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ interface Sent {
   readonly path?: string;
   readonly headers?: Record<string, string>;
   readonly from?: string;
-  /** Begins a body, and does not end it. */
+  /** Begins a body without finishing it. */
   readonly isUnfinished?: boolean;
 }
 
@@ -29,8 +29,8 @@ const { PORT, ATTACK } = process.env;
 const port = Number(PORT ?? (await freePort()));
 const origin = `http://localhost:${port}`;
 const agent = new Agent({ keepAlive: true });
-const tokenFor = (who: ReturnType<typeof ed25519Identity>, name: string): string =>
-  credential(who, { aud: `${origin}/${name}`, claims: { exp: Math.floor(Date.now() / 1000) + 3500 } });
+const tokenFor = (identity: ReturnType<typeof ed25519Identity>, name: string): string =>
+  credential(identity, { aud: `${origin}/${name}`, claims: { exp: Math.floor(Date.now() / 1000) + 3500 } });
 
 function ask({ name, method = 'GET', path = '', headers = {}, from, isUnfinished }: Sent): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ function ask({ name, method = 'GET', path = '', headers = {}, from, isUnfinished
   });
 }
 
-/** Runs in a process of its own until it is told to end. */
+/** Runs in a separate process until it receives a message. */
 async function attack(kind: Attack): Promise<void> {
   const statuses: Record<string, number> = {};
   let isOver = false;
@@ -118,7 +118,7 @@ else {
     }
     taken.sort((a, b) => a - b);
     const at = (part: number): string => taken[Math.floor(taken.length * part)]!.toFixed(1);
-    return `p50 ${at(0.5)}, p99 ${at(0.99)}, most ${taken.at(-1)!.toFixed(0)} ms; ${failed} of ${taken.length} failed`;
+    return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${taken.at(-1)!.toFixed(0)} ms, ${failed} of ${taken.length} failed`;
   };
   const measures = async (): Promise<string> => {
     const token = { Authorization: `Bearer ${tokenFor(owner, 'home')}` };
@@ -132,10 +132,10 @@ else {
   for (const kind of ['cold starts', 'unfinished requests'] satisfies Attack[]) {
     const attacker = fork(import.meta.filename, [], { env: { ...process.env, PORT: String(port), ATTACK: kind } });
     await sleep(1000);
-    console.log(`beside ${kind}:`, await latencies());
+    console.log(`during ${kind}:`, await latencies());
     attacker.send('end');
     const [statuses] = await once(attacker, 'message');
-    console.log(`  their answers: ${JSON.stringify(statuses)}; ${await measures()}`);
+    console.log(`  responses to them: ${JSON.stringify(statuses)}; ${await measures()}`);
   }
   server.kill();
   await once(server, 'exit');

@@ -1,8 +1,7 @@
 /**
- * What a PUT of the owner costs while others have subscribed to the root, at the caps of strangers and of those who are known,
- * against none: processor time of the HTTP thread and of the process for each of many PUTs, one after the other, deliveries
- * meanwhile included. The three servers are asked in turns. Run it with
- * `node dist/spec/bench/subscriptions.js [PUTs] [identities]`; it asserts nothing.
+ * Cost of the owner's PUTs with subscriptions of other agents to the root, at the limits for agents without and with a grant,
+ * compared with none: CPU time of the HTTP thread and of the process for sequential PUTs, including concurrent deliveries. The
+ * three servers alternate. Run it with `node dist/spec/bench/subscriptions.js [PUTs] [identities]`. It asserts nothing.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { credential, ed25519Identity, type Identity, nowSeconds } from '../support/identity.js';
@@ -17,14 +16,14 @@ const hosts: InboxHost[] = [];
 for (let at = 0; at < 8; at++) hosts.push(await startInboxHost());
 const owner = ed25519Identity();
 
-/** Microseconds of processor time of the first thread, which serves HTTP. */
+/** Returns the CPU time of the main thread, which serves HTTP, in microseconds. */
 const httpThread = (pid: number): number => {
   const [ran] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
   return Number(ran) / 1000;
 };
 
-const tokenOf = ({ root }: ServerProcess, who: Identity): string =>
-  credential(who, { aud: root.slice(0, -1), claims: { exp: nowSeconds() + 3000 } });
+const tokenOf = ({ root }: ServerProcess, identity: Identity): string =>
+  credential(identity, { aud: root.slice(0, -1), claims: { exp: nowSeconds() + 3000 } });
 
 async function send(url: string, token: string, init: RequestInit): Promise<void> {
   const answer = await fetch(url, { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } });
@@ -35,10 +34,10 @@ async function send(url: string, token: string, init: RequestInit): Promise<void
 interface Kind {
   readonly name: string;
   readonly count: number;
-  readonly isKnown: boolean;
+  readonly hasGrant: boolean;
 }
 
-async function begin({ count, isKnown }: Kind): Promise<{ server: ServerProcess; token: string }> {
+async function begin({ count, hasGrant }: Kind): Promise<{ server: ServerProcess; token: string }> {
   const server = await startProcess({
     environment: {
       LWS_DEV_OPEN: 'false',
@@ -50,11 +49,11 @@ async function begin({ count, isKnown }: Kind): Promise<{ server: ServerProcess;
     },
   });
   const token = tokenOf(server, owner);
-  for (let who = 0; who < Math.min(identities, count); who++) {
+  for (let number = 0; number < Math.min(identities, count); number++) {
     const subscriber = ed25519Identity();
-    if (isKnown) await known(server, token, subscriber.did);
+    if (hasGrant) await grantRead(server, token, subscriber.did);
     const theirs = tokenOf(server, subscriber);
-    for (let at = who; at < count; at += identities)
+    for (let at = number; at < count; at += identities)
       await send(`${server.root}.lws/subscriptions`, theirs, {
         method: 'POST',
         headers: { 'Content-Type': 'application/lws+json' },
@@ -68,7 +67,7 @@ async function begin({ count, isKnown }: Kind): Promise<{ server: ServerProcess;
   return { server, token };
 }
 
-async function known({ root }: ServerProcess, token: string, did: string): Promise<void> {
+async function grantRead({ root }: ServerProcess, token: string, did: string): Promise<void> {
   await send(`${root}.lws/access-grants`, token, {
     method: 'POST',
     headers: { 'Content-Type': 'application/lws+json' },
@@ -85,11 +84,11 @@ const grant = (assignee: string, root: string): object => ({
   ],
 });
 
-const told = (): number => hosts.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
+const delivered = (): number => hosts.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
 interface Cost {
-  /** Microseconds of processor time. */
+  /** CPU time of the HTTP thread and of the process, in microseconds. */
   readonly http: number;
   readonly all: number;
   readonly ms: number;
@@ -97,7 +96,7 @@ interface Cost {
 }
 
 async function measure({ server: { pid, root }, token }: { server: ServerProcess; token: string }): Promise<Cost> {
-  const before = { http: httpThread(pid), all: cpuOf(pid), told: told() };
+  const before = { http: httpThread(pid), all: cpuOf(pid), delivered: delivered() };
   const took: number[] = [];
   for (let at = 0; at < puts; at++) {
     const began = performance.now();
@@ -112,14 +111,14 @@ async function measure({ server: { pid, root }, token }: { server: ServerProcess
     http: (httpThread(pid) - before.http) / puts,
     all: (cpuOf(pid) - before.all) / puts,
     ms: median(took),
-    deliveries: told() - before.told,
+    deliveries: delivered() - before.delivered,
   };
 }
 
 const kinds: readonly Kind[] = [
-  { name: 'none', count: 0, isKnown: false },
-  { name: 'strangers', count: 200, isKnown: false },
-  { name: 'known', count: 2000, isKnown: true },
+  { name: 'none', count: 0, hasGrant: false },
+  { name: 'without a grant', count: 200, hasGrant: false },
+  { name: 'with a grant', count: 2000, hasGrant: true },
 ];
 const begun = [];
 for (const kind of kinds) begun.push(await begin(kind));
@@ -130,9 +129,9 @@ for (let round = 0; round < rounds; round++)
 const of = (at: number, what: keyof Cost): number => median(costs[at]!.map((cost) => cost[what]));
 for (const [at, { name, count }] of kinds.entries())
   console.log(
-    `${name} (${count}): HTTP thread ${of(at, 'http').toFixed(0)} us a PUT (${(of(at, 'http') / of(0, 'http')).toFixed(2)}), ` +
-      `process ${of(at, 'all').toFixed(0)} us (${(of(at, 'all') / of(0, 'all')).toFixed(2)}), median ${of(at, 'ms').toFixed(2)} ms; ` +
-      `${of(at, 'deliveries')} deliveries, of any server`,
+    `${name} (${count}): HTTP thread ${of(at, 'http').toFixed(0)} us per PUT (${(of(at, 'http') / of(0, 'http')).toFixed(2)}), ` +
+      `process ${of(at, 'all').toFixed(0)} us (${(of(at, 'all') / of(0, 'all')).toFixed(2)}), median ${of(at, 'ms').toFixed(2)} ms, ` +
+      `${of(at, 'deliveries')} deliveries of all servers`,
   );
 for (const { server } of begun) {
   await server.kill();

@@ -1,6 +1,7 @@
 /**
- * How fast a dump is imported by a server that others use meanwhile, what it costs in processor and memory, how fast it is exported, and
- * what a back-up costs writers. Run it with `node dist/spec/bench/transfer.js [graphs] [quads a graph]`; it is no spec and asserts nothing.
+ * Throughput of an import during other requests, with its CPU time and memory, throughput of an export, and the effect of a
+ * backup on writers. Run it with `node dist/spec/bench/transfer.js [graphs] [quads a graph]`. It is not a spec and asserts
+ * nothing.
  */
 import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const peakMebibytes = (): number =>
   Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) >> 10;
-/** Seconds of processor that the server has used. */
+/** Returns the CPU time of the server, in seconds. */
 function processorSeconds(): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -28,7 +29,7 @@ function processorSeconds(): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Waits until the server has nothing to do: after its start it loads a thread for queries. */
+/** Waits until the server is idle, because it preloads a thread for queries after its start. */
 async function untilIdle(): Promise<void> {
   for (let before = -1; processorSeconds() - before > 0.02; await sleep(500)) before = processorSeconds();
 }
@@ -49,17 +50,17 @@ async function writeDump(): Promise<void> {
   await new Promise<void>((resolve) => out.end(() => resolve()));
 }
 
-/** Sends a request every so many milliseconds while work continues. @returns their times, sorted */
-async function besides(
+/** Sends requests at an interval in milliseconds while work runs. @returns sorted latencies */
+async function concurrently(
   ms: number,
   send: (count: number) => Promise<Response>,
   work: () => Promise<void>,
 ): Promise<number[]> {
   const times: number[] = [];
-  let goesOn = true;
+  let isRunning = true;
   const under = new Set<Promise<void>>();
   const probing = (async () => {
-    for (let count = 0; goesOn; count++) {
+    for (let count = 0; isRunning; count++) {
       const began = performance.now();
       const one = send(count)
         .then((answer) => answer.arrayBuffer())
@@ -70,15 +71,15 @@ async function besides(
     }
   })();
   await work();
-  goesOn = false;
+  isRunning = false;
   await probing;
   await Promise.all(under);
   return times.sort((a, b) => a - b);
 }
 const at = (times: readonly number[], part: number): string =>
   (times[Math.floor((times.length - 1) * part)] ?? 0).toFixed(1);
-const told = (times: readonly number[]): string =>
-  `${times.length} requests, p50 ${at(times, 0.5)} ms, p99 ${at(times, 0.99)} ms, most ${at(times, 1)} ms`;
+const summary = (times: readonly number[]): string =>
+  `${times.length} requests, p50 ${at(times, 0.5)} ms, p99 ${at(times, 0.99)} ms, max ${at(times, 1)} ms`;
 
 const put = (path: string, body: string): Promise<Response> =>
   fetch(root + path, { method: 'PUT', headers: { ...authorization, 'Content-Type': 'text/turtle' }, body });
@@ -91,9 +92,9 @@ await untilIdle();
 const idle = peakMebibytes();
 let [began, used] = [performance.now(), processorSeconds()];
 const readSmall = (): Promise<Response> => fetch(small, { headers: authorization });
-const readersAlone = await besides(10, readSmall, () => sleep(8000));
+const readersAlone = await concurrently(10, readSmall, () => sleep(8000));
 const secondsOfReader = (processorSeconds() - used) / readersAlone.length;
-const readers = await besides(10, readSmall, async () => {
+const readers = await concurrently(10, readSmall, async () => {
   const begun = await fetch(`${root}.lws/import?name=dump.nq`, {
     method: 'POST',
     headers: authorization,
@@ -110,11 +111,11 @@ const quads = graphs * each;
 const spent = processorSeconds() - used;
 const microseconds = (total: number): string => ((total * 1e6) / quads).toFixed(1);
 print(
-  `Import: ${quads} quads in ${seconds.toFixed(1)} s, ${Math.round(quads / seconds)} a second; ` +
-    `${microseconds(spent)} microseconds of processor a quad, ${microseconds(readers.length * secondsOfReader)} of them for the readers; ` +
+  `Import: ${quads} quads in ${seconds.toFixed(1)} s, ${Math.round(quads / seconds)} per second, ` +
+    `CPU time per quad ${microseconds(spent)} us, ${microseconds(readers.length * secondsOfReader)} us of it for the readers, ` +
     `memory ${peakMebibytes()} MiB at most (${idle} before).`,
 );
-print(`Readers meanwhile, 100 a second: ${told(readers)}.`);
+print(`Concurrent readers, 100 per second: ${summary(readers)}.`);
 
 await untilIdle();
 began = performance.now();
@@ -122,11 +123,11 @@ let bytes = 0;
 for await (const chunk of (await fetch(`${root}.lws/export?format=nquads`, { headers: authorization })).body ?? [])
   bytes += (chunk as Uint8Array).length;
 const exported = (performance.now() - began) / 1000;
-print(`Export: ${bytes} bytes in ${exported.toFixed(1)} s, ${Math.round(quads / exported)} quads a second.`);
+print(`Export: ${bytes} bytes in ${exported.toFixed(1)} s, ${Math.round(quads / exported)} quads per second.`);
 
 const write = (count: number): Promise<Response> => put(`w${count % 500}-${count}`, `<> <#n> ${count} .`);
-const alone = await besides(2, write, () => sleep(8000));
-const during = await besides(
+const alone = await concurrently(2, write, () => sleep(8000));
+const during = await concurrently(
   2,
   (count) => put(`b${count}`, `<> <#n> ${count} .`),
   async () => {
@@ -134,7 +135,7 @@ const during = await besides(
     print(made.stdout.trim() + made.stderr.slice(-200));
   },
 );
-print(`Writers alone, 500 a second wanted: ${told(alone)}.`);
-print(`Writers during a back-up: ${told(during)}. The dump has ${statSync(dump).size} bytes.`);
+print(`Writers alone, target 500 per second: ${summary(alone)}.`);
+print(`Writers during a backup: ${summary(during)}. The dump has ${statSync(dump).size} bytes.`);
 await server.stop();
 for (const each of [folder, dataDir]) rmSync(each, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * How long type search and type index take over HTTP, one request after the other, at 100 000 resources with three of 50
- * types each. Run it with `node dist/spec/bench/type-search.js [resources]`; it is no spec and asserts nothing.
+ * Latency of type search and type index over HTTP, with sequential requests to 100 000 resources with three of 50 types each. Run
+ * it with `node dist/spec/bench/type-search.js [resources]`. It is not a spec and asserts nothing.
  */
 import { rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -67,9 +67,9 @@ await measure('one type, page 30, owner', owner, (i) => query([[i % 50]], 30));
 await measure('three types, owner', owner, (i) => query([[i % 50], [(i + 7) % 50], [(i + 19) % 50]]));
 await measure('everything, page 1, owner', owner, () => '.lws/type-search', 20);
 await measure('type index, owner', owner, () => '.lws/type-index');
-await measure('(a or b) and c, reads 1 % of it', sparse, (i) => query([[i % 50, (i + 1) % 50], [(i + 2) % 50]]));
-await measure('one type, reads 1 % of it', sparse, (i) => query([[i % 50]]));
-await measure('type index, reads 1 % of it', sparse, () => '.lws/type-index');
+await measure('(a or b) and c, 1 % readable', sparse, (i) => query([[i % 50, (i + 1) % 50], [(i + 2) % 50]]));
+await measure('one type, 1 % readable', sparse, (i) => query([[i % 50]]));
+await measure('type index, 1 % readable', sparse, () => '.lws/type-index');
 agent.destroy();
 await server.stop();
 rmSync(dataDir, { recursive: true, force: true });

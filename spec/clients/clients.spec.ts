@@ -1,6 +1,7 @@
 /**
- * Clients that nobody here wrote, in Node and in a browser of another origin: they create, read, list, change, share and delete, and are
- * refused what they must be. `docs/clients.md` is made of what came out (QUADPOD_WRITE=1 writes it).
+ * Interoperability with third-party clients, in Node.js and in a browser of another origin: they create, read, list, change,
+ * share and delete, and each operation is rejected without permission. `docs/clients.md` is generated from the results
+ * (QUADPOD_WRITE=1 writes it).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -25,12 +26,12 @@ import { soukai } from './soukai-client.js';
 const insecure = { [oauth.allowInsecureRequests]: true } as const;
 const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
-/** Token exchange, with nothing but the storage's address to begin with. @param token a credential of the owner */
+/** Token exchange that starts from the URL of the storage only. @param token credential of the owner */
 const oauthJourney = (token: string): Journey => ({
   async discover({ root }) {
     const found = await oauth.resourceDiscoveryRequest(new URL(root), insecure);
     const { authorization_servers: servers } = await oauth.processResourceDiscoveryResponse(new URL(root), found);
-    must(servers?.[0] === root.slice(0, -1), 'the authorization server is named');
+    must(servers?.[0] === root.slice(0, -1), 'the authorization server is listed');
   },
   async exchange({ root }) {
     const issuer = new URL(root.slice(0, -1));
@@ -57,7 +58,7 @@ const oauthJourney = (token: string): Journey => ({
         ),
       );
     const { access_token: access } = await ask(token);
-    must((await fetchWith(access)(root)).status === 200, 'the access token is taken');
+    must((await fetchWith(access)(root)).status === 200, 'the access token is accepted');
     await mustFail(ask(`${token}x`), 'a credential with a wrong signature');
   },
 });
@@ -74,7 +75,7 @@ const openidJourney: Journey = {
         execute: [openid.allowInsecureRequests],
       },
     );
-    must(configuration.serverMetadata().token_endpoint === `${root}.lws/token`, 'the token endpoint is found');
+    must(configuration.serverMetadata().token_endpoint === `${root}.lws/token`, 'the token endpoint is listed');
   },
 };
 
@@ -82,28 +83,28 @@ const versionOf = (name: string): string =>
   (JSON.parse(readFileSync(join(packageRoot, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })
     .version;
 
-/** What is known and does not work, and whose rule that is, for the table. */
+/** Notes and known limitations by client, for the table. */
 const remarks: Readonly<Record<string, string>> = {
-  '@inrupt/solid-client': 'Its sign-in libraries are for Solid-OIDC: hand it a `fetch` with a credential.',
+  '@inrupt/solid-client': 'Its sign-in libraries require Solid-OIDC. Pass a `fetch` that sends a credential.',
   rdflib:
-    'Without calls for access control: applications write the list. Of a document that is refused (403) its update manager throws where nobody can catch it.',
+    'No API for access control: applications write the ACL. If the server rejects the first read of a document with 403, the update manager throws an exception that cannot be caught.',
   '@ldo/connected-solid':
-    'LDO. DELETE is 204 (rule 6.19), where it takes 205 alone for a success: what it deletes is gone and reported as an error, and `createAndOverwrite` of what is there fails. Its predecessor `@ldo/solid` does not load with the dependencies that npm gives it.',
+    'LDO. Reports every successful deletion as an error: it expects status 205, the server returns 204 (rule 6.19). For the same reason, `createAndOverwrite` of an existing resource fails. Its predecessor `@ldo/solid` does not load with the dependencies that npm installs.',
   'soukai-solid':
-    'Relative IRIs of an access control list are of its resource (rule 3.2), and it takes them for those of the list: it shares, and does not take back. The list of the root it does not look for. Descriptions of containers in `.meta` are none: that is a linkset (rule 11.1).',
-  '@solid-data-modules/contacts-rdflib': 'Address books, by rdflib.js. A WebID with type indexes is not needed for it.',
-  oauth4webapi: 'Discovery by RFC 9728 and RFC 8414, token exchange.',
-  'openid-client': 'Discovery; token exchange as a generic grant.',
+    'Shares, but does not revoke: it resolves relative IRIs of an access control list against the list, not against its resource (rule 3.2). Does not look for the list of the root. Does not find container descriptions in `.meta`, which is a linkset (rule 11.1).',
+  '@solid-data-modules/contacts-rdflib': 'Address books, based on rdflib.js. Needs no WebID with type indexes.',
+  oauth4webapi: 'Discovery (RFC 9728, RFC 8414) and token exchange.',
+  'openid-client': 'Discovery. Token exchange is available as a generic grant.',
 };
 
-/** By `solid-os.spec.ts`, which runs where the package is. */
+/** Result of `solid-os.spec.ts`, which is skipped without the package. */
 const solidOs =
-  '| mashlib (SolidOS) | 2.3.3 | Chromium | create, read, change, share, share again, take back | The data browser, by its own buttons, with a `fetch` that has a credential: it signs in by Solid-OIDC. `MASHLIB` names its folder `dist` for the spec. |';
+  '| mashlib (SolidOS) | 2.3.3 | Chromium | create, read, change, share, share again, revoke | The data browser, tested through its own buttons, with a `fetch` that sends a credential: its sign-in requires Solid-OIDC. The spec needs the path of its directory `dist` in `MASHLIB`. |';
 
-describe('Clients of others', function () {
+describe('Third-party clients', function () {
   this.timeout(60_000);
   const owner = ed25519Identity();
-  const stranger = ed25519Identity();
+  const other = ed25519Identity();
   const rows: string[] = [];
   let server: SpecServer;
   let tokens: [string, string];
@@ -117,7 +118,10 @@ describe('Clients of others', function () {
     );
     await new Promise<void>((resolve) => app!.listen(0, '127.0.0.1', resolve));
     server = await startSpecServer({ settings: { profile: 'solid', owners: owner.did } });
-    tokens = [owner, stranger].map((who) => credential(who, { aud: server.root.slice(0, -1) })) as [string, string];
+    tokens = [owner, other].map((identity) => credential(identity, { aud: server.root.slice(0, -1) })) as [
+      string,
+      string,
+    ];
   });
   after(async () => {
     await browser?.close();
@@ -130,7 +134,7 @@ describe('Clients of others', function () {
     container: `${server.root}journey${++count}/`,
     owner: owner.did,
     fetch: fetchWith(tokens[0]),
-    strangers: fetchWith(tokens[1]),
+    unauthorized: fetchWith(tokens[1]),
   });
   const expectAll = (name: string, where: string, outcomes: readonly Outcome[]): void => {
     const works = outcomes.filter(({ fault }) => fault === undefined).map(({ step }) => step);
@@ -162,7 +166,7 @@ describe('Clients of others', function () {
     ['rdflib', 'rdflib'],
     ['@ldo/connected-solid', 'ldo'],
   ] as const)
-    it(`${name} in a browser, from another origin`, async function () {
+    it(`${name} in a browser of another origin`, async function () {
       if (!chromiumPath()) return this.skip();
       browser ??= await chromium.launch({ executablePath: chromiumPath()!, args: ['--no-sandbox', '--disable-gpu'] });
       const page = await browser.newPage();
@@ -177,7 +181,7 @@ describe('Clients of others', function () {
         logLevel: 'silent',
       });
       await page.addScriptTag({ content: outputFiles[0]!.text });
-      const { fetch: _fetch, strangers: _strangers, ...places } = setting();
+      const { fetch: _fetch, unauthorized: _unauthorized, ...places } = setting();
       const outcomes = await page.evaluate(
         ([client, ...rest]) =>
           (globalThis as unknown as { travel(...values: unknown[]): Promise<Outcome[]> }).travel(client, ...rest),
@@ -186,10 +190,15 @@ describe('Clients of others', function () {
       expectAll(name, 'Chromium', outcomes);
     });
 
-  it('docs/clients.md says what came out', function () {
+  it('docs/clients.md matches the results', function () {
     if (!chromiumPath()) return this.skip();
     const file = join(packageRoot, 'docs/clients.md');
-    const table = ['| client | version | in | works | |', '|---|---|---|---|---|', ...rows, solidOs].join('\n');
+    const table = [
+      '| client | version | environment | works | notes |',
+      '|---|---|---|---|---|',
+      ...rows,
+      solidOs,
+    ].join('\n');
     const text = `# Clients
 
 Solid clients work with one setting, \`lws.profile=solid\` (in a file, as \`LWS_PROFILE=solid\` or \`--profile=solid\`):
@@ -197,19 +206,19 @@ Solid clients work with one setting, \`lws.profile=solid\` (in a file, as \`LWS_
     npx quadpod --profile=solid
 
 The profile sets values that are \`null\` in \`config.json\` and not set elsewhere: access control lists, unconditional writes, 403 for rejected requests, and
-any CORS origin with credentials. The server prints them at startup. It also adds parts of the Solid protocol that LWS lacks: writes that create missing
-containers, N3 Patch, append-only patches and the links of a storage. See [chapter 20 of the rules](rules.md#20-the-solid-profile). Without the setting
-none of it applies.
+CORS for every origin with credentials. The server prints them at startup. It also adds parts of the Solid protocol that LWS lacks: writes that create
+missing containers, N3 Patch, append-only patches and the links of a storage. See [chapter 20 of the rules](rules.md#20-the-solid-profile). Without the
+setting, none of this applies.
 
-These parts stay as in LWS: \`.meta\` is a linkset, relative IRIs in an access control list resolve against its resource, a container is JSON by default,
-DELETE returns 204, and clients sign in with a credential for this storage ([signing in](signing-in.md)), which they get as their \`fetch\`. A DPoP proof has
-\`ath\`.
+The following stays as in LWS: \`.meta\` is a linkset, relative IRIs in an access control list resolve against its resource, a container is JSON by default,
+DELETE returns 204, and clients sign in with a credential for this storage ([signing in](signing-in.md)), passed to them as their \`fetch\`. A DPoP proof
+must contain \`ath\`.
 
-The following clients were tested with create, read, change, share and delete, each step with requests that must fail. \`spec/clients\` generates this table.
+Tested clients are listed below. Each step also sends requests that the server must reject. \`spec/clients\` generates this table.
 
 ${table}
 
-Every plain HTTP client works: see [the HTTP interface](http.md). SPARQL clients (Comunica, fetch-sparql-endpoint, rdflib for Python with SPARQLStore,
+Every HTTP client works: see [the HTTP interface](http.md). SPARQL clients (Comunica, fetch-sparql-endpoint, rdflib for Python with SPARQLStore,
 SPARQLWrapper, pandas over CSV, YASGUI) were tested by hand.
 `;
     if (process.env['QUADPOD_WRITE']) writeFileSync(file, text);

@@ -1,4 +1,4 @@
-/** A data module of Solid: address books, by rdflib.js. */
+/** Solid data module for address books, based on rdflib.js. */
 import ContactsModule from '@solid-data-modules/contacts-rdflib';
 import { graph, UpdateManager, Fetcher as WebFetcher } from 'rdflib';
 import { type Journey, must, mustFail } from './journey.js';
@@ -13,7 +13,7 @@ function open(fetch: typeof globalThis.fetch) {
   };
 }
 
-/** Where its books, contacts and groups are, by container. */
+/** IRIs of the address book, contact and group, by container. */
 const places = new Map<string, { book: string; ada: string; group: string }>();
 
 export const contactsModule: Journey = {
@@ -27,18 +27,18 @@ export const contactsModule: Journey = {
     const group = await contacts.createNewGroup({ addressBookUri: book, groupName: 'Science' });
     places.set(container, { book, ada, group });
   },
-  async read({ container, fetch, strangers }) {
+  async read({ container, fetch, unauthorized }) {
     const { book, ada } = places.get(container)!;
     const { name, emails, phoneNumbers } = await open(fetch).contacts.readContact(ada);
     must(name === 'Ada' && emails[0]?.value === 'ada@example.org' && phoneNumbers.length === 1, 'the contact is read');
-    await mustFail(open(strangers).contacts.readAddressBook(book), 'what a stranger reads');
+    await mustFail(open(unauthorized).contacts.readAddressBook(book), 'a read by another agent');
   },
   async list({ container, fetch }) {
     const { book } = places.get(container)!;
     const { title, contacts, groups } = await open(fetch).contacts.readAddressBook(book);
     must(title === 'Friends' && contacts.length === 1 && groups.length === 1, 'the book is listed');
   },
-  async change({ container, fetch, strangers }) {
+  async change({ container, fetch, unauthorized }) {
     const { ada, group } = places.get(container)!;
     const { contacts } = open(fetch);
     await contacts.addContactToGroup({ contactUri: ada, groupUri: group });
@@ -49,19 +49,19 @@ export const contactsModule: Journey = {
     const mail = await contacts.addNewEmailAddress({ contactUri: ada, newEmailAddress: 'countess@example.org' });
     await contacts.removeEmailAddress({ contactUri: ada, emailAddressUri: mail });
     const again = open(fetch).contacts;
-    must((await again.readContact(ada)).name === 'Countess', 'the change is there');
-    must((await again.readGroup(group)).members.length === 1, 'the member is there');
+    must((await again.readContact(ada)).name === 'Countess', 'the change is stored');
+    must((await again.readGroup(group)).members.length === 1, 'the member is stored');
     await contacts.removeContactFromGroup({ contactUri: ada, groupUri: group });
-    must((await open(fetch).contacts.readGroup(group)).members.length === 0, 'the member is gone');
-    const theirs = open(strangers).contacts.renameContact({ contactUri: ada, newName: 'Eve' });
-    await mustFail(theirs, 'what a stranger changes');
+    must((await open(fetch).contacts.readGroup(group)).members.length === 0, 'the member is removed');
+    const theirs = open(unauthorized).contacts.renameContact({ contactUri: ada, newName: 'Eve' });
+    await mustFail(theirs, 'a change by another agent');
   },
-  async delete({ container, fetch, strangers }) {
-    // It has no call for it: applications delete by its fetcher.
+  async delete({ container, fetch, unauthorized }) {
+    // The module has no method to delete a book, so applications use its fetcher.
     const { book } = places.get(container)!;
     const document = book.replace(/#.*/, '');
-    await mustFail(open(strangers).fetcher.delete(document), 'what a stranger deletes');
+    await mustFail(open(unauthorized).fetcher.delete(document), 'a deletion by another agent');
     await open(fetch).fetcher.delete(document);
-    must((await fetch(document)).status === 404, 'the book is gone');
+    must((await fetch(document)).status === 404, 'the book is deleted');
   },
 };

@@ -1,4 +1,4 @@
-/** What is bundled for the browser: journeys, to be called by the spec. */
+/** Entry point of the browser bundle: exposes the journeys to the spec. */
 import { fetchWith, type Outcome, type Setting, take } from './journey.js';
 import { ldo } from './ldo-client.js';
 import { rdflib } from './rdflib-client.js';
@@ -12,5 +12,5 @@ Object.assign(globalThis, {
     places: Pick<Setting, 'root' | 'container' | 'owner'>,
     tokens: readonly [string, string],
   ): Promise<Outcome[]> =>
-    take(journeys[which], { ...places, fetch: fetchWith(tokens[0]), strangers: fetchWith(tokens[1]) }),
+    take(journeys[which], { ...places, fetch: fetchWith(tokens[0]), unauthorized: fetchWith(tokens[1]) }),
 });

@@ -1,28 +1,28 @@
-/** What a client of others is taken through, in Node and in a browser alike: each step works, or says why not. */
+/** Steps of a third-party client, the same in Node.js and in a browser. Each step passes or reports its fault. */
 
 export interface Setting {
-  /** The storage's URI, with a slash at its end. */
+  /** URI of the storage, with a trailing slash. */
   readonly root: string;
-  /** A container of the journey's own. */
+  /** Container of this journey. */
   readonly container: string;
-  /** The identity of the owner. */
+  /** Identity of the owner. */
   readonly owner: string;
-  /** Asks as the owner. */
+  /** Sends requests as the owner. */
   readonly fetch: typeof fetch;
-  /** Asks as somebody who owns nothing. */
-  readonly strangers: typeof fetch;
+  /** Sends requests as an agent without access. */
+  readonly unauthorized: typeof fetch;
 }
 
-/** Steps by the name of their column, in their order. A step that must fail asserts that itself. */
+/** Steps by column name, in order. A step asserts rejections itself. */
 export type Journey = Readonly<Record<string, (setting: Setting) => Promise<void>>>;
 
 export interface Outcome {
   readonly step: string;
-  /** Absent: it worked. */
+  /** Undefined if the step passed. */
   readonly fault?: string;
 }
 
-/** Takes all steps, also after one that fails. */
+/** Runs all steps, also after a failed one. */
 export async function take(journey: Journey, setting: Setting): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const [step, run] of Object.entries(journey))
@@ -35,7 +35,7 @@ export async function take(journey: Journey, setting: Setting): Promise<Outcome[
   return outcomes;
 }
 
-/** A fetch that carries a credential, whatever the client hands over. */
+/** Returns a fetch that overrides the client's Authorization field with a credential. */
 export const fetchWith =
   (token: string): typeof fetch =>
   (target, init = {}) => {
@@ -45,14 +45,14 @@ export const fetchWith =
   };
 
 export function must(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`not so: ${what}`);
+  if (!holds) throw new Error(`assertion failed: ${what}`);
 }
 
-/** Asserts that something is refused. */
+/** Asserts that an operation is rejected. */
 export async function mustFail(work: Promise<unknown>, what: string): Promise<void> {
   const failed = await work.then(
     () => false,
     () => true,
   );
-  must(failed, `${what} is refused`);
+  must(failed, `${what} is rejected`);
 }

@@ -1,4 +1,4 @@
-/** rdflib.js: its fetcher and its update manager. */
+/** rdflib.js: fetcher and update manager. */
 import {
   type Fetcher,
   graph,
@@ -26,25 +26,25 @@ const saying = (document: NamedNode, text: string): Statement =>
   st(sym(`${document.value}#me`), name, lit(text), document) as Statement;
 
 export const rdflib: Journey = {
-  async create({ container, fetch, strangers }) {
+  async create({ container, fetch, unauthorized }) {
     const { fetcher, updater } = open(fetch);
     const document = sym(`${container}ada`);
     await fetcher.webOperation('PUT', container, { contentType: 'text/turtle' } as never);
     await fetcher.load(document).catch(() => {});
     await updater.update([], [saying(document, 'Ada')]);
-    // Its update manager throws where nobody can catch it, when a document that it looks at first is 403.
-    const theirs = open(strangers).fetcher.webOperation('PUT', `${container}theirs`, {
+    // Not with the update manager: it throws an exception that cannot be caught if its first read of a document returns 403.
+    const theirs = open(unauthorized).fetcher.webOperation('PUT', `${container}theirs`, {
       contentType: 'text/turtle',
       data: '<> a <#C> .',
     } as never);
-    await mustFail(theirs, 'what a stranger creates');
+    await mustFail(theirs, 'a creation by another agent');
   },
-  async read({ container, fetch, strangers }) {
+  async read({ container, fetch, unauthorized }) {
     const { store, fetcher } = open(fetch);
     const document = sym(`${container}ada`);
     await fetcher.load(document);
     must(store.anyValue(sym(`${document.value}#me`), name) === 'Ada', 'the name is read');
-    await mustFail(open(strangers).fetcher.load(document), 'what a stranger reads');
+    await mustFail(open(unauthorized).fetcher.load(document), 'a read by another agent');
   },
   async list({ container, fetch }) {
     const { store, fetcher } = open(fetch);
@@ -59,11 +59,11 @@ export const rdflib: Journey = {
     await updater.update([saying(document, 'Ada')], [saying(document, 'Ada Lovelace')]);
     const again = open(fetch);
     await again.fetcher.load(document);
-    must(again.store.anyValue(sym(`${document.value}#me`), name) === 'Ada Lovelace', 'the change is there');
-    must(store.anyValue(sym(`${document.value}#me`), name) === 'Ada Lovelace', 'the change is known');
+    must(again.store.anyValue(sym(`${document.value}#me`), name) === 'Ada Lovelace', 'the change is stored');
+    must(store.anyValue(sym(`${document.value}#me`), name) === 'Ada Lovelace', 'the change is in the local graph');
   },
-  async share({ container, owner, fetch, strangers }) {
-    // It has no calls for access: applications write the list, as they write any document.
+  async share({ container, owner, fetch, unauthorized }) {
+    // rdflib has no API for access control: applications write the list like any other document.
     const { fetcher } = open(fetch);
     const acl = (mode: string): string => `@prefix acl: <http://www.w3.org/ns/auth/acl#> .
       <#owner> a acl:Authorization ; acl:agent <${owner}> ; acl:accessTo <${container}ada> ; acl:mode acl:Read, acl:Write, acl:Control .
@@ -75,22 +75,22 @@ export const rdflib: Journey = {
         headers,
       } as never);
     await put('Read', {});
-    await open(strangers).fetcher.load(sym(`${container}ada`));
+    await open(unauthorized).fetcher.load(sym(`${container}ada`));
     await mustFail(
-      open(strangers).fetcher.webOperation('PUT', `${container}ada.acl`, {
+      open(unauthorized).fetcher.webOperation('PUT', `${container}ada.acl`, {
         contentType: 'text/turtle',
         data: acl('Write'),
       } as never),
-      'a list that a stranger writes',
+      'a change of the list by another agent',
     );
     await fetcher.webOperation('DELETE', `${container}ada.acl`);
-    await mustFail(open(strangers).fetcher.load(sym(`${container}ada`)), 'what is no longer shared');
+    await mustFail(open(unauthorized).fetcher.load(sym(`${container}ada`)), 'a read after access was revoked');
   },
-  async delete({ container, fetch, strangers }) {
-    await mustFail(open(strangers).fetcher.delete(`${container}ada`), 'what a stranger deletes');
+  async delete({ container, fetch, unauthorized }) {
+    await mustFail(open(unauthorized).fetcher.delete(`${container}ada`), 'a deletion by another agent');
     const { fetcher } = open(fetch);
     await fetcher.delete(`${container}ada`);
     await fetcher.delete(container);
-    await mustFail(open(fetch).fetcher.load(sym(`${container}ada`)), 'what is deleted');
+    await mustFail(open(fetch).fetcher.load(sym(`${container}ada`)), 'a read after deletion');
   },
 };

@@ -1,6 +1,7 @@
 /**
- * SolidOS (mashlib), the data browser of Solid, in a browser of another origin: its own buttons, and the update manager that its panes call. It has 220
- * packages that nothing else here needs: `MASHLIB` names the folder `dist` of the package; without it the spec is skipped.
+ * SolidOS (mashlib), the data browser of Solid, in a browser of another origin: its own buttons, and the update manager of its
+ * panes. Its 220 packages are not a dependency: the spec needs the path of the package's directory `dist` in `MASHLIB`, and is
+ * skipped without it.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -21,19 +22,19 @@ const name = 'http://xmlns.com/foaf/0.1/name';
 
 describe('SolidOS under the Solid profile', function () {
   this.timeout(120_000);
-  const [owner, stranger] = [ed25519Identity(), ed25519Identity()];
+  const [owner, other] = [ed25519Identity(), ed25519Identity()];
   let server: SpecServer;
   let app: Server;
   let browser: Browser;
   let page: Page;
   let document: string;
-  let [own, strangers]: (typeof fetch)[] = [];
-  const tokens = (who: typeof owner): string => credential(who, { aud: server.root.slice(0, -1) });
+  let [own, unauthorized]: (typeof fetch)[] = [];
+  const tokens = (identity: typeof owner): string => credential(identity, { aud: server.root.slice(0, -1) });
 
   before(async function () {
     if (!dist || !chromiumPath()) return this.skip();
     server = await startSpecServer({ settings: { profile: 'solid', owners: owner.did } });
-    [own, strangers] = [fetchWith(tokens(owner)), fetchWith(tokens(stranger))];
+    [own, unauthorized] = [fetchWith(tokens(owner)), fetchWith(tokens(other))];
     document = `${server.root}notes/ada.ttl`;
     app = createServer((req, res) => {
       const file = basename((req.url ?? '/').split('?', 1)[0]!) || 'databrowser.html';
@@ -53,8 +54,8 @@ describe('SolidOS under the Solid profile', function () {
     await server?.stop();
   });
 
-  /** Opens the document as somebody: its sign-in is for Solid-OIDC, so a credential goes with every request instead. */
-  const openedBy = async (who: typeof owner): Promise<Page> => {
+  /** Opens the document as an agent. Every request carries a credential, because mashlib signs in with Solid-OIDC only. */
+  const openedBy = async (identity: typeof owner): Promise<Page> => {
     const opened = await (await browser.newContext()).newPage();
     opened.setDefaultTimeout(30_000 * patience);
     const script = (root: string, token: string, did: string): void => {
@@ -69,7 +70,7 @@ describe('SolidOS under the Solid profile', function () {
       Object.assign(globalThis, { $SolidTestEnvironment: { username: did } });
     };
     await opened.addInitScript(
-      `(${script})(${[server.root, tokens(who), who.did].map((each) => JSON.stringify(each))})`,
+      `(${script})(${[server.root, tokens(identity), identity.did].map((each) => JSON.stringify(each))})`,
     );
     await opened.goto(`http://localhost:${(app.address() as AddressInfo).port}/`);
     await opened.waitForFunction('globalThis.panes && globalThis.SolidLogic');
@@ -80,9 +81,9 @@ describe('SolidOS under the Solid profile', function () {
   };
   const shown = (text: string) => page.locator('#OutlineView', { hasText: text }).waitFor();
   const click = (what: string) => page.locator(`#OutlineView ${what}`).last().dispatchEvent('click');
-  const statusFor = async (who: typeof fetch): Promise<number> => (await who(document)).status;
+  const statusFor = async (send: typeof fetch): Promise<number> => (await send(document)).status;
 
-  it('signs in and reads, below a container that its write made', async () => {
+  it('signs in and reads a document in a container that its PUT created', async () => {
     const body = `<#me> a <http://xmlns.com/foaf/0.1/Person> ; <${name}> "Ada" .`;
     const made = await own!(document, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body });
     expect(made.status).to.equal(201);
@@ -106,8 +107,8 @@ describe('SolidOS under the Solid profile', function () {
     expect(await (await own!(document)).text()).to.include('Ada Lovelace');
   });
 
-  it('shares, shares again, and takes back', async () => {
-    expect([await statusFor(strangers!), await statusFor(fetch)]).to.deep.equal([403, 401]);
+  it('shares, shares again and revokes', async () => {
+    expect([await statusFor(unauthorized!), await statusFor(fetch)]).to.deep.equal([403, 401]);
     await click('img[title="Sharing"]');
     await page.getByRole('button', { name: 'Set specific sharing for this file' }).click();
     await page.locator('#OutlineView img[title^="Add"]').first().waitFor();
@@ -115,15 +116,15 @@ describe('SolidOS under the Solid profile', function () {
     await click('img[title^="Add"]');
     await page.getByAltText('Add Everyone').or(page.getByTitle('Add Everyone')).first().waitFor();
     await page.getByAltText('Add Everyone').or(page.getByTitle('Add Everyone')).first().dispatchEvent('click');
-    await eventually(async () => (await statusFor(fetch)) === 200, 'everybody may read');
-    expect((await strangers!(document, { method: 'DELETE' })).status).to.equal(403);
+    await eventually(async () => (await statusFor(fetch)) === 200, 'the document is public');
+    expect((await unauthorized!(document, { method: 'DELETE' })).status).to.equal(403);
     await page.getByRole('button', { name: /Remove custom sharing/ }).click();
-    await eventually(async () => (await own!(`${document}.acl`)).status === 404, 'the list is gone');
-    expect([await statusFor(own!), await statusFor(strangers!)]).to.deep.equal([200, 403]);
+    await eventually(async () => (await own!(`${document}.acl`)).status === 404, 'the list is deleted');
+    expect([await statusFor(own!), await statusFor(unauthorized!)]).to.deep.equal([200, 403]);
   });
 
-  it('is refused what a stranger may not', async () => {
-    page = await openedBy(stranger);
+  it('shows an error to an agent without access', async () => {
+    page = await openedBy(other);
     await page
       .getByText(/forbidden|403|not.{0,20}allowed|permission/i)
       .first()

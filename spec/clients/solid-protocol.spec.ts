@@ -1,6 +1,6 @@
 /**
- * What the Solid Protocol requires beside access, under `lws.profile=solid`, as solid-contrib's specification-tests ask for it: methods, names,
- * parents, containment, types, CORS (rules 20.2, 20.4, 20.8, 20.9); and where a rule of this service has it otherwise.
+ * Solid Protocol without access control, under `lws.profile=solid`, after solid-contrib's specification-tests: methods, names,
+ * parents, containment, types, CORS (rules 20.2, 20.4, 20.8, 20.9). Deviations of this service are at the end, with their rules.
  */
 import { expect } from 'chai';
 import { StorageUnderTest } from '../support/conformance.js';
@@ -17,12 +17,12 @@ const n3 =
 
 type Send = (method: string, name: string, headers?: Record<string, string>, body?: string) => Promise<Answer>;
 
-/** Requests about names in a container of their own, `c/` and `rdf` and `txt` in it, and what is required of the answers. */
+/** Requirements by title. Each runs in a container of its own with the members `c/`, `rdf` and `txt`. */
 const requirements: Readonly<Record<string, (send: Send, container: string) => Promise<void>>> = {
   ...Object.fromEntries(
     ['', 'c/', 'rdf', 'txt'].flatMap((name) => [
       [
-        `5.2: GET, HEAD and OPTIONS of ${name || 'a container'}, with Allow`,
+        `5.2: GET, HEAD and OPTIONS of ${name || 'a container'} return Allow`,
         async (send: Send) => {
           for (const [method, status] of [
             ['GET', 200],
@@ -36,7 +36,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
         },
       ],
       [
-        `5: TRACE of ${name || 'a container'} is no method`,
+        `5: TRACE of ${name || 'a container'} is rejected`,
         async (send: Send) => expect((await send('TRACE', name)).status).to.be.oneOf([400, 405, 501]),
       ],
       [
@@ -48,12 +48,15 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
             expect(listOf(answer, 'vary')).to.include('origin');
             expect(answer.headers['access-control-expose-headers']).to.not.be.oneOf([undefined, '*']);
           }
-          for (const [asked, has, hasNot] of [
+          for (const [requested, has, hasNot] of [
             ['X-CUSTOM, Content-Type', ['x-custom', 'content-type'], 'accept'],
             ['X-CUSTOM, Content-Type, Accept', ['accept'], 'authorization'],
           ] as const)
             for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-              const preflight = { 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': asked };
+              const preflight = {
+                'Access-Control-Request-Method': method,
+                'Access-Control-Request-Headers': requested,
+              };
               const answer = await send('OPTIONS', name, { ...origin, ...preflight });
               expect([answer.status, answer.text]).to.deep.equal([204, '']);
               expect(listOf(answer, 'access-control-allow-methods')).to.include(method.toLowerCase());
@@ -65,7 +68,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
       ],
     ]),
   ),
-  '3.1: a container and a resource have not both a name': async (send) => {
+  '3.1: a container and a resource cannot share a name': async (send) => {
     expect((await send('PUT', 'txt/', { 'Content-Type': 'text/turtle' })).status).to.equal(409);
     expect((await send('GET', 'txt/')).status).to.equal(404);
     expect((await send('PUT', 'c', { 'Content-Type': 'text/plain' }, 'x')).status).to.equal(409);
@@ -84,7 +87,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
       expect(made['location']).to.match(new RegExp(`/${slug}-2/?$`));
     }
   },
-  '5.3: the name of a PUT and of a PATCH is the one that was asked for': async (send, container) => {
+  '5.3: PUT and PATCH create the requested name': async (send, container) => {
     for (const [method, type, body] of [
       ['PUT', 'text/turtle', '<> a <urn:C> .'],
       ['PATCH', 'text/n3', n3],
@@ -94,7 +97,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
       expect((await send('GET', `new-${method}`)).status).to.equal(200);
     }
   },
-  '5.3: a POST makes a name, from its Slug where it has one': async (send, container) => {
+  '5.3: POST assigns a name, from Slug if present': async (send, container) => {
     for (const headers of [{}, { Slug: 'wanted' }]) {
       const answer = await send('POST', '', { 'Content-Type': 'text/turtle', ...headers }, '<> a <urn:C> .');
       expect(answer.status).to.equal(201);
@@ -113,7 +116,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
       ] as const
     ).flatMap(([method, type, body]) => [
       [
-        `5.3: ${method} of ${type} makes intermediate containers, which contain`,
+        `5.3: ${method} of ${type} creates missing containers with containment triples`,
         async (send: Send, container: string) => {
           expect((await send(method, 'x/y/z', { 'Content-Type': type }, body)).status).to.equal(201);
           for (const [at, member] of [
@@ -128,7 +131,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
         },
       ],
       [
-        `5.3: ${method} of ${type} below a resource is refused`,
+        `5.3: ${method} of ${type} below a resource returns 409`,
         async (send: Send) => {
           for (const name of ['txt/y', 'rdf/x/y'])
             expect((await send(method, name, { 'Content-Type': type }, body)).status).to.equal(409);
@@ -136,7 +139,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
       ],
     ]),
   ),
-  '5.3: POST to what is absent is 404, whatever it is of': async (send) => {
+  '5.3: POST to an absent container returns 404 for every media type': async (send) => {
     for (const name of ['no/', 'no.ttl', 'no.json', 'no.foo', 'txt/no/'])
       for (const [type, body] of [
         ['text/turtle', ''],
@@ -155,7 +158,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
     expect((await put('new')).status).to.equal(201);
     expect((await send('GET', 'new')).text).to.include('urn:New');
   },
-  '5.3: a body without Content-Type is refused': async (send) => {
+  '5.3: a body without Content-Type returns 400': async (send) => {
     for (const [method, name] of [
       ['PUT', 'rdf'],
       ['PUT', 'new'],
@@ -165,7 +168,10 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
       for (const headers of [{}, { 'Content-Type': '' }] as Record<string, string>[])
         expect((await send(method, name, headers, '<> a <urn:C> .')).status).to.equal(400);
   },
-  '5.4: DELETE takes the containment along, and no container with members': async (send, container) => {
+  '5.4: DELETE removes the containment triple, and returns 409 for a container with members': async (
+    send,
+    container,
+  ) => {
     await send('PUT', 'c/x', { 'Content-Type': 'text/plain' }, 'x');
     expect((await send('DELETE', 'c/')).status).to.equal(409);
     for (const name of ['c/x', 'c/']) {
@@ -175,7 +181,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
     const quads = await graphOf(await send('GET', '', { Accept: 'text/turtle' }), container);
     expect(quads.map(({ object }) => object.value)).to.not.include(`${container}c/`);
   },
-  '5.4: containment is the server’s': async (send, container) => {
+  '5.4: the server manages containment triples': async (send, container) => {
     const quads = await graphOf(await send('GET', '', { Accept: 'text/turtle' }), container);
     const members = quads
       .filter(({ predicate }) => predicate.value === `${ldp}contains`)
@@ -188,7 +194,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
       expect((await send('PATCH', '', { 'Content-Type': type }, body)).status).to.equal(415);
     expect((await send('PUT', '', { 'Content-Type': 'text/turtle' }, '<> a <urn:C> .')).status).to.equal(409);
   },
-  '5.5: RDF is read as Turtle and as JSON-LD, whichever it was': async (send, container) => {
+  '5.5: RDF is available as Turtle and as JSON-LD, regardless of the stored format': async (send, container) => {
     const json = '{"@id":"#it","http://example.org/name":[{"@value":"Ada"}]}';
     for (const [name, type, body] of [
       ['a', 'text/turtle', '<#it> <http://example.org/name> "Ada" .'],
@@ -213,17 +219,17 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
       }
     }
   },
-  '5.5: named graphs are refused': async (send) => {
+  '5.5: named graphs return 400': async (send) => {
     const graphs = '{"@id":"urn:g","@graph":[{"@id":"urn:s","urn:p":"x"}]}';
     expect((await send('PUT', 'g', { 'Content-Type': 'application/ld+json' }, graphs)).status).to.equal(400);
   },
-  '4.1, Notifications 3: the storage, its description and its channels are found': async (send, container) => {
+  '4.1, Notifications 3: storage, storage description and channels are discoverable': async (send, container) => {
     const answer = await send('GET', 'rdf');
     const [description] = linked(answer, 'http://www.w3.org/ns/solid/terms#storageDescription');
     const [storage] = linked(answer, 'http://www.w3.org/ns/pim/space#storage');
     expect(container.startsWith(storage!)).to.equal(true);
-    const asked = await send('GET', description!, { Accept: 'text/turtle' });
-    const quads = await graphOf(asked, description!);
+    const response = await send('GET', description!, { Accept: 'text/turtle' });
+    const quads = await graphOf(response, description!);
     const channel = quads.find(({ predicate }) => predicate.value.endsWith('notifications#subscription'))!.object.value;
     const document = (topic: string) =>
       JSON.stringify({
@@ -237,11 +243,11 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
     for (const method of ['GET', 'HEAD']) expect((await send(method, channel)).status).to.equal(200);
     expect((await ask(`${container}no`)).status).to.equal(404);
   },
-  /** Where the tests have it otherwise. */
-  'Rule 7.2: a container is JSON for who asks for no type': async (send) => {
+  /** Deviations from the specification-tests. */
+  'Rule 7.2: a container is JSON by default': async (send) => {
     expect((await send('GET', '')).headers['content-type']).to.equal('application/lws+json');
   },
-  'Rule 11.5: the description of a resource is a linkset, and no Turtle': async (send) => {
+  'Rule 11.5: the description of a resource is a linkset, not Turtle': async (send) => {
     expect(linked(await send('GET', 'c/'), 'describedby')).to.deep.equal([]);
     expect(
       (await send('PUT', 'c/.meta', { 'Content-Type': 'text/turtle', 'If-Match': '*' }, '<> a <urn:C> .')).status,
@@ -249,7 +255,7 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
   },
 };
 
-describe('The Solid Protocol under the profile', () => {
+describe('Solid Protocol under the Solid profile', () => {
   const s = new StorageUnderTest();
   before(() => s.open(inSolid()));
   after(() => s.close());

@@ -17,7 +17,7 @@ class Person extends SolidModel {
 bootSolidModels();
 bootModels({ Person, SolidContainer } as never);
 
-/** Its models have one engine for all. */
+/** Sets the fetch of the engine, which all models share. */
 const as = (fetch: typeof globalThis.fetch): void => setEngine(new SolidEngine(fetch as never) as never);
 
 const aclOf = (owner: string): string => `@prefix acl: <http://www.w3.org/ns/auth/acl#> .
@@ -26,63 +26,67 @@ const aclOf = (owner: string): string => `@prefix acl: <http://www.w3.org/ns/aut
 const ada = (container: string): string => `${container}people/ada#it`;
 
 export const soukai: Journey = {
-  async create({ container, fetch, strangers }) {
+  async create({ container, fetch, unauthorized }) {
     as(fetch);
-    // Below a container that is not there yet.
+    // In a container that does not exist yet.
     await new Person({ url: ada(container), name: 'Ada' }).save(`${container}people/`);
-    must((await fetch(`${container}people/ada`)).status === 200, 'the document is there');
-    as(strangers);
-    await mustFail(new Person({ url: `${container}people/eve#it`, name: 'Eve' }).save(), 'what a stranger creates');
+    must((await fetch(`${container}people/ada`)).status === 200, 'the document exists');
+    as(unauthorized);
+    await mustFail(new Person({ url: `${container}people/eve#it`, name: 'Eve' }).save(), 'a creation by another agent');
   },
-  async read({ container, fetch, strangers }) {
+  async read({ container, fetch, unauthorized }) {
     as(fetch);
     must((await Person.find(ada(container)))?.name === 'Ada', 'the name is read');
-    as(strangers);
-    must((await Person.find(ada(container))) === null, 'nothing is read by a stranger');
+    as(unauthorized);
+    must((await Person.find(ada(container))) === null, 'another agent reads nothing');
   },
   async list({ container, fetch }) {
     as(fetch);
     const people = await Person.from(`${container}people/`).all();
     must(people.length === 1 && people[0]!.name === 'Ada', `the people are listed: ${people.length}`);
   },
-  async change({ container, fetch, strangers }) {
+  async change({ container, fetch, unauthorized }) {
     as(fetch);
     const person = (await Person.find(ada(container)))!;
     await person.update({ name: 'Ada Lovelace', nick: 'Countess' });
     const again = await Person.find(ada(container));
-    must(again?.name === 'Ada Lovelace' && again.nick === 'Countess', 'the change is there');
-    as(strangers);
-    await mustFail(person.update({ name: 'Eve' }), 'what a stranger changes');
+    must(again?.name === 'Ada Lovelace' && again.nick === 'Countess', 'the change is stored');
+    as(unauthorized);
+    await mustFail(person.update({ name: 'Eve' }), 'a change by another agent');
   },
-  async share({ container, owner, fetch, strangers }) {
+  async share({ container, owner, fetch, unauthorized }) {
     as(fetch);
-    // It looks for the list above a document as far as the root, whose own it does not find; a pod has one further down.
+    // soukai searches upwards for a list, but does not find that of the root. Pods have one further down, so create one here.
     await fetch(`${container}.acl`, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body: aclOf(owner) });
     const person = (await Person.find(ada(container)))!;
     await person.fetchPublicPermissions();
     must(person.isPublic === false, 'it is private');
     await person.updatePublicPermissions(['read'] as never);
-    must((await strangers(`${container}people/ada`)).status === 200, 'it is shared');
+    must((await unauthorized(`${container}people/ada`)).status === 200, 'it is shared');
     as(fetch);
     const shared = (await Person.find(ada(container)))!;
     await shared.fetchPublicPermissions();
     must(shared.isPublic === true, 'it is public');
-    as(strangers);
-    await mustFail(shared.updatePublicPermissions(['read', 'write'] as never), 'permissions that a stranger changes');
-    // It looks for the authorization in the document itself, of which relative IRIs of a list are (rule 3.2): deleted is the list.
+    as(unauthorized);
+    await mustFail(
+      shared.updatePublicPermissions(['read', 'write'] as never),
+      'a change of permissions by another agent',
+    );
+    // soukai looks for the authorization in the document, because relative IRIs of a list resolve against it (rule 3.2). Delete
+    // the list instead.
     must((await fetch(`${container}people/ada.acl`, { method: 'DELETE' })).status === 204, 'the list is deleted');
-    must((await strangers(`${container}people/ada`)).status === 403, 'it is no longer shared');
-    must((await fetch(`${container}people/ada`)).status === 200, 'its owner has it still');
+    must((await unauthorized(`${container}people/ada`)).status === 403, 'access is revoked');
+    must((await fetch(`${container}people/ada`)).status === 200, 'the owner still has access');
   },
-  async delete({ container, fetch, strangers }) {
+  async delete({ container, fetch, unauthorized }) {
     as(fetch);
     const person = (await Person.find(ada(container)))!;
-    // What it may not read it takes for deleted, and asks for nothing.
-    as(strangers);
+    // soukai treats an unreadable document as deleted, and sends no request.
+    as(unauthorized);
     await person.delete();
-    must((await fetch(`${container}people/ada`)).status === 200, 'it is there still');
+    must((await fetch(`${container}people/ada`)).status === 200, 'the document still exists');
     as(fetch);
     await (await Person.find(ada(container)))!.delete();
-    must((await fetch(`${container}people/ada`)).status === 404, 'the document is gone');
+    must((await fetch(`${container}people/ada`)).status === 404, 'the document is deleted');
   },
 };

@@ -1,4 +1,4 @@
-/** The console: access control lists, seen and changed in a browser. */
+/** Console: viewing and changing access control lists in a browser. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
@@ -30,17 +30,17 @@ for (const path of pathsOf('The console, access control'))
       (await send('GET', `${name}.acl`, { Accept: 'text/turtle' })).text;
     const rules = (of: Page = page): Locator => of.locator('share-acl');
     const box = (name: string | RegExp): Locator => rules().getByRole('checkbox', { name });
-    const said = (text: string): Locator => page.locator('.notice', { hasText: text });
+    const notice = (text: string): Locator => page.locator('.notice', { hasText: text });
     const focused = (): Promise<string> =>
       page.evaluate('document.activeElement === document.body ? "" : document.activeElement.textContent.trim()');
 
-    /** Waits for a message, and takes it off the page. */
-    async function heard(text: string): Promise<void> {
-      await said(text).first().waitFor();
+    /** Waits for a notice, then closes all notices. */
+    async function dismiss(text: string): Promise<void> {
+      await notice(text).first().waitFor();
       await page.evaluate("for (const button of document.querySelectorAll('.notice button')) button.click()");
     }
 
-    /** A container with rules of its own beside the owner's. */
+    /** Creates a container with the owner's rule and additional rules, and opens its sharing page. */
     async function container(name: string, ...others: readonly string[]): Promise<void> {
       await send('PUT', name, asContainer);
       const own = `[] a acl:Authorization ; acl:agent <${me}> ; acl:accessTo <> ; acl:default <> ; acl:mode acl:Read, acl:Write, acl:Control .`;
@@ -50,7 +50,7 @@ for (const path of pathsOf('The console, access control'))
       await rules().getByText('This resource has its own rules.').waitFor();
     }
 
-    it('shows the rules that are inherited, and has them copied to be changed', async () => {
+    it('shows inherited rules and copies them into a list of its own', async () => {
       await send('PUT', 'plain/', asContainer);
       await send('PUT', 'plain/file', { 'Content-Type': 'text/plain' }, 'hello');
       for (const name of ['plain/file', 'plain/']) {
@@ -65,16 +65,16 @@ for (const path of pathsOf('The console, access control'))
       expect(await focused()).to.equal('Rules');
       expect(await box(/^Control for .*\(you\)/).isChecked()).to.equal(true);
       expect(await acl('plain/')).to.contain(me);
-      await heard('now has its own rules');
+      await dismiss('now has its own rules');
     });
 
-    it('adds people by name, changes what they may do, and lets them go', async () => {
+    it('adds a person by name, changes their modes and removes them', async () => {
       await container('people/');
       await rules().getByLabel('Person, by name or IRI').fill(bob.did);
       await rules().getByLabel('What to call them here').fill('Bob');
       await rules().getByRole('checkbox', { name: 'Append', exact: true }).check();
       await rules().getByRole('button', { name: 'Add' }).click();
-      await heard('The rules are saved.');
+      await dismiss('The rules are saved.');
       expect(await box('Read for Bob').isChecked()).to.equal(true);
       expect(await box('Append for Bob').isChecked()).to.equal(true);
       expect(await box('Write for Bob').isChecked()).to.equal(false);
@@ -83,10 +83,10 @@ for (const path of pathsOf('The console, access control'))
       expect([...light, ...(await axeFindings(page))]).to.deep.equal([]);
       await page.emulateMedia({ colorScheme: 'light' });
       await box('Append for Bob').click();
-      await heard('The rules are saved.');
+      await dismiss('The rules are saved.');
       expect(await box('Append for Bob').isChecked()).to.equal(false);
       expect(await acl('people/')).not.to.contain('Append');
-      // Drawn anew after each answer, the list may miss a click that comes in between.
+      // The list is redrawn after each response, so a click may be lost.
       for (let tries = 0; tries < 5 && (await box('Read for Bob').count()) > 0; tries++) {
         await box('Read for Bob').click();
         await box('Read for Bob')
@@ -96,34 +96,34 @@ for (const path of pathsOf('The console, access control'))
       expect(await box('Read for Bob').count()).to.equal(0);
       expect(await focused()).to.equal('Rules');
       expect(await acl('people/')).not.to.contain(bob.did);
-      await heard('The rules are saved.');
+      await dismiss('The rules are saved.');
     });
 
-    it('opens a container to everybody, and to whoever is signed in', async () => {
+    it('grants access to the public and to all signed-in users', async () => {
       await container('open/');
-      const nobody = await console.person();
+      const anonymous = await console.person();
       const listing = `browse?at=${encodeURIComponent(`${console.server.root}open/`)}`;
-      await nobody.goto(console.at(listing));
-      await nobody.getByRole('alert').waitFor();
+      await anonymous.goto(console.at(listing));
+      await anonymous.getByRole('alert').waitFor();
       for (const name of ['Everybody', 'All signed-in users']) {
         await rules().getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: name });
         await rules().getByRole('button', { name: 'Add' }).click();
-        await heard('The rules are saved.');
+        await dismiss('The rules are saved.');
         expect(await box(`Read for ${name}`).isChecked()).to.equal(true);
       }
-      await nobody.reload();
-      await nobody.locator('.empty').waitFor();
-      await nobody.goto(console.at(at('open/')));
-      await nobody.getByText('Only who has Control').waitFor();
+      await anonymous.reload();
+      await anonymous.locator('.empty').waitFor();
+      await anonymous.goto(console.at(at('open/')));
+      await anonymous.getByText('Only who has Control').waitFor();
     });
 
-    it('changes the row of a group, and keeps a rule that no row can show', async () => {
+    it('changes the row of a group and preserves a rule that the table cannot show', async () => {
       const group = 'http://people.example/lab#us';
       const app = `${rule('Read', anybody).slice(0, -1)} ; acl:origin <https://app.example> .`;
       await container('group/', rule('Read', `acl:agentGroup <${group}>`), app);
       await rules().getByText('One more rule says').waitFor();
       await box('Write for the group us').click();
-      await heard('The rules are saved.');
+      await dismiss('The rules are saved.');
       expect(await box('Write for the group us').isChecked()).to.equal(true);
       const written = await acl('group/');
       expect(written).to.contain('https://app.example');
@@ -133,7 +133,7 @@ for (const path of pathsOf('The console, access control'))
       expect(await rules().locator('tbody th').count()).to.equal(2);
     });
 
-    it('does not write over what somebody else changed, and shows it', async () => {
+    it('does not overwrite rules that another user changed, and shows the new rules', async () => {
       await container('race/', rule('Read', agent(bob)));
       await box(/^Write for did:key/)
         .first()
@@ -145,16 +145,16 @@ for (const path of pathsOf('The console, access control'))
       ).to.equal(204);
       const write = rules().locator('tr', { hasText: bob.did }).getByRole('checkbox', { name: 'Write' });
       await write.click();
-      await heard('Another user changed these rules');
+      await dismiss('Another user changed these rules');
       await box('Read for Everybody').waitFor();
       expect(await write.isChecked()).to.equal(false);
       await write.click();
-      await heard('The rules are saved.');
+      await dismiss('The rules are saved.');
       expect(await write.isChecked()).to.equal(true);
       expect(await acl('race/')).to.contain('foaf');
     });
 
-    it('warns before one locks oneself out, and does it only when told to', async () => {
+    it('asks for confirmation before a user removes their own Control', async () => {
       await container('lock/');
       const control = box(/^Control for .*\(you\)/);
       await control.click();
@@ -166,37 +166,37 @@ for (const path of pathsOf('The console, access control'))
       expect(await acl('lock/')).to.contain('Control');
       await control.click();
       await page.getByRole('dialog').getByRole('button', { name: 'Lock myself out' }).click();
-      await heard('The rules are saved.');
+      await dismiss('The rules are saved.');
       expect(await acl('lock/')).not.to.contain('Control');
-      // Who controls the root can undo it.
+      // Control of the root container still allows the owner to undo it.
       await rules().getByText('This resource has its own rules.').waitFor();
     });
 
-    it('removes rules, after which those of the container above count', async () => {
+    it('removes the rules of a resource, after which the inherited rules apply', async () => {
       await container('again/', rule('Read', agent(bob)));
       await rules().getByRole('button', { name: 'Remove these rules' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
       await rules().getByText('No own rules.').waitFor();
       expect(await focused()).to.equal('Rules');
       expect((await send('GET', 'again/.acl')).status).to.equal(404);
-      await heard('apply again');
+      await dismiss('apply again');
     });
 
-    it('says what is wrong with a rule, and leaves the rules of the root in place', async () => {
+    it('reports an invalid rule, and does not offer to remove the rules of the root', async () => {
       await console.go(page, at(''));
       await rules().getByText('This resource has its own rules.').waitFor();
       expect(await rules().getByRole('button', { name: 'Remove these rules' }).count()).to.equal(0);
       await rules().getByLabel('Person, by name or IRI').fill('Nemo');
       await rules().getByRole('button', { name: 'Add' }).click();
-      await heard('Nemo is neither a known name nor an IRI');
+      await dismiss('Nemo is neither a known name nor an IRI');
       await rules().getByLabel('Person, by name or IRI').fill(bob.did);
       await rules().getByRole('checkbox', { name: 'Read', exact: true }).uncheck();
       await rules().getByRole('button', { name: 'Add' }).click();
-      await heard('Select at least one action');
+      await dismiss('Select at least one action');
       expect(await acl('')).not.to.contain(bob.did);
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

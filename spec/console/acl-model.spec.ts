@@ -1,4 +1,4 @@
-/** The console: access control lists as a table of people and modes, and back. */
+/** Console: conversion between an access control list and the table of agents and modes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -21,10 +21,10 @@ interface Model {
   tableOf(quads: readonly Quad[], of: string): { rows: readonly Row[]; others: number };
   withRow(quads: readonly Quad[], of: string, row: Row): Quad[];
   ownFrom(quads: readonly Quad[], from: string, of: string): Quad[];
-  hasControl(quads: readonly Quad[], of: string, who: { subject: string; inherited: boolean }): boolean;
+  hasControl(quads: readonly Quad[], of: string, caller: { subject: string; inherited: boolean }): boolean;
 }
 
-/** The module is built for browsers alone: here it is bundled as they get it. */
+/** Bundles the module as for browsers, in a format that Node.js can load. */
 function load(): Model {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-model-'));
   const outfile = join(folder, 'model.cjs');
@@ -51,7 +51,7 @@ describe('The console, access control lists', () => {
   const rowsOf = (quads: readonly Quad[]): readonly Row[] => model.tableOf(quads, of).rows;
   const alices = (modes: readonly string[], scope = 'both'): Row => ({ kind: 'agent', iri: alice.did, scope, modes });
 
-  it('tells people, classes and groups, where their rules hold, and their modes in one order', () => {
+  it('lists agents, classes and groups with their scope, and modes in a fixed order', () => {
     const rows = rowsOf(
       parsed(
         rule('Write', agent(alice)),
@@ -68,15 +68,15 @@ describe('The console, access control lists', () => {
   });
 
   const hidden: Readonly<Record<string, string>> = {
-    'for one application alone': foreign,
-    'about another resource': `[] a acl:Authorization ; ${agent(bob)} ; acl:mode acl:Read ; acl:accessTo <>, <other> .`,
-    'about nothing': `[] a acl:Authorization ; ${agent(bob)} ; acl:mode acl:Read .`,
-    'with a mode of its own': `[] a acl:Authorization ; ${agent(bob)} ; acl:mode <urn:mode> ; acl:accessTo <> .`,
-    'without the type': `[] ${agent(bob)} ; acl:mode acl:Read ; acl:accessTo <> .`,
-    'with a comment': `${rule('Read', agent(bob)).slice(0, -1)} ; <http://www.w3.org/2000/01/rdf-schema#comment> "why" .`,
+    'that is limited to one application': foreign,
+    'that also names another resource': `[] a acl:Authorization ; ${agent(bob)} ; acl:mode acl:Read ; acl:accessTo <>, <other> .`,
+    'without a target': `[] a acl:Authorization ; ${agent(bob)} ; acl:mode acl:Read .`,
+    'with an unknown mode': `[] a acl:Authorization ; ${agent(bob)} ; acl:mode <urn:mode> ; acl:accessTo <> .`,
+    'without acl:Authorization as type': `[] ${agent(bob)} ; acl:mode acl:Read ; acl:accessTo <> .`,
+    'with a comment in it': `${rule('Read', agent(bob)).slice(0, -1)} ; <http://www.w3.org/2000/01/rdf-schema#comment> "why" .`,
   };
   for (const [title, text] of Object.entries(hidden))
-    it(`shows no rule ${title}, and keeps it`, async () => {
+    it(`hides and preserves a rule ${title}`, async () => {
       const quads = parsed(rule('Read', agent(alice)), text);
       expect(model.tableOf(quads, of)).to.deep.equal({ rows: [alices(['Read'])], others: 1 });
       const written = await model.writeAcl(model.withRow(quads, of, alices(['Write'])));
@@ -89,22 +89,22 @@ describe('The console, access control lists', () => {
       expect([...kept]).to.include.members(before);
     });
 
-  it('changes one of two whom the same rule names', () => {
+  it('changes one of two agents of the same rule', () => {
     const quads = model.withRow(parsed(rule('Read', agent(alice, bob))), of, alices(['Read', 'Append']));
     expect(rowsOf(quads)).to.have.deep.members([{ ...alices(['Read']), iri: bob.did }, alices(['Read', 'Append'])]);
   });
 
-  it('changes what holds here, and not what holds below', () => {
+  it('changes the modes of the resource without changing those of its members', () => {
     const quads = parsed(rule('Read', agent(alice), 'accessTo'), rule('Read', agent(alice), 'default'));
     const changed = rowsOf(model.withRow(quads, of, alices(['Write'], 'here')));
     expect(changed).to.have.deep.members([alices(['Write'], 'here'), alices(['Read'], 'below')]);
   });
 
-  it('leaves nothing of somebody without modes', () => {
+  it('removes the rules of an agent without modes', () => {
     expect(model.withRow(parsed(rule('Read', agent(alice))), of, alices([]))).to.deep.equal([]);
   });
 
-  it('copies what is inherited, and nothing else, for a resource of its own', () => {
+  it('copies only the inherited rules to a new list', () => {
     const quads = parsed(
       rule('Read', agent(alice), 'default'),
       rule('Write', agent(bob), 'accessTo'),
@@ -122,7 +122,7 @@ describe('The console, access control lists', () => {
     ]);
   });
 
-  it('finds control that somebody has by name or as anybody, and not for one application', () => {
+  it('finds Control of an agent or a class, except if limited to an application', () => {
     const has = (inherited: boolean, ...rules: readonly string[]): boolean =>
       model.hasControl(parsed(...rules), of, { subject: alice.did, inherited });
     expect(has(false, rule('Control', agent(alice)))).to.equal(true);

@@ -1,4 +1,4 @@
-/** The console: looking after the storage, in a browser. */
+/** Console: administration of the storage in a browser. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
@@ -17,19 +17,19 @@ const settings = {
   'notifications.include-actor': 'true',
 };
 
-for (const path of pathsOf('The console, looking after the storage'))
-  describeInBrowser(`The console, looking after the storage, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, administration'))
+  describeInBrowser(`The console, administration, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;
-    let stranger: Page;
+    let guest: Page;
     before(async () => {
       await console.start({ path, settings });
       await send('PUT', 'data/', asContainer);
       page = await console.owner();
-      stranger = await console.person({ colorScheme: 'dark' });
-      await stranger.goto(console.at('signin'));
-      await stranger.getByRole('button', { name: 'Make an identity' }).click();
-      await stranger.locator('.who >> text=This browser').waitFor();
+      guest = await console.person({ colorScheme: 'dark' });
+      await guest.goto(console.at('signin'));
+      await guest.getByRole('button', { name: 'Make an identity' }).click();
+      await guest.locator('.who >> text=This browser').waitFor();
     });
     after(() => console.stop());
 
@@ -45,7 +45,7 @@ for (const path of pathsOf('The console, looking after the storage'))
     const focused = (): Promise<string> =>
       page.evaluate('document.activeElement === document.body ? "" : document.activeElement.textContent.trim()');
 
-    /** axe-core's findings in the light and in the dark. */
+    /** Returns the axe-core findings in light and dark mode. */
     async function findings(): Promise<string[]> {
       const light = await axeFindings(page);
       await page.emulateMedia({ colorScheme: 'dark' });
@@ -54,8 +54,8 @@ for (const path of pathsOf('The console, looking after the storage'))
       return [...light, ...dark];
     }
 
-    /** Waits for a message, and takes all off the page. */
-    async function heard(text: string | RegExp): Promise<void> {
+    /** Waits for a notice, then closes all notices. */
+    async function dismiss(text: string | RegExp): Promise<void> {
       await page.locator('.notice', { hasText: text }).waitFor();
       await page.evaluate("for (const button of document.querySelectorAll('.notice button')) button.click()");
     }
@@ -66,12 +66,12 @@ for (const path of pathsOf('The console, looking after the storage'))
       await page.getByRole('button', { name: 'Subscribe' }).click();
     }
 
-    it('subscribes an inbox, which hears of what happens, and says how it goes', async () => {
+    it('subscribes an inbox, delivers notifications and shows the state of delivery', async () => {
       const inbox = host.inbox();
       await console.go(page, 'admin');
       await page.getByText('No subscriptions').waitFor();
       await subscribe(`${console.server.root}data/`, inbox);
-      await heard('The inbox is subscribed.');
+      await dismiss('The inbox is subscribed.');
       await list().getByText(inbox).waitFor();
       await list().getByText('nothing was delivered yet').waitFor();
       expect(await findings()).to.deep.equal([]);
@@ -83,10 +83,10 @@ for (const path of pathsOf('The console, looking after the storage'))
       }, 'the delivery is shown');
     });
 
-    it('deletes a subscription when that is confirmed, and not before', async () => {
+    it('deletes a subscription only after confirmation', async () => {
       const inbox = host.inbox(silent);
       await subscribe(console.server.root, inbox);
-      await heard('The inbox is subscribed.');
+      await dismiss('The inbox is subscribed.');
       const row = list().getByRole('row', { name: inbox });
       await row.getByRole('button', { name: 'Delete' }).click();
       expect(await axeFindings(page)).to.deep.equal([]);
@@ -105,19 +105,19 @@ for (const path of pathsOf('The console, looking after the storage'))
       await page.getByText('No subscriptions').waitFor();
     });
 
-    it('says why an inbox is not subscribed, and keeps what was typed', async () => {
+    it('reports why a subscription is rejected, and keeps the input', async () => {
       await subscribe(console.server.root, 'http://127.0.0.1:9/inbox');
       await page.locator('.notice.bad').waitFor();
-      await heard(/./);
+      await dismiss(/./);
       await page.getByLabel('Until').fill('2001-01-01T12:00');
       await subscribe('https://elsewhere.example/', host.inbox());
       await page.locator('.notice.bad').waitFor();
-      await heard(/./);
+      await dismiss(/./);
       expect(await page.getByLabel('To changes of').inputValue()).to.equal('https://elsewhere.example/');
       await page.getByText('No subscriptions').waitFor();
     });
 
-    it('shows what happens as it happens, and holds it while it is paused', async () => {
+    it('shows changes live, and buffers them while paused', async () => {
       await page.getByRole('tab', { name: 'Subscriptions' }).focus();
       await page.keyboard.press('ArrowRight');
       await page.getByText('Following.').waitFor();
@@ -140,7 +140,7 @@ for (const path of pathsOf('The console, looking after the storage'))
       await link('first').waitFor();
     });
 
-    it('explains why somebody may do something, or may not', async () => {
+    it('explains why a caller has or lacks permission', async () => {
       await tab('Explain');
       const answer = page.locator('admin-explain [role=status]');
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
@@ -156,10 +156,10 @@ for (const path of pathsOf('The console, looking after the storage'))
       expect(await answer.textContent()).to.contain('which does not exist');
       await page.getByLabel('Caller, by name').fill('Nemo');
       await page.getByRole('button', { name: 'Explain' }).click();
-      await heard('Nemo is neither a known name nor an IRI');
+      await dismiss('Nemo is neither a known name nor an IRI');
     });
 
-    it('shows how full the storage is and how it is set, and no secret', async () => {
+    it('shows usage and settings, but no secrets', async () => {
       await tab('Storage');
       await page.getByText('Runs for').waitFor();
       const shown = page.getByRole('region', { name: 'Settings' });
@@ -173,22 +173,22 @@ for (const path of pathsOf('The console, looking after the storage'))
       expect(await findings()).to.deep.equal([]);
     });
 
-    it('tells those who do not control the storage that this is not for them', async () => {
-      await console.go(stranger, 'admin');
-      await stranger.getByText('No subscriptions').waitFor();
-      await tab('Activity', stranger);
-      await stranger.getByText('You need control of this storage to see its activity').waitFor();
-      await tab('Explain', stranger);
-      await stranger.getByText('You need control of this storage to check access').waitFor();
-      await tab('Storage', stranger);
-      await stranger.getByText('You need control of this storage to see its status').waitFor();
-      expect(await axeFindings(stranger)).to.deep.equal([]);
-      const nobody = await console.person();
-      await nobody.goto(console.at('admin'));
-      await nobody.getByText('This page requires sign-in.').waitFor();
+    it('tells callers without control that activity, checks and status are not available to them', async () => {
+      await console.go(guest, 'admin');
+      await guest.getByText('No subscriptions').waitFor();
+      await tab('Activity', guest);
+      await guest.getByText('You need control of this storage to see its activity').waitFor();
+      await tab('Explain', guest);
+      await guest.getByText('You need control of this storage to check access').waitFor();
+      await tab('Storage', guest);
+      await guest.getByText('You need control of this storage to see its status').waitFor();
+      expect(await axeFindings(guest)).to.deep.equal([]);
+      const anonymous = await console.person();
+      await anonymous.goto(console.at('admin'));
+      await anonymous.getByText('This page requires sign-in.').waitFor();
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

@@ -1,4 +1,4 @@
-/** The console: what became of a query, in a browser. */
+/** Console: query results in a browser. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -7,17 +7,17 @@ import { Console, describeInBrowser } from '../support/browser.js';
 import { pathsOf } from '../support/places.js';
 
 const numbers = Array.from({ length: 12 }, (_, index) => index).join(' ');
-/** Many rows that need no data. */
+/** Query with 1728 rows that needs no data. */
 const many = `SELECT * { VALUES ?a { ${numbers} } VALUES ?b { ${numbers} } VALUES ?c { ${numbers} } }`;
-/** Where the chart is, once the page has its layout. */
+/** Bounding box of the chart after layout. */
 const placeOfChart = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
   const over = document.querySelector('.chart .u-over');
   over.scrollIntoView({ block: 'center' });
   resolve(over.getBoundingClientRect().toJSON());
 })))`;
 
-for (const path of pathsOf('The console, answers to queries'))
-  describeInBrowser(`The console, answers to queries, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, query results'))
+  describeInBrowser(`The console, query results, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;
     const dialogs: string[] = [];
@@ -33,7 +33,7 @@ for (const path of pathsOf('The console, answers to queries'))
     });
     after(() => console.stop());
 
-    it('has no more rows than are in view of a long answer, sorts numbers by size, and filters', async () => {
+    it('renders only the visible rows of a long result, sorts numbers by value and filters', async () => {
       expect(await ask(page, many)).to.match(/^1,728 rows in /);
       const rows = page.locator('.answer tbody tr');
       expect(await rows.count()).to.be.below(100);
@@ -58,7 +58,7 @@ for (const path of pathsOf('The console, answers to queries'))
       expect(await page.locator('.answer td:nth-child(2)').allInnerTexts()).to.deep.equal(['apple pie', 'Apple']);
     });
 
-    it('has an answer saved as CSV', async () => {
+    it('downloads a result as CSV', async () => {
       const terms = ['("a, b"@en 1)', '("\\"c\\"" 2.5)', '("d\\ne" UNDEF)', '(<urn:x:y> "f")'];
       expect(await ask(page, `SELECT ?what ?size { VALUES (?what ?size) { ${terms.join(' ')} } }`)).to.match(/^4 rows/);
       const saving = page.waitForEvent('download');
@@ -85,7 +85,7 @@ for (const path of pathsOf('The console, answers to queries'))
       await page.locator('text=Choose a column of numbers').waitFor();
     });
 
-    it('draws a graph as a picture: nodes are dragged without being opened, and reached by keys', async () => {
+    it('draws a graph, moves a dragged node without opening it, and selects nodes with arrow keys', async () => {
       expect(await example(page, 'A picture')).to.match(/^6 triples in /);
       await showAs(page, 'Graph');
       await page.locator('ask-graph [role=status]', { hasText: '5 nodes, 6 links.' }).waitFor();
@@ -117,7 +117,7 @@ for (const path of pathsOf('The console, answers to queries'))
       await page.goBack();
     });
 
-    it('shows hostile terms as text: never as a link of another scheme, never as markup', async () => {
+    it('shows hostile terms as text, never as markup or as links of other schemes', async () => {
       const schemes = [
         'javascript:alert(1)',
         'JavaScript:alert(1)',
@@ -138,7 +138,7 @@ for (const path of pathsOf('The console, answers to queries'))
       expect(await shown.locator('a').getAttribute('rel')).to.equal('noreferrer');
       await showAs(page, 'Chart');
       await page.locator('.chart .u-over').waitFor();
-      // Over the seventh of nine bars.
+      // Points at the seventh of nine bars.
       const { x, y, width } = (await page.evaluate(placeOfChart)) as { x: number; y: number; width: number };
       await page.mouse.move(x + (width * 6.6) / 9.2, y + 20);
       await page.locator('.chart .u-legend', { hasText: '<img src=x' }).waitFor();
@@ -155,7 +155,7 @@ for (const path of pathsOf('The console, answers to queries'))
       expect(dialogs).to.deep.equal([]);
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

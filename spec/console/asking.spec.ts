@@ -1,4 +1,4 @@
-/** The console: asking in SPARQL, in a browser. */
+/** Console: SPARQL queries in a browser. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ask, example, expectAccessible, queries, queryText, run, said, write } from '../support/asking.js';
@@ -10,8 +10,8 @@ import { eventually } from '../support/subscriptions.js';
 
 const numbers = Array.from({ length: 20 }, (_, index) => index).join(' ');
 
-for (const path of pathsOf('The console, asking'))
-  describeInBrowser(`The console, asking, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, queries'))
+  describeInBrowser(`The console, queries, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;
     before(async () => {
@@ -29,7 +29,7 @@ for (const path of pathsOf('The console, asking'))
         ...(body === undefined ? {} : { body }),
       });
 
-    it('runs each of its examples on a storage with nothing in it', async () => {
+    it('runs each example on an empty storage', async () => {
       await page.click('summary >> text=Examples');
       const names = (await page.locator('.examples button').allInnerTexts()).map((each) => each.split('\n')[0]!.trim());
       await expectAccessible(page);
@@ -42,7 +42,7 @@ for (const path of pathsOf('The console, asking'))
       expect(await page.locator(queries).count()).to.equal(names.length + 1);
     });
 
-    it('explains a query as a tree, with what was expected and what came', async () => {
+    it('explains a query as a tree with estimated and actual rows', async () => {
       await write(page, 'SELECT ?n { VALUES ?n { 1 2 3 } FILTER(?n > 1) }');
       await page.click('button:text-is("Explain")');
       await page.locator(said, { hasText: /^Explained in / }).waitFor();
@@ -50,11 +50,11 @@ for (const path of pathsOf('The console, asking'))
       await expectAccessible(page);
       await page.click('[role=tab]:text-is("Raw")');
       expect(JSON.parse(await page.locator('pre.raw').innerText())).to.include({ form: 'select' });
-      // The answer has its own views again.
+      // The next result has its own views again.
       expect(await run(page)).to.match(/^2 rows in /);
     });
 
-    it('warns of an unknown function, and names it', async () => {
+    it('warns of an unknown function and names it', async () => {
       await write(page, 'SELECT ?x { BIND(COALESCE(<http://e.example/f>(1), 0) AS ?x) }');
       for (const button of ['Run', 'Explain']) {
         await page.click(`button:text-is("${button}")`);
@@ -66,7 +66,7 @@ for (const path of pathsOf('The console, asking'))
       expect(await page.locator('ask-results p.problem').count()).to.equal(0);
     });
 
-    it('completes the classes and predicates that the storage uses, and declares their prefix', async () => {
+    it('completes classes and predicates of the storage and declares their prefixes', async () => {
       await send('PUT', 'data/', asContainer);
       await send(
         'PUT',
@@ -78,10 +78,10 @@ for (const path of pathsOf('The console, asking'))
       await page.reload();
       await page.locator(queryText).waitFor();
       await page.click('text=New query');
-      // Names are asked for before they are needed.
-      const asked = ['type-index', 'sparql'].map((name) => page.waitForResponse((each) => each.url().includes(name)));
+      // Names are fetched when the editor gets the focus.
+      const fetched = ['type-index', 'sparql'].map((name) => page.waitForResponse((each) => each.url().includes(name)));
       await page.click(queryText);
-      await Promise.all(asked);
+      await Promise.all(fetched);
       const choose = async (typed: string, option: string): Promise<void> => {
         await page.keyboard.insertText(typed);
         await page.keyboard.press('Control+Space');
@@ -97,7 +97,7 @@ for (const path of pathsOf('The console, asking'))
       expect(await run(page)).to.match(/^1 row in /);
     });
 
-    it('says what is wrong with a query in the words of the server', async () => {
+    it("shows the server's error message for an invalid query", async () => {
       const wrong = 'SELEC ?x { ?x ?y }';
       const answer = await send('POST', '.lws/sparql', { 'Content-Type': 'application/sparql-query' }, wrong);
       expect(answer.status).to.equal(400);
@@ -110,7 +110,7 @@ for (const path of pathsOf('The console, asking'))
       await page.locator('.problem').waitFor({ state: 'detached' });
     });
 
-    it('ends a query that takes long, and asks the next one', async () => {
+    it('cancels a long query and runs the next one', async () => {
       const long = `SELECT (COUNT(*) AS ?n) { ${[1, 2, 3, 4, 5, 6].map((i) => `VALUES ?v${i} { ${numbers} }`).join(' ')} }`;
       await write(page, long);
       await page.keyboard.press('Control+Enter');
@@ -123,7 +123,7 @@ for (const path of pathsOf('The console, asking'))
       expect(await page.locator('.yes-no').innerText()).to.match(/^Yes/);
     });
 
-    it('keeps its tabs over a reload, renames them, and opens again what was closed', async () => {
+    it('restores tabs after a reload, renames them and reopens a closed one', async () => {
       await write(page, 'ASK { <urn:kept> ?p ?o }');
       await page.click('text=Rename');
       await page.fill('input[name=name]', '<b>Mine</b>');
@@ -145,7 +145,7 @@ for (const path of pathsOf('The console, asking'))
       await page.locator(`${queries}[aria-selected=true]:focus:not(:last-child)`).waitFor();
     });
 
-    it('opens a query from a link, and asks nothing by itself', async () => {
+    it('opens a query from a link without running it', async () => {
       const query = 'SELECT ("a + b & c# %41" AS ?shared) {}';
       await write(page, query);
       await page.click('text=Copy link');
@@ -153,20 +153,20 @@ for (const path of pathsOf('The console, asking'))
       const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
       expect(link).to.match(new RegExp(`^${console.server.root}app#/ask\\?query=`));
       const other = await console.person();
-      const asked: (string | null)[] = [];
+      const sent: (string | null)[] = [];
       other.on('request', (each) => {
-        if (each.method() === 'POST') asked.push(each.postData());
+        if (each.method() === 'POST') sent.push(each.postData());
       });
       await other.goto(link);
       await other.locator(queryText, { hasText: query }).waitFor();
       expect(await other.locator(said).innerText()).to.match(/runs it/);
       expect(other.url()).to.equal(console.at('ask'));
-      expect(asked).to.deep.equal([]);
+      expect(sent).to.deep.equal([]);
       expect(await run(other)).to.match(/^1 row/);
-      expect(asked).to.deep.equal([query]);
+      expect(sent).to.deep.equal([query]);
     });
 
-    it('saves a query as a resource, and opens it from a link that names it', async () => {
+    it('saves a query as a resource and opens it from a link', async () => {
       const query = 'SELECT ?who { VALUES ?one { 1 } BIND(?name AS ?who) }';
       const iri = `${console.server.root}who.rq`;
       const saveAs = async (address: string): Promise<void> => {
@@ -188,13 +188,13 @@ for (const path of pathsOf('The console, asking'))
       const copied = async (): Promise<boolean> => (await page.evaluate('navigator.clipboard.readText()')) === link;
       await eventually(copied, 'the link is copied');
       const other = await console.owner();
-      const asked: string[] = [];
-      other.on('request', (each) => asked.push(`${each.method()} ${each.url()}`));
+      const sent: string[] = [];
+      other.on('request', (each) => sent.push(`${each.method()} ${each.url()}`));
       await other.goto(link);
       await other.locator(queryText, { hasText: 'VALUES' }).waitFor();
-      expect(asked.filter((each) => each.includes('sparql') && each.startsWith('POST'))).to.deep.equal([]);
+      expect(sent.filter((each) => each.includes('sparql') && each.startsWith('POST'))).to.deep.equal([]);
       expect(await other.locator('[role=tab][aria-selected=true]').first().innerText()).to.equal('who.rq');
-      // Somebody else has changed it since.
+      // Change by another user.
       await send('PUT', 'who.rq', { 'Content-Type': 'application/sparql-query', 'If-Match': '*' }, 'ASK {}');
       await other.click(queryText);
       await other.keyboard.insertText('# mine ');
@@ -208,7 +208,7 @@ for (const path of pathsOf('The console, asking'))
       expect((await send('GET', 'who.rq')).text)
         .to.contain('# mine')
         .and.to.contain('VALUES');
-      // A name that there is, a place elsewhere, and a link to what is no query.
+      // Neither an address outside the storage nor a link to a text file is accepted.
       await send('PUT', 'note.txt', { 'Content-Type': 'text/plain' }, 'no query');
       await saveAs('https://elsewhere.example/q.rq');
       await page.locator('.notice.bad', { hasText: 'not in this storage' }).waitFor();
@@ -217,7 +217,7 @@ for (const path of pathsOf('The console, asking'))
       await console.go(page, 'ask');
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

@@ -1,4 +1,4 @@
-/** The console: containers, and what is put into them, in a browser. */
+/** Console: containers and their members in a browser. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ for (const path of ['', '/some/path'])
       await console.go(page, 'browse');
     });
 
-    it('makes a container and a document in it, and refuses names that are taken, or none, in the dialogue', async () => {
+    it('creates a container and a document, and reports existing and invalid names in the dialog', async () => {
       await page.click('text=New …');
       await page.fill('dialog [name=name]', 'Größen & mehr');
       await page.click('text=Make it');
@@ -62,14 +62,14 @@ for (const path of ['', '/some/path'])
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.click('dialog[open] .notice.bad button');
       await page.selectOption('select', 'container');
-      for (const [name, said] of [
+      for (const [name, message] of [
         ['a/b', 'Names cannot contain a slash'],
         ['..', '“..” is not a valid name'],
         ['.', '“.” is not a valid name'],
       ] as const) {
         await page.fill('dialog [name=name]', name);
         await page.click('text=Make it');
-        await page.locator('dialog[open] .notice.bad', { hasText: said }).waitFor();
+        await page.locator('dialog[open] .notice.bad', { hasText: message }).waitFor();
       }
       await page.keyboard.press('Escape');
       await page.locator('dialog[open]').waitFor({ state: 'detached' });
@@ -77,7 +77,7 @@ for (const path of ['', '/some/path'])
       expect(await page.locator('tbody a').allInnerTexts()).to.deep.equal(['sizes.json']);
     });
 
-    it('closes a dialogue on Back, and takes what was wrong away with its page', async () => {
+    it('closes a dialog on Back, and removes error messages with their page', async () => {
       await console.go(page, 'search');
       await console.go(page, at(''));
       await page.click('text=New …');
@@ -94,7 +94,7 @@ for (const path of ['', '/some/path'])
       await page.locator('.notice.bad').waitFor({ state: 'detached' });
     });
 
-    it('opens a file whose address is taken for a container, and says of a page that there is none', async () => {
+    it('switches between the pages of containers and resources by type, and reports unknown pages', async () => {
       await send('PUT', 'file.txt', { 'Content-Type': 'text/plain' }, 'hello');
       await console.go(page, at('file.txt'));
       await page.locator('h1 >> text=file.txt').waitFor();
@@ -111,7 +111,7 @@ for (const path of ['', '/some/path'])
       await page.locator('td >> text=file.txt').waitFor();
     });
 
-    it('says when there is no connection, offers to try again, and comes back by itself', async () => {
+    it('reports a lost connection, offers a retry and reconnects automatically', async () => {
       const other = await console.owner();
       await other.locator('td >> text=file.txt').waitFor();
       await other.context().route('**', (route) => route.abort());
@@ -119,17 +119,17 @@ for (const path of ['', '/some/path'])
       await other.locator('.lost >> text=no connection').waitFor();
       await console.go(other, at(''));
       await other.locator('quad-refused >> text=cannot be reached').waitFor();
-      const asked = other.waitForRequest(
+      const retried = other.waitForRequest(
         (each) => each.method() === 'HEAD' && each.url() === `${console.server.root}app`,
       );
       await other.click('.lost >> text=Try again');
-      await asked;
+      await retried;
       await other.context().unroute('**');
       await other.locator('td >> text=file.txt').waitFor();
       expect(await other.locator('.lost').count()).to.equal(0);
     });
 
-    it('uploads a folder: what conflicts is asked once, what is refused is said, and everything else arrives', async () => {
+    it('uploads a folder, asks about conflicts once, lists rejected files and stores the others', async () => {
       for (let i = 0; i < 60; i++) {
         const within = join(folder, `set ${i % 5}`);
         mkdirSync(within, { recursive: true });
@@ -143,7 +143,7 @@ for (const path of ['', '/some/path'])
       await page.locator('.uploads [role=status] >> text=60 of 61 files done, 1 failed').waitFor();
       await page.locator('.uploads .failed >> text=line 1').waitFor();
       await console.go(page, at(''));
-      expect(await page.locator('.uploads').count(), 'of its container alone').to.equal(0);
+      expect(await page.locator('.uploads').count(), 'shown for its container only').to.equal(0);
       await console.go(page, at('data/'));
       await page.click('text=Close the list');
       writeFileSync(join(folder, 'broken.ttl'), '<#it> <#is> "whole" .');
@@ -154,7 +154,7 @@ for (const path of ['', '/some/path'])
       );
       await page.click('text=Keep what is there');
       await page.locator('.uploads [role=status] >> text=61 of 61 files done').waitFor();
-      expect(await page.locator('.uploads li').count(), 'no list of what went well').to.equal(0);
+      expect(await page.locator('.uploads li').count(), 'successful uploads are not listed').to.equal(0);
       await page.click('.uploads >> text=Close');
       const name = folder.replace(/^.*\//, '');
       const answer = await send('GET', `data/${name}/set%202/file%2012.ttl`, { Accept: 'text/turtle' });
@@ -162,7 +162,7 @@ for (const path of ['', '/some/path'])
       expect(answer.headers['content-type']).to.contain('text/turtle');
     });
 
-    it('uploads files of RDF by their extensions, and imports those with named graphs (rule 17.10)', async () => {
+    it('uploads RDF files by extension, and imports files with several named graphs (rule 17.10)', async () => {
       const line = (graph: string): string => `<x:s> <x:p> "o"${graph && ` <x:${graph}>`} .\n`;
       const texts = {
         'one.nq': line(''),
@@ -189,7 +189,7 @@ for (const path of ['', '/some/path'])
       await page.click('.uploads >> text=Close');
     });
 
-    it('looks for names, deletes what is selected, and has it saved', async () => {
+    it('filters by name, and downloads and deletes the selection', async () => {
       await send('PUT', 'some/', asContainer);
       for (const name of ['apple', 'pear', 'pineapple'])
         await send('PUT', `some/${name}.txt`, { 'Content-Type': 'text/plain' }, name);
@@ -215,7 +215,7 @@ for (const path of ['', '/some/path'])
       expect((await send('GET', 'some/apple.txt')).status).to.equal(200);
     });
 
-    it('has no more rows than are in view of a large container', async () => {
+    it('renders only the visible rows of a large container', async () => {
       await send('PUT', 'many/', asContainer);
       for (let i = 0; i < 2500; i += 50)
         await Promise.all(
@@ -230,7 +230,7 @@ for (const path of ['', '/some/path'])
       expect(await axeFindings(page)).to.deep.equal([]);
     });
 
-    it('empties a large container in steps, shows how far it is, and stops when it is told', async () => {
+    it('deletes a large container in steps, shows progress and stops on request', async () => {
       for (const name of ['heap/', 'heap/deep/']) await send('PUT', name, asContainer);
       for (let i = 0; i < 520; i += 52)
         await Promise.all(
@@ -263,13 +263,13 @@ for (const path of ['', '/some/path'])
       expect(deletions).to.be.below(30);
       expect((await send('GET', 'heap/deep/')).status).to.equal(200);
       await page.unroute('**/heap/deep/n*');
-      // What is left of it is small enough for one request.
+      // One request suffices for the remaining members.
       await begin();
       await page.locator('.notice', { hasText: '“heap” deleted.' }).waitFor();
       expect((await send('GET', 'heap/')).status).to.equal(404);
     });
 
-    it('shows names as text, whatever they hold', async () => {
+    it('shows hostile names as text', async () => {
       const hostile = [
         '<img src=x onerror=alert(1)>',
         '"><script>alert(1)</script>',
@@ -285,14 +285,14 @@ for (const path of ['', '/some/path'])
       expect(await page.locator('main img, main script').count()).to.equal(0);
     });
 
-    it('fits a screen of 320 pixels, in the dark as well', async () => {
+    it('fits a screen of 320 pixels and is accessible in dark mode', async () => {
       const small = await console.owner({ viewport: { width: 320, height: 640 }, colorScheme: 'dark' });
       await small.locator('tbody a').first().waitFor();
       expect(await small.evaluate('document.documentElement.scrollWidth')).to.equal(320);
       expect(await axeFindings(small)).to.deep.equal([]);
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

@@ -1,4 +1,4 @@
-/** The console: text and triples of a resource, edited and saved, in a browser. */
+/** Console: editing text and triples of a resource in a browser. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
@@ -26,7 +26,7 @@ for (const path of pathsOf('The console, editing'))
     const option = (label: string) =>
       page.locator('.cm-tooltip-autocomplete li', { has: page.getByText(label, { exact: true }) });
 
-    it('creates a document, and saves what is typed into it, again and again', async () => {
+    it('creates a document and saves repeated edits with the current ETag', async () => {
       await button('New …').click();
       await page.selectOption('dialog select', 'turtle');
       await page.fill('dialog [name=name]', 'made');
@@ -43,7 +43,7 @@ for (const path of pathsOf('The console, editing'))
       }
     });
 
-    it('marks what is wrong in Turtle, JSON and SPARQL where it stands, and nothing else', async () => {
+    it('marks exactly one error in invalid Turtle, JSON and SPARQL', async () => {
       const cases = [
         { name: 'lint.ttl', mediaType: 'text/turtle', good: '<#a> <#b> <#c> .\n', bad: 'oops' },
         { name: 'lint.json', mediaType: 'application/json', good: '{"a": [1, null]}\n', bad: '}' },
@@ -61,7 +61,7 @@ for (const path of pathsOf('The console, editing'))
       }
     });
 
-    it('finds text as it is typed, says how often it stands there, and goes from one place to the next', async () => {
+    it('searches while typing, counts the matches and moves between them', async () => {
       await resources.put('found.txt', 'text/plain', 'one two\nTwo (2)\ntwo\n');
       await resources.open(page, 'found.txt');
       await editor(page).press('Control+f');
@@ -82,7 +82,7 @@ for (const path of pathsOf('The console, editing'))
       await field.waitFor({ state: 'detached' });
     });
 
-    /** How many characters stand before what is marked as wrong. */
+    /** Returns the number of characters before the marked error, or -1. */
     const marker = `(() => {
       const text = document.querySelector('quad-editor').shadowRoot.querySelector('.cm-content');
       const range = text.querySelector('.cm-lintRange-error');
@@ -93,7 +93,7 @@ for (const path of pathsOf('The console, editing'))
       return before.toString().length + [...text.querySelectorAll('.cm-line')].findIndex((line) => line.contains(range));
     })()`;
 
-    it('marks the token that is wrong, and not an earlier one that is written alike', async () => {
+    it('marks the invalid token, not an equal one before it', async () => {
       await resources.put('where.ttl', 'text/turtle', '<#a> <#b> <#c> .');
       await resources.open(page, 'where.ttl');
       for (const [text, marked] of [
@@ -106,7 +106,7 @@ for (const path of pathsOf('The console, editing'))
         await page.keyboard.press('Control+a');
         await page.keyboard.press('Delete');
         await page.keyboard.insertText(text);
-        // The check waits for a pause in typing.
+        // The linter waits for a pause in typing.
         let at = -1;
         for (let tries = 0; tries < 100 && at !== marked; tries++) {
           await page.waitForTimeout(100);
@@ -117,7 +117,7 @@ for (const path of pathsOf('The console, editing'))
       await button('Undo all changes').click();
     });
 
-    it('says what the server refuses in its words, and keeps the text', async () => {
+    it("shows the server's error message and keeps the text", async () => {
       await resources.put('kept.ttl', 'text/turtle', ada);
       await resources.open(page, 'kept.ttl');
       const stored = await resources.text('kept.ttl');
@@ -144,7 +144,7 @@ for (const path of pathsOf('The console, editing'))
       ['Save mine over it', '"mine"', '"theirs"'],
       ['Use theirs', '"theirs"', '"mine"'],
     ] as const)
-      it(`shows both versions when somebody else was faster: ${choice.toLowerCase()}`, async () => {
+      it(`shows both versions after a concurrent change: ${choice.toLowerCase()}`, async () => {
         const name = `two ${kept === '"mine"' ? 'a' : 'b'}`;
         await resources.put(encodeURIComponent(name), 'text/turtle', ada);
         await resources.open(page, encodeURIComponent(name));
@@ -165,7 +165,7 @@ for (const path of pathsOf('The console, editing'))
         await save(page);
       });
 
-    it('saves again what was deleted in the meantime, with the line ends that it had', async () => {
+    it('saves a resource again that another user deleted, with its line endings', async () => {
       await resources.put('gone.json', 'application/json', '{"a": 1,\r\n "b": 2}\r\n');
       await resources.open(page, 'gone.json');
       await append(page, ' ');
@@ -177,7 +177,7 @@ for (const path of pathsOf('The console, editing'))
       expect(await resources.text('gone.json')).to.equal('{"a": 1,\r\n "b": 2}\r\n ');
     });
 
-    it('keeps what is not saved while other pages are shown, and asks before the browser forgets it', async () => {
+    it('keeps unsaved text between pages, and asks before the browser discards it', async () => {
       const asks = 'dispatchEvent(new Event("beforeunload", { cancelable: true })) === false';
       await resources.put('draft.txt', 'text/plain', 'as it was');
       await resources.open(page, 'draft.txt');
@@ -189,9 +189,9 @@ for (const path of pathsOf('The console, editing'))
       await resources.open(page, 'draft.txt');
       expect(await editor(page).textContent()).to.equal('as it was and more');
       expect(await page.evaluate(asks)).to.equal(true);
-      const asked = page.waitForEvent('dialog');
+      const opening = page.waitForEvent('dialog');
       const reloading = page.reload();
-      const dialog = await asked;
+      const dialog = await opening;
       expect(dialog.type()).to.equal('beforeunload');
       await dialog.accept();
       await reloading;
@@ -212,16 +212,16 @@ for (const path of pathsOf('The console, editing'))
       await button(`Show more (${lines.length - 501} subjects left)`).waitFor();
     });
 
-    it('shows other serialisations, which are not edited', async () => {
+    it('shows other serializations read-only', async () => {
       await resources.put('ada', 'text/turtle', ada);
       await resources.open(page, 'ada');
-      for (const [mediaType, said] of [
+      for (const [mediaType, message] of [
         ['application/ld+json', '"@'],
         ['application/n-triples', `<${resources.iri('ada')}#bob> <http://xmlns.com/foaf/0.1/name> "Bob" .`],
         ['application/rdf+xml', 'rdf:RDF'],
       ] as const) {
         await page.selectOption('select:visible', mediaType);
-        await page.locator('resource-serialisation .cm-content', { hasText: said }).waitFor();
+        await page.locator('resource-serialisation .cm-content', { hasText: message }).waitFor();
         expect(await editor(page).getAttribute('aria-readonly')).to.equal('true');
         await append(page, 'typed');
         const value = await page.evaluate("document.querySelector('resource-serialisation quad-editor').value");
@@ -234,15 +234,15 @@ for (const path of pathsOf('The console, editing'))
       expect(await page.locator('.state:visible').textContent()).to.equal('No unsaved changes');
     });
 
-    it('shows triples in a table with links that lead on', async () => {
+    it('shows triples in a table with links to subjects and resources', async () => {
       await resources.put('other', 'text/turtle', '<> <#is> "the other" .');
       await resources.open(page, 'ada');
       await page.getByRole('tab', { name: 'Text' }).press('ArrowRight');
       await page.click('.triples td a:text-is("#bob")');
       await page.waitForFunction('document.activeElement.dataset.subject?.endsWith("#bob")');
-      const abroad = page.locator('.triples a', { hasText: 'https://example.org/ada' });
-      expect(await abroad.getAttribute('target')).to.equal('_blank');
-      expect(await abroad.getAttribute('rel')).to.contain('noreferrer');
+      const external = page.locator('.triples a', { hasText: 'https://example.org/ada' });
+      expect(await external.getAttribute('target')).to.equal('_blank');
+      expect(await external.getAttribute('rel')).to.contain('noreferrer');
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.click('.triples td a:text-is("/other")');
       await page.getByRole('heading', { level: 1, name: 'other' }).waitFor();
@@ -251,12 +251,12 @@ for (const path of pathsOf('The console, editing'))
       await page.getByRole('heading', { level: 1, name: 'ada' }).waitFor();
     });
 
-    it('completes classes and predicates of the storage, and a prefix with its declaration', async () => {
+    it('completes classes and predicates of the storage, and prefixes with their declaration', async () => {
       await resources.put('completed', 'text/turtle', '');
       const fresh = await console.owner({ colorScheme: 'dark' });
       await resources.open(fresh, 'completed');
       page = fresh;
-      // Names are asked for when the editor is gone to.
+      // Names are fetched when the editor gets the focus.
       const named = ['type-index', 'sparql'].map((service) => page.waitForResponse(new RegExp(`/${service}\\b`)));
       await append(page, '<#it> ');
       for (const answer of await Promise.all(named)) await answer.finished();
@@ -278,7 +278,7 @@ for (const path of pathsOf('The console, editing'))
       expect(saved).to.contain('shapes#Rare').and.to.contain('shapes#sides');
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

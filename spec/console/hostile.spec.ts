@@ -1,4 +1,4 @@
-/** The console: nothing that people wrote into a storage is carried out where it is shown, in a browser. */
+/** Console: hostile content of a storage is shown but never executed, in a browser. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { Console, describeInBrowser } from '../support/browser.js';
@@ -59,12 +59,12 @@ const kinds = [
   ['multipart/x-mixed-replace', scripted],
 ] as const;
 
-for (const path of pathsOf('The console, what is hostile'))
-  describeInBrowser(`The console, what is hostile, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, untrusted content'))
+  describeInBrowser(`The console, untrusted content, at ${path || '/'}`, () => {
     const console = new Console();
     const resources = new ConsoleResources(console);
     let page: Page;
-    /** Dialogs, other pages and ways out of the console. */
+    /** Dialogs, popups and navigations out of the console. */
     const escapes: string[] = [];
     before(async () => {
       await console.start({ path });
@@ -86,7 +86,7 @@ for (const path of pathsOf('The console, what is hostile'))
     after(() => console.stop());
 
     const within = (name: string): string => `hostile/${encodeURIComponent(name)}`;
-    /** What of the page might run, now or when it is pressed. */
+    /** Returns the markup and attributes of the page that could run code, on load or on a click. */
     const dangers = (): Promise<unknown> =>
       page.evaluate(`[document, ...[...document.querySelectorAll('quad-editor')].map(({ shadowRoot }) => shadowRoot)].flatMap((root) => [
         ...[...root.querySelectorAll('body script, base, meta[http-equiv], object, embed, [srcdoc]')].map(({ outerHTML }) => outerHTML),
@@ -99,7 +99,7 @@ for (const path of pathsOf('The console, what is hostile'))
       expect(escapes, what).to.deep.equal([]);
     };
 
-    it('shows names as they are', async () => {
+    it('shows names as text', async () => {
       for (const name of texts) await resources.put(within(name), 'text/plain', name);
       await console.go(page, `browse?${new URLSearchParams({ at: resources.iri('hostile/') })}`);
       await page.locator(`text=${texts.length} members`).waitFor();
@@ -112,7 +112,7 @@ for (const path of pathsOf('The console, what is hostile'))
       }
     });
 
-    it('shows literals as they are', async () => {
+    it('shows literals as text', async () => {
       const lines = texts.map((text, i) => `<#n${i}> <#says> ${JSON.stringify(text)}, ${JSON.stringify(text)}@en .`);
       await resources.put('hostile/literals', 'text/turtle', lines.join('\n'));
       await resources.open(page, 'hostile/literals');
@@ -129,7 +129,7 @@ for (const path of pathsOf('The console, what is hostile'))
       await expectQuiet('table');
     });
 
-    it('leads to no address but of the web', async () => {
+    it('links to web addresses only', async () => {
       const lines = addresses.map((iri, i) => `<#n${i}> <#at> <${iri.replace(/[<>]/g, encodeURIComponent)}> .`);
       await resources.put('hostile/addresses', 'text/turtle', lines.join('\n'));
       await resources.open(page, 'hostile/addresses');
@@ -139,13 +139,13 @@ for (const path of pathsOf('The console, what is hostile'))
         .nth(addresses.length - 1)
         .waitFor();
       await expectQuiet('table');
-      const abroad = await page.evaluate(
+      const external = await page.evaluate(
         "[...document.querySelectorAll('.triples a[target]')].map(({ href }) => href)",
       );
-      expect(abroad).to.deep.equal(addresses.filter((iri) => iri.startsWith('http')));
+      expect(external).to.deep.equal(addresses.filter((iri) => iri.startsWith('http')));
     });
 
-    it('carries out no content, whatever media type it is said to have', async () => {
+    it('executes no content of any media type', async () => {
       for (const [i, [mediaType, body]] of kinds.entries()) {
         await resources.put(`hostile/kind${i}`, mediaType, body);
         await resources.open(page, `hostile/kind${i}`);
@@ -154,7 +154,7 @@ for (const path of pathsOf('The console, what is hostile'))
       }
     });
 
-    it('shows metadata as it is', async () => {
+    it('shows metadata as text', async () => {
       await resources.open(page, 'hostile/kind0');
       await page.getByRole('tab', { name: 'Metadata' }).click();
       for (const [i, text] of texts.slice(0, addresses.length).entries()) {
@@ -168,7 +168,7 @@ for (const path of pathsOf('The console, what is hostile'))
       await page.getByRole('button', { name: 'Undo all changes' }).click();
     });
 
-    it('goes to no place outside of the storage, whatever the address of the page says', async () => {
+    it('opens no address outside the storage from its URL', async () => {
       for (const name of ['resource', 'browse', 'sharing'])
         for (const at of [
           ...addresses.slice(0, 7),
@@ -183,7 +183,7 @@ for (const path of pathsOf('The console, what is hostile'))
         }
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(escapes).to.deep.equal([]);
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);

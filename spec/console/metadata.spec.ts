@@ -1,4 +1,4 @@
-/** The console: the linkset of a resource, as a form and as JSON, in a browser. */
+/** Console: linkset of a resource, as a form and as JSON, in a browser. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
@@ -21,7 +21,7 @@ for (const path of pathsOf('The console, metadata'))
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     const stored = async (name: string): Promise<string> =>
       (await resources.send('GET', `${name}.meta`, { Accept: 'application/linkset+json' })).text;
-    /** What somebody else changes of the metadata of a resource. */
+    /** Changes the metadata of a resource as another user. */
     const patch = async (name: string, change: object): Promise<void> => {
       const { etag = '' } = (await resources.send('HEAD', `${name}.meta`)).headers;
       const fields = { 'Content-Type': 'application/merge-patch+json', 'If-Match': etag };
@@ -69,20 +69,20 @@ for (const path of pathsOf('The console, metadata'))
       expect((await resources.send('GET', 'form.txt')).text).to.equal('of form.txt');
     });
 
-    it('leaves to the server what it gives itself', async () => {
+    it('shows links that the server manages read-only, and rejects additions to them', async () => {
       await opened('given.txt');
-      const given = page.locator('section', { hasText: 'Given by the server' }).locator('dl');
-      expect(await given.textContent())
+      const managed = page.locator('section', { hasText: 'Given by the server' }).locator('dl');
+      expect(await managed.textContent())
         .to.contain('up')
         .and.to.contain(console.server.root);
-      expect(await given.locator('input, button').count()).to.equal(0);
+      expect(await managed.locator('input, button').count()).to.equal(0);
       await addLink('up', 'http://example.org/');
       await page.locator('.problem', { hasText: '“up” is managed by the server' }).waitFor();
       expect(await page.inputValue('[name=relation]')).to.equal('up');
       expect(await page.locator('.state:visible').textContent()).to.equal('No unsaved changes');
     });
 
-    it('shows the same as JSON, and takes what is written there', async () => {
+    it('shows the linkset as JSON and accepts changes there', async () => {
       await opened('json.txt');
       await addType(person);
       await button('JSON').click();
@@ -115,7 +115,7 @@ for (const path of pathsOf('The console, metadata'))
       expect(await button('Form').isDisabled()).to.equal(false);
     });
 
-    it('says what the server refuses in its words, and keeps what was filled in', async () => {
+    it("shows the server's error message and keeps the input", async () => {
       await opened('refused.txt');
       await addType('not absolute');
       const answering = page.waitForResponse((response) => response.request().method() === 'PUT');
@@ -132,18 +132,18 @@ for (const path of pathsOf('The console, metadata'))
       ['Save mine over it', 'mine', 'theirs'],
       ['Use theirs', 'theirs', 'mine'],
     ] as const)
-      it(`shows both versions when somebody else was faster: ${choice.toLowerCase()}`, async () => {
+      it(`shows both versions after a concurrent change: ${choice.toLowerCase()}`, async () => {
         const name = `two-${kept}.txt`;
         await opened(name);
         await addLink('author', 'http://example.org/mine');
         await patch(name, { author: [{ href: 'http://example.org/theirs' }] });
         await button('Save').click();
-        for (const [title, said] of [
+        for (const [title, message] of [
           ['Your version', 'mine'],
           ['Their version', 'theirs'],
         ])
           await page
-            .locator(`resource-metadata section[aria-label="${title}"]`, { hasText: `example.org/${said}` })
+            .locator(`resource-metadata section[aria-label="${title}"]`, { hasText: `example.org/${message}` })
             .waitFor();
         expect(await axeFindings(page)).to.deep.equal([]);
         await button(choice).click();
@@ -156,7 +156,7 @@ for (const path of pathsOf('The console, metadata'))
         await save(page);
       });
 
-    it('is a form on a screen of 320 pixels in the dark as well', async () => {
+    it('fits a screen of 320 pixels and is accessible in dark mode', async () => {
       await patch('form.txt', { author: [{ href: `http://example.org/${'long'.repeat(60)}` }], note: 'a text' });
       const small = await console.owner({ viewport: { width: 320, height: 640 }, colorScheme: 'dark' });
       await resources.open(small, 'form.txt');
@@ -167,7 +167,7 @@ for (const path of pathsOf('The console, metadata'))
       expect(await axeFindings(small)).to.deep.equal([]);
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

@@ -1,4 +1,4 @@
-/** The console as people meet it who were sent a link: they come back from signing in, ask for what they came for, and are offered what they may do. */
+/** Console: a user with a link signs in, returns to the linked resource, requests access and sees only permitted actions. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { asTyped } from '../../lib/threads/package-root.js';
@@ -7,11 +7,11 @@ import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
 import { pathsOf } from '../support/places.js';
 
-for (const path of pathsOf('The console, newcomers'))
-  describeInBrowser(`The console, newcomers, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, users with a link'))
+  describeInBrowser(`The console, users with a link, at ${path || '/'}`, () => {
     const console = new Console();
     let owner: Page;
-    /** The identity of a browser that nobody knows at first. */
+    /** Page of a user without any grant at first. */
     let bea: Page;
     before(async () => {
       await console.start({ path });
@@ -35,7 +35,7 @@ for (const path of pathsOf('The console, newcomers'))
         text.trim(),
       );
 
-    it('has a link copied that is to be sent, says what it does, and tells nobody of header fields', async () => {
+    it('copies a link to send, explains it, and mentions no header fields to anonymous users', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await owner.getByRole('button', { name: 'Copy link to send' }).click();
       await owner.locator('.notice', { hasText: 'copied' }).waitFor();
@@ -55,7 +55,7 @@ for (const path of pathsOf('The console, newcomers'))
       }
     });
 
-    it('comes back from making an identity to what the link was of, and asks for that alone', async () => {
+    it('returns to the linked resource after creating an identity, and requests access to it only', async () => {
       await console.go(bea, at('browse', 'data/'));
       await bea.locator('main').getByRole('link', { name: 'Sign in' }).click();
       await bea.getByRole('button', { name: 'Make an identity' }).click();
@@ -68,10 +68,10 @@ for (const path of pathsOf('The console, newcomers'))
       expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
       await console.go(bea, 'requests?');
       await bea.getByRole('tab', { name: 'Request access' }).click();
-      expect(await bea.getByLabel('Address').inputValue(), 'never everything by default').to.equal('');
+      expect(await bea.getByLabel('Address').inputValue(), 'the whole storage is not the default').to.equal('');
     });
 
-    it('comes back from signing in with a credential, and follows no link elsewhere', async () => {
+    it('returns after sign-in with a credential, but never to another site', async () => {
       const page = await console.person();
       const pasted = async (): Promise<void> => {
         await page.locator('textarea').fill(console.server.ownerToken!);
@@ -83,7 +83,7 @@ for (const path of pathsOf('The console, newcomers'))
       await titled(page, 'Sign in');
       const command = `${asTyped()} owner --key FILE`;
       expect(await page.locator('code').first().innerText()).to.equal(command);
-      // Of the one reader: signing in stays on the page that leads back.
+      // The Sign in link of the sign-in page keeps the return address.
       await page.locator('.who').getByRole('link', { name: 'Sign in' }).click();
       await pasted();
       await titled(page, 'it.ttl');
@@ -100,7 +100,7 @@ for (const path of pathsOf('The console, newcomers'))
       await page.getByText('This URL is not in this storage.').waitFor();
     });
 
-    it('warns of a request for everything, which is narrowed before it is accepted', async () => {
+    it('warns of a request for the whole storage, and limits it before accepting', async () => {
       await console.go(bea, `requests?ask=${encodeURIComponent(console.server.root)}`);
       await bea.getByLabel('Add', { exact: true }).check();
       await bea.getByLabel('What for').fill('Curiosity');
@@ -131,7 +131,7 @@ for (const path of pathsOf('The console, newcomers'))
       await bea.getByRole('alert').waitFor();
     });
 
-    it('lists on the start page of a guest what was shared with them, and not on that of an owner', async () => {
+    it('lists shared resources on the start page of a guest, but not on that of an owner', async () => {
       await console.go(bea, 'browse');
       await bea.getByRole('heading', { name: 'Shared with you' }).waitFor();
       const row = bea.getByRole('region', { name: 'Shared with you' }).getByRole('row').nth(1);
@@ -145,7 +145,7 @@ for (const path of pathsOf('The console, newcomers'))
       expect(await owner.getByRole('heading', { name: 'Shared with you' }).count()).to.equal(0);
     });
 
-    it('offers to add where they may, and nothing else where they may only read', async () => {
+    it('offers New to callers with append access, and no changes to callers with read access', async () => {
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('button', { name: 'New …' }).waitFor();
       expect(await bea.locator('main').getByRole('link', { name: 'Share' }).count()).to.equal(0);
@@ -166,14 +166,14 @@ for (const path of pathsOf('The console, newcomers'))
       expect(await axeFindings(bea)).to.deep.equal([]);
     });
 
-    it('keeps words whole, and the header in three rows, on a screen of 360 pixels', async () => {
+    it('breaks no words and keeps the header in three rows on a screen of 360 pixels', async () => {
       const size = { width: 360, height: 740 };
-      const nobody = await console.person({ viewport: size });
-      await nobody.goto(console.at('signin'));
-      await titled(nobody, 'Sign in');
+      const anonymous = await console.person({ viewport: size });
+      await anonymous.goto(console.at('signin'));
+      await titled(anonymous, 'Sign in');
       const small = await console.owner({ viewport: size });
       await small.getByRole('link', { name: 'Owners' }).waitFor();
-      for (const page of [nobody, small]) {
+      for (const page of [anonymous, small]) {
         const heights = (await page.evaluate(
           "[...document.querySelectorAll('.top a, .who span')].map((each) => each.getBoundingClientRect().height)",
         )) as number[];
@@ -184,7 +184,7 @@ for (const path of pathsOf('The console, newcomers'))
       }
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

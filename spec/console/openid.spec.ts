@@ -15,8 +15,8 @@ const settings = {
   'oidc.client-secret': provider.secret,
 };
 
-for (const path of pathsOf('The console, signing in at an identity provider'))
-  describeInBrowser(`The console, signing in at an identity provider, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, sign-in with OpenID Connect'))
+  describeInBrowser(`The console, sign-in with OpenID Connect, at ${path || '/'}`, () => {
     const console = new Console();
     before(() => console.start({ path, settings }));
     after(() => console.stop());
@@ -32,7 +32,7 @@ for (const path of pathsOf('The console, signing in at an identity provider'))
       return page;
     }
 
-    it('comes back as the subject of the ID token', async () => {
+    it('signs in as the subject of the ID token', async () => {
       const page = await leave();
       await provider.letIn(page);
       await page.locator(`.who >> text=${provider.subject.path.slice(1)}`).waitFor();
@@ -41,7 +41,7 @@ for (const path of pathsOf('The console, signing in at an identity provider'))
       await page.locator(`.who >> text=${provider.subject.path.slice(1)}`).waitFor();
     });
 
-    it('comes back to where the way to sign in began', async () => {
+    it('returns to the page on which sign-in started', async () => {
       const page = await console.person({ ignoreHTTPSErrors: true });
       const place = `browse?${new URLSearchParams({ at: `${console.server.root}data/` })}`;
       await page.goto(console.at(place));
@@ -53,36 +53,36 @@ for (const path of pathsOf('The console, signing in at an identity provider'))
     });
 
     const refused: Readonly<Record<string, [Json, RegExp]>> = {
-      'the tokens name no client': [{ azp: undefined }, /azp/],
-      'the token is for another client': [{ azp: 'https://other.example/' }, /another client/],
-      'the token is of another sign-in': [{ nonce: 'other' }, /another sign-in/],
+      'the ID token has no azp claim': [{ azp: undefined }, /azp/],
+      'the ID token is for another client': [{ azp: 'https://other.example/' }, /another client/],
+      'the nonce is of another sign-in': [{ nonce: 'other' }, /another sign-in/],
       'the subject does not name the provider': [{ sub: webSubject().publish().iri }, /does not name/],
     };
-    for (const [title, [claims, said]] of Object.entries(refused))
-      it(`says so when ${title}`, async () => {
+    for (const [title, [claims, message]] of Object.entries(refused))
+      it(`reports an error if ${title}`, async () => {
         provider.claims = claims;
         const page = await leave();
         await provider.letIn(page);
-        await page.locator('[role=status]', { hasText: said }).waitFor();
+        await page.locator('[role=status]', { hasText: message }).waitFor();
         await page.click('text=Back to signing in');
         await page.locator('.who >> text=Nobody').waitFor();
       });
 
-    it('says what the provider said when it refuses', async () => {
+    it("shows the provider's error", async () => {
       provider.refusal = 'access_denied';
       const page = await leave();
       await provider.letIn(page);
       await page.locator('[role=status]', { hasText: /access_denied/ }).waitFor();
     });
 
-    it('takes no answer that this tab did not ask for', async () => {
+    it('rejects a callback that this tab did not request', async () => {
       const page = await console.person();
       await page.goto(`${console.server.root}callback?code=stolen&state=other`);
       await page.locator('[role=status]', { hasText: /started in this tab/ }).waitFor();
       expect(page.url()).to.equal(`${console.server.root}callback`);
     });
 
-    it('was never against its policy', () => {
+    it('causes no script error or CSP violation', () => {
       expect(console.complaints).to.deep.equal([]);
     });
   });

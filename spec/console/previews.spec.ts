@@ -1,4 +1,4 @@
-/** The console: what is shown of resources of any kind, to whom, and that nothing of it is carried out, in a browser. */
+/** Console: previews of resources of all media types, in a browser. Nothing in them is executed. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
@@ -32,7 +32,7 @@ for (const path of pathsOf('The console, previews'))
     });
     after(() => console.stop());
 
-    /** Puts a resource and opens it. */
+    /** Stores and opens a resource. */
     const opened = async (name: string, mediaType: string, body: string | Uint8Array): Promise<void> => {
       await resources.put(name, mediaType, body);
       await resources.open(page, name);
@@ -58,7 +58,7 @@ for (const path of pathsOf('The console, previews'))
         .and.to.contain('22 B');
     });
 
-    it('shows pictures, and runs no script that is in one', async () => {
+    it('shows images and executes no script in them', async () => {
       for (const [name, mediaType, body, width] of [
         ['dot.png', 'image/png', png, 1],
         ['drawn.svg', 'image/svg+xml', svg, 80],
@@ -74,18 +74,18 @@ for (const path of pathsOf('The console, previews'))
       await page.locator('text=The browser cannot show this picture').waitFor();
     });
 
-    it('shows a PDF in a frame of its own, and offers anything else for download', async () => {
+    it('shows a PDF in a frame, and offers other files for download', async () => {
       await opened('some.pdf', 'application/pdf', pdf);
       expect(await page.getAttribute('iframe', 'src')).to.match(/^blob:/);
       expect(await page.getAttribute('iframe', 'title')).to.equal('some.pdf');
-      for (const [name, mediaType, body, said] of [
+      for (const [name, mediaType, body, message] of [
         ['some.bin', 'application/octet-stream', new Uint8Array(2000), '2.0 KiB'],
         ['large.txt', 'text/plain', 'x'.repeat(6_000_000), 'larger than 5 MB'],
         ['latin.txt', 'text/plain;charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1'), 'iso-8859-1'],
         ['no-text.txt', 'text/plain', Buffer.from([0xff, 0xfe, 0x41]), 'not UTF-8 text'],
       ] as const) {
         await opened(name, mediaType, body);
-        await page.locator('.empty', { hasText: said }).waitFor();
+        await page.locator('.empty', { hasText: message }).waitFor();
         expect(await axeFindings(page), name).to.deep.equal([]);
         const saving = page.waitForEvent('download');
         await page.getByRole('button', { name: 'Download' }).click();
@@ -93,12 +93,12 @@ for (const path of pathsOf('The console, previews'))
       }
     });
 
-    it('leads on to sharing a resource', async () => {
+    it('links to the sharing page of a resource', async () => {
       await resources.open(page, 'some.txt');
       expect(await link(page, 'Share').getAttribute('href')).to.equal(href('sharing', 'at', 'some.txt'));
     });
 
-    it('says of an absent resource that there is none, and leads back', async () => {
+    it('reports a nonexistent resource and links to its container', async () => {
       await resources.send('PUT', 'within/', asContainer);
       await resources.open(page, 'within/absent');
       await page.locator('[role=alert]', { hasText: 'does not exist' }).waitFor();
@@ -107,37 +107,37 @@ for (const path of pathsOf('The console, previews'))
       expect(await axeFindings(page)).to.deep.equal([]);
     });
 
-    it('offers who may not read something to ask for access, and nobody to sign in', async () => {
-      const stranger = await console.person({ colorScheme: 'dark' });
-      await stranger.goto(console.at(resources.place('some.txt')));
-      await stranger.locator('[role=alert]').waitFor();
-      expect(await axeFindings(stranger)).to.deep.equal([]);
-      await link(stranger, 'Sign in').click();
-      await stranger.getByRole('button', { name: 'Make an identity' }).click();
-      await stranger.locator('.who >> text=This browser').waitFor();
+    it('offers sign-in to anonymous callers, and an access request to callers without read access', async () => {
+      const guest = await console.person({ colorScheme: 'dark' });
+      await guest.goto(console.at(resources.place('some.txt')));
+      await guest.locator('[role=alert]').waitFor();
+      expect(await axeFindings(guest)).to.deep.equal([]);
+      await link(guest, 'Sign in').click();
+      await guest.getByRole('button', { name: 'Make an identity' }).click();
+      await guest.locator('.who >> text=This browser').waitFor();
       for (const name of ['some.txt', 'within/absent']) {
-        await resources.open(stranger, name);
-        expect(await link(stranger, 'Request access').getAttribute('href')).to.equal(href('requests', 'ask', name));
+        await resources.open(guest, name);
+        expect(await link(guest, 'Request access').getAttribute('href')).to.equal(href('requests', 'ask', name));
       }
-      expect(await axeFindings(stranger)).to.deep.equal([]);
-      await link(stranger, 'Request access').click();
-      await stranger.getByRole('heading', { level: 1, name: 'Requests for access' }).waitFor();
+      expect(await axeFindings(guest)).to.deep.equal([]);
+      await link(guest, 'Request access').click();
+      await guest.getByRole('heading', { level: 1, name: 'Requests for access' }).waitFor();
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });
   });
 
-for (const path of pathsOf('The console, previews for everybody'))
-  describeInBrowser(`The console, previews for everybody, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, previews for anonymous callers'))
+  describeInBrowser(`The console, previews for anonymous callers, at ${path || '/'}`, () => {
     const console = new Console();
     const resources = new ConsoleResources(console);
     before(() => console.start({ path, settings: { 'public-read': 'true' } }));
     after(() => console.stop());
 
-    it('shows nobody what is public, and offers nothing that nobody may do', async () => {
+    it('shows public resources to anonymous callers, and only permitted actions', async () => {
       await resources.put('public.ttl', 'text/turtle', '<#it> <#is> "public" .');
       await resources.put('dot.png', 'image/png', png);
       const page = await console.person();
@@ -159,7 +159,7 @@ for (const path of pathsOf('The console, previews for everybody'))
     const link = (page: Page, name: string): Promise<number> =>
       page.locator('main').getByRole('link', { name, exact: true }).count();
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

@@ -1,4 +1,4 @@
-/** The console: search by type, in a browser; and what is said when a storage has no search, or answers no queries. */
+/** Console: search by type in a browser, and the messages of storages without search or queries. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectAccessible, queryText, run } from '../support/asking.js';
@@ -10,7 +10,7 @@ import { pathsOf } from '../support/places.js';
 const ex = 'http://example.org/vocab/';
 const found = 'page-search section [role=status]';
 
-/** What a resource is, by its number: three kinds that overlap, and one with a comma and markup about it. */
+/** Types of a resource by its number: three overlapping ones, and one with a comma and markup in its IRI. */
 const typesOf = (number: number): string[] => [
   number % 2 ? 'Dataset' : 'Paper',
   ...(number % 3 === 0 ? ['Reviewed'] : []),
@@ -36,11 +36,12 @@ async function seed({ server }: Console, count: number): Promise<void> {
   );
 }
 
-const said = (page: Page, words: string | RegExp): Promise<void> => page.locator(found, { hasText: words }).waitFor();
+const expectStatus = (page: Page, words: string | RegExp): Promise<void> =>
+  page.locator(found, { hasText: words }).waitFor();
 const complaintsOf = ({ complaints, elsewhere }: Console): string[] => [...complaints, ...elsewhere];
 
-for (const path of pathsOf('The console, searching by type')) {
-  describeInBrowser(`The console, searching by type, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, search by type')) {
+  describeInBrowser(`The console, search by type, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;
     before(async () => {
@@ -49,20 +50,20 @@ for (const path of pathsOf('The console, searching by type')) {
     });
     after(() => console.stop());
 
-    it('says how things get a type while nothing has one', async () => {
+    it('explains types while no resource has one', async () => {
       await console.go(page, 'search');
       await page.locator('.facets >> text=No types yet').waitFor();
       await expectAccessible(page);
     });
 
-    it('offers the types that are used, and finds what has all or any of those that are chosen', async () => {
+    it('lists the types in use, and finds resources with all or any of the selected types', async () => {
       await seed(console, 30);
       await console.go(page, 'browse');
       await console.go(page, 'search');
       await page.getByLabel('Paper').check();
-      await said(page, '15 resources found, page 1 of 2');
+      await expectStatus(page, '15 resources found, page 1 of 2');
       await page.getByLabel('Reviewed').check();
-      await said(page, '5 resources found.');
+      await expectStatus(page, '5 resources found.');
       expect((await page.locator('.hit > a').allInnerTexts()).sort()).to.deep.equal(
         [0, 12, 18, 24, 6].map((number) => `data/item-${number}`),
       );
@@ -72,45 +73,45 @@ for (const path of pathsOf('The console, searching by type')) {
       ]);
       await expectAccessible(page);
       await page.getByLabel('Any of them').check();
-      await said(page, '20 resources found, page 1 of 2');
+      await expectStatus(page, '20 resources found, page 1 of 2');
       await page.getByLabel('Paper').uncheck();
-      await said(page, '10 resources found.');
+      await expectStatus(page, '10 resources found.');
     });
 
-    it('turns pages, and keeps what is looked for in its address', async () => {
+    it('pages through results and keeps the search in its URL', async () => {
       await page.getByLabel('Dataset').check();
-      await said(page, '20 resources found, page 1 of 2');
+      await expectStatus(page, '20 resources found, page 1 of 2');
       const first = await page.locator('.hit > a').allInnerTexts();
       await page.click('a:text-is("Next")');
-      await said(page, '20 resources found, page 2 of 2');
+      await expectStatus(page, '20 resources found, page 2 of 2');
       const second = await page.locator('.hit > a').allInnerTexts();
       expect(new Set([...first, ...second]).size).to.equal(20);
       const address = page.url();
       await page.reload();
-      await said(page, '20 resources found, page 2 of 2');
+      await expectStatus(page, '20 resources found, page 2 of 2');
       expect(await page.locator('.hit > a').allInnerTexts()).to.deep.equal(second);
       expect(await page.getByLabel('Any of them').isChecked()).to.equal(true);
       expect(await page.getByLabel('Reviewed').isChecked()).to.equal(true);
       await page.goBack();
-      await said(page, 'page 1 of 2');
+      await expectStatus(page, 'page 1 of 2');
       await page.goForward();
-      await said(page, 'page 2 of 2');
+      await expectStatus(page, 'page 2 of 2');
       const other = await console.owner();
       await other.goto(address);
-      await said(other, '20 resources found, page 2 of 2');
+      await expectStatus(other, '20 resources found, page 2 of 2');
       await other.click('.hit > a >> nth=0');
       await other.waitForURL(/#\/resource\?at=.*item-/);
     });
 
-    it('finds by a type whose IRI has a comma, and shows what it reads as text', async () => {
+    it('finds a type with a comma in its IRI, and shows it as text', async () => {
       await page.click('text=Clear the choice');
       await page.getByLabel('Odd,<img src=x>').check();
-      await said(page, '1 resource found.');
+      await expectStatus(page, '1 resource found.');
       await page.locator('.hit > a', { hasText: 'data/item-5' }).waitFor();
       expect(await page.locator('main img').count()).to.equal(0);
     });
 
-    it('says that nothing is found: by a type of the address, on a page that is not there, by nobody', async () => {
+    it('reports an empty result for an unknown type, a nonexistent page and an anonymous caller', async () => {
       await console.go(page, 'search?type=javascript%3Anone');
       await page.locator('section .empty', { hasText: 'such a type' }).waitFor();
       expect(await page.getByLabel('none javascript:none').isChecked()).to.equal(true);
@@ -120,19 +121,19 @@ for (const path of pathsOf('The console, searching by type')) {
       await console.go(page, 'search?page=99');
       await page.locator('section [role=alert]', { hasText: 'This page does not exist.' }).waitFor();
       await page.click('text=Go to the first page');
-      await said(page, /resources that you may read, page 1 of/);
+      await expectStatus(page, /resources that you may read, page 1 of/);
       await page.locator('.hit').first().waitFor();
-      const nobody = await console.person();
-      await nobody.goto(console.at('search'));
-      await nobody.locator('section .empty >> text=Sign in').waitFor();
+      const anonymous = await console.person();
+      await anonymous.goto(console.at('search'));
+      await anonymous.locator('section .empty >> text=Sign in').waitFor();
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(complaintsOf(console)).to.deep.equal([]);
     });
   });
 
-  describeInBrowser(`The console, searching where no queries are answered, at ${path || '/'}`, () => {
+  describeInBrowser(`The console, search without queries, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;
     before(async () => {
@@ -141,7 +142,7 @@ for (const path of pathsOf('The console, searching by type')) {
     });
     after(() => console.stop());
 
-    it('says that queries are off, and searches all the same', async () => {
+    it('reports that queries are off, and searches', async () => {
       await console.go(page, 'ask');
       await page.locator('main .empty >> text=does not offer queries (lws.sparql.endpoint.enabled is off)').waitFor();
       expect(await page.locator('main button').count()).to.equal(0);
@@ -149,16 +150,16 @@ for (const path of pathsOf('The console, searching by type')) {
       await seed(console, 2);
       await console.go(page, 'search');
       await page.getByLabel('Dataset').check();
-      await said(page, '1 resource found.');
+      await expectStatus(page, '1 resource found.');
       expect(await page.locator('.hit .chips').innerText()).to.equal('Dataset');
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(complaintsOf(console)).to.deep.equal([]);
     });
   });
 
-  describeInBrowser(`The console, asking where there is no search, at ${path || '/'}`, () => {
+  describeInBrowser(`The console, queries without search, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;
     before(async () => {
@@ -167,7 +168,7 @@ for (const path of pathsOf('The console, searching by type')) {
     });
     after(() => console.stop());
 
-    it('says that the search is off, and answers all the same', async () => {
+    it('reports that search is off, and runs queries', async () => {
       await console.go(page, 'search');
       await page
         .locator('main .empty >> text=does not offer search by type (lws.search-index.enabled is off)')
@@ -179,7 +180,7 @@ for (const path of pathsOf('The console, searching by type')) {
       expect(await run(page)).to.match(/ in /);
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(complaintsOf(console)).to.deep.equal([]);
     });
   });

@@ -1,4 +1,4 @@
-/** The console: asking for access, giving it, and taking it back, by two people in two browsers. */
+/** Console: requesting, granting and revoking access, by two users in two browsers. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
@@ -9,7 +9,7 @@ import { pathsOf } from '../support/places.js';
 for (const path of pathsOf('The console, sharing'))
   describeInBrowser(`The console, sharing, at ${path || '/'}`, () => {
     const console = new Console();
-    /** The owner, and somebody whom nobody knows yet. */
+    /** Pages of the owner and of a user without any grant at first. */
     let owner: Page;
     let bea: Page;
     before(async () => {
@@ -29,17 +29,17 @@ for (const path of pathsOf('The console, sharing'))
     const at = (page: string, name: string): string => `${page}?at=${encodeURIComponent(console.server.root + name)}`;
     const grants = (page: Page): Locator => page.getByRole('region', { name: 'Grants that cover this' });
     const card = (purpose: string): Locator => owner.locator('request-card', { hasText: purpose });
-    const said = (page: Page, text: string): Locator => page.locator('.notice', { hasText: text });
+    const notice = (page: Page, text: string): Locator => page.locator('.notice', { hasText: text });
     const focused = (page: Page): Promise<string> =>
       page.evaluate('document.activeElement === document.body ? "" : document.activeElement.textContent.trim()');
 
-    /** Waits for a message, and takes all off the page. */
-    async function heard(page: Page, text: string): Promise<void> {
-      await said(page, text).last().waitFor();
+    /** Waits for a notice, then closes all notices. */
+    async function dismiss(page: Page, text: string): Promise<void> {
+      await notice(page, text).last().waitFor();
       await page.evaluate("for (const button of document.querySelectorAll('.notice button')) button.click()");
     }
 
-    /** axe-core's findings on the owner's page in the light and in the dark. */
+    /** Returns the axe-core findings on the owner's page in light and dark mode. */
     async function findings(): Promise<string[]> {
       const light = await axeFindings(owner);
       await owner.emulateMedia({ colorScheme: 'dark' });
@@ -54,11 +54,11 @@ for (const path of pathsOf('The console, sharing'))
       for (const action of actions) await bea.getByLabel(action, { exact: true }).check();
       await bea.getByLabel('What for').fill(purpose);
       await bea.getByRole('button', { name: 'Ask', exact: true }).click();
-      await said(bea, 'The request was sent.').last().waitFor();
+      await notice(bea, 'The request was sent.').last().waitFor();
       await bea.getByRole('region', { name: 'My requests' }).waitFor();
     }
 
-    /** The requests as they are now. */
+    /** Opens the list of requests anew. */
     async function inbox(): Promise<void> {
       await console.go(owner, 'admin?tab=explain');
       await console.go(owner, 'requests');
@@ -70,10 +70,10 @@ for (const path of pathsOf('The console, sharing'))
       await owner.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await owner.getByText('No grant covers this').waitFor();
       expect(await focused(owner)).to.equal('Access that was granted');
-      await heard(owner, 'The grant is revoked.');
+      await dismiss(owner, 'The grant is revoked.');
     }
 
-    it('makes an identity for somebody, who is refused and goes from there to ask', async () => {
+    it('creates an identity, and leads from denied access to the request form', async () => {
       await bea.goto(console.at('signin'));
       await bea.getByRole('button', { name: 'Make an identity' }).click();
       await bea.locator('.who >> text=This browser').waitFor();
@@ -91,7 +91,7 @@ for (const path of pathsOf('The console, sharing'))
       expect(await axeFindings(bea)).to.deep.equal([]);
     });
 
-    it('shows the request to the owner, who accepts less than was asked for', async () => {
+    it('shows a request to the owner, and accepts it in part', async () => {
       await console.go(owner, 'requests');
       await owner.getByText('I am Bea <b>of</b> the lab').waitFor();
       expect(await findings()).to.deep.equal([]);
@@ -105,7 +105,7 @@ for (const path of pathsOf('The console, sharing'))
       expect(await focused(owner)).to.equal('Requests for access');
     });
 
-    it('lets them in, as far as they were granted', async () => {
+    it('applies a grant and lists it to its recipient', async () => {
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('cell', { name: 'sub/', exact: true }).waitFor();
       await console.go(bea, 'requests');
@@ -117,7 +117,7 @@ for (const path of pathsOf('The console, sharing'))
       expect(await axeFindings(bea)).to.deep.equal([]);
     });
 
-    it('takes access back when the owner revokes it, and forgets what was answered', async () => {
+    it('revokes access immediately and drops answered requests', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await grants(owner).getByText('Bea', { exact: true }).waitFor();
       expect(await findings()).to.deep.equal([]);
@@ -133,7 +133,7 @@ for (const path of pathsOf('The console, sharing'))
       await owner.getByText('No access requests').waitFor();
     });
 
-    it('gives access by name, and the owner tells people by name everywhere', async () => {
+    it('grants access by name, and renames a person on the whole page', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await owner.getByLabel('Person, by name or IRI').fill('bea');
       await owner
@@ -141,11 +141,11 @@ for (const path of pathsOf('The console, sharing'))
         .selectOption({ label: 'data/ and everything in it' });
       await owner.getByRole('button', { name: 'Give access' }).click();
       await grants(owner).getByText('Bea', { exact: true }).waitFor();
-      expect(await owner.getByLabel('Read', { exact: true }).isChecked(), 'ticked for the next').to.equal(true);
+      expect(await owner.getByLabel('Read', { exact: true }).isChecked(), 'selected for the next grant').to.equal(true);
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('cell', { name: 'sub/', exact: true }).waitFor();
-      // It would lie over the buttons at the end of the page.
-      await heard(owner, 'Access is given.');
+      // The notice would cover the buttons at the end of the page.
+      await dismiss(owner, 'Access is given.');
       await owner.locator('people-list input').fill('Beatrice');
       await owner.locator('people-list input').press('Tab');
       await grants(owner).getByText('Beatrice', { exact: true }).waitFor();
@@ -155,21 +155,21 @@ for (const path of pathsOf('The console, sharing'))
       await revoke();
     });
 
-    it('gives access to everybody, whoever they are', async () => {
+    it('grants access to the public', async () => {
       await console.go(owner, at('sharing', 'data/sub/'));
       await owner.getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: 'Everybody' });
       await owner.getByLabel('Person, by name or IRI').waitFor({ state: 'detached' });
       await owner.getByRole('button', { name: 'Give access' }).click();
       await grants(owner).getByText('Everybody').waitFor();
-      const nobody = await console.person();
-      await nobody.goto(console.at(at('browse', 'data/sub/')));
-      await nobody.locator('.empty').waitFor();
-      await nobody.goto(console.at(at('browse', 'data/')));
-      await nobody.getByRole('alert').waitFor();
+      const anonymous = await console.person();
+      await anonymous.goto(console.at(at('browse', 'data/sub/')));
+      await anonymous.locator('.empty').waitFor();
+      await anonymous.goto(console.at(at('browse', 'data/')));
+      await anonymous.getByRole('alert').waitFor();
       await revoke();
     });
 
-    it('answers each request on its own: what is typed for one is not said of another', async () => {
+    it('keeps the input of each request apart from that of others', async () => {
       await asks('First', ['Change']);
       await asks('Second', ['Change']);
       await inbox();
@@ -180,13 +180,13 @@ for (const path of pathsOf('The console, sharing'))
       await card('Second').getByRole('button', { name: 'Refuse' }).click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
       await owner.getByText('1 to answer.').waitFor();
-      await heard(owner, 'The request is refused.');
+      await dismiss(owner, 'The request is refused.');
       await card('Second').waitFor({ state: 'detached' });
       expect(await card('First').getByLabel('Change').isChecked()).to.equal(true);
       expect(await card('First').getByLabel('What to call them here').inputValue()).to.equal('');
       await console.go(bea, 'requests');
       await bea.getByRole('tab', { name: 'My access' }).click();
-      // The page may show what it had before, until it has asked again.
+      // The page may show cached entries until it has refreshed them.
       await bea.getByRole('button', { name: 'Delete' }).first().waitFor();
       await bea.getByRole('button', { name: 'Delete' }).nth(1).waitFor({ state: 'detached' });
       await bea.getByRole('button', { name: 'Delete' }).click();
@@ -195,17 +195,17 @@ for (const path of pathsOf('The console, sharing'))
       expect(await focused(bea)).to.equal('Requests for access');
     });
 
-    it('says what is wrong with a request, and keeps what was typed', async () => {
+    it('reports an invalid request and keeps the input', async () => {
       await console.go(bea, `requests?ask=${encodeURIComponent(`${console.server.root}data/`)}`);
       await bea.getByLabel('Read').uncheck();
       await bea.getByLabel('What for').fill('Nothing');
       const ask = bea.getByRole('button', { name: 'Ask', exact: true });
       await ask.click();
-      await heard(bea, 'Select at least one action');
+      await dismiss(bea, 'Select at least one action');
       await bea.getByLabel('Read').check();
       await bea.getByLabel('Until').fill('2001-01-01T12:00');
       await ask.click();
-      await heard(bea, 'be in the future');
+      await dismiss(bea, 'be in the future');
       await bea.getByLabel('Until').fill('');
       await bea.getByLabel('Address').fill('https://elsewhere.example/');
       await ask.click();
@@ -213,21 +213,21 @@ for (const path of pathsOf('The console, sharing'))
       expect(await bea.getByLabel('What for').inputValue()).to.equal('Nothing');
     });
 
-    it('says what is wrong with a grant', async () => {
+    it('reports an invalid grant', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await owner.getByLabel('Person, by name or IRI').fill('Nemo');
       const give = owner.getByRole('button', { name: 'Give access' });
       await give.click();
-      await said(owner, 'Nemo is neither a known name nor an IRI').getByRole('button').press('Enter');
+      await notice(owner, 'Nemo is neither a known name nor an IRI').getByRole('button').press('Enter');
       await owner.locator('.notice').waitFor({ state: 'detached' });
       expect(await owner.evaluate('document.activeElement.id')).to.equal('main');
       await owner.getByLabel('Person, by name or IRI').fill('did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK');
       await owner.getByLabel('Read', { exact: true }).uncheck();
       await give.click();
-      await heard(owner, 'Select at least one action');
+      await dismiss(owner, 'Select at least one action');
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

@@ -1,4 +1,4 @@
-/** The console: signing in, in a browser (rules 1.3, 5.1, 5.5). */
+/** Console: sign-in in a browser (rules 1.3, 5.1, 5.5). */
 import { expect } from 'chai';
 import { readIdentity, signCredential, signLinkCredential } from '../../lib/server/storage/owner-credential.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
@@ -10,7 +10,7 @@ for (const path of ['', '/some/path'])
     before(() => console.start({ path }));
     after(() => console.stop());
 
-    it('takes the credential off the address, and shows the root', async () => {
+    it('removes the credential from the URL and shows the root', async () => {
       const page = await console.owner();
       expect(page.url()).to.equal(`${console.server.root}app`);
       expect(await page.locator('.who').textContent()).to.contain('did:key');
@@ -40,7 +40,7 @@ for (const path of ['', '/some/path'])
       }
     });
 
-    it('shows nothing to nobody, and says how to go on', async () => {
+    it('shows anonymous callers nothing but a link to sign in', async () => {
       const page = await console.person();
       await page.goto(`${console.server.root}app`);
       await page.locator('main [role=alert]').waitFor();
@@ -48,7 +48,7 @@ for (const path of ['', '/some/path'])
       await page.locator('h1 >> text=Sign in').waitFor();
     });
 
-    it('signs in with a pasted credential, and says what is wrong with a bad one', async () => {
+    it('signs in with a pasted credential, and reports an invalid one', async () => {
       const page = await console.person();
       await page.goto(console.at('signin'));
       await page.fill('textarea', 'nonsense');
@@ -63,7 +63,7 @@ for (const path of ['', '/some/path'])
       await page.locator('.who >> text=did:key').waitFor();
     });
 
-    it('makes a browser an owner, which signs in again by itself', async () => {
+    it('makes a browser an owner that signs in again automatically', async () => {
       const page = await console.owner();
       await console.go(page, 'owners');
       await page.fill('input[name=name]', 'This laptop');
@@ -80,7 +80,7 @@ for (const path of ['', '/some/path'])
       expect(await page.locator('main [role=alert]').count()).to.equal(0);
     });
 
-    it('keeps the identity of the browser when the credential of a link is over', async () => {
+    it('keeps the identity of the browser after the credential of a link expired', async () => {
       const page = await console.person();
       const identity = readIdentity(console.server.server.mintedOwner!);
       const short = await signCredential(identity, console.server.root.slice(0, -1), 5);
@@ -99,7 +99,7 @@ for (const path of ['', '/some/path'])
       await page.locator('.who >> text=This browser').waitFor();
     });
 
-    it('takes a link in a tab that is open, asks before it replaces another identity, and a cancelled one is still good (rule 5.5)', async () => {
+    it('accepts a link in an open tab, asks before it replaces another identity, and leaves a cancelled link valid (rule 5.5)', async () => {
       const page = await console.person();
       await page.goto(console.at('signin'));
       await page.locator('h1 >> text=Sign in').waitFor();
@@ -125,13 +125,13 @@ for (const path of ['', '/some/path'])
       await dialog.waitFor();
       await page.keyboard.press('Enter');
       await page.locator(`.who span[title="${other.did}"]`).waitFor();
-      // The same identity again replaces nothing.
+      // The same identity needs no confirmation.
       await page.goto(link);
       await page.locator('.notice >> text=You are signed in as').first().waitFor();
       expect(await dialog.count()).to.equal(0);
     });
 
-    it('signs in without a question where nobody is signed in, and says as whom (rule 5.5)', async () => {
+    it('signs in without confirmation if no user is signed in, and shows the identity (rule 5.5)', async () => {
       const page = await console.person();
       await page.goto(console.ownerLink);
       await page.locator('.notice >> text=You are signed in as did:key').waitFor();
@@ -140,7 +140,7 @@ for (const path of ['', '/some/path'])
       expect(page.url()).not.to.contain('token');
     });
 
-    it('Rule 5.5: a link is good for one browser, which alone can use what it keeps of it', async () => {
+    it('accepts a link in one browser only, bound to its DPoP key (rule 5.5)', async () => {
       const base = console.server.root.slice(0, -1);
       const link = await signLinkCredential(readIdentity(console.server.server.mintedOwner!), base, 600);
       const page = await console.person();
@@ -169,7 +169,7 @@ for (const path of ['', '/some/path'])
       await other.locator('.who >> text=Nobody').waitFor();
     });
 
-    it('signs out in all tabs, which can do nothing as who was signed in', async () => {
+    it('signs out in all tabs, and sends no credential afterwards', async () => {
       const page = await console.owner();
       const other = await page.context().newPage();
       await other.goto(`${console.server.root}app`);
@@ -186,7 +186,7 @@ for (const path of ['', '/some/path'])
       expect(credentials.filter((each) => each !== undefined)).to.deep.equal([]);
     });
 
-    it('forgets everything on signing out', async () => {
+    it('deletes all session data on sign-out', async () => {
       const page = await console.owner();
       await page.click('text=Sign out');
       await page.locator('h1 >> text=Sign in').waitFor();
@@ -202,7 +202,7 @@ for (const path of ['', '/some/path'])
       await page.locator('.who >> text=Nobody').waitFor();
     });
 
-    it('was never against its policy, and asked nobody else', () => {
+    it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);
     });

@@ -1,4 +1,4 @@
-/** What the console loads: small at first, the editor and the charts when they are wanted. */
+/** Download sizes of the console: small at first, with editor and charts loaded on demand. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ const { outputs } = JSON.parse(readFileSync(join(packageRoot, 'dist/console-meta
   outputs: Readonly<Record<string, Output>>;
 };
 
-/** The files that come with some modules, and what these import at once. */
+/** Returns the output files of modules and of their static imports. */
 function loaded(...modules: string[]): Set<string> {
   const found = new Set<string>();
   const left = modules.map((name) => {
@@ -45,7 +45,7 @@ describe('Sizes of the console, compressed', () => {
     expect(kilobytes(without(loaded('editor/quad-editor.ts'), first))).to.be.below(180);
   });
 
-  it('are at most 60 kB for anything else that is loaded by itself', () => {
+  it('are at most 60 kB for any other file', () => {
     const editor = loaded('editor/quad-editor.ts');
     for (const path of Object.keys(outputs))
       if (!editor.has(path) && path.endsWith('.js')) expect(kilobytes([path]), path).to.be.below(60);

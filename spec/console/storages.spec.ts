@@ -1,4 +1,7 @@
-/** The page of storages (rules 21.6, 21.7): from an invitation to the first upload, sign-up at an identity provider, and what operators do, in a browser. */
+/**
+ * Storages page (rules 21.6, 21.7), from an invitation to the first upload, with sign-up at an identity provider and operator
+ * actions, in a browser.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -43,7 +46,7 @@ for (const by of ['host', 'path'] as const)
       operator.locator('tbody tr', { has: operator.getByRole('link', { name, exact: true }) });
     const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
 
-    /** Arrives in the console of a storage, and goes on where another identity is signed in there. */
+    /** Waits for the console of a storage, and confirms the sign-in if another identity is signed in there. */
     async function arrive(page: Page, name: string, isAnother = false): Promise<void> {
       await page.waitForURL(`${rootOf(name)}app**`);
       if (isAnother) await page.click('dialog[open] button >> text=Sign in');
@@ -63,7 +66,7 @@ for (const by of ['host', 'path'] as const)
     }
 
     let link = '';
-    it('an operator has a link made and copied', async () => {
+    it('creates and copies an invitation link', async () => {
       await console.go(operator, 'storages');
       await press(operator, 'Make a link');
       await press(operator, 'Copy the link');
@@ -74,7 +77,7 @@ for (const by of ['host', 'path'] as const)
     });
 
     let gina: Page;
-    it('whoever has the link has a storage, and uploads to it', async () => {
+    it('creates a storage from an invitation link and accepts uploads', async () => {
       gina = await console.person();
       await gina.goto(link);
       await gina.getByText('You are invited to a storage of your own').waitFor();
@@ -89,7 +92,7 @@ for (const by of ['host', 'path'] as const)
       await upload(gina);
     });
 
-    it('comes back without a link, and finds it from the page of all', async () => {
+    it('opens a storage without a link, also from the storages page', async () => {
       await gina.goto(`${rootOf('gina')}app`);
       await gina.locator('.who >> text=This browser').waitFor();
       await gina.getByRole('link', { name: 'hello.ttl' }).first().waitFor();
@@ -100,9 +103,9 @@ for (const by of ['host', 'path'] as const)
       await gina.locator('.who >> text=This browser').waitFor();
     });
 
-    it('says that a link was used, or is none', async () => {
+    it('reports a used link and an invalid one', async () => {
       const other = await console.person();
-      for (const [address, said] of [
+      for (const [address, message] of [
         [link, /was already used/],
         [`${console.server.root}app#/storages?invitation=x`, /not issued by this server/],
       ] as const) {
@@ -110,11 +113,11 @@ for (const by of ['host', 'path'] as const)
         await other.reload();
         await other.getByLabel(/^Its name/).fill('other');
         await press(other, 'Make my storage');
-        await notice(other, said);
+        await notice(other, message);
       }
     });
 
-    it('an operator makes, suspends, resumes, removes and restores one', async () => {
+    it('creates, suspends, resumes, removes and restores a storage as an operator', async () => {
       await console.go(operator, 'browse');
       await console.go(operator, 'storages');
       await operator.getByLabel('Name', { exact: true }).fill('gina');
@@ -144,7 +147,7 @@ for (const by of ['host', 'path'] as const)
       await row('hans').getByText('ready').waitFor();
     });
 
-    it('sends nobody who is signed in to an address that is no storage of the deployment', async () => {
+    it('does not redirect a signed-in user to an address outside the deployment', async () => {
       for (const open of [
         'https://evil.example/',
         `${rootOf('a')}b/`,
@@ -159,7 +162,7 @@ for (const by of ['host', 'path'] as const)
       }
     });
 
-    it('people sign in at the identity provider for any storage by way of the home', async () => {
+    it('signs in to any storage at the identity provider through the home', async () => {
       const page = await console.person({ ignoreHTTPSErrors: true });
       await page.goto(`${rootOf('gina')}app#/signin`);
       await page.click('text=Continue to');
@@ -173,7 +176,7 @@ for (const by of ['host', 'path'] as const)
     });
 
     if (by === 'host')
-      it('whoever signed in there makes a storage, and comes back to it in another browser', async () => {
+      it('creates a storage after sign-in at the provider, and opens it in another browser', async () => {
         const page = await console.person({ ignoreHTTPSErrors: true });
         await page.goto(console.at('storages'));
         await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
@@ -193,18 +196,18 @@ for (const by of ['host', 'path'] as const)
         await other.getByRole('link', { name: 'hello.ttl' }).first().waitFor();
       });
 
-    it('shows a suspended and an unknown storage as a page that loads nothing', async () => {
+    it('shows suspended and unknown storages as a page without subresources', async () => {
       const nina = await deployment.add('nina');
       await deployment.change('nina', { state: 'suspended' });
       const page = await console.person();
-      for (const [name, status, said] of [
+      for (const [name, status, message] of [
         ['nina', 503, 'The storage is suspended. Contact its operator.'],
         ['nobody-of-that-name', 404, 'The storage does not exist.'],
       ] as const) {
         const answer = await page.goto(`${rootOf(name)}app`);
         expect(answer!.status()).to.equal(status);
         expect(answer!.headers()['content-security-policy']).to.match(/^default-src 'none'; /);
-        expect(await page.locator('h1').innerText()).to.equal(said);
+        expect(await page.locator('h1').innerText()).to.equal(message);
         expect(await axeFindings(page)).to.deep.equal([]);
       }
       for (const Accept of ['application/json', '*/*', 'application/problem+json, text/html', 'text/html;q=0.5, */*']) {
@@ -214,12 +217,12 @@ for (const by of ['host', 'path'] as const)
       }
     });
 
-    it('was never against its policy', () => {
+    it('causes no script error or CSP violation', () => {
       expect(console.complaints).to.deep.equal([]);
     });
   });
 
-describeInBrowser('The console, storages of an operator whose key the server made', () => {
+describeInBrowser('The console, storages of an operator with a generated key', () => {
   const console = new Console();
   let deployment: SpecDeployment;
   before(async () => {
@@ -230,7 +233,7 @@ describeInBrowser('The console, storages of an operator whose key the server mad
   });
   after(() => console.stop());
 
-  it('Open signs the operator in at the storage, and a stranger gets no credential (rule 21.9)', async () => {
+  it('signs the operator in at a storage with Open, and gives other callers no credential (rule 21.9)', async () => {
     const page = await console.owner();
     await console.go(page, 'storages');
     await page.getByLabel('Name', { exact: true }).fill('olga');

@@ -1,4 +1,4 @@
-/** The console: data goes in and out, in a browser. */
+/** Console: import and export in a browser. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -11,7 +11,7 @@ import { ed25519Identity } from '../support/identity.js';
 import { archiveOf } from '../support/imports.js';
 
 const path = '/some/path';
-describeInBrowser('The console, in and out', () => {
+describeInBrowser('The console, import and export', () => {
   const console = new Console();
   let page: Page;
   before(async () => {
@@ -29,7 +29,7 @@ describeInBrowser('The console, in and out', () => {
   const get = (name: string) =>
     request(console.server.root + name, { headers: { Authorization: `Bearer ${console.server.ownerToken}` } });
 
-  it('imports a file, and says what was left out and why', async () => {
+  it('imports a file, and reports skipped data with the reason', async () => {
     const { root } = console.server;
     const triple = (graph: string): string => `<${root}s> <${root}p> "o" <${graph}> .\n`;
     const lines = triple(`${root}in/a`) + triple(`${root}in/b`) + triple('http://elsewhere.example/c');
@@ -43,13 +43,13 @@ describeInBrowser('The console, in and out', () => {
     expect(await axeFindings(page)).to.deep.equal([]);
   });
 
-  it('Rule 17.9: names whom an archive would let in, and takes its grants when the box is ticked', async () => {
+  it('lists agents that an archive would grant access to, and imports grants only if selected (rule 17.9)', async () => {
     const { root } = console.server;
     const grants = async (): Promise<unknown[]> =>
       JSON.parse((await get('.lws/access-grants')).text).items as unknown[];
-    const somebody = ed25519Identity().did;
-    const document = documentOf({ root } as never, 'AccessGrant', [policy(somebody, 'read', `${root}in/`)]);
-    const value = JSON.stringify({ document: { id: 'x', ...document }, creator: somebody, created: 1 });
+    const recipient = ed25519Identity().did;
+    const document = documentOf({ root } as never, 'AccessGrant', [policy(recipient, 'read', `${root}in/`)]);
+    const value = JSON.stringify({ document: { id: 'x', ...document }, creator: recipient, created: 1 });
     const member: Member = { kind: 'state', source: '', key: entryKey('access-grants', 'gift'), value };
     const name = 'gift.zip';
     const row = page.getByRole('region', { name: 'Imports' }).getByRole('row', { name });
@@ -67,12 +67,12 @@ describeInBrowser('The console, in and out', () => {
     await page.getByLabel('Import grants').check();
     await send();
     await page.getByText('Agents named in its lists and grants').waitFor();
-    await page.getByText(`${somebody}: AccessGrant of read.`).waitFor();
+    await page.getByText(`${recipient}: AccessGrant of read.`).waitFor();
     expect(await grants()).to.have.length(1);
     expect(await axeFindings(page)).to.deep.equal([]);
   });
 
-  it('says why an import failed, and takes it off the list', async () => {
+  it('reports why an import failed, and removes it from the list', async () => {
     await page.getByLabel('File or ZIP').setInputFiles(file('broken.nq', 'garbage'));
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     const row = page.getByRole('region', { name: 'Imports' }).getByRole('row', { name: 'broken.nq' });
@@ -93,7 +93,7 @@ describeInBrowser('The console, in and out', () => {
     expect(readFileSync(await download.path(), 'utf8')).to.contain(`<${console.server.root}in/a> .\n`);
   });
 
-  it('stops an export that is under way, and saves nothing', async () => {
+  it('cancels a running export without saving a file', async () => {
     let saved = 0;
     page.on('download', () => saved++);
     await page.route('**/export?**', () => {});
@@ -111,12 +111,12 @@ describeInBrowser('The console, in and out', () => {
     expect(saved).to.equal(1);
   });
 
-  it('says to a stranger who may import', async () => {
-    const stranger = await console.person();
-    await stranger.goto(console.at('signin'));
-    await stranger.getByRole('button', { name: 'Make an identity' }).click();
-    await stranger.locator('.who >> text=This browser').waitFor();
-    await console.go(stranger, 'admin?tab=transfer');
-    await stranger.getByText('You need control of this storage to import.').waitFor();
+  it('tells callers without control that they cannot import', async () => {
+    const guest = await console.person();
+    await guest.goto(console.at('signin'));
+    await guest.getByRole('button', { name: 'Make an identity' }).click();
+    await guest.locator('.who >> text=This browser').waitFor();
+    await console.go(guest, 'admin?tab=transfer');
+    await guest.getByText('You need control of this storage to import.').waitFor();
   });
 });

@@ -1,4 +1,4 @@
-/** The configuration of nginx that the documents give, with Debian's nginx, in front of a storage under a path. */
+/** Documented nginx configuration with Debian's nginx, in front of a storage below a path. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   existsSync,
@@ -25,7 +25,7 @@ import { connectTls } from '../support/tls.js';
 const nginx = '/usr/sbin/nginx';
 const mib = 1 << 20;
 
-/** Bytes in the files of a folder. */
+/** Returns the total size of the files in a directory, in bytes. */
 const bytesIn = (folder: string): number =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -34,7 +34,7 @@ const bytesIn = (folder: string): number =>
       0,
     );
 
-describe('Behind nginx, as the documents configure it', function () {
+describe('Documented nginx configuration', function () {
   this.timeout(30_000);
   const s = new StorageUnderTest();
   let folder: string;
@@ -42,7 +42,7 @@ describe('Behind nginx, as the documents configure it', function () {
   let host: InboxHost;
   let plainPort: number;
 
-  /** The file of the documents for other ports and names, which is all that a reader changes. */
+  /** Returns the documented configuration with ports, names and paths of this spec. */
   function configuration(ports: { tls: number; plain: number; server: number }): string {
     const given = readFileSync(join(packageRoot, 'docs/operate/nginx.conf'), 'utf8')
       .replaceAll('listen 443', `listen 127.0.0.1:${ports.tls}`)
@@ -61,7 +61,7 @@ describe('Behind nginx, as the documents configure it', function () {
 
   before(async function () {
     if (!existsSync(nginx)) {
-      console.log('nginx is not installed: the specs of a storage behind it are skipped.');
+      console.log('nginx is not installed. Its specs are skipped.');
       this.skip();
     }
     folder = mkdtempSync(join(tmpdir(), 'quadpod-nginx-'));
@@ -100,7 +100,7 @@ describe('Behind nginx, as the documents configure it', function () {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('resources have the IRIs of the base URI, as they were written', async () => {
+  it('preserves percent-encoded IRIs under the base URI', async () => {
     const iri = `${s.root}a%2Fb`;
     const made = await s.put(iri, 'text/turtle', '<> <http://schema.org/name> "x" .');
     expect(made.status, made.text).to.equal(201);
@@ -111,7 +111,7 @@ describe('Behind nginx, as the documents configure it', function () {
     expect((await s.send('GET', iri, {}, undefined, 'anonymous')).status).to.equal(401);
   });
 
-  it('the method QUERY passes', async () => {
+  it('forwards the method QUERY', async () => {
     const { iri } = await s.stored('text/turtle', '<#a> <#b> <#c> .', `${s.root}queried`);
     const type = { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' };
     const answer = await s.send('QUERY', iri, type, 'SELECT ?o { ?s ?p ?o }');
@@ -119,7 +119,7 @@ describe('Behind nginx, as the documents configure it', function () {
     expect(answer.text).to.contain(`${iri}#c`);
   });
 
-  it('an upload reaches the storage while it is sent, and nginx keeps none of it', async () => {
+  it('streams uploads to the storage without buffering them', async () => {
     const iri = `${s.root}large`;
     const piece = Buffer.alloc(mib, 'x');
     const req = startRequest(iri, {
@@ -132,22 +132,25 @@ describe('Behind nginx, as the documents configure it', function () {
     });
     const before = bytesIn(s.server!.dataDir);
     for (let i = 0; i < 16; i++) req.write(piece);
-    await eventually(async () => bytesIn(s.server!.dataDir) - before > 8 * mib, 'half of the upload is in the storage');
+    await eventually(async () => bytesIn(s.server!.dataDir) - before > 8 * mib, 'half of the upload is stored');
     expect(bytesIn(join(folder, 'temp'))).to.equal(0);
     req.end();
     expect(await status).to.equal(201);
     expect((await s.get(iri)).bytes.length).to.equal(16 * mib);
   });
 
-  it('notifications go out', async () => {
+  it('delivers notifications', async () => {
     const container = await s.container(`${s.root}watched/`);
     const inbox = host.inbox();
     await subscribe(s, container, inbox);
     const { iri } = await s.stored('text/plain', 'x', `${container}new`);
-    await eventually(async () => host.activities(inbox).map(told).includes(`Create ${iri}`), 'it is told');
+    await eventually(
+      async () => host.activities(inbox).map(told).includes(`Create ${iri}`),
+      'the notification is delivered',
+    );
   });
 
-  it('another Host is not answered, and plain HTTP is sent on to the base URI', async () => {
+  it('rejects other hosts, and redirects plain HTTP to the base URI', async () => {
     const wrong = await s.get(s.root, { Host: 'evil.example' });
     expect([wrong.status, wrong.text.includes('lws')]).to.deep.equal([421, false]);
     const plain = `http://localhost:${plainPort}`;
@@ -156,7 +159,7 @@ describe('Behind nginx, as the documents configure it', function () {
     expect((await request(`${plain}/`, { headers: { Host: 'evil.example' } })).status).to.equal(421);
   });
 
-  it('what clients claim of their address is not believed', async () => {
+  it('ignores forwarding fields of clients', async () => {
     const lines = s.server!.log.length;
     await s.send(
       'GET',

@@ -1,6 +1,6 @@
 /**
- * Ontologies that people wrote go in over HTTP as N-Triples and come back whole in every serialisation.
- * The answers are read by parsers that are not the server's; the spec must not know its floors.
+ * Round trips of real-world ontologies over HTTP: stored as N-Triples and read in every serialization. The responses are parsed
+ * independently of the server. Must not depend on layers of the server.
  */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -19,7 +19,7 @@ const readers: Readonly<Record<string, Reader>> = {
   'application/rdf+xml': readRdfXml,
 };
 
-/** Whether RDF/XML has a name for every predicate, and XML a place for every character (RDF/XML 1.1, 5.1). */
+/** True if RDF/XML can name every predicate and XML can represent every character (RDF/XML 1.1, 5.1). */
 const isXmlWritable = (quads: readonly Quad[]): boolean =>
   quads.every(
     ({ predicate, object }) =>
@@ -57,17 +57,17 @@ describe('Real ontologies', function () {
       });
 
       for (const [type, read] of Object.entries(readers))
-        it(`comes back isomorphic as ${type}`, async () => {
-          const { type: answered, text } = await get(iri, type);
+        it(`returns an isomorphic graph as ${type}`, async () => {
+          const { type: actual, text } = await get(iri, type);
           const writable = type !== 'application/rdf+xml' || isXmlWritable(ontology.quads);
-          expect(answered).to.equal(writable ? type : 'text/turtle');
+          expect(actual).to.equal(writable ? type : 'text/turtle');
           const quads = await (writable ? read : readTurtle)(text, iri);
           expect(quads.every(({ graph }) => graph.termType === 'DefaultGraph')).to.equal(true);
           expect(quads.length).to.equal(ontology.quads.length);
           expect(isomorphic(ontology.quads, quads), 'isomorphic').to.equal(true);
         });
 
-      it('goes in again as the Turtle that came out, and is the same', async () => {
+      it('stores its own Turtle again without a difference', async () => {
         const copy = `${iri}-copy`;
         const turtle = await get(iri, 'text/turtle');
         const body = turtle.text.replaceAll(`<${iri}>`, '<>');

@@ -1,11 +1,8 @@
-/**
- * The ontologies that npm's `@vocabulary/*` packages ship, as quads and as the N-Triples that a client would send.
- * It must not know the server.
- */
+/** Ontologies from npm's `@vocabulary/*` packages, as quads and as the N-Triples that a client would send. Must not depend on the server. */
 import type { DataFactory as Factory, Quad } from '@rdfjs/types';
 import { DataFactory, Writer } from 'n3';
 
-/** Prefix names of the packages: `@vocabulary/prov`. */
+/** Names of the packages: `@vocabulary/prov`. */
 export const names = [
   'dcat',
   'dcterms',
@@ -24,7 +21,7 @@ export type OntologyName = (typeof names)[number];
 
 export interface Ontology {
   readonly name: OntologyName;
-  /** In the default graph, each once. */
+  /** Quads of the default graph, without duplicates. */
   readonly quads: readonly Quad[];
   readonly nTriples: string;
 }

@@ -1,28 +1,24 @@
 /**
- * What the maintainer of a vocabulary asks of a storage that holds a dozen of them, one resource each. It must not know who
- * answers: relative IRIs are relative to the container of the vocabularies, and every answer is fully determined but for its
- * order.
+ * Queries of a vocabulary maintainer on a storage with a dozen vocabularies, one per resource. Relative IRIs resolve against the
+ * container of the vocabularies. Results are fully determined except for their order. Must not depend on the server.
  */
 
 export interface VocabularyQuery {
   readonly name: string;
   readonly query: string;
-  /** Its ORDER BY leaves nothing open, so that the order counts. */
+  /** True if ORDER BY determines the order completely. */
   readonly isOrdered?: true;
-  /** Columns that hold a list of which the order is open, separated by `|` (GROUP_CONCAT). */
+  /** Columns with lists in any order (GROUP_CONCAT), separated by `|`. */
   readonly lists?: readonly string[];
-  /** What the request says besides: `default-graph-uri`, `named-graph-uri`, with names of vocabularies. */
+  /** Further parameters of the request, with names of vocabularies: `default-graph-uri`, `named-graph-uri`. */
   readonly parameters?: readonly (readonly ['default-graph-uri' | 'named-graph-uri', string])[];
-  /** The vocabularies of its FROM clauses, where a triple is in several. */
+  /** Vocabularies of the FROM clauses, if they share triples. */
   readonly merged?: readonly string[];
-  /** It finds nothing at present. */
+  /** True if the result is empty at present. */
   readonly mayBeEmpty?: true;
 }
 
-/**
- * A catalogue that uses the vocabularies as people do: with deprecated terms, terms that nobody declares, and translations.
- * Turtle, relative to its own IRI.
- */
+/** Catalogue with typical use of the vocabularies: deprecated terms, undeclared terms and translations. Turtle, relative to its own IRI. */
 export const catalogue = `
 PREFIX dcat: <http://www.w3.org/ns/dcat#>
 PREFIX dct: <http://purl.org/dc/terms/>
@@ -72,12 +68,12 @@ export const queries: readonly VocabularyQuery[] = [
       FILTER(isIRI(?class)) FILTER NOT EXISTS { ?class rdfs:label ?label } }`,
   },
   {
-    name: 'properties whose domain another vocabulary declares',
+    name: 'properties with a domain of another vocabulary',
     query: `SELECT DISTINCT ?g ?property ?domain ?h {
       GRAPH ?g { ?property rdfs:domain ?domain } GRAPH ?h { ?domain a ?kind } FILTER(?g != ?h && isIRI(?domain)) }`,
   },
   {
-    name: 'properties whose range no vocabulary declares',
+    name: 'properties with an undeclared range',
     query: `SELECT DISTINCT ?property ?range { ?property rdfs:range ?range FILTER(isIRI(?range))
       MINUS { ?range a ?kind } FILTER(!STRSTARTS(STR(?range), STR(xsd:))) }`,
   },
@@ -95,23 +91,23 @@ export const queries: readonly VocabularyQuery[] = [
     mayBeEmpty: true,
   },
   {
-    name: 'properties that are used and that nobody declares',
+    name: 'undeclared properties in use',
     query: `SELECT ?p (COUNT(*) AS ?uses) { ?s ?p ?o FILTER NOT EXISTS { ?p a ?type } } GROUP BY ?p ORDER BY DESC(?uses) ?p`,
     isOrdered: true,
   },
   {
-    name: 'terms with labels in more than one language',
+    name: 'terms with labels in several languages',
     query: `SELECT ?term (COUNT(DISTINCT LANG(?label)) AS ?n) { ?term rdfs:label|skos:prefLabel|dct:title ?label
       FILTER(LANG(?label) != "") } GROUP BY ?term HAVING(COUNT(DISTINCT LANG(?label)) > 1)`,
   },
   {
-    name: 'the languages of each vocabulary',
+    name: 'languages by vocabulary',
     query: `SELECT ?g (GROUP_CONCAT(DISTINCT ?language; SEPARATOR = "|") AS ?languages) {
       GRAPH ?g { ?s ?p ?text } BIND(LANG(?text) AS ?language) FILTER(?language != "") } GROUP BY ?g`,
     lists: ['languages'],
   },
   {
-    name: 'definitions without a German one',
+    name: 'definitions without a German translation',
     query: `SELECT ?term { ?term skos:definition ?english FILTER(LANGMATCHES(LANG(?english), "en"))
       FILTER NOT EXISTS { ?term skos:definition ?german FILTER(LANGMATCHES(LANG(?german), "de")) } }`,
   },
@@ -133,7 +129,7 @@ export const queries: readonly VocabularyQuery[] = [
       BIND(LCASE(STR(?x)) AS ?label) FILTER(?label = LCASE(STR(?y))) }`,
   },
   {
-    name: 'the same lower-case label, by grouping',
+    name: 'the same label in lower case, by grouping',
     query: `SELECT ?label (COUNT(DISTINCT ?term) AS ?terms) (MIN(?term) AS ?first) { ?term rdfs:label ?text FILTER(isIRI(?term))
       BIND(LCASE(STR(?text)) AS ?label) } GROUP BY ?label HAVING(COUNT(DISTINCT ?term) > 3) ORDER BY ?label`,
     isOrdered: true,
@@ -143,16 +139,16 @@ export const queries: readonly VocabularyQuery[] = [
     query: `SELECT ?class { ?class rdfs:subClassOf+ schema:CreativeWork }`,
   },
   {
-    name: 'the superclasses of all classes with many',
+    name: 'classes with more than six superclasses',
     query: `SELECT ?class (COUNT(DISTINCT ?above) AS ?n) { ?class rdfs:subClassOf+ ?above FILTER(isIRI(?above) && isIRI(?class)) }
       GROUP BY ?class HAVING(COUNT(DISTINCT ?above) > 6)`,
   },
   {
-    name: 'datasets by class and superclass, of length zero too',
+    name: 'datasets by class and superclass, with paths of length zero',
     query: `SELECT ?item ?type { ?item a/rdfs:subClassOf* ?type . ?item dcat:size ?size FILTER(isIRI(?type)) }`,
   },
   {
-    name: 'the whole subclass closure, counted',
+    name: 'number of pairs in the subclass closure',
     query: `SELECT (COUNT(*) AS ?pairs) { ?a rdfs:subClassOf+ ?b FILTER(isIRI(?a) && isIRI(?b)) }`,
   },
   {
@@ -160,7 +156,7 @@ export const queries: readonly VocabularyQuery[] = [
     query: `SELECT ?a ?b { ?a skos:broader+ ?a . ?a skos:broader ?b }`,
   },
   {
-    name: 'everything that a dataset comes from, both ways',
+    name: 'provenance of a dataset in both directions',
     query: `SELECT ?a ?b { VALUES ?a { <catalogue#tide> <catalogue#rain> } ?a (prov:wasDerivedFrom|^prov:wasDerivedFrom)* ?b }`,
   },
   {
@@ -178,7 +174,7 @@ export const queries: readonly VocabularyQuery[] = [
       GROUP BY ?property`,
   },
   {
-    name: 'inverse properties that only one side tells of',
+    name: 'inverse properties declared in one direction only',
     query: `SELECT ?a ?b { ?a owl:inverseOf ?b FILTER(isIRI(?a) && isIRI(?b)) FILTER NOT EXISTS { ?b owl:inverseOf ?a } }`,
   },
   {
@@ -194,20 +190,20 @@ export const queries: readonly VocabularyQuery[] = [
     isOrdered: true,
   },
   {
-    name: 'triples in all, each once',
+    name: 'distinct triples of all graphs',
     query: `SELECT (COUNT(*) AS ?triples) (COUNT(DISTINCT ?s) AS ?subjects) (COUNT(DISTINCT ?p) AS ?predicates) { ?s ?p ?o }`,
   },
   {
-    name: 'triples that two graphs hold',
+    name: 'triples in two graphs',
     query: `SELECT (COUNT(*) AS ?n) (MIN(STR(?s)) AS ?least) { GRAPH ?g { ?s ?p ?o } GRAPH ?h { ?s ?p ?o } FILTER(STR(?g) < STR(?h)) }`,
   },
   {
-    name: 'classes that nothing uses',
+    name: 'unused classes',
     query: `SELECT ?class { ?class a owl:Class FILTER(isIRI(?class))
       MINUS { ?x a ?class } MINUS { ?x rdfs:subClassOf ?class } MINUS { ?x rdfs:domain|rdfs:range ?class } }`,
   },
   {
-    name: 'the best name of a term',
+    name: 'preferred name of a term',
     query: `SELECT ?term ?name { ?term a owl:Class FILTER(isIRI(?term))
       OPTIONAL { ?term skos:prefLabel ?p FILTER(LANG(?p) = "en") }
       OPTIONAL { ?term rdfs:label ?l FILTER(LANG(?l) IN ("en", "")) }
@@ -229,7 +225,7 @@ export const queries: readonly VocabularyQuery[] = [
       { SELECT (AVG(?m) AS ?mean) { { SELECT ?h (COUNT(*) AS ?m) { GRAPH ?h { ?d a owl:Class } } GROUP BY ?h } } } FILTER(?n > ?mean) }`,
   },
   {
-    name: 'the term with most super properties, of a subquery with LIMIT',
+    name: 'superproperties of the terms with most of them, by a subquery with LIMIT',
     query: `SELECT ?property ?above { { SELECT ?property (COUNT(?x) AS ?n) { ?property rdfs:subPropertyOf ?x } GROUP BY ?property
       ORDER BY DESC(?n) ?property LIMIT 5 } ?property rdfs:subPropertyOf ?above }`,
   },
@@ -239,12 +235,12 @@ export const queries: readonly VocabularyQuery[] = [
     isOrdered: true,
   },
   {
-    name: 'definitions that a pattern finds',
+    name: 'definitions that match a pattern',
     query: `SELECT DISTINCT ?term ?text { ?term ?p ?text FILTER(isIRI(?term) && isLITERAL(?text))
       FILTER(REGEX(STR(?text), "\\\\b(deprecat|obsolet|superseded)\\\\w*\\\\b", "i")) }`,
   },
   {
-    name: 'comments of one sentence with something in parentheses',
+    name: 'comments of one sentence with parentheses',
     query: `SELECT ?term { ?term rdfs:comment ?text FILTER(REGEX(?text, "^[^.]*\\\\([^).]+\\\\)[^.]*\\\\.$")) FILTER(isIRI(?term)) }`,
   },
   {
@@ -258,7 +254,7 @@ export const queries: readonly VocabularyQuery[] = [
       HAVING(!STRENDS(STR(?datatype), "nteger") && !STRENDS(STR(?datatype), "nt"))`,
   },
   {
-    name: 'dates before others',
+    name: 'dates before a date',
     query: `SELECT ?term ?issued (YEAR(?issued) AS ?year) { ?term dct:issued|dct:modified ?issued FILTER(isIRI(?term))
       FILTER(DATATYPE(?issued) = xsd:date && ?issued < "2008-01-15"^^xsd:date) }`,
     mayBeEmpty: true,
@@ -274,21 +270,21 @@ export const queries: readonly VocabularyQuery[] = [
       GRAPH ?g { ?restriction owl:cardinality|owl:maxCardinality|owl:minCardinality ?n } } GROUP BY ?g`,
   },
   {
-    name: 'terms of schema.org by part, with a literal that is no number',
+    name: 'terms of schema.org by part, with a sum of non-numeric literals',
     query: `SELECT ?part (COUNT(*) AS ?n) (SUM(?label) AS ?none) { ?term schema:isPartOf ?part ; rdfs:label ?label } GROUP BY ?part`,
   },
   {
-    name: 'properties that join two classes by domainIncludes and rangeIncludes',
+    name: 'properties between two classes by domainIncludes and rangeIncludes',
     query: `SELECT ?property ?range { ?property schema:domainIncludes schema:Person ; schema:rangeIncludes ?range .
       ?range rdfs:subClassOf* schema:Organization }`,
   },
   {
-    name: 'sub properties with a wider domain, over a join of three',
+    name: 'subproperties with a wider domain, over a join of three',
     query: `SELECT ?sub ?super ?c ?d { ?sub rdfs:subPropertyOf ?super ; rdfs:domain ?c . ?super rdfs:domain ?d
       FILTER(isIRI(?c) && isIRI(?d) && ?c != ?d) FILTER NOT EXISTS { ?c rdfs:subClassOf* ?d } }`,
   },
   {
-    name: 'nested OPTIONAL and a filter on what is missing',
+    name: 'nested OPTIONAL and a filter on unbound variables',
     query: `SELECT ?p ?inverse ?comment { ?p a owl:ObjectProperty FILTER(isIRI(?p))
       OPTIONAL { ?p owl:inverseOf ?inverse OPTIONAL { ?inverse rdfs:comment ?comment FILTER(STRLEN(?comment) < 80) } }
       FILTER(!isBLANK(?inverse) || !BOUND(?inverse)) }`,
@@ -317,9 +313,9 @@ export const queries: readonly VocabularyQuery[] = [
     query: `CONSTRUCT WHERE { ?a skos:broader ?b . ?b skos:prefLabel ?label }`,
   },
   { name: 'DESCRIBE of a term', query: 'DESCRIBE foaf:Person' },
-  { name: 'DESCRIBE of what a pattern finds', query: 'DESCRIBE ?c { ?c a skos:Concept }' },
+  { name: 'DESCRIBE of the matches of a pattern', query: 'DESCRIBE ?c { ?c a skos:Concept }' },
   { name: 'ASK for a term', query: 'ASK { foaf:Person rdfs:subClassOf+ foaf:Agent }' },
-  { name: 'ASK for what nobody says', query: 'ASK { foaf:Person rdfs:subClassOf+ foaf:Document }' },
+  { name: 'ASK for an absent triple', query: 'ASK { foaf:Person rdfs:subClassOf+ foaf:Document }' },
   {
     name: 'FROM two vocabularies',
     query: `SELECT (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?subjects) FROM <foaf> FROM <dcat> { ?s ?p ?o }`,
@@ -331,11 +327,11 @@ export const queries: readonly VocabularyQuery[] = [
       ?term a ?kind GRAPH ?g { { ?x ?p ?y FILTER(?p = ?term) } UNION { ?x a ?term BIND(rdf:type AS ?p) } } } GROUP BY ?term ?g`,
   },
   {
-    name: 'FROM a graph that there is not',
+    name: 'FROM a nonexistent graph',
     query: `ASK FROM <no-such> { ?s ?p ?o }`,
   },
   {
-    name: 'default-graph-uri and named-graph-uri, which win over FROM',
+    name: 'default-graph-uri and named-graph-uri, which override FROM',
     query: `SELECT ?class ?g FROM <schema> { ?class a owl:Class ; rdfs:isDefinedBy ?ontology GRAPH ?g { ?other rdfs:subClassOf ?class } }`,
     parameters: [
       ['default-graph-uri', 'foaf'],
@@ -346,7 +342,7 @@ export const queries: readonly VocabularyQuery[] = [
     ],
   },
   {
-    name: 'terms that GRAPH finds and the default graph of the request does not',
+    name: 'terms of named graphs that are not in the default graph of the request',
     query: `SELECT ?g (COUNT(DISTINCT ?s) AS ?n) { GRAPH ?g { ?s rdfs:label ?l } FILTER NOT EXISTS { ?s rdfs:label ?l } } GROUP BY ?g`,
     parameters: [
       ['default-graph-uri', 'skos'],
@@ -354,12 +350,12 @@ export const queries: readonly VocabularyQuery[] = [
       ['named-graph-uri', 'time'],
     ],
   },
-  { name: 'the names of the vocabularies', query: 'SELECT ?g { GRAPH ?g { } }' },
+  { name: 'names of the vocabularies', query: 'SELECT ?g { GRAPH ?g { } }' },
   {
     name: 'vocabularies with and without shapes',
     query: 'SELECT ?g ?shape { GRAPH ?g { OPTIONAL { ?shape a sh:NodeShape } } }',
   },
-  { name: 'ASK whether there is a vocabulary', query: 'ASK { GRAPH <prov> { } }' },
-  { name: 'ASK whether there is one that is not there', query: 'ASK { GRAPH <no-such> { } }' },
-  { name: 'ASK whether there is a vocabulary that some may not read', query: 'ASK { GRAPH <qudt> { } }' },
+  { name: 'ASK for an existing graph', query: 'ASK { GRAPH <prov> { } }' },
+  { name: 'ASK for a nonexistent graph', query: 'ASK { GRAPH <no-such> { } }' },
+  { name: 'ASK for a graph that the reader cannot read', query: 'ASK { GRAPH <qudt> { } }' },
 ];

@@ -1,6 +1,6 @@
 /**
- * schema.org, 17,000 triples, in, out and patched, while another client continues reading something small.
- * The server is a process of its own, so that only its own work can delay it; the spec must not know how it divides that.
+ * Storing, reading, patching and deleting schema.org (17,000 triples) while another client reads a small resource. The server is
+ * a separate process, so that only its own work delays the reads. Must not depend on its threads.
  */
 
 import { once } from 'node:events';
@@ -14,8 +14,8 @@ import { type ServerProcess, startProcess } from '../support/process.js';
 import { loadOntology, type Ontology } from './ontologies.js';
 
 /**
- * Milliseconds that a small GET may wait. Measured on two busy cores: 5 to 110; the operations take 200 to 4000, so a
- * thread that did one of them itself would be far beyond.
+ * Maximum duration of a small GET, in milliseconds. Measured on two busy cores: 5 to 110. The operations take 200 to 4000, so a
+ * thread that runs one of them itself exceeds the limit by far.
  */
 const longestWait = 250;
 
@@ -27,25 +27,25 @@ interface Timed {
   readonly response: Response;
   readonly text: string;
   readonly took: number;
-  /** What each small GET took meanwhile, the longest first. */
+  /** Durations of the concurrent small GETs in milliseconds, longest first. */
   readonly waits: readonly number[];
 }
 
-describe('schema.org without stalling others', function () {
+describe('schema.org without stalling other clients', function () {
   this.timeout(60_000);
-  // The machine itself may pause for a moment; a server that stalls does it every time.
+  // The machine may pause once. A server that stalls fails in every try.
   this.retries(2);
   let server: ServerProcess;
   let schema: Ontology;
   let small: string;
   before(async () => {
     schema = await loadOntology('schema');
-    // Nothing that was rendered is kept, so every read is a cold one.
+    // No cache, so that every read is cold.
     const environment = { LWS_CACHE_MAX_BYTES: '0', LWS_SPARQL_UPDATE_TIMEOUT_SECONDS: '50' };
     server = await startProcess({ environment });
     small = `${server.root}small`;
     await fetch(small, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body: '<#it> <urn:is> "small" .' });
-    // Answered when the SPARQL parser is loaded, which the first second after the start is for.
+    // Waits until the SPARQL parser is loaded, in the first second after the start.
     await patch(small, 'INSERT DATA { <urn:a> <urn:b> <urn:c> }');
   });
   after(async () => {
@@ -68,7 +68,7 @@ describe('schema.org without stalling others', function () {
     reader.postMessage('stop');
     const [waits] = (await once(reader, 'message')) as [number[]];
     expect(response.ok, text.slice(0, 500)).to.equal(true);
-    expect(waits[0], `the longest of ${waits.length} small GETs during ${took.toFixed()} ms`).to.be.below(
+    expect(waits[0], `longest of ${waits.length} small GETs during ${took.toFixed()} ms`).to.be.below(
       longestWait * slowness,
     );
     return { response, text, took, waits };
@@ -97,7 +97,7 @@ describe('schema.org without stalling others', function () {
       if (type === 'text/turtle') expect(isomorphic(schema.quads, readTurtle(text, iri))).to.equal(true);
     });
 
-  it('PATCH with a WHERE that matches thousands', async () => {
+  it('PATCH with a WHERE that matches thousands of triples', async () => {
     const iri = newName();
     await put(iri);
     const { took, waits } = await timed(() => patch(iri, update));
@@ -108,7 +108,7 @@ describe('schema.org without stalling others', function () {
     expect(isomorphic(expected, readNTriples(text))).to.equal(true);
   });
 
-  it('PUT over it, and DELETE', async () => {
+  it('PUT that replaces it, and DELETE', async () => {
     const iri = newName();
     await put(iri);
     const { headers } = await fetch(iri, { method: 'HEAD' });

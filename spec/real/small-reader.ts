@@ -1,6 +1,6 @@
 /**
- * A thread that reads one small resource again and again and notes how long each read took; told to stop, it reports.
- * It has a thread of its own because a pause of the spec's must not count; it must not know what continues meanwhile.
+ * Thread that reads a small resource in a loop, and reports the duration of each read on stop. A separate thread, so that pauses
+ * of the spec do not count. Must not depend on the concurrent operation.
  */
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,14 +8,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** Milliseconds until the whole answer is there. */
+/** Returns the duration of a complete GET, in milliseconds. */
 function read(iri: string): Promise<number> {
   const start = performance.now();
   return new Promise((resolve, reject) => {
     get(iri, { agent }, (response) => {
       response.resume().once('end', () => {
         if (response.statusCode === 200) resolve(performance.now() - start);
-        else reject(new Error(`${iri} answers ${response.statusCode}`));
+        else reject(new Error(`GET ${iri} returned ${response.statusCode}`));
       });
     }).once('error', reject);
   });
@@ -26,7 +26,7 @@ let over = false;
 parentPort!.once('message', () => {
   over = true;
 });
-// The connection is made and the code is warm before it counts.
+// Warms up the connection and the code before the measurement.
 for (let i = 0; i < 5; i++) await read(workerData as string);
 parentPort!.postMessage('ready');
 while (!over) {

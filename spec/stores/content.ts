@@ -1,7 +1,7 @@
-/** What the stores of earlier formats hold: the same in each, as far as their servers took it. */
+/** Contents of the stores of earlier formats: the same in all of them, as far as their servers supported it. */
 import { type Answer, type RequestOptions, request } from '../support/http.js';
 
-/** The storage's root IRI in all of them. */
+/** Root IRI of the storage in all stores. */
 export const root = 'http://localhost:8080/';
 
 export interface StoredResource {
@@ -12,7 +12,7 @@ export interface StoredResource {
 
 const prefixes = '@prefix ex: <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .';
 
-/** In the order in which they are made; containers have no body. */
+/** Resources in order of creation. Containers have no body. */
 export const resources: readonly StoredResource[] = [
   {
     path: 'notes/hello',
@@ -27,12 +27,12 @@ export const resources: readonly StoredResource[] = [
   { path: 'picture', type: 'image/x-picture', body: '\u0001\u0002 no picture at all' },
 ];
 
-/** The containers, parents first. */
+/** Containers, parents first. */
 export const containers = ['notes/', 'notes/2026/'];
 
 export const relation = 'https://example.org/rel';
 export const linked = { from: 'notes/hello', to: 'https://example.org/other' };
 
-/** Asks a server that serves `root` at some port. */
+/** Sends a request to a server of `root` that listens on another port. */
 export const ask = (port: number, path: string, { headers = {}, ...options }: RequestOptions = {}): Promise<Answer> =>
   request(`http://localhost:${port}/${path}`, { ...options, headers: { Host: 'localhost:8080', ...headers } });

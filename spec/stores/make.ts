@@ -1,6 +1,6 @@
 /**
- * Makes the store of an earlier version with its own code: `node dist/spec/stores/make.js FOLDER NAME`, where FOLDER is a built checkout
- * of that version. The archive is spec/stores/NAME.tar.gz.
+ * Creates the store of an earlier version with its own code: `node dist/spec/stores/make.js FOLDER NAME`. FOLDER is a built
+ * checkout of that version. The archive is spec/stores/NAME.tar.gz.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Both engines over one dataset: the stock one, which answers in the threads of queries and which `sparql-evaluation.spec.ts` tests over HTTP,
- * and the composition of a few actors, which updates and type searches use. They answer each query of the W3C tests alike.
+ * Both query engines return the same result for each W3C test on the same dataset: the stock engine of the query threads, which
+ * `sparql-evaluation.spec.ts` tests over HTTP, and the smaller composition for updates and type searches.
  */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -19,7 +19,7 @@ import { outcomeText, sameOutcome } from './same-outcome.js';
 
 const base = 'https://w3c.example/';
 const tests = w3cTests.filter((test): test is EvaluationTest => test.kind === 'evaluation');
-/** What is another one at each call. */
+/** True if the result differs between calls. */
 const isRandom = (text: string): boolean => /\b(?:RAND|UUID|STRUUID|NOW)\s*\(/i.test(text);
 
 describe('W3C SPARQL tests in both engines', function () {
@@ -53,9 +53,9 @@ describe('W3C SPARQL tests in both engines', function () {
       await store.fill(filled);
       const named = { defaultGraphs: data.map((path) => base + path), namedGraphs: graphs.map((path) => base + path) };
       const view = { readable: new Set(filled.keys()), ...(from.length > 0 ? {} : named) };
-      const asked = `BASE <${base}${query}> ${text}`;
-      const composed = await outcome({ ...view, loadEngine: loadQueryEngine }, asked);
-      const stock = await outcome({ ...view, loadEngine: loadStockEngine }, asked);
+      const sent = `BASE <${base}${query}> ${text}`;
+      const composed = await outcome({ ...view, loadEngine: loadQueryEngine }, sent);
+      const stock = await outcome({ ...view, loadEngine: loadStockEngine }, sent);
       if (typeof stock === 'string' || typeof composed === 'string') expect(stock).to.equal(composed);
       else {
         const isOrdered = composed.kind === 'solutions' && composed.isNumbered;

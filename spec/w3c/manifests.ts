@@ -1,6 +1,6 @@
 /**
- * The W3C SPARQL tests as their manifests list them. Files are named by their paths below `data`, and tests by the folder
- * of their manifest and the fragment of their IRI: `data-r2/graph#dawg-graph-01`. It must not know a server.
+ * W3C SPARQL tests from their manifests. File names are paths below `data`. Test ids consist of the folder of the manifest and
+ * the fragment of the test's IRI: `data-r2/graph#dawg-graph-01`. Must not depend on a server.
  */
 import type { Term } from '@rdfjs/types';
 import { Parser, Store } from 'n3';
@@ -11,11 +11,11 @@ export interface EvaluationTest {
   readonly id: string;
   readonly name: string;
   readonly query: string;
-  /** The files of the default graph and of the named graphs. */
+  /** Files of the default graph and of the named graphs. */
   readonly data: readonly string[];
   readonly graphs: readonly string[];
   readonly result: string;
-  /** Duplicates may have been taken out or not (REDUCED). */
+  /** True if duplicates are optional (REDUCED). */
   readonly isLax: boolean;
 }
 
@@ -28,14 +28,14 @@ export interface SyntaxTest {
 
 export type W3cTest = EvaluationTest | SyntaxTest;
 
-/** Stands for the folder of the data while the manifests are read; nothing is ever asked there. */
+/** Base IRI of the manifests. Nothing is fetched from it. */
 const base = 'https://w3c.example/';
 
 const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
 const qt = 'http://www.w3.org/2001/sw/DataAccess/tests/test-query#';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
-/** Folders of SPARQL 1.1 with tests of queries. */
+/** Folders of SPARQL 1.1 with query tests. */
 const queryFolders = [
   ...[
     'aggregates',
@@ -61,11 +61,11 @@ const texts: SuiteTexts = currentSuites
 
 export function readDataFile(path: string): string {
   const text = texts[path];
-  if (text === undefined) throw new Error(`The suites have no file ${path}.`);
+  if (text === undefined) throw new Error(`File ${path} is not in the suites.`);
   return text;
 }
 
-/** The tests of all manifests, in their order. */
+/** Tests of all manifests, by path of the manifest. */
 export const w3cTests: readonly W3cTest[] = Object.keys(texts)
   .filter((path) => /\/manifest\.ttl$/.test(path))
   .sort()

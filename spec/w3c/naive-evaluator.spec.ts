@@ -1,6 +1,6 @@
 /**
- * The oracle of the differential specs, a naive evaluator of SPARQL 1.1 section 18, gives the results that the W3C evaluation tests state.
- * Numbers are compared by value, and CSV by the texts of terms.
+ * Validates the oracle of the differential specs, a naive evaluator of SPARQL 1.1 section 18, against the W3C evaluation tests.
+ * Numbers are compared by value, CSV by the text of its terms.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -14,9 +14,9 @@ import { comparedWithoutOrder, otherwise } from './skipped.js';
 const base = 'https://w3c.example/';
 const tests = w3cTests.filter((test): test is EvaluationTest => test.kind === 'evaluation');
 
-/** Tests that do not pass, by the reason. */
+/** Failing tests by reason. */
 const skipped: Readonly<Record<string, readonly string[]>> = {
-  '17.4.2.9: BNODE with an argument knows solutions by their identity, which the evaluator does not keep': [
+  '17.4.2.9: BNODE with an argument depends on the identity of solutions, which the evaluator does not track': [
     'data-sparql11/functions#bnode01',
   ],
 };
@@ -38,7 +38,7 @@ async function storeOf({ query, data, graphs }: EvaluationTest, text: string): P
   return { graphs: named, defaultGraph: unionOf(defaults) };
 }
 
-/** CSV tells only blank nodes from others. */
+/** Term as read from CSV, which distinguishes blank nodes only. */
 const asInCsv = (term: Term): Term => (term.termType === 'BlankNode' ? term : ({ ...literalOf(term.value) } as Term));
 const literalOf = (value: string) => ({
   termType: 'Literal' as const,
@@ -62,13 +62,13 @@ async function check(test: EvaluationTest): Promise<void> {
   const actual = outcomeOf(result, type);
   expect(
     sameOutcome(actual, expected, { isLax: test.isLax, byValue: true, isOrdered }),
-    `${text}\n--- gave\n${outcomeText(actual)}\n--- and not\n${outcomeText(expected)}`,
+    `${text}\n--- returned\n${outcomeText(actual)}\n--- expected\n${outcomeText(expected)}`,
   ).to.equal(true);
 }
 
-// Here the blank nodes of a document are the same in the default graph and in a named one, as this test wants.
+// The evaluator shares the blank nodes of a document between the default graph and a named graph, as this test requires.
 reasons.delete('data-r2/graph#dawg-graph-10');
-// Rule 14.14 is the server's; without it, the evaluator follows 18.6.
+// Rule 14.14 applies to the server. The evaluator follows section 18.6.
 reasons.delete('data-r2/graph#graph-variable-scope');
 
 describe('Naive evaluator of SPARQL 1.1, section 18', () => {
@@ -82,7 +82,7 @@ describe('Naive evaluator of SPARQL 1.1, section 18', () => {
           () => true,
           () => false,
         );
-        expect(passes, 'passes, and must leave the list').to.equal(false);
+        expect(passes, 'passes: remove it from the list').to.equal(false);
       });
   }
 });

@@ -1,4 +1,4 @@
-/** The readers and the comparison that the W3C tests rely on: what is the same, and every way of not being it. */
+/** Result readers and result comparison of the W3C tests, including every kind of difference. */
 import { expect } from 'chai';
 import { mediaTypeOf, type Outcome, readOutcome } from './outcomes.js';
 import { type Comparison, sameOutcome } from './same-outcome.js';
@@ -27,15 +27,15 @@ const inOtherFormats = {
     [ rs:binding [ rs:variable "x" ; rs:value [] ], [ rs:variable "y" ; rs:value 1 ] ], [ rs:binding [ rs:variable "y" ; rs:value "" ] ] .`,
 };
 
-describe('Outcomes of queries', () => {
+describe('Query outcomes', () => {
   for (const [extension, text] of Object.entries(inOtherFormats))
-    it(`reads ${extension} as JSON says the same`, async () => {
+    it(`reads ${extension} with the same outcome as JSON`, async () => {
       const [left, right] = [await read(json, 'srj'), await read(text, extension)];
       expect(sameOutcome(left, right)).to.equal(true);
       expect(sameOutcome(left, await read(text.replace('"x"', '"z"').replace('?x', '?z'), extension))).to.equal(false);
     });
 
-  it('reads CSV with quotes, line ends, blank nodes and nothing', async () => {
+  it('reads CSV with quotes, line ends, blank nodes and empty values', async () => {
     const outcome = await read('x,y\r\n"a,""b""\nc",_:b\r\n,1\r\n', 'csv');
     expect(
       outcome.kind === 'solutions' && outcome.rows.map((row) => [...row].map(([n, t]) => [n, t.termType, t.value])),
@@ -53,12 +53,12 @@ describe('Outcomes of queries', () => {
     ['srx', '<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head/><boolean>true</boolean></sparql>'],
     ['ttl', `${rs} [] a rs:ResultSet ; rs:boolean true .`],
   ] as const)
-    it(`reads a truth value from ${extension}`, async () => {
+    it(`reads a boolean from ${extension}`, async () => {
       expect(await read(text, extension)).to.deep.equal({ kind: 'boolean', value: true });
       expect(await read(text.replaceAll('true', 'false'), extension)).to.deep.equal({ kind: 'boolean', value: false });
     });
 
-  it('reads numbered solutions in their order', async () => {
+  it('reads numbered solutions in order', async () => {
     const solution = (index: number, value: number) =>
       `[ rs:index ${index} ; rs:binding [ rs:variable "x" ; rs:value ${value} ] ]`;
     const set = `${rs} [] a rs:ResultSet ; rs:resultVariable "x" ; rs:solution ${solution(2, 7)}, ${solution(10, 5)}, ${solution(1, 6)} .`;
@@ -71,7 +71,7 @@ describe('Outcomes of queries', () => {
     expect(outcome.kind === 'solutions' && outcome.isNumbered).to.equal(true);
   });
 
-  it('compares solutions as multisets, or in order, or without duplicates', async () => {
+  it('compares solutions as multisets, in order, or without duplicates', async () => {
     expect(await same('?x\n1\n2\n2\n', '?x\n2\n1\n2\n')).to.equal(true);
     expect(await same('?x\n1\n2\n2\n', '?x\n2\n1\n2\n', { isOrdered: true })).to.equal(false);
     expect(await same('?x\n1\n2\n2\n', '?x\n1\n1\n2\n')).to.equal(false);
@@ -82,13 +82,13 @@ describe('Outcomes of queries', () => {
     expect(await same('?x\t?y\n1\t2\n', '?x\t?y\n2\t1\n')).to.equal(false);
   });
 
-  it('maps blank nodes one to one, the same in all solutions', async () => {
+  it('maps blank nodes one to one across all solutions', async () => {
     expect(await same('?x\t?y\n_:a\t1\n_:a\t2\n', '?x\t?y\n_:b\t1\n_:b\t2\n')).to.equal(true);
     expect(await same('?x\t?y\n_:a\t1\n_:a\t2\n', '?x\t?y\n_:b\t1\n_:c\t2\n')).to.equal(false);
     expect(await same('?x\n_:a\n', '?x\n<urn:a>\n')).to.equal(false);
   });
 
-  it('compares terms, and numbers by value only where told', async () => {
+  it('compares terms, and numbers by value on request', async () => {
     expect(await same('?x\n1.0\n', '?x\n1.00\n')).to.equal(false);
     expect(await same('?x\n1.0\n', '?x\n1.00\n', { byValue: true })).to.equal(true);
     expect(await same('?x\n1.0\n', '?x\n1.1\n', { byValue: true })).to.equal(false);
@@ -97,7 +97,7 @@ describe('Outcomes of queries', () => {
     expect(await same('?x\n"a"@en\n', '?x\n"a"\n')).to.equal(false);
   });
 
-  it('compares graphs, and no graph with a table', async () => {
+  it('compares graphs, and distinguishes graphs, tables and booleans', async () => {
     expect(await same('<a> <b> [ <c> 1 ] .', '_:x <c> 1 . <a> <b> _:x .', {}, 'ttl')).to.equal(true);
     expect(await same('<a> <b> [ <c> 1 ] .', '_:x <c> 2 . <a> <b> _:x .', {}, 'ttl')).to.equal(false);
     const [graph, table, truth] = [

@@ -1,6 +1,6 @@
 /**
- * What queries give, read from every format that the W3C tests state results in: solutions in SPARQL's XML, JSON, CSV and
- * TSV and in the result-set vocabulary of the working group, truth values, graphs. It must not know a server.
+ * Query results from all formats of the W3C tests: solutions in SPARQL XML, JSON, CSV, TSV and the result-set vocabulary of the
+ * working group, booleans, graphs. Must not depend on a server.
  */
 import { createRequire } from 'node:module';
 import type { Quad, Term } from '@rdfjs/types';
@@ -18,7 +18,7 @@ export type Outcome =
       readonly kind: 'solutions';
       readonly variables: readonly string[];
       readonly rows: readonly Solution[];
-      /** The format says that the order counts (`rs:index`). */
+      /** True if the format defines the order (`rs:index`). */
       readonly isNumbered: boolean;
     };
 
@@ -36,7 +36,7 @@ export const mediaTypeOf = (path: string): string => mediaTypes[path.slice(path.
 
 export const isNumbered = (outcome: Outcome): boolean => outcome.kind === 'solutions' && outcome.isNumbered;
 
-/** Reads a string of a media type. @throws for other types and what is no result in its format */
+/** Parses a result of a media type. @throws on other types and on an invalid result */
 export async function readOutcome(text: string, type: string, base: string): Promise<Outcome> {
   if (type === mediaTypes['srx']) return fromXml(text, base);
   if (type === mediaTypes['srj']) return fromJson(text);
@@ -89,7 +89,7 @@ interface Xmldom {
     errorHandler: (level: string, message: string) => never;
   }) => { parseFromString(source: string, mediaType: string): { readonly documentElement: XmlElement } };
 }
-// Not `import`: the package's own types would make the globals of a browser known in the whole program.
+// Not `import`: the types of the package would declare browser globals in the whole program.
 const { DOMParser } = createRequire(import.meta.url)('@xmldom/xmldom') as Xmldom;
 
 function fromXml(text: string, base: string): Outcome {
@@ -116,11 +116,11 @@ function fromXml(text: string, base: string): Outcome {
   return solutions(variables, rows);
 }
 
-/** An IRI with a scheme stays as it is written. */
+/** Resolves a relative IRI, and leaves an absolute one unchanged. */
 const resolve = (iri: string, base: string): string =>
   /^[a-z][a-z0-9+.-]*:/i.test(iri) ? iri : new URL(iri, base).href;
 
-/** Of a value, CSV tells only whether it is a blank node. */
+/** CSV distinguishes blank nodes only, so all other values become plain literals. */
 function fromCsv(text: string): Outcome {
   const lines: string[][] = [[]];
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
@@ -154,7 +154,7 @@ function table(names: readonly string[], rows: readonly string[][], term: (cell:
 
 const rs = 'http://www.w3.org/2001/sw/DataAccess/tests/result-set#';
 
-/** A graph is itself, unless it describes a result. */
+/** Returns the result that the graph describes, or the graph itself. */
 function fromGraph(quads: readonly Quad[]): Outcome {
   const objects = (subject: Term, name: string): Term[] =>
     quads.filter((q) => q.subject.equals(subject) && q.predicate.value === rs + name).map(({ object }) => object);

@@ -1,6 +1,7 @@
 /**
- * The current W3C suites of RDF formats (`W3C_TESTS`), read by the server's readers. A document with triples outside the default graph is
- * refused as such (rule 1.8). Contexts that the JSON-LD suite refers to are given to the reader, as those of allowed hosts are (rule 1.11).
+ * Current W3C suites of RDF formats (`W3C_TESTS`), parsed by the server's parsers. Documents with triples outside the default
+ * graph must be rejected (rule 1.8). Contexts of the JSON-LD suite are passed to the parser like those of allowed hosts (rule
+ * 1.11).
  */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -13,7 +14,7 @@ import { skippedRdfTests } from './rdf-skipped.js';
 import { type RdfTest, rdfTests, suiteContext } from './rdf-suites.js';
 import { currentSuites } from './suites.js';
 
-/** The triples, or the error code of the refusal. */
+/** Triples, or the error code. */
 type Reading = { readonly quads: readonly Quad[] } | { readonly refusal: string; readonly message: string };
 
 async function read(test: RdfTest, contexts: Readonly<Record<string, string>> = {}): Promise<Reading> {
@@ -33,21 +34,24 @@ async function read(test: RdfTest, contexts: Readonly<Record<string, string>> = 
 const quadsOf = (text: string): Quad[] => new Parser({ format: 'application/n-quads' }).parse(text);
 const inDefaultGraph = ({ graph }: Quad): boolean => graph.termType === 'DefaultGraph';
 
-/** Quads of a document without a result, by a parser that the server does not use for lines; undefined if it has none. */
+/**
+ * Returns the quads of a document without expected result, from a parser that the server does not use for line formats. Undefined
+ * for JSON-LD.
+ */
 function independently({ document, format, base }: RdfTest): Quad[] | undefined {
   if (format === 'application/ld+json') return undefined;
   return new Parser({ format, baseIRI: base }).parse(document.toString());
 }
 
-const told = (reading: Reading): string =>
+const describeReading = (reading: Reading): string =>
   'refusal' in reading
     ? `${reading.refusal}: ${reading.message}`
     : reading.quads.map((q) => `${q.subject.value} ${q.predicate.value} ${q.object.value}`).join('\n');
 
-/** Asserts what a test wants, under the rules of the service. */
+/** Asserts the expected result of a test, under the rules of the service. */
 async function check(test: RdfTest): Promise<void> {
   const reading = await read(test);
-  const report = `${test.document}\n--- gave\n${told(reading)}\n--- and not\n${test.result ?? test.kind}`;
+  const report = `${test.document}\n--- returned\n${describeReading(reading)}\n--- expected\n${test.result ?? test.kind}`;
   if (test.kind === 'negative') {
     expect('refusal' in reading, report).to.equal(true);
     return;
@@ -69,9 +73,9 @@ function register(): void {
     Object.entries(skippedRdfTests).flatMap(([reason, ids]) => ids.map((id) => [id, reason] as const)),
   );
 
-  it('are there', () => expect(tests.length).to.be.at.least(1459));
+  it('contains all tests', () => expect(tests.length).to.be.at.least(1459));
 
-  it('skips only tests that there are, and each once', () => {
+  it('skips existing tests only, each once', () => {
     const named = Object.values(skippedRdfTests).flat();
     const known = new Set(tests.map(({ id }) => id));
     expect(named.filter((id) => !known.has(id))).to.deep.equal([]);
@@ -87,7 +91,7 @@ function register(): void {
           () => true,
           () => false,
         );
-        expect(passes, 'passes, and must leave rdf-skipped.ts').to.equal(false);
+        expect(passes, 'passes: remove it from rdf-skipped.ts').to.equal(false);
       });
   }
 }

@@ -1,20 +1,20 @@
 /**
- * The current W3C suites of RDF formats, as their manifests list them: RDF 1.1 Turtle, N-Triples, N-Quads, TriG and RDF/XML, and JSON-LD 1.1
- * toRdf. It must not know a server.
+ * Current W3C suites of RDF formats from their manifests: RDF 1.1 Turtle, N-Triples, N-Quads, TriG and RDF/XML, and JSON-LD 1.1
+ * toRdf. Must not depend on a server.
  */
 import { Parser, Store } from 'n3';
 import type { RdfFormat } from '../../lib/rdf/formats.js';
 import { currentFiles } from './suites.js';
 
 export interface RdfTest {
-  /** Folder and name: `rdf-turtle#IRI_subject`. */
+  /** Folder and test name: `rdf-turtle#IRI_subject`. */
   readonly id: string;
   readonly title: string;
   readonly kind: 'evaluation' | 'positive' | 'negative';
   readonly format: RdfFormat;
   readonly base: string;
   readonly document: Buffer;
-  /** Expected quads as N-Triples or N-Quads, of an evaluation. */
+  /** Expected quads of an evaluation test, as N-Triples or N-Quads. */
   readonly result?: string;
   /** Options of a JSON-LD test. */
   readonly options?: Readonly<Record<string, unknown>>;
@@ -85,7 +85,7 @@ function jsonLdTests(): RdfTest[] {
   }));
 }
 
-/** The text of a context that the JSON-LD suite refers to. */
+/** Returns the text of a context of the JSON-LD suite. */
 export function suiteContext(iri: string): string | undefined {
   if (!iri.startsWith(jsonLdBase)) return undefined;
   return currentFiles('tests').get(iri.slice(jsonLdBase.length))?.toString();

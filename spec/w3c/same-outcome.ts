@@ -1,6 +1,6 @@
 /**
- * Whether a query gave what a test wants: graphs are isomorphic; solutions are the same multiset under one mapping of blank
- * nodes, in the same order where it counts. It must not know formats.
+ * Comparison of a query result with the expected one: graphs by isomorphism, solutions as multisets with one mapping of blank
+ * nodes, or in order if required. Must not depend on formats.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'n3';
@@ -11,9 +11,9 @@ const { blankNode, literal, namedNode, quad } = DataFactory;
 
 export interface Comparison {
   readonly isOrdered?: boolean;
-  /** A solution counts once, however often it is there. */
+  /** Ignores duplicates. */
   readonly isLax?: boolean;
-  /** Numbers of the same type and value are the same, however they are written; else terms have to be the same. */
+  /** Compares numbers of the same type by value. Other terms must be equal. */
   readonly byValue?: boolean;
 }
 
@@ -39,7 +39,7 @@ const canonical = (term: Term): Term =>
     ? literal(String(Number(term.value)), namedNode(term.datatype.value))
     : term;
 
-/** A blank node stands for each solution, so that a mapping of blank nodes pairs the solutions as well. */
+/** Represents each solution by a blank node, so that the isomorphism also pairs the solutions. */
 function asGraph(rows: Solutions, { isOrdered }: Comparison): Quad[] {
   return rows.flatMap((row, index) => {
     const subject = blankNode(`row${index}`);
@@ -65,7 +65,7 @@ function termText(term: Term): string {
   return `${JSON.stringify(term.value)}${term.language ? `@${term.language}` : `^^<${term.datatype.value}>`}`;
 }
 
-/** For the message of a failure. */
+/** Formats an outcome for an assertion message. */
 export function outcomeText(outcome: Outcome): string {
   if (outcome.kind === 'boolean') return String(outcome.value);
   if (outcome.kind === 'graph')

@@ -1,22 +1,21 @@
 /**
- * The W3C tests that do not simply pass, each with its reason. One that stops failing, or no
- * longer needs what is allowed to it, fails the suite, so that its entry goes. Whole folders of the W3C suites that are not
- * here at all are named in data/README.md.
+ * W3C tests with deviations, by reason. The suite fails if a listed test passes or no longer needs its exception. data/README.md
+ * lists the folders of the W3C suites that are left out.
  */
 
 import { currentSuites } from './suites.js';
 
 type Reasons = Readonly<Record<string, readonly string[]>>;
 
-/** Tests of the kept copies that the working group has changed or withdrawn since. */
+/** Tests of the bundled copies that the working group has changed or withdrawn since. */
 const outdated: Reasons = {
-  'the working group withdrew it': [
+  'withdrawn by the working group': [
     'data-r2/dataset#dawg-dataset-09',
     'data-r2/dataset#dawg-dataset-10',
     'data-r2/dataset#dawg-dataset-12',
     'data-r2/graph#dawg-graph-10',
   ],
-  'SPARQL 1.1, 19.8: a number no longer ends in a dot': [
+  'SPARQL 1.1, 19.8: a number cannot end in a dot': [
     'data-r2/basic#term-6',
     'data-r2/basic#term-7',
     'data-r2/syntax-sparql1#syntax-lit-08',
@@ -27,29 +26,29 @@ const outdated: Reasons = {
     'data-sparql11/functions#strdt03',
     'data-sparql11/functions#strlang03',
   ],
-  'never approved: braces within OPTIONAL are not simplified before filters are scoped, as its twin wants': [
-    'data-r2/optional-filter#dawg-optional-filter-005-simplified',
-  ],
+  'never approved: braces within OPTIONAL are not simplified before filters are scoped, as the approved variant requires':
+    ['data-r2/optional-filter#dawg-optional-filter-005-simplified'],
 };
 
-/** Results that the tests want no longer, or never of everybody. */
+/** Tests with outdated or optional results. */
 export const otherwise: Reasons = {
   ...(currentSuites ? {} : outdated),
   ...(currentSuites ? { 'rule 14.14: a FILTER within GRAPH ?g sees ?g': ['data-r2/graph#graph-variable-scope'] } : {}),
-  'SPARQL 1.1, 17.4.1.7: literals of unlike kinds are neither equal nor unequal; it needs an extension (mf:requires)': [
-    'data-r2/open-world#open-eq-08',
-    'data-r2/open-world#open-eq-10',
-    'data-r2/open-world#open-eq-11',
-    'data-r2/open-world#open-eq-12',
-    'data-r2/open-world#date-2',
-  ],
-  'XPath F&O 10.4: a date without a time zone has an implicit one, which is UTC here': ['data-r2/open-world#date-1'],
+  'SPARQL 1.1, 17.4.1.7: literals of different kinds are neither equal nor unequal without an extension (mf:requires)':
+    [
+      'data-r2/open-world#open-eq-08',
+      'data-r2/open-world#open-eq-10',
+      'data-r2/open-world#open-eq-11',
+      'data-r2/open-world#open-eq-12',
+      'data-r2/open-world#date-2',
+    ],
+  'XPath F&O 10.4: a date without a time zone has an implicit one, UTC in this server': ['data-r2/open-world#date-1'],
 };
 
-/** Faults of this server. */
+/** Defects of this server. */
 export const knownFailing: Reasons = {};
 
-/** Of the current suites alone. */
+/** Additional tests of the current suites. */
 const alsoByValue: readonly string[] = [
   'data-r2/expr-ops#add-numbers-cast',
   'data-r2/expr-ops#subtract-numbers-cast',
@@ -64,7 +63,7 @@ const alsoByValue: readonly string[] = [
   'data-sparql11/cast#cast-decimal',
 ];
 
-/** Numbers may be written in another way than the result has them: XML Schema gives several for the same value. */
+/** Tests with numbers in another lexical form than expected. XML Schema has several for the same value. */
 export const comparedByValue: readonly string[] = [
   ...(currentSuites ? alsoByValue : []),
   'data-sparql11/aggregates#agg-min-02',
@@ -75,7 +74,7 @@ export const comparedByValue: readonly string[] = [
   'data-sparql11/functions#seconds',
 ];
 
-/** They sort literals of unlike types, whose order SPARQL 1.1, 15.1 leaves open. The current suites have corrected them. */
+/** Tests that sort literals of different types, an order that SPARQL 1.1, 15.1 leaves open. The current suites have corrected them. */
 export const comparedWithoutOrder: readonly string[] = currentSuites
   ? []
   : ['data-sparql11/functions#plus-1', 'data-sparql11/functions#plus-2'];

@@ -1,16 +1,15 @@
 /**
- * The W3C tests of SPARQL queries (data/README.md), over HTTP against a server of their own.
+ * W3C tests of SPARQL queries (data/README.md), over HTTP against a separate server.
  *
- * A file of theirs becomes a resource: `data-r2/graph/data-g1.ttl` is PUT to `{storage root}data-r2/graph/data-g1.ttl`, so
- * that relative IRIs in it, in queries and in results are resolved as the tests want, with that folder for base. A query
- * gets `BASE <IRI of its file>` put before it: it is sent to the endpoint, whose IRI would be its base otherwise. The
- * default graph of this server is a union, so the dataset of a test is always named: `default-graph-uri` for its default
- * graph, `named-graph-uri` for the others, FROM and FROM NAMED where the query has them, and an unknown graph, which is an
- * empty one, where there is nothing. A result is asked for in the format in which the test states it, as JSON where the
- * server has no such format; so the formats are tested as well.
+ * Each file of a test becomes a resource: `data-r2/graph/data-g1.ttl` is PUT to `{storage root}data-r2/graph/data-g1.ttl`, so
+ * that relative IRIs in files, queries and results resolve against that folder. Queries are prefixed with `BASE <IRI of the
+ * file>`, because their base would otherwise be the endpoint. The default graph of this server is a union, so each request names
+ * its dataset: `default-graph-uri` for the default graph and `named-graph-uri` for the others, unless the query has FROM or FROM
+ * NAMED. An empty dataset is a nonexistent graph. Results are requested in the format of the expected result, or as JSON if the
+ * server does not support that format. Thus the formats are tested, too.
  *
- * Solutions are compared in their order where the result is numbered or ORDER BY ends the query, and else as a multiset.
- * Language tags are the same in any case. What does not pass is in skipped.ts.
+ * Solutions are compared in order if the result is numbered or the query ends with ORDER BY, otherwise as a multiset. Language
+ * tags are case-insensitive. Deviations are in skipped.ts.
  */
 import { expect } from 'chai';
 import { request } from '../support/http.js';
@@ -25,7 +24,7 @@ import { currentSuites } from './suites.js';
 
 type Parameters = readonly (readonly [string, string])[];
 
-/** Whether a test passes with what is allowed to it, and without; and what there is to say about it. */
+/** Result of a test with and without its exceptions, with a report for the assertion message. */
 interface Verdict {
   readonly passes: boolean;
   readonly passesStrictly: boolean;
@@ -74,7 +73,7 @@ describe('W3C SPARQL tests', () => {
     const text = readDataFile(test.query);
     const from = [...text.matchAll(/\bFROM\s+(?:NAMED\s+)?<([^>]*)>/gi)].map(([, iri]) => folderOf(test.query) + iri);
     for (const path of [...test.data, ...test.graphs, ...from]) await store(path);
-    // A query with FROM names its dataset itself; parameters would replace it.
+    // Parameters would replace the dataset of a query with FROM.
     const named =
       from.length > 0
         ? []
@@ -99,15 +98,15 @@ describe('W3C SPARQL tests', () => {
       passes: sameOutcome(actual, expected, allowed),
       passesStrictly: sameOutcome(actual, expected, { isLax, isOrdered }),
       status,
-      report: `${text}\n--- gave\n${outcomeText(actual)}\n--- and not\n${outcomeText(expected)}`,
+      report: `${text}\n--- returned\n${outcomeText(actual)}\n--- expected\n${outcomeText(expected)}`,
     };
   }
 
-  /** A query that is none is 400; what another has for an answer does not count. */
+  /** Expects 400 for an invalid query, and ignores the result of a valid one. */
   async function parse({ query, kind }: SyntaxTest): Promise<Verdict> {
     const answer = await send(readDataFile(query), nothing(), '*/*');
     const { status } = answer;
-    // SERVICE is 422 (rule 14.9).
+    // SERVICE returns 422 (rule 14.9).
     const passes = kind === 'positive' ? status === 200 || status === 422 : status === 400;
     return { passes, passesStrictly: passes, status, report: `${readDataFile(query)}\n--- ${status}: ${answer.text}` };
   }
@@ -124,25 +123,25 @@ describe('W3C SPARQL tests', () => {
     if (reason !== undefined)
       it(`${title} [fails: ${reason}]`, async () => {
         const { passes, status, report } = await run(test);
-        expect(passes, `${report}\n--- passes, and is to leave skipped.ts`).to.equal(false);
+        expect(passes, `${report}\n--- passes: remove it from skipped.ts`).to.equal(false);
         if (rightly.has(test.id)) expect(status, report).to.be.oneOf([200, 400]);
       });
     else
       it(title, async () => {
         const { passes, passesStrictly, report } = await run(test);
         expect(passes, report).to.equal(true);
-        expect(passesStrictly, `${report}\n--- passes strictly or not`).to.equal(!loose.includes(test.id));
+        expect(passesStrictly, `${report}\n--- passes the strict comparison`).to.equal(!loose.includes(test.id));
       });
   }
 
-  it('names only tests that there are in skipped.ts, and each once', () => {
+  it('lists existing tests only in skipped.ts, each once', () => {
     const named = [otherwise, knownFailing].flatMap((reasons) => Object.values(reasons).flat()).concat(loose);
     const known = new Set(w3cTests.map(({ id }) => id));
     expect(named.filter((id) => !known.has(id))).to.deep.equal([]);
     expect(named.filter((id, index) => named.indexOf(id) !== index)).to.deep.equal([]);
   });
 
-  it('finds all tests of the data', () => {
+  it('finds all tests of the suites', () => {
     const count = (kind: W3cTest['kind']) => w3cTests.filter((test) => test.kind === kind).length;
     const least = currentSuites ? [518, 212, 90] : [431, 209, 85];
     for (const [at, kind] of (['evaluation', 'positive', 'negative'] as const).entries())

@@ -1,7 +1,7 @@
 /**
- * The current W3C tests of the SPARQL 1.1 Protocol (`W3C_TESTS`), over HTTP against a server of their own. Graphs are resources: those of
- * the tests get names in a container of the test, wherever they stand. CLEAR ALL and DROP ALL in front of other operations are left out:
- * they would be every resource of the storage (rule 14.11), and there is none before.
+ * Current W3C tests of the SPARQL 1.1 Protocol (`W3C_TESTS`), over HTTP against a separate server. Graphs are resources: those of
+ * a test are renamed into a container of the test. A CLEAR ALL or DROP ALL before other operations is removed, because it would
+ * affect every resource of the storage (rule 14.11) and the container is empty.
  */
 import { expect } from 'chai';
 import { Parser, Store } from 'n3';
@@ -18,14 +18,14 @@ const ut = 'http://www.w3.org/2009/sparql/tests/test-update#';
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 const base = 'https://w3c.example/';
 
-/** Tests that are not run, by the reason. */
+/** Failing tests by reason. */
 const skipped: Readonly<Record<string, readonly string[]>> = {
-  'rule 14.11: ALL is refused': ['update_post_form', 'update_post_direct'],
+  'rule 14.11: ALL is rejected': ['update_post_form', 'update_post_direct'],
 };
 
 interface ProtocolRequest {
   readonly method: string;
-  /** After the path of the endpoint: parameters, or nothing. */
+  /** Query string after the path of the endpoint, or empty. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -39,7 +39,7 @@ interface ProtocolRequest {
 interface ProtocolTest {
   readonly name: string;
   readonly title: string;
-  /** Texts of graphs by their names. */
+  /** Texts of graphs by name. */
   readonly graphs: ReadonlyMap<string, string>;
   readonly requests: readonly ProtocolRequest[];
 }
@@ -103,7 +103,7 @@ class Manifest {
 const tabular = /^(?:application\/sparql-results\+(?:json|xml)|text\/csv|text\/tab-separated-values)$/;
 const rdf = /^(?:text\/turtle|application\/(?:n-triples|ld\+json|rdf\+xml|trig))$/;
 
-/** Asserts what a test expects of the response. */
+/** Asserts the expected status, format and boolean of a response. */
 function check(answer: Answer, { statusClasses, boolean, format }: ProtocolRequest, sent: string): void {
   const report = `${sent}\n--- ${answer.status} ${answer.text}`;
   expect(statusClasses, report).to.include(String(answer.status).charAt(0));
@@ -152,8 +152,8 @@ function register(): void {
 
   const tests = new Manifest().tests();
   const reasons = new Map(Object.entries(skipped).flatMap(([reason, names]) => names.map((name) => [name, reason])));
-  it('are there', () => expect(tests).to.have.length(34));
-  it('skips only tests that there are', () => {
+  it('contains all tests', () => expect(tests).to.have.length(34));
+  it('skips existing tests only', () => {
     const known = tests.map(({ name }) => name);
     for (const name of reasons.keys()) expect(known).to.include(name);
   });
@@ -166,7 +166,7 @@ function register(): void {
           () => true,
           () => false,
         );
-        expect(passes, 'passes, and must leave the list').to.equal(false);
+        expect(passes, 'passes: remove it from the list').to.equal(false);
       });
   }
 }

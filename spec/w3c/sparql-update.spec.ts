@@ -1,12 +1,12 @@
 /**
- * The W3C tests of SPARQL Update (data/README.md), over HTTP against a server of their own.
+ * W3C tests of SPARQL Update (data/README.md), over HTTP against a separate server.
  *
- * Graphs are resources: `http://example.org/g1` becomes `g1` in a container of the test, wherever that name stands, in the update and
- * in the data. The default graph of this server is a union that updates cannot change, so that of a test is a graph of the
- * container, too, and the update names it: DEFAULT is that graph, LOAD gets it, data without GRAPH get one, and what has a WHERE gets WITH and USING,
- * and USING NAMED for the others, unless it has them. No operation is changed beyond that. A graph that is absent is an empty one.
+ * Graphs are resources: `http://example.org/g1` becomes `g1` in a container of the test, in updates and in data. The default
+ * graph of this server is a read-only union. The default graph of a test is therefore a graph of the container, too, and the
+ * update names it: DEFAULT becomes that graph, LOAD and data without GRAPH refer to it, and operations with WHERE get WITH, USING
+ * and USING NAMED unless they have them. Operations are not changed otherwise. An absent graph is empty.
  *
- * Tests of syntax are sent as they are. One that can be read may be refused for what it asks.
+ * Syntax tests are sent unchanged. A valid update may be rejected for other reasons than its syntax.
  */
 
 import type { Quad } from '@rdfjs/types';
@@ -19,9 +19,9 @@ import { type GraphFiles, readUpdateFile, type UpdateTest, updateTests } from '.
 
 const names = ['default', 'g1', 'g2', 'g3', 'g4'];
 
-/** Tests that do not pass, by the reason. One that passes must leave the list. */
+/** Failing tests by reason. A listed test that passes fails the spec. */
 const skipped: Readonly<Record<string, readonly string[]>> = {
-  'ALL and NAMED are refused: they would be every resource of the storage': [
+  'ALL and NAMED are rejected: they would affect every resource of the storage': [
     'clear#dawg-clear-all-01',
     'clear#dawg-clear-named-01',
     'drop#dawg-drop-all-01',
@@ -30,7 +30,7 @@ const skipped: Readonly<Record<string, readonly string[]>> = {
 };
 const reasons = new Map(Object.entries(skipped).flatMap(([reason, ids]) => ids.map((id) => [id, reason] as const)));
 
-/** The update with a name for the default graph. */
+/** Returns the update with a name for the default graph. */
 function withNames(text: string, base: string): string {
   const graph = `<${base}default>`;
   const named = names
@@ -83,7 +83,7 @@ describe('W3C SPARQL Update tests', () => {
   }
 
   async function evaluate({ id, update, before, after }: UpdateTest): Promise<void> {
-    // A name without a keyword, which the update is looked through for.
+    // A name without SPARQL keywords, because withNames() searches the update for them.
     const base = `${server.root}t${updateTests.findIndex((test) => test.id === id)}/`;
     const textOf = (files: GraphFiles, name: string): string =>
       renamed(readUpdateFile(files.get(name) ?? '') ?? '', base);
@@ -96,8 +96,8 @@ describe('W3C SPARQL Update tests', () => {
     for (const name of names) {
       const wanted = new Parser({ baseIRI: base + name }).parse(textOf(after, name));
       const found = await graph(base + name);
-      const told = `${sent}\n--- ${name} has ${found.length} triples, and should have ${wanted.length}`;
-      expect(isomorphic(found, wanted), told).to.equal(true);
+      const report = `${sent}\n--- ${name} has ${found.length} triples, expected ${wanted.length}`;
+      expect(isomorphic(found, wanted), report).to.equal(true);
     }
   }
 
@@ -107,7 +107,7 @@ describe('W3C SPARQL Update tests', () => {
     expect(isUnreadable, `${readUpdateFile(update)}\n--- ${status} ${text}`).to.equal(kind === 'negative');
   }
 
-  it('are there', () => expect(updateTests.length).to.be.at.least(156));
+  it('contains all tests', () => expect(updateTests.length).to.be.at.least(156));
   for (const test of updateTests) {
     const title = `${test.id}: ${test.name}`;
     const reason = reasons.get(test.id);
@@ -119,7 +119,7 @@ describe('W3C SPARQL Update tests', () => {
           () => true,
           () => false,
         );
-        expect(passes, 'passes, and must leave the list').to.equal(false);
+        expect(passes, 'passes: remove it from the list').to.equal(false);
       });
   }
 });

@@ -1,27 +1,27 @@
 /**
- * Where the files of the W3C suites come from: the directory that `W3C_TESTS` names, with the folders `rdf` and `sparql` of the repository
- * w3c/rdf-tests and `tests` of w3c/json-ld-api, or else the older copies in `data`. It must not know a server.
+ * Source of the W3C suites: the directory in `W3C_TESTS`, with the folders `rdf` and `sparql` of the repository w3c/rdf-tests and
+ * `tests` of w3c/json-ld-api, or the older copies in `data`. Must not depend on a server.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { packageRoot } from '../../lib/threads/package-root.js';
 
-const { W3C_TESTS: given } = process.env;
+const { W3C_TESTS: directory } = process.env;
 
-/** Directory of the current suites; undefined: only the kept copies are there. */
-export const currentSuites = given || undefined;
+/** Directory of the current suites, undefined if only the bundled copies are available. */
+export const currentSuites = directory || undefined;
 
-/** Texts of files by their paths in the suite. */
+/** Texts of files by path in the suite. */
 export type SuiteTexts = Readonly<Record<string, string>>;
 
-/** A suite that is kept in `data`. */
+/** Reads a suite that is bundled in `data`. */
 export const keptSuite = (name: string): SuiteTexts =>
   JSON.parse(
     gunzipSync(readFileSync(join(packageRoot, 'spec/w3c/data', `${name}.json.gz`))).toString('utf8'),
   ) as SuiteTexts;
 
-/** Files of a folder of the current suites by their paths in it. @throws if `W3C_TESTS` has no such folder */
+/** Returns the files of a folder of the current suites by path. @throws if `W3C_TESTS` has no such folder */
 export function currentFiles(folder: string): Map<string, Buffer> {
   const root = join(currentSuites!, folder);
   const paths = readdirSync(root, { recursive: true }) as string[];
@@ -33,7 +33,7 @@ export function currentFiles(folder: string): Map<string, Buffer> {
   );
 }
 
-/** @param folders that are read; absent: all */
+/** Returns the texts of a folder of the current suites by path. @param folders subfolders to read, default all */
 export function currentTexts(
   folder: string,
   { prefix = '', folders }: { prefix?: string; folders?: readonly string[] },

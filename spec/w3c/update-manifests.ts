@@ -1,19 +1,19 @@
 /**
- * The W3C tests of SPARQL Update as their manifests list them, from one archive. Files are named by their paths in it, and tests by the
- * folder of their manifest and the fragment of their IRI. It must not know a server.
+ * W3C tests of SPARQL Update from their manifests, in one archive. File names are paths in the archive. Test ids consist of the
+ * folder of the manifest and the fragment of the test's IRI. Must not depend on a server.
  */
 import { Parser, Store } from 'n3';
 import { currentSuites, currentTexts, keptSuite, type SuiteTexts } from './suites.js';
 
-/** Files of graphs: of the default graph under `default`, of others under the last part of their names. */
+/** Files by graph: `default`, or the last segment of the graph's name. */
 export type GraphFiles = ReadonlyMap<string, string>;
 
 export interface UpdateTest {
   readonly id: string;
   readonly name: string;
-  /** The file of the update. */
+  /** Path of the update. */
   readonly update: string;
-  /** `evaluation`: what it does; the others: whether it can be read. */
+  /** `evaluation` compares graphs, the other kinds test the syntax only. */
   readonly kind: 'evaluation' | 'positive' | 'negative';
   readonly before: GraphFiles;
   readonly after: GraphFiles;
@@ -25,10 +25,9 @@ const folders = [
 ];
 const files: SuiteTexts = currentSuites ? currentTexts('sparql/sparql11', { folders }) : keptSuite('sparql11-update');
 
-/** The text of a file. */
 export const readUpdateFile = (path: string): string => files[path]!;
 
-/** Stands for the archive while the manifests are read; nothing is ever asked there. */
+/** Base IRI of the manifests. Nothing is fetched from it. */
 const base = 'https://w3c.example/';
 const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
 const ut = 'http://www.w3.org/2009/sparql/tests/test-update#';

@@ -36,7 +36,7 @@ export const by = ({ root }: ServerProcess, who: Identity = ed25519Identity()): 
 });
 
 /** What others notice of some work. */
-export interface Noticed<T> {
+export interface Impact<T> {
   readonly result: T;
   /** The longest that a GET took beside it. */
   readonly stallMs: number;
@@ -50,7 +50,7 @@ export interface Noticed<T> {
 const quietMs = 200;
 
 /** Asks for the root again and again, in a thread, while some work continues. */
-export async function notice<T>({ root, pid }: ServerProcess, work: () => Promise<T>): Promise<Noticed<T>> {
+export async function measureImpact<T>({ root, pid }: ServerProcess, work: () => Promise<T>): Promise<Impact<T>> {
   const prober = new Worker(new URL('./prober.js', import.meta.url), {
     workerData: { url: root, pid } satisfies ProberData,
   });
@@ -77,7 +77,7 @@ export async function notice<T>({ root, pid }: ServerProcess, work: () => Promis
  * Others noticed nothing: neither stalls nor memory.
  * @param mostMb memory that the work may take, in MB
  */
-export function expectUnnoticed({ stallMs, quietMs, moreMb }: Noticed<unknown>, mostMb = maxMoreMb): void {
+export function expectNoImpact({ stallMs, quietMs, moreMb }: Impact<unknown>, mostMb = maxMoreMb): void {
   expect(stallMs, 'the longest GET beside it, in ms').to.be.below(maxStallMs() + quietMs);
   expect(moreMb, 'more memory, in MB').to.be.below(mostMb * moreMemory());
 }

@@ -17,7 +17,7 @@ if (by === 'host') {
   dns.lookup = ((name: string, ...rest: [never, never]) =>
     lookup(name.endsWith('.localhost') ? 'localhost' : name, ...rest)) as typeof lookup;
 }
-export const isOneOfMany = number !== undefined;
+export const isDeploymentRun = number !== undefined;
 export const tables = [coreSettings, ...standardComponents.map((component) => component.settings)];
 
 type Flags = Readonly<Record<string, string>>;
@@ -31,10 +31,10 @@ export interface Placed {
 }
 
 /** Whether settings are such as a storage of a deployment can have. */
-export const canBeOneOfMany = (settings: Flags): boolean => isOneOfMany && settings['dev.open'] !== 'true';
+export const canBeInDeployment = (settings: Flags): boolean => isDeploymentRun && settings['dev.open'] !== 'true';
 
 /** Makes a storage of a deployment with the settings of a server of its own. */
-export async function placeAmongMany(
+export async function placeInDeployment(
   settings: Flags,
   { origin: asked, dataDir }: { origin: string; dataDir: string },
 ): Promise<Placed> {

@@ -5,7 +5,7 @@ import type { Answer } from './http.js';
 import type { Identity } from './identity.js';
 import { lwsContext, lwsJson } from './search.js';
 
-export const everybodyIri = 'http://xmlns.com/foaf/0.1/Agent';
+export const publicAgentIri = 'http://xmlns.com/foaf/0.1/Agent';
 
 export const requestsOf = (s: StorageUnderTest): string => `${s.root}.lws/access-requests`;
 export const grantsOf = (s: StorageUnderTest): string => `${s.root}.lws/access-grants`;

@@ -12,7 +12,7 @@ import { zipOf } from './zip.js';
 export const nquads = 'application/n-quads';
 
 /** How far an import is, as the server tells it. */
-export interface Told {
+export interface ReportedImport {
   readonly status: string;
   readonly created: number;
   readonly replaced: number;
@@ -42,18 +42,21 @@ export function beginImport(
 }
 
 /** Waits for the end of an import that was begun. */
-export async function importOutcome(s: StorageUnderTest, begun: Answer): Promise<Told> {
+export async function importOutcome(s: StorageUnderTest, begun: Answer): Promise<ReportedImport> {
   expect(begun.status, begun.text).to.equal(202);
   const answer = await s.get(begun.headers['location']!, { Accept: 'application/x-ndjson' });
   expect(answer.headers['content-type']).to.equal('application/x-ndjson');
-  return JSON.parse(answer.text.trim().split('\n').at(-1)!) as Told;
+  return JSON.parse(answer.text.trim().split('\n').at(-1)!) as ReportedImport;
 }
 
-export const imported = async (s: StorageUnderTest, content: string | Uint8Array, sent?: Sent): Promise<Told> =>
-  importOutcome(s, await beginImport(s, content, sent));
+export const imported = async (
+  s: StorageUnderTest,
+  content: string | Uint8Array,
+  sent?: Sent,
+): Promise<ReportedImport> => importOutcome(s, await beginImport(s, content, sent));
 
 /** An export, as soon as there is a place for it: the thread of the one before may not have ended yet. */
-export async function askedExport(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
+export async function requestExport(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     const answer = await s.send('GET', `${s.root}.lws/export${query}`, {}, undefined, sender);
     if (answer.status !== 503 || tries > 100) return answer;

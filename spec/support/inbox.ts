@@ -95,7 +95,7 @@ export class InboxHost {
   }
 
   /** Waits for a delivery about an object. @returns the activities up to it */
-  async heardOf(inbox: string, object: string, milliseconds = 10_000): Promise<Activity[]> {
+  async receivedAbout(inbox: string, object: string, milliseconds = 10_000): Promise<Activity[]> {
     const there = (): boolean => this.activities(inbox).some((activity) => activity.object.id === object);
     await this.until(there, `${inbox} to hear of ${object}`, milliseconds);
     return this.activities(inbox);
@@ -142,7 +142,7 @@ export class InboxHost {
   };
 
   /** Ends all connections, those that wait for an answer included. */
-  hangUp(): void {
+  closeConnections(): void {
     this.server.closeAllConnections();
   }
 

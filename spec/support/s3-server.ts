@@ -117,7 +117,7 @@ export class SpecS3 {
   }
 
   /** Makes everything that is there look as old. */
-  grow(hours: number): void {
+  backdate(hours: number): void {
     const time = (Date.now() - hours * 3_600_000) / 1000;
     for (const key of this.keys()) utimesSync(this.file(key), time, time);
     for (const id of this.uploads()) utimesSync(join(this.uploadsFolder, id), time, time);

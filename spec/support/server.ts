@@ -8,11 +8,11 @@ import { createLog } from '../../lib/log.js';
 import { createServer as createStorageServer, type Server } from '../../lib/server/server.js';
 import { readIdentity, signCredential } from '../../lib/server/storage/owner-credential.js';
 import { loadSettings } from '../../lib/settings.js';
-import { canBeOneOfMany, placeAmongMany, tables } from './deployment.js';
+import { canBeInDeployment, placeInDeployment, tables } from './deployment.js';
 import { freePort } from './free-port.js';
 import { request } from './http.js';
 import { isOverHttp2, tlsSettings, useHttp2 } from './http2.js';
-import { withOrders } from './orders.js';
+import { withQuadIndexes } from './quad-indexes.js';
 import { startTogether, storeSettings } from './shared-storage.js';
 
 export { freePort } from './free-port.js';
@@ -52,7 +52,7 @@ export async function startSpecServer({
   const dataDir = again?.parent ?? again?.dataDir ?? mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
   let base = again ? again.root.slice(0, -1) : `${isSecure ? 'https' : 'http'}://localhost:${await freePort()}${path}`;
   const { origin } = new URL(base);
-  const placed = canBeOneOfMany(settings) ? await placeAmongMany(settings, { origin, dataDir }) : undefined;
+  const placed = canBeInDeployment(settings) ? await placeInDeployment(settings, { origin, dataDir }) : undefined;
   base = placed?.base ?? base;
   const tls = base.startsWith('https:') ? tlsSettings : {};
   if (base.startsWith('https:')) useHttp2(new URL(base).origin);
@@ -76,7 +76,7 @@ export async function startSpecServer({
       components: standardComponents,
       log: createLog('info', stream),
     });
-    await withOrders(server.store);
+    await withQuadIndexes(server.store);
     await server.listen();
     return server;
   };

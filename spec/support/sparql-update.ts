@@ -32,12 +32,12 @@ export function updatedBy(answer: Answer): readonly Updated[] {
 }
 
 /** The same by the last part of each name, in short. */
-export const toldBy = (answer: Answer): string[] =>
+export const changesIn = (answer: Answer): string[] =>
   updatedBy(answer).map(({ id, status }) => `${id.slice(id.lastIndexOf('/') + 1)} ${status}`);
 
 /** Updates; what was done, in short. */
 export const update = async (s: StorageUnderTest, text: string, sender?: Sender): Promise<string[]> =>
-  toldBy(await postUpdate(s, text, sender));
+  changesIn(await postUpdate(s, text, sender));
 
 /** The values of a graph's objects, in order; `undefined`: there is no resource. */
 export async function valuesOf(s: StorageUnderTest, iri: string): Promise<string[] | undefined> {

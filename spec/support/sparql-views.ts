@@ -183,7 +183,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
 }
 
 /** Gives a right and takes it again: the next query knows. */
-export async function revokesAtOnce(s: StorageUnderTest): Promise<void> {
+export async function expectImmediateRevocation(s: StorageUnderTest): Promise<void> {
   const { iri } = await s.stored('text/turtle', `<${e}r> <${e}revoked> 1 .`);
   for (let round = 0; round < 3; round++) {
     await setAcl(s, iri, rule('Read', agent(bob)));

@@ -47,7 +47,7 @@ export function connectTls(root: string, options: ConnectionOptions = {}): Promi
 }
 
 /** The certificate that a new connection is shown, PEM. */
-export async function shownCertificate(root: string): Promise<string> {
+export async function presentedCertificate(root: string): Promise<string> {
   const socket = await connectTls(root);
   const certificate = socket.getPeerX509Certificate()!.toString();
   socket.destroy();

@@ -104,7 +104,7 @@ describe('A storage with its contents in S3', () => {
       await lost.finish();
     }
     await server.stop(true);
-    s3.grow(25);
+    s3.backdate(25);
     server = await startSpecServer({ settings: s3.settings('one'), again: server });
     await until(() => blobs().length === 2 && s3.keys('one/pending/').length === 0);
     expect((await send('b.bin')).bytes.equals(large)).to.equal(true);

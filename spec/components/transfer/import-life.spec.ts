@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs';
 import { expect } from 'chai';
 import { keptStates } from '../../../components/transfer/import-state.js';
 import { describeStorage } from '../../support/conformance.js';
-import { beginImport, imported, importOutcome, type Told } from '../../support/imports.js';
+import { beginImport, imported, importOutcome, type ReportedImport } from '../../support/imports.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 
 describeStorage(
@@ -15,7 +15,7 @@ describeStorage(
       for (let count = 0; count < 21_000; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}large> .`);
       for (let count = 0; count < 10; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}g${count % 2}> .`);
       const dump = lines.join('\n');
-      const facts = ({ status, created, replaced, merged, skipped, leftOut, quads }: Told): object => ({
+      const facts = ({ status, created, replaced, merged, skipped, leftOut, quads }: ReportedImport): object => ({
         ...{ status, created, replaced, merged, skipped, leftOut, quads },
       });
       const dry = await imported(s, dump, { query: { into, 'dry-run': '' } });
@@ -75,7 +75,7 @@ describe('A data folder that is moved', () => {
     const second = await startSpecServer({ again: { ...first, dataDir } });
     const resumed = await ask(second, job, { method: 'POST' });
     expect(resumed.status, await resumed.text()).to.equal(202);
-    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as Told;
+    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as ReportedImport;
     const kept = await keptStates(second.server.store);
     await second.stop();
     expect(last).to.include({ status: 'done', quads: 20_000, created: 10_000, merged: 0 });
@@ -101,7 +101,7 @@ describe('A server that is told to stop', () => {
     expect(JSON.parse((await followed.text()).trim().split('\n').at(-1)!)).to.include({ status: 'interrupted' });
     const second = await startSpecServer({ again: first });
     await ask(second, job, { method: 'POST' });
-    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as Told;
+    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as ReportedImport;
     await second.stop();
     expect(last).to.include({ status: 'done', quads: 20_000, created: 10_000, merged: 0 });
   });

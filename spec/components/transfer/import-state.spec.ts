@@ -8,7 +8,7 @@ import { entryKey } from '../../../lib/storage/keys/records.js';
 import { describeStorage } from '../../support/conformance.js';
 import { openReader } from '../../support/formats.js';
 import { file, grant, policy, revoke } from '../../support/grants.js';
-import { archiveOf, askedExport, imported } from '../../support/imports.js';
+import { archiveOf, imported, requestExport } from '../../support/imports.js';
 import { readAll } from '../../support/members.js';
 import { cancel, readSubscription, subscribe } from '../../support/subscriptions.js';
 import { bob } from '../../support/wac.js';
@@ -24,7 +24,7 @@ describeStorage(
     it('comes back as it was', async () => {
       const { id, topic } = await subscribe(s, s.scratch, inbox);
       const documents = [await grant(s, policy(bob, 'read', s.scratch)), await file(s, policy(bob, 'read', s.scratch))];
-      const { bytes } = await askedExport(s, '?format=archive');
+      const { bytes } = await requestExport(s, '?format=archive');
       await cancel(s, id);
       for (const document of documents) await revoke(s, document);
       const told = await imported(s, bytes, replaced());
@@ -41,7 +41,7 @@ describeStorage(
       const grants: string[] = [];
       for (const values of targets) grants.push(await grant(s, policy(bob, 'read', values)));
       const requests = [await file(s, policy(bob, 'read', part)), await file(s, policy(bob, 'read', other))];
-      const { bytes } = await askedExport(s, `?format=archive&of=${part}`);
+      const { bytes } = await requestExport(s, `?format=archive&of=${part}`);
       const path = join(mkdtempSync(join(tmpdir(), 'quadpod-spec-')), 'a.zip');
       writeFileSync(path, bytes);
       const reader = await openReader({ path }, 'archive');

@@ -7,7 +7,7 @@ import { Parser } from 'n3';
 import type { ContainerMember } from '../../../lib/exchange/member.js';
 import { describeStorage, type Sender } from '../../support/conformance.js';
 import { openReader } from '../../support/formats.js';
-import { archiveOf, askedExport, imported } from '../../support/imports.js';
+import { archiveOf, imported, requestExport } from '../../support/imports.js';
 import { bytesMember, readAll } from '../../support/members.js';
 import { agent, alice, anybody, as, inWac, ownerRule, rule, setAcl, setBareAcl, turtleOf } from '../../support/wac.js';
 
@@ -55,7 +55,7 @@ describeStorage(
       await setBareAcl(s, open, [ownerRule, rule('Read', anybody, 'accessTo')]);
       const folder = mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
       const datesOf = async (sender?: Sender): Promise<Pick<ContainerMember, 'created' | 'modified'>> => {
-        const { bytes } = await askedExport(s, `?format=archive&of=${open}`, sender);
+        const { bytes } = await requestExport(s, `?format=archive&of=${open}`, sender);
         const path = join(folder, 'archive.zip');
         writeFileSync(path, bytes);
         const reader = await openReader({ path }, 'archive');
@@ -75,7 +75,7 @@ describeStorage(
       const open = await s.container();
       await setAcl(s, open, rule('Read', anybody));
       for (let count = 0; count < 3; count++) {
-        const answer = await askedExport(s, `?format=nquads&of=${open}%25FF/`, 'anonymous');
+        const answer = await requestExport(s, `?format=nquads&of=${open}%25FF/`, 'anonymous');
         expect(answer.status, answer.text).to.equal(200);
         expect(answer.headers['content-disposition']).to.equal('attachment; filename="-.nq"');
       }

@@ -4,6 +4,6 @@ import type { Store } from '../../lib/storage/transactions/store.js';
 const { QUADPOD_SPECS_ORDERS: wanted } = process.env;
 
 /** Gives a store the orders that this run of the specs wants. */
-export async function withOrders(store: Store): Promise<void> {
+export async function withQuadIndexes(store: Store): Promise<void> {
   if (wanted === 'four') await store.grow();
 }

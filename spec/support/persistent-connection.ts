@@ -5,7 +5,7 @@ import { startRequest } from './http.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-export class KeptConnection {
+export class PersistentConnection {
   private readonly agents = {
     http: new Agent({ keepAlive: true, maxSockets: 1 }),
     https: new TlsAgent({ keepAlive: true, maxSockets: 1 }),

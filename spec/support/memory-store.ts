@@ -1,4 +1,4 @@
-/** A store in memory, with its blobs in a folder that goes with it; for specs of the floors above and of the store itself. */
+/** Store in memory with its blobs in a temporary directory, for specs of the store and of the layers above. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface MemoryStore {
   readonly store: Store;
   readonly level: Level;
   readonly folder: string;
-  /** Opens the same data again, as a restart does. */
+  /** Opens the same data again, as after a restart. */
   reopen(): Promise<MemoryStore>;
   dispose(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function memoryStore(existing?: { level: Level; folder: string }): 
   };
 }
 
-/** The same on the disk, where worker threads open it as well. */
+/** Creates a store on disk, so that worker threads can open it. */
 export async function storeOnDisk(): Promise<MemoryStore> {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-store-'));
   return memoryStore({ folder, level: await openLevel(join(folder, 'level')) });

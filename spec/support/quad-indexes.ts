@@ -1,9 +1,9 @@
-/** `QUADPOD_SPECS_ORDERS=four`: storages of specs keep their quads in all four orders, as those do that have grown. */
+/** `QUADPOD_SPECS_ORDERS=four`: storages of specs have all four quad indexes. */
 import type { Store } from '../../lib/storage/transactions/store.js';
 
 const { QUADPOD_SPECS_ORDERS: wanted } = process.env;
 
-/** Gives a store the orders that this run of the specs wants. */
+/** Builds the quad indexes that this run requires. */
 export async function withQuadIndexes(store: Store): Promise<void> {
   if (wanted === 'four') await store.grow();
 }

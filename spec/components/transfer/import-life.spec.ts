@@ -1,4 +1,4 @@
-/** Imports from their beginning to their end: what is told of them, and what is left when they are ended from outside. */
+/** Life cycle of imports: their reports, and their state after an interruption. */
 import { renameSync } from 'node:fs';
 import { expect } from 'chai';
 import { keptStates } from '../../../components/transfer/import-state.js';
@@ -7,9 +7,9 @@ import { beginImport, imported, importOutcome, type ReportedImport } from '../..
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 
 describeStorage(
-  'An import',
+  'Import',
   (s) => {
-    it('does what a dry run of it said', async () => {
+    it('has the outcome of its dry run', async () => {
       const into = s.fresh('/');
       const lines: string[] = [];
       for (let count = 0; count < 21_000; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}large> .`);
@@ -23,7 +23,7 @@ describeStorage(
       expect(facts(await imported(s, dump, { query: { into } }))).to.deep.equal(facts(dry));
     });
 
-    it('names the file as its sender does, and no path of the server, where it cannot be read', async () => {
+    it('reports an unreadable file by the name that the sender gave, without a path of the server', async () => {
       const query = { name: 'gift.zip', format: 'zip' };
       const wrongs: [object, RegExp][] = [
         [{ query }, /gift\.zip is not a valid ZIP/],
@@ -37,14 +37,14 @@ describeStorage(
       }
     });
 
-    it('makes way for the next when it says that it has ended', async () => {
+    it('releases its slot when it reports its end', async () => {
       const lines: string[] = [];
       for (let count = 0; count < 1_000; count++) lines.push(`<urn:s> <urn:p> "x" <${s.fresh()}> .`);
       for (const dump of [lines.join('\n'), 'no dump', ''])
         expect((await imported(s, dump)).status).to.be.oneOf(['done', 'failed']);
     });
 
-    it('that was answered is known after the server was killed', async () => {
+    it('is stored before the response, so that it survives a crash', async () => {
       const begun = await beginImport(s, `<urn:s> <urn:p> "x" <${s.fresh()}> .`);
       const kept = await keptStates(s.server!.server.store);
       expect(kept.map(({ id }) => id)).to.include(begun.headers['location']!.split('/').at(-1));
@@ -54,8 +54,8 @@ describeStorage(
   { settings: {}, isOncePlaced: true },
 );
 
-describe('A data folder that is moved', () => {
-  it('has the imports that can go on with it', async () => {
+describe('Moved data directory', () => {
+  it('contains the imports to resume', async () => {
     const first = await startSpecServer();
     const ask = (server: SpecServer, iri: string, init: RequestInit = {}): Promise<Response> =>
       fetch(iri, {
@@ -83,8 +83,8 @@ describe('A data folder that is moved', () => {
   });
 });
 
-describe('A server that is told to stop', () => {
-  it('ends the import under way, says so to whoever follows it, and goes on with it later', async () => {
+describe('Server shutdown', () => {
+  it('interrupts a running import, reports it to followers, and resumes it later', async () => {
     const first = await startSpecServer();
     const { root } = first;
     const ask = (server: SpecServer, iri: string, init: RequestInit = {}): Promise<Response> =>

@@ -110,7 +110,7 @@ async function drain(withDead: boolean): Promise<void> {
   });
   await Promise.all(tasks);
   host.behave(inbox, accepting);
-  host.hangUp();
+  host.closeConnections();
   const before = host.deliveries.length;
   await host.received(inbox, before + 1, 60_000);
   const at = performance.now();

@@ -26,7 +26,7 @@ describe('An OpenID provider over http on loopback', function () {
   });
   after(() => void provider.close());
 
-  /** The status of a GET of the owner with an ID token of an issuer, and the problem document with the log. */
+  /** Sends a GET with an ID token of an issuer. @returns the status, and the problem document with the log */
   async function asked(issuer: string, allowed: string): Promise<[number, string]> {
     const service = { type: 'https://www.w3.org/ns/lws#OpenIdProvider', serviceEndpoint: issuer };
     subject.publish({ '@context': [cidContext, lwsContext], id: subject.iri, service: [service] });
@@ -59,7 +59,7 @@ describe('An OpenID provider over http on loopback', function () {
     'http://localhost.id.example',
     'ftp://localhost',
   ])
-    it(`is refused as ${issuer}, which is not loopback http (rule 15.10)`, async () => {
+    it(`is rejected for ${issuer}, not http on loopback (rule 15.10)`, async () => {
       const [status, told] = await asked(issuer, `${remote.authority},id.example`);
       expect(status).to.equal(401);
       expect(told).to.match(/must be an https URL/);

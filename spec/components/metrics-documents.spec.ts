@@ -10,7 +10,7 @@ const read = (name: string): string => readFileSync(join(packageRoot, 'docs/oper
 
 describe('Dashboard and alerts', () => {
   for (const name of ['grafana.json', 'alerts.yaml'])
-    it(`${name} names no metric that there is not`, async () => {
+    it(`${name} uses only existing metrics`, async () => {
       const server = await startSpecServer({ settings: {} });
       const headers = { Authorization: `Bearer ${server.ownerToken}` };
       await request(`${server.root}c/`, { method: 'PUT', headers });

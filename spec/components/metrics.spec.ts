@@ -1,4 +1,4 @@
-/** The port of metrics: on loopback, without a credential, and nothing else on it. */
+/** Metrics port: on loopback, without authentication, with no other routes. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -11,11 +11,11 @@ import { metricBy } from '../../lib/metrics.js';
 const stringsOf = (labels: object): object =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
 
-describe('The port of metrics', () => {
+describe('Metrics port', () => {
   const kind = 'counter' as const;
   const metrics = new Metrics(async () => [metricBy({ kind, name: 'tea_total', help: 'Tea.' }, 'of', [['mint', 3]])]);
 
-  it('returns all metrics at /metrics, and nothing elsewhere', async () => {
+  it('returns all metrics at /metrics, and 404 elsewhere', async () => {
     const server = await listenForMetrics(metrics, 0);
     const { port, address } = server.address() as AddressInfo;
     expect(address).to.equal('127.0.0.1');
@@ -32,7 +32,7 @@ describe('The port of metrics', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('has the samples of a distribution that prom-client has', async () => {
+  it('returns the histogram samples of prom-client', async () => {
     const [buckets, labels] = [[0.5, 1, 20], { method: 'GET', route: 'resource' }];
     const ours = new Histogram(buckets);
     const theirs = new PromHistogram({

@@ -1,7 +1,7 @@
 /** Rule 17.5: constraints of grants. All MUST hold. A constraint that cannot be evaluated does not hold. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
-import { type Constraint, constraint, everybodyIri, grant, policy, revoke } from '../support/grants.js';
+import { type Constraint, constraint, grant, policy, publicAgentIri, revoke } from '../support/grants.js';
 import { metaOf, putLinks } from '../support/linkset.js';
 import { TrustedIssuer } from '../support/oauth.js';
 import { remote } from '../support/remote.js';
@@ -143,7 +143,7 @@ describeStorage(
         try {
           made = await grant(
             s,
-            policy(anonymous ? everybodyIri : alice, 'read', iri, 'StorageResource', ...constraints),
+            policy(anonymous ? publicAgentIri : alice, 'read', iri, 'StorageResource', ...constraints),
           );
         } catch (error) {
           // A value that no operator accepts may also be rejected.

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeStorage, lws, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
-import { everybodyIri, grant, paths, policy, revoke, tree } from '../support/grants.js';
+import { grant, paths, policy, publicAgentIri, revoke, tree } from '../support/grants.js';
 import { found, indexed, uniqueIri } from '../support/search.js';
 import { alice, as, bob, every, inWac, modesOf, owner } from '../support/wac.js';
 
@@ -92,7 +92,7 @@ function enforcement(s: StorageUnderTest): void {
 
   it('AccessGrant, rule 17.4: foaf:Agent includes every caller, also anonymous ones', async () => {
     const base = await tree(s);
-    await during(policy(everybodyIri, ['read', 'create'], `${base}d/`), async () => {
+    await during(policy(publicAgentIri, ['read', 'create'], `${base}d/`), async () => {
       for (const who of ['anonymous', s.stranger, as(s, alice)] as const) {
         expect(await modes(`${base}d/`, who)).to.equal('read append');
         expect(await modes(`${base}d/y`, who)).to.equal('read');

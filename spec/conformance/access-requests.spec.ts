@@ -5,13 +5,13 @@ import { expectChallenge, expectProblem } from '../support/expectations.js';
 import {
   constraint,
   documentOf,
-  everybodyIri,
   file,
   grant,
   grantsOf,
   listed,
   policy,
   postDocument,
+  publicAgentIri,
   requestsOf,
   revoke,
 } from '../support/grants.js';
@@ -81,7 +81,7 @@ function views(s: StorageUnderTest): void {
 
   it('AccessGrant, rule 17.4: every principal can read a public grant', async () => {
     const container = await s.container();
-    const made = await grant(s, policy(everybodyIri, 'read', container));
+    const made = await grant(s, policy(publicAgentIri, 'read', container));
     expect(await see(made, s.stranger)).to.equal(200);
     expectChallenge(await s.send('GET', made, {}, undefined, 'anonymous'), s);
     await revoke(s, made);

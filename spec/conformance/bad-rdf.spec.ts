@@ -159,7 +159,7 @@ describeStorage('Bad input: RDF', (s) => {
 
   for (const [type, bodies] of Object.entries(malformed))
     for (const body of bodies)
-      it(`Bad input, rule 1.6: malformed ${type} is 400 and stores nothing: ${JSON.stringify(body.slice(0, 90))}`, () =>
+      it(`Bad input, rule 1.6: malformed ${type} is 400 and stores nothing: ${JSON.stringify(body.slice(-90))}`, () =>
         refusedEverywhere(s, kept, type, body));
 
   for (const [what, type, body] of refusedTerms)

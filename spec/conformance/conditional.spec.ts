@@ -156,7 +156,7 @@ function validators(s: StorageUnderTest): void {
     expect(new Set(tags).size).to.equal(4);
   });
 
-  for (const Accept of ['application/lws+json', 'application/ld+json', 'application/json', ...rdfTypes])
+  for (const Accept of ['application/lws+json', 'application/json', ...rdfTypes])
     it(`Rule 8.4: the ETag of a container as ${Accept} satisfies If-Match`, async () => {
       const container = await s.container();
       const tag = await s.tag(container, { Accept });

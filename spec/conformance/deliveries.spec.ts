@@ -198,7 +198,7 @@ describeStorage(
       expect(toldAt(quick.inbox)).to.deep.equal(made);
       expect(host.at(slow.inbox)).to.have.length(1);
       await cancel(s, slow.subscription.id);
-      host.hangUp();
+      host.closeConnections();
     });
   },
   { settings },

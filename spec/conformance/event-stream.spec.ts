@@ -57,7 +57,7 @@ describeStorage(
       await s.delete(iri);
       await stream.until(() => stream.events.length === 2, 'two events');
       expect(heard(stream)).to.deep.equal([`Create ${iri}`, `Delete ${iri}`]);
-      const told = await host.heardOf(inbox, iri);
+      const told = await host.receivedAbout(inbox, iri);
       const activities = stream.events.map(({ data }) => JSON.parse(data).activity);
       expect(activities[0]).to.deep.equal(told[0]);
       expect(JSON.parse(stream.events[0]!.data)).to.include({ type: 'Notification', storage: s.root });

@@ -38,7 +38,7 @@ describeStorage(
       const document = documentOf(s, 'AccessRequest', [policy(alice, 'read', s.scratch)], { inbox });
       const answer = await postDocument(s, requestsOf(s), document, as(s, alice));
       const id = new URL(answer.headers['location']!, s.root).href;
-      const activity = (await host.heardOf(controllers, id)).at(-1)!;
+      const activity = (await host.receivedAbout(controllers, id)).at(-1)!;
       expect(activity.type).to.deep.equal(['Create']);
       expect(activity.object).to.deep.equal({ id, type: ['DataResource', 'AccessRequest'] });
       const answered = documentOf(s, 'AccessGrant', [policy(alice, 'read', s.scratch)], { request: id });
@@ -60,7 +60,7 @@ describeStorage(
         expect(answer.status, answer.text).to.equal(201);
         const id = new URL(answer.headers['location']!, s.root).href;
         for (const at of [asking, controllers, inbox]) {
-          const activities = (await host.heardOf(at, id)).filter(({ object }) => object.id === id);
+          const activities = (await host.receivedAbout(at, id)).filter(({ object }) => object.id === id);
           expect(activities.map(({ object }) => object.type)).to.deep.equal([['DataResource', 'AccessGrant']]);
         }
         await revoke(s, id);
@@ -76,7 +76,7 @@ describeStorage(
       const refused = documentOf(s, 'AccessGrant', [{ ...policy(alice, 'read', s.scratch), target }], { inbox });
       expect((await postDocument(s, grantsOf(s), refused)).status).to.equal(400);
       const { iri } = await s.stored('text/plain', 'x');
-      expect((await host.heardOf(inbox, iri)).map(told)).to.deep.equal([`Create ${iri}`]);
+      expect((await host.receivedAbout(inbox, iri)).map(told)).to.deep.equal([`Create ${iri}`]);
     });
   },
   {

@@ -51,7 +51,7 @@ describeStorage(
       for (const [key] of written) expect(`${key}`).not.to.match(/outbox|event|notif/i);
       await s.restart({ settings: { owners: owner.did, ...settings }, owner });
       const later = await s.stored('text/plain', 'while it is on');
-      const heard = await host.heardOf(inbox, later.iri);
+      const heard = await host.receivedAbout(inbox, later.iri);
       expect(heard.map(({ object }) => object.id)).to.deep.equal([later.iri]);
     });
   },

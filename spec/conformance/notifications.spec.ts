@@ -16,7 +16,7 @@ const update = (text: string): [string, string] => ['application/sparql-update',
 async function heard(s: StorageUnderTest, inbox: string, container = s.scratch, by?: Parameters<typeof s.send>[4]) {
   const last = `${container}last-${Math.random()}`;
   expect((await s.send('PUT', last, { 'Content-Type': 'text/plain' }, 'x', by)).status).to.equal(201);
-  return (await host.heardOf(inbox, last)).slice(0, -1);
+  return (await host.receivedAbout(inbox, last)).slice(0, -1);
 }
 const toldOf = (activities: readonly Activity[]): string[] => activities.map(told);
 const remove = (s: StorageUnderTest, iri: string, headers = {}) => s.delete(iri, headers);
@@ -198,7 +198,7 @@ describeStorage(
       await subscribe(s, container, his, as(s, bob));
       const { iri } = await s.stored('text/turtle', '', `${container}a`);
       expect(toldOf(await heard(s, hers, container))).to.deep.equal([`Create ${iri}`]);
-      expect((await host.heardOf(his, iri)).map(told)).to.include(`Create ${iri}`);
+      expect((await host.receivedAbout(his, iri)).map(told)).to.include(`Create ${iri}`);
       await revoke(s, given);
       await s.patch(iri, ...update('1'));
       expect(toldOf(await heard(s, hers, container))).to.include(`Update ${iri}`);

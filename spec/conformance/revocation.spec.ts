@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { grant, policy, revoke } from '../support/grants.js';
-import { beginRequest, KeptConnection } from '../support/kept-connection.js';
+import { beginRequest, PersistentConnection } from '../support/persistent-connection.js';
 import { aclOf, agent, alice, as, bob, inWac, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
 
 const hasMember = '<http://www.w3.org/2006/vcard/ns#hasMember>';
@@ -61,7 +61,7 @@ describeStorage(
       it(`Revocation: of ${title}, between two requests on one connection`, async () => {
         const container = await make();
         const end = await allow(s, container);
-        const connection = new KeptConnection();
+        const connection = new PersistentConnection();
         const see = async () => [
           await connection.status('GET', `${container}d/x`, credentials()),
           await connection.status('HEAD', `${container}d/`, credentials()),

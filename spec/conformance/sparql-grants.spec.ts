@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectChallenge } from '../support/expectations.js';
-import { constraint, everybodyIri, grant, grantsOf, policy, revoke } from '../support/grants.js';
+import { constraint, grant, grantsOf, policy, publicAgentIri, revoke } from '../support/grants.js';
 import { metaOf, putLinks } from '../support/linkset.js';
 import { ask, endpointOf, graphsSeen, holds, rowsOf } from '../support/sparql.js';
 import { below, build, e, half, wholeTree } from '../support/sparql-views.js';
@@ -43,7 +43,7 @@ describeStorage(
     });
 
     it('Rule 17.4: a public grant shows its target to anonymous callers', async () => {
-      const made = await grant(s, policy(everybodyIri, 'read', `${s.scratch}shut/a`));
+      const made = await grant(s, policy(publicAgentIri, 'read', `${s.scratch}shut/a`));
       for (const sender of [s.stranger, 'anonymous'] as const)
         expect(await graphsSeen(s, sender)).to.deep.equal(below(s, ['shut/a', 'shut/a.meta']));
       await revoke(s, made);

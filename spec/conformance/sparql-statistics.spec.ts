@@ -9,14 +9,14 @@ import { agent, alice, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 const voidTerms = 'http://rdfs.org/ns/void#';
 const e = 'https://example.org/';
 
-interface Told {
+interface ReportedImport {
   readonly sums: Readonly<Record<string, number>>;
   /** By property or class. */
   readonly parts: Readonly<Record<string, number>>;
 }
 
 /** Statistics in the description, undefined if there are none. */
-async function told(s: StorageUnderTest, by?: Sender): Promise<Told | undefined> {
+async function told(s: StorageUnderTest, by?: Sender): Promise<ReportedImport | undefined> {
   const answer = await s.send('GET', endpointOf(s), { Accept: 'application/n-triples' }, undefined, by);
   expect(answer.status, answer.text).to.equal(200);
   const quads = await graphOf(answer, endpointOf(s));
@@ -36,8 +36,12 @@ async function told(s: StorageUnderTest, by?: Sender): Promise<Told | undefined>
 }
 
 /** Waits for statistics of the current state. */
-async function counted(s: StorageUnderTest, holds: (found: Told) => boolean, by?: Sender): Promise<Told> {
-  let found: Told | undefined;
+async function counted(
+  s: StorageUnderTest,
+  holds: (found: ReportedImport) => boolean,
+  by?: Sender,
+): Promise<ReportedImport> {
+  let found: ReportedImport | undefined;
   await eventually(async () => {
     found = await told(s, by);
     return found !== undefined && holds(found);

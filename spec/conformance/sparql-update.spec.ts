@@ -6,10 +6,10 @@ import { startInboxHost, told } from '../support/inbox.js';
 import { indexed, uniqueIri } from '../support/search.js';
 import { encoded, endpointOf, formType } from '../support/sparql.js';
 import {
+  changesIn,
   inserting,
   postUpdate,
   storedValues,
-  toldBy,
   update,
   updatedBy,
   updates,
@@ -162,9 +162,9 @@ describeStorage(
       for (const bad of ['x', `<${a}>`, `<${a}> x`, `<${a}> *`, `<${a}> "x" <${b}> "y"`, `<> "x"`, `<${a} "x"`])
         expectProblem(await postUpdate(s, inserting(a, 'n'), undefined, { 'LWS-If-Match': bad }), 400, s);
       expect(await s.tag(a)).to.equal(tagA);
-      expect(toldBy(await postUpdate(s, inserting(a, 'n'), undefined, given({ [a]: tagA, [b]: tagB })))).to.have.length(
-        1,
-      );
+      expect(
+        changesIn(await postUpdate(s, inserting(a, 'n'), undefined, given({ [a]: tagA, [b]: tagB }))),
+      ).to.have.length(1);
     });
 
     it('rejects operations without a specific graph and explains it', async () => {
@@ -243,7 +243,7 @@ describeStorage(
       await update(s, `${inserting(a, 'y')} ; DROP GRAPH <${b}>`);
       expect(await indexed(s)).not.to.include(type);
       await update(s, inserting(`${container}last`, 'x'));
-      const heard = (await host.heardOf(inbox, `${container}last`)).map(told);
+      const heard = (await host.receivedAbout(inbox, `${container}last`)).map(told);
       const wanted = [`Create ${a}`, `Create ${b}`, `Update ${a}`, `Delete ${b}`, `Create ${container}last`];
       expect(heard).to.deep.equal(wanted);
     });

@@ -202,7 +202,7 @@ describeStorage(
       await new Promise((resolve) => setTimeout(resolve, Date.parse(made.expires) - Date.now() + 50));
       await subscribe(s, s.scratch, kept);
       const { iri } = await s.stored('text/plain', 'late');
-      await host.heardOf(kept, iri);
+      await host.receivedAbout(kept, iri);
       expect(host.activities(short)).to.deep.equal([]);
       await eventually(async () => (await s.get(made.id)).status === 404, 'it is purged');
       expect(await listed(s)).not.to.include(made.id);
@@ -228,7 +228,7 @@ describeStorage(
       await s.restart({ settings });
       expect(await readSubscription(s, made.id)).to.deep.equal({ ...made, ...(await readSubscription(s, made.id)) });
       const { iri } = await s.stored('text/plain', 'x');
-      expect((await host.heardOf(inbox, iri)).length).to.equal(1);
+      expect((await host.receivedAbout(inbox, iri)).length).to.equal(1);
       await cancel(s, made.id);
       await s.restart({ settings });
       expectProblem(await s.get(made.id), 404, s);

@@ -6,12 +6,12 @@ import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { exchange } from '../support/http.js';
 import {
-  askedExport as asked,
+  requestExport as asked,
   beginImport as begin,
   imported,
   nquads,
   importOutcome as outcome,
-  type Told,
+  type ReportedImport,
 } from '../support/imports.js';
 import { found } from '../support/search.js';
 import { rows } from '../support/sparql.js';
@@ -174,7 +174,7 @@ describeStorage(
       const job = begun.headers['location']!;
       expect((await begin(s, '')).status).to.equal(409);
       expect((await s.delete(job)).status).to.equal(204);
-      const { status } = JSON.parse((await s.get(job)).text) as Told;
+      const { status } = JSON.parse((await s.get(job)).text) as ReportedImport;
       expect(status).to.equal('interrupted');
       expect((await s.put(s.fresh(), 'text/turtle', '')).status).to.equal(201);
       expect(s.server!.log.filter(({ level }) => (level as number) >= 50)).to.deep.equal([]);

@@ -76,7 +76,7 @@ for (const path of pathsOf('The console, administration'))
       await list().getByText('nothing was delivered yet').waitFor();
       expect(await findings()).to.deep.equal([]);
       await put('data/told');
-      await host.heardOf(inbox, `${console.server.root}data/told`);
+      await host.receivedAbout(inbox, `${console.server.root}data/told`);
       await eventually(async () => {
         await page.getByRole('button', { name: 'Read again' }).click();
         return (await list().getByText('last delivery').count()) === 1;

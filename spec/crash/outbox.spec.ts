@@ -138,7 +138,7 @@ describe('The outbox and kill -9', function () {
         const heard = (): string[] => firsts(host, writer.inbox);
         // Notifications after this one are not from the previous process.
         const mark = await writer.mark();
-        await host.heardOf(writer.inbox, mark, 20_000);
+        await host.receivedAbout(writer.inbox, mark, 20_000);
         await writer.settle(heard());
         writer.events.push(`Create ${mark}`);
         expect(heard()).to.deep.equal(writer.events);

@@ -36,7 +36,7 @@ describe('A killed server with its contents in S3', function () {
     await until(() => s3.uploads().length === 1 && s3.keys('pending/').length >= 2);
     await first.kill();
 
-    s3.grow(25);
+    s3.backdate(25);
     const again = await startProcess({ dataDir: first.dataDir, root: first.root, environment });
     try {
       await until(() => s3.uploads().length === 0 && s3.keys('pending/').length === 0);

@@ -1,6 +1,6 @@
 /** Rule 17.7, "Limits on strangers": access requests are bounded in storage use and in listings. */
 import { expect } from 'chai';
-import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import type { ServerProcess } from '../support/process.js';
@@ -37,14 +37,14 @@ describe('Access requests under attack', function () {
 
   it('Rule 17.7: one above 16 KiB is 413; above the limit per address they are 429', async () => {
     expect((await ask(16 << 10)).status).to.equal(413);
-    const noticed = await notice(server, async () => {
+    const impact = await measureImpact(server, async () => {
       const statuses: number[] = [];
       for (let at = 0; at < perAddress + 50; at++) statuses.push((await ask(3_000)).status);
       return statuses;
     });
-    expect(noticed.result.slice(0, perAddress).every((status) => status === 201)).to.equal(true);
-    expect(noticed.result.slice(perAddress).every((status) => status === 429)).to.equal(true);
-    expectUnnoticed(noticed);
+    expect(impact.result.slice(0, perAddress).every((status) => status === 201)).to.equal(true);
+    expect(impact.result.slice(perAddress).every((status) => status === 429)).to.equal(true);
+    expectNoImpact(impact);
     const { items, totalItems } = await listed();
     expect(totalItems).to.equal(perAddress);
     // A controller frees a slot by reading or deleting a request.

@@ -9,7 +9,7 @@ import { entryKey } from '../../lib/storage/keys/records.js';
 import { by, startOwned } from '../support/attack.js';
 import { request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
-import { archiveOf, type Told } from '../support/imports.js';
+import { archiveOf, type ReportedImport } from '../support/imports.js';
 import { bytesMember } from '../support/members.js';
 import { type Ended, runProcess, type ServerProcess } from '../support/process.js';
 import { agent, anybody, rule, turtleOf } from '../support/wac.js';
@@ -113,14 +113,14 @@ describe('Untrusted archive', function () {
   });
 
   /** Over HTTP. */
-  const post = async (query: Readonly<Record<string, string>>, body: Uint8Array): Promise<Told> => {
+  const post = async (query: Readonly<Record<string, string>>, body: Uint8Array): Promise<ReportedImport> => {
     const wanted = new URLSearchParams({ into: `${server.root}in/`, 'on-conflict': 'skip', ...query });
     const headers = { ...by(server, owner), 'Content-Type': 'application/zip' };
     const begun = await request(`${server.root}.lws/import?${wanted}`, { method: 'POST', headers, body });
     expect(begun.status, begun.text).to.equal(202);
     const accept = { ...by(server, owner), Accept: 'application/x-ndjson' };
     const told = await request(begun.headers['location']!, { headers: accept });
-    return JSON.parse(told.text.trim().split('\n').at(-1)!) as Told;
+    return JSON.parse(told.text.trim().split('\n').at(-1)!) as ReportedImport;
   };
   const command = async (mode: string, ...flags: string[]): Promise<Ended> => {
     const { root, dataDir } = server;
@@ -227,7 +227,7 @@ describe('Untrusted archive', function () {
     expect(await put('in/')).to.equal(201);
     const bytes = await archiveOf(`${server.root}in/`, members());
     writeFileSync(file, bytes);
-    const expectNamed = ({ access }: Told): void => {
+    const expectNamed = ({ access }: ReportedImport): void => {
       const lines = access.filter(({ source }) => source === `${server.root}in/listed`).map(({ why }) => why);
       expect(lines).to.have.members([`${stranger.did}: append, control, delete, read, write.`, 'everybody: read.']);
     };

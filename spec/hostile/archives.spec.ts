@@ -19,7 +19,7 @@ import type { FileTree } from '../../lib/exchange/file-tree.js';
 import { by, startOwned } from '../support/attack.js';
 import { request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
-import type { Told } from '../support/imports.js';
+import type { ReportedImport } from '../support/imports.js';
 import type { ServerProcess } from '../support/process.js';
 import { type ZipEntry, zipOf } from '../support/zip.js';
 
@@ -230,7 +230,7 @@ describe('Hostile archives', () => {
         expect(begun.status, begun.text).to.equal(202);
         const lines = { ...by(server, owner), Accept: 'application/x-ndjson' };
         const { text: told } = await request(begun.headers['location']!, { headers: lines });
-        const outcome = JSON.parse(told.trim().split('\n').at(-1)!) as Told;
+        const outcome = JSON.parse(told.trim().split('\n').at(-1)!) as ReportedImport;
         expect(outcome.status).to.equal('failed');
         expect(outcome.failure).to.match(failure);
         expect(outcome.created).to.equal(0);

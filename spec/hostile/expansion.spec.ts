@@ -1,6 +1,6 @@
 /** Rule 10.3, "Limits on strangers": small bodies with a large expansion are rejected before they are expanded. */
 import { expect } from 'chai';
-import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import type { ServerProcess } from '../support/process.js';
@@ -55,23 +55,23 @@ describe('Bodies that expand', function () {
   ];
   for (const [what, status, type, body] of attacks)
     it(`Rule 10.3: ${what} is ${status}`, async () => {
-      const noticed = await notice(server, () => put(body(), type));
-      expect(noticed.result.status, noticed.result.text).to.equal(status);
-      expectUnnoticed(noticed);
+      const impact = await measureImpact(server, () => put(body(), type));
+      expect(impact.result.status, impact.result.text).to.equal(status);
+      expectNoImpact(impact);
     });
 
   it('Rule 1.13: a SPARQL update with a prefix of 60 KB and 5 000 prefixed names is rejected', async () => {
     expect((await put('<#a> <#b> 1 .')).status).to.be.oneOf([201, 204]);
     const update = `PREFIX x: <https://e.example/${'x'.repeat(60_000)}> INSERT { <#a> <#b> ${names(5_000)} } WHERE {}`;
-    const noticed = await notice(server, () =>
+    const impact = await measureImpact(server, () =>
       request(`${server.root}r`, {
         method: 'PATCH',
         headers: { ...by(server, owner), 'Content-Type': 'application/sparql-update' },
         body: update,
       }),
     );
-    expect(noticed.result.status, noticed.result.text).to.equal(413);
-    expectUnnoticed(noticed);
+    expect(impact.result.status, impact.result.text).to.equal(413);
+    expectNoImpact(impact);
   });
 
   it('a list of 9 000 numbers is stored and returned', async () => {

@@ -19,20 +19,22 @@ const long = replaced(6);
 const rows = `VALUES ?v { ${numbers(900).join(' ')} }`;
 const squares = numbers(40).map((at) => `BIND(?n${at} * ?n${at} AS ?n${at + 1})`);
 
-const inExistence = [
-  `SELECT * { FILTER(EXISTS { ${huge} } || false) }`,
-  `SELECT * { FILTER(!(NOT EXISTS { ${huge} })) }`,
-  `SELECT * { BIND(IF(EXISTS { ${huge} }, 1, 2) AS ?b) }`,
-  `SELECT (COUNT(EXISTS { ${huge} }) AS ?n) { ?s ?p ?o }`,
-  `SELECT ?s { ?s ?p ?o } ORDER BY (EXISTS { ${huge} })`,
-  `SELECT ?s { ?s ?p ?o } GROUP BY ?s HAVING(EXISTS { ${huge} })`,
-  `SELECT ?s { ?s ?p ?o OPTIONAL { ?s ?q ?r FILTER(EXISTS { ${huge} } || false) } }`,
-  `SELECT * { FILTER(EXISTS { FILTER(EXISTS { ${huge} } || false) } || false) }`,
-];
+const inExistence: Readonly<Record<string, string>> = {
+  'EXISTS in a filter': `SELECT * { FILTER(EXISTS { ${huge} } || false) }`,
+  'NOT EXISTS in a filter': `SELECT * { FILTER(!(NOT EXISTS { ${huge} })) }`,
+  'EXISTS in an assignment': `SELECT * { BIND(IF(EXISTS { ${huge} }, 1, 2) AS ?b) }`,
+  'EXISTS in an aggregate': `SELECT (COUNT(EXISTS { ${huge} }) AS ?n) { ?s ?p ?o }`,
+  'EXISTS in ORDER BY': `SELECT ?s { ?s ?p ?o } ORDER BY (EXISTS { ${huge} })`,
+  'EXISTS in HAVING': `SELECT ?s { ?s ?p ?o } GROUP BY ?s HAVING(EXISTS { ${huge} })`,
+  'EXISTS in OPTIONAL': `SELECT ?s { ?s ?p ?o OPTIONAL { ?s ?q ?r FILTER(EXISTS { ${huge} } || false) } }`,
+  'EXISTS within EXISTS': `SELECT * { FILTER(EXISTS { FILTER(EXISTS { ${huge} } || false) } || false) }`,
+};
 
 /** Queries that must fail, with the expected limit. */
 const refused: readonly (readonly [what: string, limit: RegExp, query: string])[] = [
-  ...inExistence.map((query) => ['a doubled text within EXISTS', /string of more than 1000000/, query] as const),
+  ...Object.entries(inExistence).map(
+    ([where, query]) => [`a doubled text within ${where}`, /string of more than 1000000/, query] as const,
+  ),
   ['a replaced text', /string of more than 1000000/, `SELECT (STRLEN(${replaced(12)}) AS ?n) {}`],
   [
     'a long text many times in a group',
@@ -129,8 +131,8 @@ describe('Memory of queries and updates', () => {
     const running = work();
     const [longest = 0] = await readsDuring(`${server.root}data`, running).finally(() => clearInterval(watch));
     if (longest > longestReadMs * slowness && tries > 1) return watched(work, tries - 1);
-    expect(longest, 'the longest read beside it, in ms').to.be.at.most(longestReadMs * slowness);
-    expect(most - base, 'more memory, in MiB').to.be.at.most(maxMoreMb);
+    expect(longest, 'longest read during the work, in ms').to.be.at.most(longestReadMs * slowness);
+    expect(most - base, 'growth of memory, in MiB').to.be.at.most(maxMoreMb);
     return running;
   }
 

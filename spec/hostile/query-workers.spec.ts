@@ -1,6 +1,6 @@
 /** Rule 14.7: unauthorized callers with many identities do not block the queries of other callers. */
 import { expect } from 'chai';
-import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { slowness } from '../support/patience.js';
@@ -36,7 +36,7 @@ describe('Query workers under attack', function () {
   it('12 identities that send VALUES queries do not delay those of the owner', async () => {
     const asOwner = by(server, owner);
     expect((await ask(asOwner, 'ASK {}')).status).to.equal(200);
-    const noticed = await notice(server, async () => {
+    const impact = await measureImpact(server, async () => {
       const attack = Array.from({ length: strangers }, () => ask(by(server), cross).catch(() => undefined));
       const waits: number[] = [];
       for (let at = 0; at < 8; at++) {
@@ -48,10 +48,10 @@ describe('Query workers under attack', function () {
       const ended = await Promise.race(attack);
       return { longest: Math.max(...waits), status: ended?.status };
     });
-    expect(noticed.result.status).to.equal(422);
-    expect(noticed.result.longest, 'the longest ASK of the owner').to.be.below(15_000 * slowness);
+    expect(impact.result.status).to.equal(422);
+    expect(impact.result.longest, 'the longest ASK of the owner').to.be.below(15_000 * slowness);
     // Threads end one after the other, and the allocator retains their memory for a while.
-    expectUnnoticed(noticed, 500);
+    expectNoImpact(impact, 500);
   });
 
   it('unauthorized queries just too long for the HTTP thread do not block it', async () => {
@@ -64,7 +64,7 @@ describe('Query workers under attack', function () {
     };
     await eventually(isLoaded, 'the HTTP thread answers queries', 30_000);
     const names = (name: string): string => `VALUES ?${name} { ${Array.from({ length: 99 }, (_, n) => n).join(' ')} }`;
-    const noticed = await notice(server, async () => {
+    const impact = await measureImpact(server, async () => {
       let [count, answered] = [0, 0];
       const attack = async (): Promise<void> => {
         const stranger = by(server);
@@ -80,7 +80,7 @@ describe('Query workers under attack', function () {
       await Promise.all(Array.from({ length: 12 }, attack));
       return answered;
     });
-    expect(noticed.result, 'answers to strangers').to.be.above(0);
-    expectUnnoticed(noticed);
+    expect(impact.result, 'answers to strangers').to.be.above(0);
+    expectNoImpact(impact);
   });
 });

@@ -1,7 +1,7 @@
 /** Short queries on the HTTP thread: an anonymous flood of them does not delay requests of other callers (rule 14.7). */
 import { Agent, request as send } from 'node:http';
 import { expect } from 'chai';
-import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
 import { request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import type { ServerProcess } from '../support/process.js';
@@ -67,13 +67,13 @@ describe('Short queries under attack', function () {
 
   for (const [what, query] of Object.entries(attacks))
     it(`60 connections that send ${what} do not delay other clients`, async () => {
-      const noticed = await notice(server, async () => {
+      const impact = await measureImpact(server, async () => {
         const statuses = await Promise.all(Array.from({ length: 120 }, (_, at) => ask(query(at))));
         return new Set(statuses);
       });
       // Success, an error or 429 or 503, but never an internal error.
-      for (const status of noticed.result) expect(status).to.be.oneOf([200, 400, 422, 429, 503]);
-      expectUnnoticed(noticed);
+      for (const status of impact.result) expect(status).to.be.oneOf([200, 400, 422, 429, 503]);
+      expectNoImpact(impact);
     });
 
   it('still executes lookups on the HTTP thread', async () => {

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { slowness } from '../support/patience.js';
@@ -41,11 +41,11 @@ describe('Subject documents under attack', function () {
       );
       return subject.publish(subject.document({ verificationMethod: [subject.method(), ...methods] }));
     });
-    const noticed = await notice(server, () =>
+    const impact = await measureImpact(server, () =>
       inParts(subjects, 30, (subject) => present(credentialOf(subject)).then(({ status }) => status)),
     );
-    expect(new Set(noticed.result)).to.deep.equal(new Set([404]));
-    expectUnnoticed(noticed);
+    expect(new Set(impact.result)).to.deep.equal(new Set([404]));
+    expectNoImpact(impact);
   });
 
   it('Outbound-fetch guard: documents that are slow to parse do not delay writes of the owner', async () => {
@@ -56,7 +56,7 @@ describe('Subject documents under attack', function () {
       return subject;
     });
     const lines = Array.from({ length: 800 }, (_, at) => `<#${at}> <http://xmlns.com/foaf/0.1/name> "name ${at}" .`);
-    const noticed = await notice(server, async () => {
+    const impact = await measureImpact(server, async () => {
       const attack = subjects.map((subject) => present(credentialOf(subject)));
       const began = performance.now();
       const { status } = await request(`${server.root}large`, {
@@ -68,9 +68,9 @@ describe('Subject documents under attack', function () {
       const took = performance.now() - began;
       return { took, statuses: (await Promise.all(attack)).map(({ status }) => status) };
     });
-    expect(noticed.result.took).to.be.below(4000 * slowness);
-    expect(noticed.result.statuses).to.deep.equal([401, 401, 401]);
-    expectUnnoticed(noticed);
+    expect(impact.result.took).to.be.below(4000 * slowness);
+    expect(impact.result.statuses).to.deep.equal([401, 401, 401]);
+    expectNoImpact(impact);
   });
 
   it('Outbound-fetch guard: 500 credentials with hanging documents use few connections', async () => {
@@ -85,7 +85,7 @@ describe('Subject documents under attack', function () {
       });
       return subject;
     });
-    const noticed = await notice(server, async () => {
+    const impact = await measureImpact(server, async () => {
       const attack: Promise<Answer>[] = [];
       for (const subject of subjects) {
         attack.push(present(credentialOf(subject)));
@@ -95,10 +95,10 @@ describe('Subject documents under attack', function () {
       return (await Promise.all(attack)).map(({ status }) => status);
     });
     expect(most).to.be.above(0).and.at.most(8);
-    const statuses = new Set(noticed.result);
+    const statuses = new Set(impact.result);
     expect([...statuses].filter((status) => status !== 401 && status !== 429 && status !== 503)).to.deep.equal([]);
     expect(statuses).to.include(503);
-    expectUnnoticed(noticed);
+    expectNoImpact(impact);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Rules 10.3, 16.1, 16.12: subscriptions of unauthorized callers do not slow writes, and the server does not notify itself. */
 import { expect } from 'chai';
-import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { notificationOf, startInboxHost } from '../support/inbox.js';
@@ -51,18 +51,18 @@ describe('Subscriptions under attack', function () {
   it('Rule 10.3: the limit per address applies, and writes do not become slower', async () => {
     const inbox = (await host).inbox();
     const before = await takes();
-    const noticed = await notice(server, async () => {
+    const impact = await measureImpact(server, async () => {
       const statuses: number[] = [];
       for (let at = 0; at < perAddress + 20; at++) statuses.push((await subscribe(inbox)).status);
       return { statuses, after: await takes() };
     });
-    expect(noticed.result.statuses.slice(0, perAddress).every((status) => status === 201)).to.equal(true);
-    expect(noticed.result.statuses.slice(perAddress).every((status) => status === 429)).to.equal(true);
+    expect(impact.result.statuses.slice(0, perAddress).every((status) => status === 201)).to.equal(true);
+    expect(impact.result.statuses.slice(perAddress).every((status) => status === 429)).to.equal(true);
     // Controllers can still subscribe.
     expect((await subscribe(inbox, owner)).status).to.equal(201);
     // Without the limit this was half a second more.
-    expect(noticed.result.after).to.be.below(3 * before + 250);
-    expectUnnoticed(noticed);
+    expect(impact.result.after).to.be.below(3 * before + 250);
+    expectNoImpact(impact);
   });
 
   it('Rule 16.8: a few writes with many subscribers notify each once and in order', async () => {

@@ -1,4 +1,4 @@
-/** No byte of any answer names what its client may not read, but what it asked for and where that lies; over HTTP. */
+/** Asserts over HTTP that no byte of a response names an unreadable resource, except for the requested name and its containers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ import { allows, type Client, parentOf, root, type World } from './authorization
 import { type BuiltWorld, build } from './authorization-storage.js';
 import { client, world } from './authorization-worlds.js';
 
-/** The same world with a name for each resource, and a type, that occur nowhere else. */
+/** Returns the same world with a name and a type for each resource that occur nowhere else. */
 function marked(like: World): { like: World; names: ReadonlyMap<string, string>; types: ReadonlyMap<string, string> } {
   const iris = [...like.resources.keys()];
   const renamed = new Map<string, string>([[root, root]]);
@@ -63,7 +63,7 @@ function marked(like: World): { like: World; names: ReadonlyMap<string, string>;
   };
 }
 
-/** A site whose clients say who they are. */
+/** Returns an app that trusts the identities sent by its clients. */
 function siteOf({ storage, platform, lists }: BuiltWorld): AppContext {
   const authenticate = ({ authorization }: { authorization: string | undefined }): Access =>
     authorization ? { principal: JSON.parse(Buffer.from(authorization, 'base64').toString()) } : {};
@@ -92,7 +92,7 @@ const fields = ({ subject, client: app, origin, purpose }: Client): Record<strin
   ...(purpose ? { 'LWS-Purpose': purpose } : {}),
 });
 
-/** Requests that change nothing, but for a patch that has nothing to say. */
+/** Requests without effect, including an empty patch. */
 const asked: Readonly<Record<string, { method: string; headers?: Record<string, string>; body?: string }>> = {
   ...Object.fromEntries(Object.entries(probes).filter(([title]) => !/^(?:DELETE|POST|PATCH$)/.test(title))),
   'GET as RDF': { method: 'GET', headers: { Accept: 'text/turtle' } },
@@ -113,7 +113,7 @@ const question = fc.record({
   end: fc.constantFrom('', '', '.meta', '.acl', 'absent', '/absent', '?page=1'),
 });
 
-describe('The bytes of answers', function () {
+describe('Bytes of responses', function () {
   this.timeout(60_000);
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-bytes-'));
   let documents: Documents;
@@ -137,7 +137,7 @@ describe('The bytes of answers', function () {
     }
   }
 
-  it('name nothing that the client may not read', async () => {
+  it('do not name unreadable resources', async () => {
     let [answers, hidden] = [0, 0];
     const clients = fc.array(client, { minLength: 3, maxLength: 3 });
     const questions = fc.array(question, { minLength: 20, maxLength: 20 });
@@ -155,7 +155,7 @@ describe('The bytes of answers', function () {
             const bytes = longestFirst.reduce((left, iri) => left.replaceAll(iri, '+'), JSON.stringify(headers) + text);
             for (const iri of secret) {
               hidden++;
-              // The rules of an ACL name groups, which are theirs to name.
+              // ACLs name groups, also unreadable ones.
               if (at.endsWith('.acl') && status === 200 && iri.endsWith('g')) continue;
               const why = `${title} ${at} by ${JSON.stringify(who)}: ${status} ${bytes}\nnames ${iri}`;
               expect(bytes, why).not.to.include(types.get(iri));

@@ -131,11 +131,11 @@ const byGrant = (world: World, who: Client, mode: Mode, iri: string): boolean =>
     );
   });
 
-/** Of a resource that exists. */
+/** Returns true if a caller has the mode on an existing resource. */
 export const allows = (world: World, who: Client, mode: Mode, iri: string): boolean =>
   byBase(world, who, mode, iri) || byGrant(world, who, mode, iri);
 
-/** What a request is answered by authorization: 200 when it may continue. PUT is `put`; others are the modes that they need. */
+/** Returns the status after authorization: 200 if the request may continue. PUT is `put`, other methods are given by their required mode. */
 export function outcome(world: World, who: Client, need: Mode | 'put', iri: string): 200 | 401 | 403 | 404 {
   const may = (mode: Mode, of: string): boolean => world.resources.has(of) && allows(world, who, mode, of);
   const refusal = (readable: boolean) => (who.subject === undefined ? 401 : readable || !world.mask ? 403 : 404);
@@ -144,7 +144,7 @@ export function outcome(world: World, who: Client, need: Mode | 'put', iri: stri
   if (exists && may(need === 'put' ? 'write' : need, iri)) return 200;
   if (exists && (need !== 'put' || may('read', iri))) return refusal(may('read', iri));
   if (need === 'put' && world.resources.has(parent)) {
-    // That the name cannot be had is no secret for who may add there: what has it is masked as for other methods.
+    // Callers with append access may learn that the name is taken. The resource itself is masked as for other methods.
     if (may('append', parent)) return exists ? refusal(false) : 200;
     return refusal(may('read', parent));
   }

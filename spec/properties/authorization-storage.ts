@@ -1,4 +1,4 @@
-/** Storages in memory that are like the worlds of the model, with the search index and the grants that a server has. */
+/** Storages in memory that correspond to worlds of the model, with the search index and the grants of a server. */
 
 import { MemoryLevel } from 'memory-level';
 import { Parser } from 'n3';
@@ -27,7 +27,7 @@ import { everybody, formatOf, parentOf, type Resource, type Rule, root, type Wor
 
 const named = (iris: readonly string[]): string => iris.map((iri) => `<${iri}>`).join(', ');
 
-/** The rules of an ACL in Turtle. */
+/** Serializes the rules of an ACL as Turtle. */
 const turtleOf = (rules: readonly Rule[]): string =>
   rules
     .map(({ modes, agents, classes, groups, origins, accessTo, inherited }) =>
@@ -113,8 +113,8 @@ export interface BuiltWorld {
 const silent = createLog('error');
 
 /**
- * A storage in memory that is like a world.
- * @param folder for blobs; shared, since its subfolders take longer to make than all the rest
+ * Builds a storage in memory that corresponds to a world.
+ * @param folder directory for blobs, shared because creating its subdirectories is slow
  */
 export async function build(like: World, documents: Documents, folder: string): Promise<BuiltWorld> {
   const level = new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level;
@@ -123,7 +123,7 @@ export async function build(like: World, documents: Documents, folder: string): 
   await rebuild(store, () => {});
   store.onTransaction(indexChanges);
   const acls = like.wac ? await AclIndex.open(store) : undefined;
-  const fetch = () => Promise.reject(new Error('nothing is fetched here'));
+  const fetch = () => Promise.reject(new Error('fetches are disabled here'));
   const groups = createGroups({ storage: root, store, documents, fetch, keptMs: 1, failureKeptMs: 1, log: silent });
   const base = acls
     ? new WacModel({ storage: root, view: store, index: acls, groups, maxFetches: 8 })

@@ -1,4 +1,4 @@
-/** Random storages with creators, ACLs, groups and grants, and random clients of them. */
+/** Random storages with creators, ACLs, groups and grants, and random clients. */
 import fc from 'fast-check';
 import {
   type Client,
@@ -22,7 +22,7 @@ const groupNames = ['g', 'd/g'].map((path) => `${root}${path}#us`);
 const some = <T>(values: readonly T[], maxLength = values.length) => fc.subarray([...values], { maxLength });
 const often = <T>(value: T, other: fc.Arbitrary<T>) => fc.oneof({ weight: 2, arbitrary: fc.constant(value) }, other);
 const rarely = fc.integer({ min: 0, max: 3 }).map((dice) => dice === 0);
-/** Names that sort around a slash. */
+/** Names that sort before and after a slash. */
 const name = fc.constantFrom('d', 'd-b', 'd0', 'd!', 'e');
 const leafKind = fc.constantFrom<Kind>('container', 'rdf', 'rdf', 'json', 'binary');
 const path = fc.record({
@@ -38,7 +38,7 @@ const resource = (kind: Kind) =>
     asserted: kind === 'rdf' ? some(types) : fc.constant<string[]>([]),
   });
 
-/** The IRIs of a tree, each with its kind: what the paths name, and the containers that these lie in. */
+/** Returns the IRIs of a tree with their kinds: the paths and their containers. */
 const tree = fc.array(path, { minLength: 2, maxLength: 6 }).map((paths) => {
   const kinds = new Map<string, Kind>([
     [root, 'container'],

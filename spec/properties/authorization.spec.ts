@@ -1,4 +1,4 @@
-/** Authorization against a model of it: whatever the tree, the ACLs, the grants and the client, every decision and every view agree. */
+/** Authorization against a model: all decisions and views agree for random trees, ACLs, grants and clients. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const accessOf = ({ subject, client: app, origin, purpose }: Client): Access => 
   ...(origin === undefined ? {} : { origin }),
   ...(purpose === undefined ? {} : { purpose }),
 });
-/** Only who is authenticated has a client. */
+/** Only authenticated callers have a client id. */
 const clean = (who: Client): Client => (who.subject === undefined ? { ...who, client: undefined } : who);
 
 async function answered(work: () => Promise<unknown>): Promise<number> {
@@ -73,7 +73,7 @@ describe('Authorization against a model', function () {
       { numRuns: runs(numRuns) },
     );
 
-  it('answers every operation on every name as the model does, outside and inside of a transaction', async () => {
+  it('decides every operation on every name as the model, outside and inside of a transaction', async () => {
     const seen = new Map<number, number>();
     await inWorlds(120, async ({ storage }, like, clients) => {
       const iris = [...like.resources.keys()];
@@ -83,7 +83,7 @@ describe('Authorization against a model', function () {
           const access = accessOf(who);
           for (const iri of [...iris, ...absent, `${root}absent/below`])
             for (const need of needs) {
-              // The nearest container decides for who is anonymous, and there may be none.
+              // The nearest container decides for anonymous callers, and there may be none.
               if (iri.endsWith('below') && who.subject === undefined) continue;
               if (iri === root && need === 'put') continue;
               const got = await answered(async () =>
@@ -103,7 +103,7 @@ describe('Authorization against a model', function () {
     for (const status of [200, 401, 403, 404]) expect(seen.get(status), `${status}s`).to.be.above(enough(1000));
   });
 
-  it('shows in listings, index and search what the model lets read, and nothing else', async () => {
+  it('shows exactly the readable resources of the model in listings, index and search', async () => {
     let shown = 0;
     await inWorlds(120, async ({ storage, platform, lists }, like, clients) => {
       for (const who of clients) {

@@ -1,4 +1,4 @@
-/** No mutation of a valid credential, access token or proof is taken for another one (rule 15.3; RFC 7515). */
+/** Mutations of a valid credential, access token or proof are rejected (rule 15.3, RFC 7515). */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Answer, request } from '../support/http.js';
@@ -16,7 +16,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const tried = { numRuns: runs(150) };
 let s: SpecServer;
 
-/** Where in a string, as a share of it. */
+/** Position in a string, as a fraction of its length. */
 const at = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 const place = (share: number, text: string): number => Math.floor(share * text.length);
 
@@ -37,7 +37,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
       (token) =>
         token.slice(0, place(where, token)) + token.slice(place(where, token) + length),
   ),
-  // One part of another token that is as good.
+  // Exchanges one part with that of another valid token.
   fc.integer({ min: 0, max: 2 }).map(
     (part): Mutation =>
       (token, other) =>
@@ -46,7 +46,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
           .map((text, i) => (i === part ? other.split('.')[i]! : text))
           .join('.'),
   ),
-  // A byte of what a part says.
+  // Flips one bit of a decoded part.
   fc.record({ part: fc.integer({ min: 0, max: 2 }), where: at, bit: fc.integer({ min: 0, max: 7 }) }).map(
     ({ part, where, bit }): Mutation =>
       (token) => {
@@ -67,7 +67,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-/** Whether the bytes that are signed and the signature are the same: then it is the same token, written otherwise. */
+/** Returns true if the signed bytes and the signature are the same: another encoding of the same token. */
 function sameMeaning(one: string, two: string): boolean {
   const [first, again] = [one.split('.'), two.split('.')];
   const bytes = (text = ''): string => Buffer.from(text, 'base64url').toString('hex');
@@ -75,7 +75,7 @@ function sameMeaning(one: string, two: string): boolean {
   return canonical && first[0] === again[0] && first[1] === again[1] && bytes(first[2]) === bytes(again[2]);
 }
 
-/** What node:http can send in a field. */
+/** Returns true if node:http accepts the text as a field value. */
 const sendable = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
 
 describe('Properties of credentials', () => {
@@ -104,20 +104,20 @@ describe('Properties of credentials', () => {
   }
 
   for (const id of [owner, second])
-    it(`of a self-signed credential (${id.alg}) every mutation is refused, directly and for exchange`, async () => {
+    it(`rejects every mutation of a self-signed credential (${id.alg}), as bearer and for token exchange`, async () => {
       const [token, other] = [credential(id, { aud: baseOf(s) }), credential(id, { aud: baseOf(s) })];
       for (const each of [token, other]) expect((await bearer(resource(), each)).status).to.equal(200);
       await expectAllRefused(token, other, (mutated) => bearer(resource(), mutated), 401);
       await expectAllRefused(token, other, (mutated) => requestToken(s, form(s, mutated)), 400);
     });
 
-  it('of an access token every mutation is refused', async () => {
+  it('rejects every mutation of an access token', async () => {
     const [token, other] = [await accessToken(s, owner), await accessToken(s, second)];
     for (const each of [token, other]) expect((await bearer(resource(), each)).status).to.equal(200);
     await expectAllRefused(token, other, (mutated) => bearer(resource(), mutated), 401);
   });
 
-  it('of a DPoP proof every mutation is refused, and the proof is good afterwards', async () => {
+  it('rejects every mutation of a DPoP proof, and then accepts the proof itself', async () => {
     const token = await accessToken(s, owner, { DPoP: proof(key, `${s.root}.lws/token`, { method: 'POST' }) });
     const make = (): string => proof(key, s.root, { token });
     const [one, other] = [make(), make()];
@@ -127,7 +127,7 @@ describe('Properties of credentials', () => {
     expect([(await present(one)).status, (await present(other)).status]).to.deep.equal([200, 200]);
   });
 
-  it('of a bound access token every mutation is refused, with a proof for it', async () => {
+  it('rejects every mutation of a bound access token with a matching proof', async () => {
     const DPoP = (): string => proof(key, `${s.root}.lws/token`, { method: 'POST' });
     const [token, other] = [
       await accessToken(s, owner, { DPoP: DPoP() }),
@@ -141,7 +141,7 @@ describe('Properties of credentials', () => {
     await expectAllRefused(token, other, present, 401);
   });
 
-  it('spelling the same bytes otherwise changes neither who is asking nor that there is an answer', async () => {
+  it('accepts another encoding of the same bytes as the same caller, or rejects it', async () => {
     const token = credential(owner, { aud: baseOf(s) });
     const [content, last] = [token.slice(0, -1), token.at(-1)!];
     for (const character of alphabet.slice(0, 64)) {

@@ -1,4 +1,4 @@
-/** The quick reading of data updates against the SPARQL parser: whatever it takes on itself, it reads the same. */
+/** Fast parser of data updates, compared with the SPARQL parser. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ interface DataOperation {
   readonly where?: unknown;
 }
 
-/** The removed and the added triples of each operation. Only data may be read quickly. */
+/** Returns the removed and added triples of each operation. Asserts that all operations are plain data. */
 const keysOf = ({ steps }: ReadUpdate): string[][][] =>
   steps
     .flatMap(({ operation }) => (operation as { updates?: DataOperation[] }).updates ?? [operation as DataOperation])
@@ -26,7 +26,7 @@ const keysOf = ({ steps }: ReadUpdate): string[][][] =>
       expect(each.where).to.equal(undefined);
       return [ground(each.delete ?? []), ground(each.insert ?? [])];
     });
-/** Labels of blank nodes are the parsers' own; the properties use none but anonymous ones in one place. */
+/** Removes blank node labels, which depend on the parser. The properties use anonymous blank nodes at one position only. */
 const ground = (quads: readonly Quad[]): string[] =>
   encodeGraph(base, quads).map((key) => key.replace(/\u0000(?:e_|n3-|g_)?[\w-]*\u0000/g, '\u0000'));
 
@@ -85,7 +85,7 @@ const noise = fc.constantFrom(
 );
 
 describe('query/parse/data-update', () => {
-  it('reads what it reads as the SPARQL parser does', async () => {
+  it('parses data updates like the SPARQL parser', async () => {
     let quick = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -108,20 +108,20 @@ describe('query/parse/data-update', () => {
     expect(quick).to.be.above(enough(300));
   }).timeout(30_000);
 
-  it('takes nothing on itself that the SPARQL parser refuses or reads as more than data', async () => {
+  it('parses nothing that the SPARQL parser rejects or that is more than data', async () => {
     await fc.assert(
       fc.asyncProperty(prologue, fc.array(fc.oneof(operation, noise, block), { maxLength: 5 }), async (head, parts) => {
         const text = `${head} ${parts.join(' ')}`;
         const mine = readDataUpdate(text, base);
         if (!mine) return;
-        // It throws when the parser refuses.
+        // Throws if the parser rejects the text.
         expect(keysOf(mine).flat(2)).to.deep.equal(keysOf(await readUpdate(text, base)).flat(2));
       }),
       { numRuns: runs(600) },
     );
   }).timeout(30_000);
 
-  it('reads prefixes, and leaves what is not plain data to the worker', () => {
+  it('parses prefixes, and leaves other operations to the worker thread', () => {
     expect(readDataUpdate('PREFIX ex: <http://e/> INSERT DATA { <#a> ex:p 1 }', base)!.prefixes).to.deep.equal({
       ex: 'http://e/',
     });

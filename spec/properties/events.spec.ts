@@ -1,7 +1,6 @@
 /**
- * Random writes of several people under changing access, and random subscriptions: what an inbox is told is what was
- * committed and its subscriber could read at the time, in the order of the commits. Whether a write is allowed is the
- * business of other specs: here its answer says so.
+ * Random writes of several callers under changing ACLs, with random subscriptions. An inbox receives exactly the committed events
+ * that its subscriber could read at the time, in commit order. The response decides if a write is allowed.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -66,14 +65,14 @@ interface Known {
   readonly topics: readonly string[];
   readonly inbox: string;
   active: boolean;
-  /** What it is told; the names of one commit are in no order. */
+  /** Expected events, one list for each commit. The order within a commit is undefined. */
   readonly wanted: string[][];
 }
 
 class World {
   readonly subscriptions: Known[] = [];
   private readonly present = new Set<string>(['']);
-  /** The names whose ACL is set, with what alice and bob have. */
+  /** Names with an ACL, and the modes of alice and bob. */
   private readonly acls = new Map<string, readonly string[]>();
 
   constructor(
@@ -93,7 +92,7 @@ class World {
     }
   }
 
-  /** Those who are to be told of each, as things stand. */
+  /** Returns the current readers of each name among the subscriptions. */
   private readers(names: readonly string[]): [Known, string][] {
     return this.subscriptions.flatMap((known) =>
       names
@@ -143,7 +142,7 @@ class World {
     const headers = { ...(container ? {} : { 'Content-Type': type }), ...(there ? { 'If-Match': '*' } : {}) };
     const { status } = await this.send(method, target, headers, who, container ? '' : body);
     if (status !== 201 && status !== 204) return;
-    // What a write left as it was is no event.
+    // A write without effect is no event.
     const same = status === 204 && (await this.s.get(target)).headers['etag'] === tag;
     this.present.add(name);
     if (!same) this.tell(status === 201 ? 'Create' : 'Update', this.readers([name]));
@@ -177,11 +176,11 @@ class World {
     this.subscriptions.push({ id, who: index, topics, inbox, active: true, wanted: [] });
   }
 
-  /** Compares what came, once all of it must have. */
+  /** Compares received and expected events after all deliveries. */
   async compare(): Promise<void> {
     for (const { inbox, wanted, id, active } of this.subscriptions) {
       const count = wanted.flat().length;
-      // What a cancelled one was owed may have come before or not at all.
+      // Deliveries of a cancelled subscription are optional.
       if (active && count > 0) await this.host.received(inbox, count);
       const got = this.host.activities(inbox).map(told);
       const commits: string[][] = [];
@@ -189,7 +188,7 @@ class World {
         const commit = got.splice(0, length).sort();
         if (commit.length > 0) commits.push(commit);
       }
-      expect(got, 'what nobody should be told').to.deep.equal([]);
+      expect(got, 'unexpected events').to.deep.equal([]);
       if (active) expect(commits).to.deep.equal(wanted);
       else for (const [at, commit] of commits.entries()) expect(wanted[at]).to.include.members(commit);
       if (active) await cancel(this.s, id);
@@ -210,7 +209,7 @@ describe('Notifications against a model', function () {
     host.close();
   });
 
-  it('tells each subscriber of the committed events that she could read at the time, in their order', async () => {
+  it('delivers to each subscriber the committed events readable at the time, in commit order', async () => {
     let told = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {

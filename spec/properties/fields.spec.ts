@@ -1,7 +1,4 @@
-/**
- * Properties that hold of every codec of fields: round trips, no exception, linear time.
- * It must not know what the storage does with any field.
- */
+/** Properties of all field codecs: round trips, no exceptions, linear time. Independent of the meaning of fields. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { chooseMediaType, parseAccept, qualityOf } from '../../lib/fields/accept.js';
@@ -42,7 +39,7 @@ const syntax = fc.string({
 });
 const quote = (value: string) => `"${value.replace(/["\\]/g, '\\$&')}"`;
 
-/** Repetitions that make a careless parser quadratic, with what may stand before and after them. */
+/** Repetitions that make a naive parser quadratic, with prefixes and suffixes. */
 const units = [
   ...' \t\n,"\\;=<>()*/:.-a0',
   ...'", \\" "\\ ;a ;a= ;a=1 ;a=" a, a=, a=1, a="b", a=:AAAA:, 0-1,'.split(' '),
@@ -54,7 +51,7 @@ const prefixes = '|"|a="|a/b;a="|a/b;a="b"|<a>;rel="|<|bytes=|bytes=0-|Bearer |s
 const suffixes = ['', '"', '\0'];
 
 describe('properties: fields', () => {
-  it('every entity tag that is written is read again (RFC 9110 8.8.3)', () => {
+  it('round-trips every entity tag (RFC 9110 8.8.3)', () => {
     const opaque = of('abcXYZ019!#\\,*/W~é');
     fc.assert(
       fc.property(fc.array(opaque, { minLength: 1 }), (tags) => {
@@ -64,7 +61,7 @@ describe('properties: fields', () => {
     );
   });
 
-  it('every media type that is written is read again (RFC 9110 8.3.1)', () => {
+  it('round-trips every media type (RFC 9110 8.3.1)', () => {
     fc.assert(
       fc.property(
         token,
@@ -83,7 +80,7 @@ describe('properties: fields', () => {
     );
   });
 
-  it('every preference that is written is read again (RFC 7240 2)', () => {
+  it('round-trips every preference (RFC 7240 2)', () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -103,7 +100,7 @@ describe('properties: fields', () => {
     );
   });
 
-  it('every link that is written is read again (RFC 8288 3)', () => {
+  it('round-trips every link (RFC 8288 3)', () => {
     const name = token.map((text) => text.toLowerCase()).filter((text) => text !== 'rel');
     const link = fc.tuple(fc.webUrl(), of('abcdef-.', 1), fc.dictionary(name, printable));
     fc.assert(
@@ -119,7 +116,7 @@ describe('properties: fields', () => {
     );
   });
 
-  it('a link of any strings whatever is one well-formed link in printable ASCII (RFC 8288 3)', () => {
+  it('formats a link of arbitrary strings as one well-formed link in printable ASCII (RFC 8288 3)', () => {
     const any = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(any, any, any, (target, relation, title) => {
@@ -130,7 +127,7 @@ describe('properties: fields', () => {
     );
   });
 
-  it('every digest that is written is read again (RFC 9530 2)', () => {
+  it('round-trips every digest (RFC 9530 2)', () => {
     const digest = fc.oneof(
       fc.tuple(fc.constant<DigestAlgorithm>('sha-256'), fc.uint8Array({ minLength: 32, maxLength: 32 })),
       fc.tuple(fc.constant<DigestAlgorithm>('sha-512'), fc.uint8Array({ minLength: 64, maxLength: 64 })),
@@ -142,7 +139,7 @@ describe('properties: fields', () => {
     );
   });
 
-  it('every date that is written is read again, to the second (RFC 9110 5.6.7)', () => {
+  it('round-trips every date, to the second (RFC 9110 5.6.7)', () => {
     fc.assert(
       fc.property(fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 }), (time) => {
         expect(parseHttpDate(formatHttpDate(time))).to.equal(Math.floor(time / 1000) * 1000);
@@ -150,7 +147,7 @@ describe('properties: fields', () => {
     );
   });
 
-  it('a range that is satisfiable lies within the representation (RFC 9110 14.1.2)', () => {
+  it('parses a satisfiable range to one within the representation (RFC 9110 14.1.2)', () => {
     const digits = fc.oneof(fc.nat({ max: 200 }).map(String), of('0123456789'));
     fc.assert(
       fc.property(digits, digits, fc.nat({ max: 100 }), (first, last, size) => {
@@ -163,7 +160,7 @@ describe('properties: fields', () => {
     );
   });
 
-  it('the chosen media type has the highest quality of all (RFC 9110 12.5.1)', () => {
+  it('chooses a media type with the highest quality (RFC 9110 12.5.1)', () => {
     const range = fc.constantFrom('*/*', 'text/*', 'text/turtle', 'text/html', 'application/ld+json;profile=x', 'a/b');
     const weighed = fc.tuple(range, fc.constantFrom('', ';q=0', ';q=0.5', ';q=1')).map((parts) => parts.join(''));
     fc.assert(
@@ -198,7 +195,7 @@ describe('properties: fields', () => {
   }
 });
 
-/** The milliseconds of the first run below the guard, or of the best of three: a pause of the machine is no fault. */
+/** Returns the milliseconds of the first run below the limit, or of the best of three runs, so that a pause of the machine has no effect. */
 function quickest(run: () => unknown): number {
   let best = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 3 && best >= 50; attempt++) {

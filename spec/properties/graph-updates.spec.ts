@@ -1,6 +1,6 @@
 /**
- * SPARQL Update at the endpoint: a request of several operations does what as many requests of one operation do, over the index in memory
- * and over LevelDB.
+ * SPARQL Update at the endpoint: a request of several operations has the effect of one request for each operation, with the
+ * in-memory index and from LevelDB.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ import { runs } from '../support/speed.js';
 import { agent, alice, owner, ownerRule, rule, turtleOf, wacSettings } from '../support/wac.js';
 
 const names = ['a', 'b', 'c'];
-/** Beyond the BMP and before it, where the order of bytes is not that of UTF-16. */
+/** Characters beyond and within the BMP, for which byte order and UTF-16 order differ. */
 const terms = ['1', '2', '"\u{1F600}"', '"\uFB01"', '<urn:x>', '<urn:y>'];
 
 const name = fc.constantFrom(...names);
@@ -24,7 +24,7 @@ const triple = fc
   )
   .map((parts) => parts.join(' '));
 const data = fc.array(triple, { minLength: 1, maxLength: 4 }).map((triples) => triples.join(' . '));
-/** What finds ?s ?p ?o, in graphs that are named, or in all of the container. */
+/** Patterns with solutions for ?s ?p ?o, in named graphs or in all graphs of the container. */
 const where = fc.oneof(
   name.map((graph) => `GRAPH <${graph}> { ?s ?p ?o }`),
   fc.tuple(name, name).map(([g, h]) => `GRAPH <${g}> { ?s ?p ?o } GRAPH <${h}> { ?s ?q ?o2 }`),
@@ -56,10 +56,10 @@ const operation = fc.oneof(
 );
 
 for (const who of [owner, alice])
-  describe(`Updates of several graphs by ${who === owner ? 'an owner' : 'one who may read a part'}`, function () {
+  describe(`Updates of several graphs by ${who === owner ? 'an owner' : 'a caller with access to a part'}`, function () {
     this.timeout(60_000);
     let server: SpecServer;
-    /** One without an index in memory. */
+    /** Server without an in-memory index. */
     let onDisk: SpecServer;
     let count = 0;
     before(async () => {
@@ -78,7 +78,7 @@ for (const who of [owner, alice])
       for (const iri of [own, `${server.root}shut/`]) expect((await put(iri)).status).to.equal(201);
       const rules = turtleOf(ownerRule, rule('Read Write', agent(alice)));
       expect((await put(`${own}.acl`, rules)).status).to.equal(201);
-      // What is closed has the same terms.
+      // The unreadable container has the same terms.
       const subjects = ['<urn:x>', '<urn:y>', '<urn:\u{10400}>'];
       const all = subjects.flatMap((subject) => terms.map((term) => `${subject} <urn:p> ${term} ; <urn:q> ${term} .`));
       for (const name of ['a', 'z'])
@@ -109,7 +109,7 @@ for (const who of [owner, alice])
       return iri;
     }
 
-    /** The lines of each graph, in order. */
+    /** Returns the sorted lines of each graph. */
     const states = (base: string): Promise<string[]> =>
       Promise.all(
         names.map(async (graph) => {
@@ -118,7 +118,7 @@ for (const who of [owner, alice])
         }),
       );
 
-    it('see within one request what they would see in several', () =>
+    it('have the effect of separate requests', () =>
       fc.assert(
         fc.asyncProperty(
           fc.array(operation, { maxLength: 3 }),

@@ -1,6 +1,6 @@
 /**
- * The order in which patterns are written does not matter: neither for the rows, nor much for what is read to find them, in keys. Random
- * queries of patterns that hang together, over products with offers of vendors, publications and persons.
+ * The order of the patterns in a query affects neither the rows nor, by much, the number of keys read. Random queries of
+ * connected patterns over products, offers, vendors, publications and persons.
  */
 import { expect } from 'chai';
 import type { QuadMatches } from '../../lib/query/access/quad-matches.js';
@@ -17,7 +17,7 @@ import { runs } from '../support/speed.js';
 import { Random } from './sparql-random.js';
 
 const base = 'http://bench.example/';
-/** Properties: what has them, and what their values are. */
+/** Properties with the kinds of their subjects and objects. */
 const properties: readonly (readonly [from: string, name: string, to: string])[] = [
   ['product', 'producer', 'producer'],
   ['product', 'feature', 'feature'],
@@ -36,7 +36,7 @@ const properties: readonly (readonly [from: string, name: string, to: string])[]
   ['publication', 'cites', 'publication'],
 ];
 
-/** Patterns that hang together, one of them with a term. */
+/** Returns connected patterns with at least one term, if possible. */
 function randomPatterns(random: Random): string[] {
   const variables = [{ name: '?v0', kind: random.pick(['product', 'person', 'offer', 'review', 'publication']) }];
   const patterns: string[] = [];
@@ -63,7 +63,7 @@ function randomPatterns(random: Random): string[] {
   );
 }
 
-/** Counts the keys that are read: a lookup is worth four of a scan. */
+/** Counts the keys read. A lookup counts as four keys of a scan. */
 function counted(matches: QuadMatches, read: { keys: number }): QuadMatches {
   return {
     costs: matches.costs,
@@ -87,7 +87,7 @@ function counted(matches: QuadMatches, read: { keys: number }): QuadMatches {
   };
 }
 
-describe('The order of patterns', function () {
+describe('Order of patterns', function () {
   this.timeout(300_000);
   let data: SpecLevel;
   let snapshot: LevelSnapshot;
@@ -118,7 +118,7 @@ describe('The order of patterns', function () {
     return { rows, keys: read.keys };
   };
 
-  it('changes neither rows nor, by more than 2 times, the keys that are read', async () => {
+  it('changes neither the rows nor, by more than a factor of 2, the number of keys read', async () => {
     let compared = 0;
     for (let seed = 1; compared < runs(1200); seed++) {
       const random = new Random(seed);

@@ -1,9 +1,6 @@
-/**
- * JSON documents as trees that lose nothing, and RFC 6902 and RFC 7386 on these, as plainly as the RFCs have them.
- * It must not know the implementation, nor share code with it.
- */
+/** Lossless trees of JSON documents, with a direct implementation of RFC 6902 and RFC 7386. Shares no code with the server. */
 
-/** A number as it is written. */
+/** Number in its lexical form. */
 export class Digits {
   constructor(readonly form: string) {}
 }
@@ -11,7 +8,7 @@ export type Tree = null | boolean | string | Digits | readonly Tree[] | Readonly
 
 const isArray = (tree: Tree | undefined): tree is readonly Tree[] => Array.isArray(tree);
 
-/** How a string is written, where JSON leaves a choice. */
+/** Whitespace, and the serialization of strings. */
 export interface Style {
   readonly blank: string;
   readonly string: (value: string) => string;
@@ -28,7 +25,7 @@ export function textOf(tree: Tree, style: Style = compact): string {
   return `{${blank}${members.join(`${blank},${blank}`)}${blank}}`;
 }
 
-/** A number as an integer times a power of ten, with no zero at its end. */
+/** Returns a number as an integer without trailing zeros times a power of ten. */
 export function decimal({ form }: Digits): string {
   const [mantissa = '', exponent = '0'] = form.toLowerCase().split('e');
   const [whole, fraction = ''] = mantissa.split('.');
@@ -66,10 +63,10 @@ const tokensOf = (pointer: string): string[] =>
     .slice(1)
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** What comes in place of what is there; `undefined` is nothing. */
+/** Maps a value to its replacement. `undefined`: no value. */
 type Change = (before: Tree | undefined) => Tree | undefined;
 
-/** The tree with one place changed; with `inserts`, an element of an array makes room. */
+/** Changes one place of a tree. @param inserts true to insert into an array instead of replacing */
 function changed(
   tree: Tree | undefined,
   [token, ...rest]: readonly string[],
@@ -91,7 +88,7 @@ function changed(
   return tree.toSpliced(at, inserts && rest.length === 0 ? 0 : 1, ...(after === undefined ? [] : [after]));
 }
 
-/** @throws Conflict when nothing is there */
+/** Returns the value at a pointer. @throws Conflict if there is none */
 export function valueAt(tree: Tree, pointer: string): Tree {
   let found: Tree | undefined;
   changed(tree, tokensOf(pointer), (before) => {
@@ -115,7 +112,7 @@ function applied(tree: Tree, { op, path, from = '', value = null }: Operation): 
   if (op === 'move') {
     if (path.startsWith(`${from}/`)) throw new Conflict();
     const moved = valueAt(tree, from);
-    // "A move to where it is" has no effect; members have no order that it could change.
+    // RFC 6902: a move to the same location has no effect. Members have no order.
     return path === from ? tree : put(without(from), moved);
   }
   const before = valueAt(tree, path);

@@ -1,4 +1,4 @@
-/** JSON patches of any documents against a model of RFC 6902 and RFC 7386, to the byte: every digit and every member. */
+/** JSON patches of random documents against a model of RFC 6902 and RFC 7386, byte by byte: all digits and all members. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LwsError } from '../../lib/errors.js';
@@ -35,7 +35,7 @@ const { tree } = fc.letrec<{ tree: model.Tree; array: model.Tree; object: model.
 const object = fc.array(fc.tuple(name, tree), { minLength: 1, maxLength: 6 }).map((members) => new Map(members));
 const document: fc.Arbitrary<model.Tree> = fc.oneof({ weight: 5, arbitrary: object }, fc.array(tree), tree);
 
-/** Every character of a string as an escape, names included. */
+/** Serializes a string with every character escaped. */
 const escaping = (value: string): string => {
   const codes = Array.from({ length: value.length }, (_, at) => value.charCodeAt(at).toString(16).padStart(4, '0'));
   return `"${codes.map((code) => `\\u${code}`).join('')}"`;
@@ -45,16 +45,16 @@ const style: fc.Arbitrary<model.Style> = fc.record({
   string: fc.constantFrom(JSON.stringify, escaping),
 });
 
-/** An operation before it is known what there is to patch: the numbers choose among what there is. */
+/** Operation before the document is known. Its numbers select existing locations. */
 interface Draft {
   readonly op: model.Operation['op'];
   readonly at: number;
   readonly from: number;
-  /** In place of the last token of the pointer, or after it. */
+  /** Replaces the last token of the pointer, or follows it. */
   readonly token: string | undefined;
   readonly deeper: boolean;
   readonly value: model.Tree;
-  /** A test of what is there. */
+  /** True for a test that holds. */
   readonly holds: boolean;
 }
 const draft: fc.Arbitrary<Draft> = fc.record({
@@ -88,7 +88,7 @@ function operationOf(draft: Draft, before: model.Tree): model.Operation {
   return op === 'remove' ? { op, path } : { op, path, value };
 }
 
-/** The operations that drafts mean, each for what those before it leave; none follows one that does not apply. */
+/** Returns the operations of drafts, each for the result of the preceding ones. Stops after the first operation that does not apply. */
 function operationsOf(drafts: readonly Draft[], given: model.Tree): model.Operation[] {
   const operations: model.Operation[] = [];
   let before = given;
@@ -111,12 +111,12 @@ function attempt(work: () => model.Tree): model.Tree | model.Conflict {
   }
 }
 
-/** What a patch has to make of a string: the very same bytes when it changes nothing. */
+/** Returns the expected text: the same bytes if the patch changes nothing. */
 const resultText = (text: string, before: model.Tree, after: model.Tree): string =>
   model.textOf(before) === model.textOf(after) ? text : model.textOf(after);
 
-describe('JSON patches of any document', () => {
-  it('RFC 6902 sections 4 and 5: what applies gives what the model says, to the byte; what does not is refused', () => {
+describe('JSON patches of random documents', () => {
+  it('RFC 6902 sections 4 and 5: produce the result of the model, byte by byte, or are rejected', () => {
     let applied = 0;
     let refused = 0;
     fc.assert(
@@ -136,13 +136,13 @@ describe('JSON patches of any document', () => {
       }),
       { numRuns: runs(3000) },
     );
-    expect([applied > enough(500), refused > enough(500)], `${applied} apply, ${refused} do not`).to.deep.equal([
+    expect([applied > enough(500), refused > enough(500)], `${applied} applied, ${refused} rejected`).to.deep.equal([
       true,
       true,
     ]);
   });
 
-  it('RFC 7386 section 2: a merge patch gives what the model says, to the byte', () => {
+  it('RFC 7386 section 2: a merge patch produces the result of the model, byte by byte', () => {
     fc.assert(
       fc.property(document, style, fc.oneof({ weight: 5, arbitrary: object }, tree), style, (before, a, patch, b) => {
         const text = model.textOf(before, a);
@@ -154,7 +154,7 @@ describe('JSON patches of any document', () => {
     );
   });
 
-  it('RFC 6902 section 4.6: a test of two numbers holds when these are numerically equal, and only then', () => {
+  it('RFC 6902 section 4.6: a test of two numbers holds if and only if they are numerically equal', () => {
     const shifted = fc.tuple(digits, fc.nat(30)).map(([number, zeros]): [model.Digits, model.Digits] => {
       const [mantissa, exponent = '0'] = number.form.toLowerCase().split('e');
       const longer = `${mantissa}${mantissa!.includes('.') ? '' : '.'}0${'0'.repeat(zeros)}`;

@@ -1,4 +1,4 @@
-/** The order of keys, and where a key is among others, against the order of their UTF-8 bytes. */
+/** Key order and lower bound, compared with the order of UTF-8 bytes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { lowerBound } from '../../lib/storage/keys/graph-keys.js';
@@ -11,8 +11,8 @@ const texts = fc.string({
 });
 const ofBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-describe('The order of keys', () => {
-  it('is that of their bytes, also where a key is looked for', () => {
+describe('Key order', () => {
+  it('is the order of UTF-8 bytes, also for the lower bound', () => {
     fc.assert(
       fc.property(fc.array(texts), texts, (keys, key) => {
         const sorted = sortKeys([...keys]);

@@ -1,4 +1,4 @@
-/** Graphs around the bound from which they are large, in any order of writes, against a set of lines. */
+/** Graphs around the size limit of large graphs, after random writes, compared with a set of lines. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { faultsOf } from '../../components/search-index/indexer.js';
@@ -9,7 +9,7 @@ import { type SpecServer, startSpecServer } from '../support/server.js';
 import { runs } from '../support/speed.js';
 
 const filler = (number: number): string => `<http://data.example/s> <http://data.example/p> "${number}" .`;
-/** What the index tells of: statements of the resource itself, several of which say the same. */
+/** Indexed triples of the resource itself, with duplicate facts. */
 const own = (iri: string): string[] =>
   ['a', 'b'].flatMap((fragment) => [
     `<${iri}#${fragment}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://data.example/Type> .`,
@@ -27,7 +27,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-describe('Large graphs, in any order of writes', () => {
+describe('Large graphs after random writes', () => {
   let server: SpecServer;
   let count = 0;
   before(async () => {
@@ -83,7 +83,7 @@ describe('Large graphs, in any order of writes', () => {
     expect(found.join('\n') === [...model].sort().join('\n'), 'the same triples').to.equal(true);
   }
 
-  it('has the triples, sizes, tags and search index that it should', async () => {
+  it('have the expected triples, sizes, tags and search index', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
         const iri = `${server.root}g${count++}`;

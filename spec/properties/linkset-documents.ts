@@ -1,13 +1,10 @@
-/**
- * Random linkset documents and patches of them, made to be as nasty as JSON permits.
- * It must not know what becomes of them.
- */
+/** Random linkset documents and patches with every odd feature that JSON permits. Independent of the server. */
 import fc from 'fast-check';
 import { type HeaderLink, isObject, type Json, type JsonObject, type Operation } from './linkset-model.js';
 
 export type Members = readonly (readonly [name: string, value: Json])[];
 
-/** An object as it is sent: a name may be repeated, or be `__proto__`. */
+/** Serializes an object. A name may occur twice, or be `__proto__`. */
 export const textOf = (members: Members): string =>
   `{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`;
 
@@ -26,7 +23,7 @@ const managedNames = [...words('linkset LINKSET Linkset Anchor'), `${lws}storage
 const managedIris = ['type', 'linkset', 'anchor'].map((name) => iana + name);
 export const plainNames = [...registeredNames, ...iriNames];
 const badNames = ['', ' ', 'a b', 'tab\there', 'nul\0', '\u007f'];
-/** V8 puts them in front of all other members. */
+/** V8 orders them before all other members. */
 const integerNames = words('0 17');
 
 const text = fc.oneof(
@@ -34,7 +31,7 @@ const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 5 }),
 );
 const scalar: fc.Arbitrary<Json> = fc.oneof(text, fc.constantFrom(null, true, false, 0, -17, 1.5, 1e21));
-/** Arrays and objects within arrays, four levels deep. */
+/** Arrays and objects within arrays, up to four levels. */
 const { nested } = fc.letrec<{ nested: Json; object: Json; array: Json }>((tie) => ({
   nested: fc.oneof({ maxDepth: 4 }, scalar, tie('array'), tie('object')),
   array: fc.array(tie('nested'), { maxLength: 3 }),
@@ -73,7 +70,7 @@ export const goodValue: fc.Arbitrary<Json> = fc.oneof(
 );
 const badValue: fc.Arbitrary<Json> = fc.constantFrom<Json>(17, null, true, { href: 'x' }, {}, [{}], [{ href: 7 }]);
 
-/** A type has the same attributes wherever it occurs: which of two would be kept is not said. */
+/** A type always has the same attributes, because the choice among duplicates is undefined. */
 const typeOf = (iri: string): JsonObject => (iri.endsWith('d') ? { href: iri, title: 'declared' } : { href: iri });
 const goodTypes = words('https://e.example/T https://e.example/Declared urn:x:d http://e.example/größe').map(typeOf);
 const forbiddenTypes = [
@@ -109,26 +106,24 @@ const badMember = fc.oneof(
   named(['anchor'], fc.constantFrom<Json>('https://e.example/other', '/other', 17, null)),
 );
 
-/** Members of a linkset object that has to be taken. */
+/** Members of a valid linkset object. */
 export const goodMembers: fc.Arbitrary<Members> = fc.array(goodMember, { maxLength: 6 });
-/** Those that one of ten times, or so, has to be refused. */
+/** Members of a linkset object, invalid in about one of ten cases. */
 export const anyMembers: fc.Arbitrary<Members> = fc.array(
   fc.oneof({ weight: 40, arbitrary: goodMember }, { weight: 1, arbitrary: badMember }),
   { maxLength: 6 },
 );
 
-// --- Patches ---
-
-/** A patch before it is known what there is to patch: the numbers choose among what there is. */
+/** Patch operation before the document is known. Its numbers select existing locations. */
 export interface Draft {
   readonly op: Operation['op'];
   readonly at: number;
   readonly from: number;
-  /** In place of the last token of the pointer, or after it. */
+  /** Replaces the last token of the pointer, or follows it. */
   readonly token: string | undefined;
   readonly deeper: boolean;
   readonly value: Json;
-  /** A test of what is there, which has to hold. */
+  /** True for a test that must hold. */
   readonly holds: boolean;
 }
 
@@ -161,7 +156,7 @@ export const drafts = fc.array(draft, { minLength: 1, maxLength: 4 });
 
 const escaped = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The pointers to all that is in a value, but for what JSON Patch libraries refuse for good reasons. */
+/** Returns the pointers to all values, except for `__proto__`, rejected by JSON Patch libraries. */
 export function pointersIn(value: Json, at = ''): string[] {
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return [
@@ -172,7 +167,7 @@ export function pointersIn(value: Json, at = ''): string[] {
   ];
 }
 
-/** The operation that a draft means for a value that has those pointers. */
+/** Returns the operation of a draft for a value with these pointers. */
 export function operationOf(draft: Draft, pointers: readonly string[], valueAt: (pointer: string) => Json): Operation {
   const { op, token, deeper, value, holds } = draft;
   const there = pointers[draft.at % pointers.length]!;
@@ -182,22 +177,20 @@ export function operationOf(draft: Draft, pointers: readonly string[], valueAt: 
   return op === 'remove' ? { op, path } : { op, path, value };
 }
 
-/** A merge patch: other values, and `null` for some of what there is. */
+/** Merge patch: new values, and `null` for some of the existing ones. */
 export const mergeMembers: fc.Arbitrary<Members> = fc.array(
   fc.oneof(goodMember, named([...plainNames, ...nastyNames, 'type'], fc.constant(null)), named(plainNames, target)),
   { minLength: 1, maxLength: 4 },
 );
 
 /**
- * Whether an operation addresses the document, or the object of the relations, and nothing of both; and whether it leaves
- * something: what remains when everything is removed is not said.
+ * Returns true if all pointers address either the document or the object of relations, and if the operation does not remove
+ * everything, because the result is undefined then.
  */
 export const isDefined = ({ op, path, from = path }: Operation, ofDocument: boolean): boolean =>
   [path, from].every((pointer) => /^\/linkset(?:\/|$)/.test(pointer) === ofDocument) &&
   !(op === 'remove' && path === '') &&
   !(op === 'move' && from === '');
-
-// --- Link fields ---
 
 const linkTarget = fc.constantFrom('https://e.example/d', 'urn:x:y', 'relative', '#me', '/r', 'https://e.example/T');
 const attributes: fc.Arbitrary<Record<string, string>> = fc.record(
@@ -219,7 +212,7 @@ export const headerLinks: fc.Arbitrary<readonly HeaderLink[]> = fc.array(
   { maxLength: 5 },
 );
 
-/** Names for `Prefer`, which are separated by blanks; those that differ in case alone more often. */
+/** Names for `Prefer`, separated by blanks. Names that differ only in case are more frequent. */
 export const askable = fc.oneof(
   fc.constantFrom(...registeredNames, 'LINKSET', 'type', 'Type'),
   fc.constantFrom(

@@ -1,4 +1,4 @@
-/** A storage whose linksets are written and compared with what a model says. It must not know how links are kept. */
+/** Storage with linksets, compared with a model. Independent of how links are stored. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LwsError } from '../../lib/errors.js';
@@ -29,7 +29,7 @@ export interface Seen {
   readonly document: { readonly linkset: readonly [model.JsonObject] };
 }
 
-/** The canonical document, or the codes of which one must be the refusal. */
+/** Canonical document, or the possible error codes. */
 export type Expected = string | readonly string[];
 
 export class Linksets {
@@ -41,7 +41,7 @@ export class Linksets {
     return new Linksets(await specStorage({ limits }));
   }
 
-  /** Also looks at whether links and records agree. */
+  /** Disposes of the storage and asserts that links and records are consistent. */
   async close(): Promise<void> {
     const faults: string[] = [];
     for await (const fault of linksetFaults(this.spec.storage.store)) faults.push(fault);
@@ -54,14 +54,14 @@ export class Linksets {
     return replace(this.spec.storage, { ...request, ...more });
   }
 
-  /** A new resource without links, or the root with whatever it has. */
+  /** Creates a resource without links, or returns the root unchanged. */
   async resource(kind: string): Promise<model.Described> {
     const iri = kind === 'root' ? root : `${root}r${this.count++}${kind === 'container' ? '/' : ''}`;
     if (kind !== 'root') await this.put(iri, kind);
     return { iri, storage: root };
   }
 
-  /** A resource with links. */
+  /** Creates a resource with links. */
   async start(kind: string, members: Members): Promise<model.Described> {
     const described = await this.resource(kind);
     expect(await this.write(described, documentText(members), linksetJson)).to.equal('ok');
@@ -79,12 +79,12 @@ export class Linksets {
     return { text, tag, document: JSON.parse(text) };
   }
 
-  /** What of a linkset is the client's. */
+  /** Returns the client-managed part of a linkset. */
   client(described: model.Described): model.JsonObject {
     return model.clientPart(this.read(described).document.linkset[0], described);
   }
 
-  /** @returns `ok`, or the code of the refusal */
+  /** Writes a linkset. @returns `ok`, or the error code */
   write({ iri }: model.Described, text: string, type: string, tag?: string): Promise<string> {
     const preconditions = { ifMatch: tag === undefined ? ('*' as const) : [{ weak: false, opaque: tag }] };
     const request = { iri, access: {}, preconditions, body: body(text, type) };
@@ -104,7 +104,7 @@ export async function outcome(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What the model makes of a write. */
+/** Returns the outcome of a write according to the model. */
 export function expected(described: model.Described, work: () => model.JsonObject): Expected {
   try {
     return model.canonical(model.documentOf(described, work()));
@@ -114,7 +114,7 @@ export function expected(described: model.Described, work: () => model.JsonObjec
   }
 }
 
-/** What was refused has left the document as it was, to the byte; a new text has a new tag. */
+/** Asserts the outcome. A rejected write leaves the document unchanged, byte by byte, and a new text has a new tag. */
 export function expectOutcome(answer: string, wanted: Expected, before: Seen, after: Seen, why: string): void {
   if (typeof wanted === 'string') {
     expect(answer, why).to.equal('ok');
@@ -123,5 +123,5 @@ export function expectOutcome(answer: string, wanted: Expected, before: Seen, af
     expect(wanted, why).to.include(answer);
     expect(after, why).to.deep.equal(before);
   }
-  expect(after.tag === before.tag, `${why}: one tag for one text`).to.equal(after.text === before.text);
+  expect(after.tag === before.tag, `${why}: the tag changes with the text`).to.equal(after.text === before.text);
 }

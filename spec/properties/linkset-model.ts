@@ -1,13 +1,10 @@
-/**
- * What the rules say of linksets, and RFC 6902 and RFC 7386, as plain functions on JSON values.
- * It must not know the implementation, nor share code with it.
- */
+/** Rules of linksets, RFC 6902 and RFC 7386 as functions on JSON values. Shares no code with the server. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** One of the codes with which the service may refuse; several where it may judge in any order. */
+/** Rejection with one of several error codes, because the order of checks is undefined. */
 export class Refusal extends Error {
   readonly codes: readonly string[];
 
@@ -37,7 +34,7 @@ const managed = [
   'http://www.w3.org/1999/02/22-rdf-syntax-ns#type',
 ];
 
-/** The same for values that are equal as JSON, whatever the order of members. */
+/** Returns the same text for equal JSON values, independent of member order. */
 export function canonical(value: Json): string {
   if (isArray(value)) return `[${value.map(canonical).join()}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -61,7 +58,7 @@ function isParent(target: Json, iri: string, storage: string): boolean {
   );
 }
 
-/** What of a linkset object is the client's: declared types as `type`, and its relations. @throws Refusal */
+/** Returns the client-managed part of a linkset object: declared types as `type`, and relations. @throws Refusal */
 export function clientPart(object: Json | undefined, { iri, storage }: Described): JsonObject {
   if (!isObject(object)) throw new Refusal('malformed-body');
   const faults: string[] = [];
@@ -95,14 +92,14 @@ function isRelation(name: string, value: Json): boolean {
   return isArray(value) && value.every((target) => !isObject(target) || typeof target['href'] === 'string');
 }
 
-/** The first object of a linkset document. @throws Refusal */
+/** Returns the client-managed part of the first object of a linkset document. @throws Refusal */
 export function clientPartOfDocument(document: Json | undefined, described: Described): JsonObject {
   const linkset = isObject(document) ? document['linkset'] : undefined;
   if (!isArray(linkset)) throw new Refusal('malformed-body');
   return linkset.length === 0 ? {} : clientPart(linkset[0], described);
 }
 
-/** The server's members, in their order. */
+/** Returns the server-managed members, in order. */
 export function serverPart({ iri, storage }: Described, declared: Json = []): JsonObject {
   const structural = `${lws}${iri.endsWith('/') ? 'Container' : 'DataResource'}`;
   return {
@@ -114,13 +111,11 @@ export function serverPart({ iri, storage }: Described, declared: Json = []): Js
   };
 }
 
-/** The document that a GET returns. */
+/** Returns the expected document of a GET. */
 export function documentOf(described: Described, client: JsonObject): { readonly linkset: readonly [JsonObject] } {
   const server = serverPart(described, client['type']);
   return { linkset: [Object.fromEntries([...Object.entries(client), ...Object.entries(server)])] };
 }
-
-// --- Link fields ---
 
 export interface HeaderLink {
   readonly target: string;
@@ -128,7 +123,7 @@ export interface HeaderLink {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** The linkset object that Link fields on a resource mean (RFC 9264 4.2.4). */
+/** Returns the linkset object of Link fields on a resource (RFC 9264 4.2.4). */
 export function objectOf(links: readonly HeaderLink[], iri: string): JsonObject {
   const relations = new Map<string, Json[]>();
   for (const { target, relation, attributes: given } of links) {
@@ -173,10 +168,10 @@ const tokensOf = (pointer: string): string[] =>
     .slice(1)
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** What comes in place of what is there; `undefined` is nothing. */
+/** Maps a value to its replacement. `undefined`: no value. */
 type Change = (before: Json | undefined) => Json | undefined;
 
-/** The value with one place changed; with `inserts`, an element of an array makes room. @throws Refusal */
+/** Changes one place of a value. With `inserts`, inserts into an array instead of replacing. @throws Refusal */
 function changed(
   value: Json | undefined,
   [token, ...rest]: readonly string[],

@@ -1,4 +1,4 @@
-/** Patches of linksets against RFC 7386 and RFC 6902 as a model reads them. It must not know who applies them. */
+/** Patches of linksets against a model of RFC 7386 and RFC 6902. Independent of the implementation. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { enough, runs } from '../support/speed.js';
@@ -6,7 +6,7 @@ import * as documents from './linkset-documents.js';
 import { expected, expectOutcome, jsonPatch, kinds, Linksets, mergePatch } from './linkset-harness.js';
 import * as model from './linkset-model.js';
 
-/** The operations that drafts mean, each for what those before it leave. */
+/** Returns the operations of drafts, each for the result of the preceding ones. */
 function operationsOf(drafts: readonly documents.Draft[], target: model.JsonObject): model.Operation[] {
   const ofDocument = 'linkset' in target;
   let value: model.Json = target;
@@ -17,7 +17,7 @@ function operationsOf(drafts: readonly documents.Draft[], target: model.JsonObje
     try {
       value = model.patched(value, [operation]);
     } catch {
-      // The patch is refused as a whole.
+      // The whole patch is rejected.
     }
     return operation;
   });
@@ -31,7 +31,7 @@ describe('Patches of linksets against a model', function () {
   });
   after(() => linksets.close());
 
-  it('merge as RFC 7386 says, as a document and as the object of the relations', async () => {
+  it('follow RFC 7386, for the document and for the object of relations', async () => {
     await fc.assert(
       fc.asyncProperty(kinds, documents.goodMembers, documents.mergeMembers, fc.boolean(), async (...given) => {
         const [kind, members, change, ofDocument] = given;
@@ -52,7 +52,7 @@ describe('Patches of linksets against a model', function () {
     );
   });
 
-  it('apply as RFC 6902 says, as a document and as the object of the relations', async () => {
+  it('follow RFC 6902, for the document and for the object of relations', async () => {
     let applied = 0;
     await fc.assert(
       fc.asyncProperty(kinds, documents.goodMembers, documents.drafts, fc.boolean(), async (...given) => {
@@ -73,20 +73,20 @@ describe('Patches of linksets against a model', function () {
       }),
       { numRuns: runs(800) },
     );
-    expect(applied, 'patches that apply').to.be.above(enough(150));
+    expect(applied, 'applied patches').to.be.above(enough(150));
   });
 
   const impossible: readonly (readonly [what: string, ...operations: model.Operation[]])[] = [
-    ['moves the whole into itself', { op: 'move', from: '', path: '/x' }],
-    ['copies behind the end of an array', { op: 'copy', from: '/author', path: '/list/7' }],
-    ['moves behind the end of an array', { op: 'move', from: '/author', path: '/list/7' }],
-    ['moves to an index that the move itself takes away', { op: 'move', from: '/list/0', path: '/list/2' }],
+    ['moves the whole document into itself', { op: 'move', from: '', path: '/x' }],
+    ['copies beyond the end of an array', { op: 'copy', from: '/author', path: '/list/7' }],
+    ['moves beyond the end of an array', { op: 'move', from: '/author', path: '/list/7' }],
+    ['moves to an index that no longer exists after the removal', { op: 'move', from: '/list/0', path: '/list/2' }],
     ['moves an element into itself', { op: 'move', from: '/list/0', path: '/list/0/x' }],
     ['adds at an index with a leading zero', { op: 'add', path: '/list/01', value: 'z' }],
     ['tests at an index with a leading zero', { op: 'test', path: '/list/00', value: 'x' }],
-    ['removes what only every object inherits', { op: 'remove', path: '/toString' }],
-    ['replaces what only every object inherits', { op: 'replace', path: '/toString', value: 'z' }],
-    ['copies what only every object inherits', { op: 'copy', from: '/valueOf', path: '/x' }],
+    ['removes an inherited property', { op: 'remove', path: '/toString' }],
+    ['replaces an inherited property', { op: 'replace', path: '/toString', value: 'z' }],
+    ['copies an inherited property', { op: 'copy', from: '/valueOf', path: '/x' }],
   ];
   const possible: readonly (readonly [what: string, ...operations: model.Operation[]])[] = [
     [
@@ -97,14 +97,14 @@ describe('Patches of linksets against a model', function () {
       'adds an object with a member hasOwnProperty',
       { op: 'add', path: '/o/-', value: { href: 'h', hasOwnProperty: 1 } },
     ],
-    ['moves a value to where it is', { op: 'move', from: '/author', path: '/author' }],
+    ['moves a value to the same location', { op: 'move', from: '/author', path: '/author' }],
   ];
   for (const [verb, shape, list] of [
-    ['refuse', 'array', impossible],
-    ['take', 'string', possible],
+    ['is rejected', 'array', impossible],
+    ['is accepted', 'string', possible],
   ] as const)
     for (const [what, ...operations] of list)
-      it(`${verb} one that ${what}`, async () => {
+      it(`${verb} if it ${what}`, async () => {
         const links = Object.entries({ author: 'Ada', list: ['x', 'y'], o: [{ href: 'h', hasOwnProperty: 1 }] });
         const described = await linksets.start('binary', links);
         const before = linksets.read(described);

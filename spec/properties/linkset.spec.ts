@@ -1,6 +1,6 @@
 /**
- * Linksets against a model: whatever is sent, what is read is the server's relations and what the client sent of its own.
- * It must not know how links are kept.
+ * Linksets against a model: reads return the server's relations and the client-managed part of earlier writes. Independent of how
+ * links are stored.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ import {
 } from './linkset-harness.js';
 import * as model from './linkset-model.js';
 
-/** The server's members come first and in order; names of digits are left to a spec of their own. */
+/** Asserts that the server-managed members come first, in order. Integer names are tested separately. */
 function expectOrder(described: model.Described, { text, document: { linkset } }: Seen): void {
   if (Object.keys(linkset[0]).some((name) => /^\d+$/.test(name))) return;
   const [, ...declared] = linkset[0]['type'] as readonly model.Json[];
@@ -42,7 +42,7 @@ describe('Linksets against a model', function () {
   });
   after(() => linksets.close());
 
-  it('read as they were put, without what is not for clients to say, and can be written back', async () => {
+  it('return the client-managed part of a PUT, and accept the returned document unchanged', async () => {
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(kinds, fc.array(documents.anyMembers, { minLength: 1, maxLength: 3 }), async (kind, sent) => {
@@ -67,7 +67,7 @@ describe('Linksets against a model', function () {
     expect(refused, 'refusals').to.be.within(enough(30), 400);
   });
 
-  it('take the Link fields of a POST, and of PUT and PATCH with set-linkset', async () => {
+  it('are set by Link fields of POST, and of PUT and PATCH with set-linkset', async () => {
     const how = fc.constantFrom('POST', 'PUT', 'PATCH');
     const kind = fc.constantFrom('rdf', 'json');
     await fc.assert(
@@ -95,7 +95,7 @@ describe('Linksets against a model', function () {
     );
   });
 
-  it('show with Prefer what the names ask for, and always the anchor', async () => {
+  it('contain the relations selected by Prefer, and always the anchor', async () => {
     const server = await startSpecServer({ settings: { 'dev.open': 'true' } });
     const iri = `${server.root}r`;
     await fetch(iri, { method: 'PUT', body: 'x' });
@@ -135,14 +135,14 @@ describe('Linksets against a model', function () {
     }
   });
 
-  it('have the anchor before all other members, whatever the names (rule 11.1)', async () => {
+  it('have the anchor before all other members, including integer names (rule 11.1)', async () => {
     const described = await linksets.resource('binary');
-    // Such a name may be refused.
+    // Such a name may be rejected.
     await linksets.write(described, '{"linkset":[{"17":"Ada"}]}', linksetJson);
     expect(linksets.read(described).text).to.match(/^\{"linkset":\[\{"anchor":/);
   });
 
-  it('can be written back when they are nested as deep as a patch can make them', async () => {
+  it('can be written back at the maximum nesting depth of a patch', async () => {
     const described = await linksets.resource('binary');
     const deep = (levels: number): string => `{"author":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     let levels = 70;
@@ -152,7 +152,7 @@ describe('Linksets against a model', function () {
   });
 });
 
-describe('Linksets of the longest length', () => {
+describe('Linksets of maximum size', () => {
   const limit = 2000;
   let linksets: Linksets;
   before(async () => {
@@ -160,7 +160,7 @@ describe('Linksets of the longest length', () => {
   });
   after(() => linksets.close());
 
-  it('can be written back, and are not exceeded by any way of writing', async () => {
+  it('can be written back, and cannot be exceeded by any request', async () => {
     const change = fc.tuple(
       fc.constantFrom('a', 'b', 'c'),
       fc.nat(limit + 50),
@@ -187,7 +187,7 @@ describe('Linksets of the longest length', () => {
   });
 });
 
-/** Sends Link fields with a request that may change the content or not. */
+/** Sends Link fields with a request that may change the content. */
 async function sendLinks(
   linksets: Linksets,
   method: 'POST' | 'PUT' | 'PATCH',

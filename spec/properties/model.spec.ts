@@ -1,6 +1,6 @@
 /**
- * The storage against a model: random creates, replaces, patches and deletes of two clients who remember tags, compared
- * with a map in memory: every outcome, every content, every listing.
+ * The storage against a model: random creates, replaces, patches and deletes of two clients that remember tags. All outcomes,
+ * contents and listings are compared with a map in memory.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 interface State {
-  /** The values of a data resource; `undefined` for a container. */
+  /** Values of a data resource. `undefined` for a container. */
   values: Set<number> | undefined;
   version: number;
 }
@@ -45,7 +45,7 @@ interface State {
 const parentName = (name: string): string => name.replace(/[^/]+\/?$/, '');
 const isContainer = (name: string): boolean => name === '' || name.endsWith('/');
 
-/** What the rules say, in a map. `version` counts states; a client remembers the version that it saw. */
+/** Rules as operations on a map. `version` counts states. A client remembers the last version that it read. */
 class Model {
   readonly states = new Map<string, State>([['', { values: undefined, version: 0 }]]);
   readonly seen = [new Map<string, number>(), new Map<string, number>()] as const;
@@ -72,7 +72,7 @@ class Model {
     return undefined;
   }
 
-  /** The code of the refusal, or `ok`. */
+  /** Applies a step. @returns the error code, or `ok` */
   run(step: Step): string {
     const { client, verb, name, value } = step;
     const state = this.states.get(name);
@@ -98,7 +98,7 @@ class Model {
     return 'ok';
   }
 
-  /** Rule 6.18: by a patch that only inserts. */
+  /** Rule 6.18: a patch that only inserts creates the resource. */
   private mayBeMade(name: string): boolean {
     return !isContainer(name) && this.states.has(parentName(name));
   }
@@ -151,7 +151,7 @@ class Real {
     const { storage } = this.spec;
     const { client, verb, name, value } = step;
     const container = isContainer(name) ? name : parentName(name);
-    // A POST is guarded by the state of its container.
+    // A POST is conditional on the state of its container.
     const preconditions = this.guard(step, verb === 'post' ? container : name);
     const request = { iri: root + name, access: {}, preconditions, model: undefined };
     if (verb === 'look') {
@@ -191,8 +191,8 @@ async function compare(model: Model, { storage }: SpecStorage): Promise<void> {
   }
 }
 
-describe('The storage against a model in memory', () => {
-  it('agrees on every outcome, content and listing, for two clients with tags', async () => {
+describe('Storage against a model in memory', () => {
+  it('has the same outcomes, contents and listings for two clients with tags', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
         const spec = await specStorage();
@@ -218,7 +218,7 @@ describe('The storage against a model in memory', () => {
   }).timeout(60_000);
 });
 
-/** A POST gets a name of the server's choice; the model takes it over. */
+/** The server chooses the name of a POST. Renames the resource in the model. */
 function renamePosted(model: Model, name: string): void {
   for (const [other, state] of model.states)
     if (/posted\d+$/.test(other)) {

@@ -1,7 +1,4 @@
-/**
- * Random graphs for the RDF writers, made to be as nasty as RDF permits.
- * It must not know any syntax, nor how the writers do it.
- */
+/** Random graphs with every odd feature that RDF permits. Independent of syntaxes and writers. */
 
 import type { Literal, Quad, Quad_Object, Quad_Subject } from '@rdfjs/types';
 import fc from 'fast-check';
@@ -10,7 +7,7 @@ import { rdf, xsd } from '../../lib/rdf/vocabulary.js';
 
 export const factory = new DataFactory<Quad>();
 
-/** Words in one string, for lists that are to be read and not to fill pages. */
+/** Splits a string into words. */
 const words = (text: string): string[] => text.split(' ');
 const oneOf = (...values: string[]): fc.Arbitrary<string> => fc.constantFrom(...values);
 const textOf = (...parts: string[]): fc.Arbitrary<string> =>
@@ -32,7 +29,7 @@ const predicates = words(
 const special = [rdf.type, rdf.type, rdf.first, rdf.rest, `${rdf.namespace}_1`, `${rdf.namespace}value`];
 const known = [rdf.nil, rdf.type, ...words('http://ex.org/ns#local http://ex.org/ns tag:a@b.c,2000:x')];
 
-/** IRIs in, under, beside and far from the base; the nasty ones have segments that a parser may remove. */
+/** Returns IRIs at, below, beside and far from the base. Nasty ones have dot segments, removed by some parsers. */
 function iris(base: string, nasty: boolean): fc.Arbitrary<string> {
   const document = base.replace(/#.*/s, '');
   const container = document.replace(/(?<=[^/]\/)[^/]*$/, '');
@@ -43,8 +40,6 @@ function iris(base: string, nasty: boolean): fc.Arbitrary<string> {
   const near = fc.tuple(start, end).map((parts) => parts.join(''));
   return fc.oneof({ weight: 4, arbitrary: near }, { weight: 1, arbitrary: oneOf(document, ...known) });
 }
-
-// --- Literals ---
 
 const lexicalForm = oneOf(
   ...words('010 +1 -0 1 1. .5 1.0 -.5 + . 1E0 1e+5 .5e1 1.e1 e1 INF NaN true false True ٣ {"a":1} <b/>'),
@@ -71,9 +66,7 @@ const literal: fc.Arbitrary<Literal> = fc.oneof(
   anyText.map((value) => factory.literal(value)),
 );
 
-// --- Graphs ---
-
-/** Blank nodes by number; those from 6 on are the heads of lists, where there is such a list. */
+/** Blank nodes by number. Nodes from 6 on are heads of lists, if the graph has them. */
 const blank = fc.nat(9).map((number) => factory.blankNode(`n${number}`));
 
 interface ListPlan {
@@ -86,7 +79,7 @@ const first = factory.namedNode(rdf.first);
 const rest = factory.namedNode(rdf.rest);
 const nil = factory.namedNode(rdf.nil);
 
-/** The triples of a list, and all that can be wrong with it. */
+/** Returns the triples of a list with an optional flaw. */
 function listOf({ subject, items, flaw }: ListPlan, number: number): Quad[] {
   const cells = items.map((_, i) => factory.blankNode(i === 0 ? `n${6 + number}` : `l${number}-${i}`));
   const last = flaw === 'cycle' ? cells[0]! : flaw === 'open' ? factory.blankNode('n0') : nil;
@@ -106,7 +99,7 @@ function listOf({ subject, items, flaw }: ListPlan, number: number): Quad[] {
 
 const flaws = ['', '', '', '', ...words('cycle open loose typed two-firsts two-rests shared no-first')];
 
-/** A graph with a few lists, in an order that has nothing to do with its structure. */
+/** Returns graphs with a few lists, in random order. */
 function graphs(iri: fc.Arbitrary<string>, predicate: fc.Arbitrary<string>): fc.Arbitrary<Quad[]> {
   const node = iri.map((value) => factory.namedNode(value));
   const subject = fc.oneof<fc.Arbitrary<Quad_Subject>[]>(node, blank, blank);
@@ -119,8 +112,6 @@ function graphs(iri: fc.Arbitrary<string>, predicate: fc.Arbitrary<string>): fc.
     .map(([triples, lists]) => [...triples, ...lists.flatMap(listOf)])
     .chain((quads) => fc.shuffledSubarray(quads, { minLength: quads.length }));
 }
-
-// --- Prefixes ---
 
 const prefixName = oneOf(
   ...words('a ex ns1 rdf xml xmlx its _ _a http urn mailto tag @foo @context @type a:b a/b a.b a. .a -a a- 1a é'),
@@ -145,7 +136,7 @@ export interface RandomDocument {
   readonly prefixes: Record<string, string>;
 }
 
-/** All that a writer is given. Not nasty means: no segments of dots, and predicates that XML can name. */
+/** Returns the input of a writer. Without `nasty`: no dot segments, and predicates with a valid XML name. */
 export function documents(options: { nasty: boolean }): fc.Arbitrary<RandomDocument> {
   const named = oneOf(...predicates, ...special);
   return oneOf(...(options.nasty ? nastyBases : bases)).chain((base) => {

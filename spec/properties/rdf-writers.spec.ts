@@ -1,7 +1,4 @@
-/**
- * Writes random graphs, made to be as nasty as RDF permits, and has them read again by parsers that are not ours.
- * It must not know how the writers do it.
- */
+/** Writes random graphs with every odd feature of RDF, and parses them with independent parsers. Independent of the writers. */
 
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
@@ -20,13 +17,13 @@ const notInXml = /[\x00-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/;
 function expectSame(written: string, actual: readonly Quad[], expected: readonly Quad[]): void {
   if (!isomorphic(actual, expected)) {
     expect.fail(
-      `Not the same graph:\n${writeNTriples(expected)}\nwritten as\n${written}\nread as\n${writeNTriples(actual)}`,
+      `Graphs differ:\n${writeNTriples(expected)}\nwritten as\n${written}\nread as\n${writeNTriples(actual)}`,
     );
   }
 }
 
-describe('The RDF writers, given any graph', () => {
-  it('write Turtle and TriG that n3 reads as the same graph', () => {
+describe('RDF writers with random graphs', () => {
+  it('write Turtle and TriG that n3 parses to the same graph', () => {
     fc.assert(
       fc.property(documents({ nasty: true }), ({ quads, base, prefixes }) => {
         const text = writeTurtle(quads, { base, prefixes });
@@ -38,7 +35,7 @@ describe('The RDF writers, given any graph', () => {
     );
   });
 
-  it('write N-Triples that n3 reads as the same graph', () => {
+  it('write N-Triples that n3 parses to the same graph', () => {
     fc.assert(
       fc.property(documents({ nasty: true }), ({ quads }) => {
         const text = writeNTriples(quads);
@@ -48,7 +45,7 @@ describe('The RDF writers, given any graph', () => {
     );
   });
 
-  it('write RDF/XML that rdfxml-streaming-parser reads as the same graph, or refuse what XML cannot hold', async () => {
+  it('write RDF/XML that rdfxml-streaming-parser parses to the same graph, or reject characters invalid in XML', async () => {
     await fc.assert(
       fc.asyncProperty(documents({ nasty: false }), async ({ quads, base, prefixes }) => {
         if (quads.some(({ object }) => object.termType === 'Literal' && notInXml.test(object.value))) {
@@ -62,7 +59,7 @@ describe('The RDF writers, given any graph', () => {
     );
   });
 
-  it('write JSON-LD that jsonld reads as the same graph', async () => {
+  it('write JSON-LD that jsonld parses to the same graph', async () => {
     await fc.assert(
       fc.asyncProperty(documents({ nasty: true }), async ({ quads, base, prefixes }) => {
         const text = writeJsonLd(quads, { base, prefixes });
@@ -73,7 +70,7 @@ describe('The RDF writers, given any graph', () => {
   });
 });
 
-/** The library jsonld makes a canonical double even of a string, against JSON-LD 1.1 API 8.2.2. */
+/** The library jsonld also canonicalizes doubles given as strings, against JSON-LD 1.1 API 8.2.2. */
 function asJsonldReadsIt(quad: Quad): Quad {
   const { object } = quad;
   if (object.termType !== 'Literal' || object.datatype.value !== xsd.double) return quad;

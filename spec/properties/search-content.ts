@@ -1,4 +1,4 @@
-/** Triples in every syntax that the service reads, written without its own writers. It must not know who sends them. */
+/** Triples in every syntax that the service parses, written without its own writers. Independent of requests. */
 import { rdfType, type Triple } from './search-model.js';
 
 export type Format = 'turtle' | 'jsonld' | 'ntriples' | 'rdfxml' | 'trig' | 'json' | 'binary';
@@ -6,7 +6,7 @@ export type Format = 'turtle' | 'jsonld' | 'ntriples' | 'rdfxml' | 'trig' | 'jso
 const iriOf = (reference: string, iri: string): string =>
   /^[a-z]+:/.test(reference) ? reference : iri + reference.replace('+', '');
 const termOf = (term: string, iri: string): string => (/^["_]/.test(term) ? term : `<${iriOf(term, iri)}>`);
-/** Triples whose terms are references, as triples about a resource. */
+/** Resolves references in triples against the IRI of a resource. */
 export const absolute = (triples: readonly Triple[], iri: string): Triple[] =>
   triples.map(([s, p, o]): Triple => [termOf(s, iri), `<${p}>`, termOf(o, iri)]);
 export const ntriples = (triples: readonly Triple[]): string => triples.map((each) => `${each.join(' ')} .\n`).join('');
@@ -38,7 +38,7 @@ function rdfxml(triples: readonly Triple[]): string {
   return `<rdf:RDF xmlns:rdf="${rdfType.slice(0, -4)}">${nodes.join('')}</rdf:RDF>`;
 }
 
-/** The triples in a syntax; in JSON and in bytes they are nothing that anybody asserts. */
+/** Returns the triples in a syntax. JSON and binary content asserts no triples. */
 export const contentOf = (format: Format, triples: readonly Triple[]): [content: string, mediaType: string] => {
   if (format === 'jsonld') return [jsonld(triples), 'application/ld+json'];
   if (format === 'rdfxml') return [rdfxml(triples), 'application/rdf+xml'];
@@ -48,6 +48,6 @@ export const contentOf = (format: Format, triples: readonly Triple[]): [content:
   return [ntriples(triples), format === 'trig' ? 'application/trig' : 'text/turtle'];
 };
 
-/** Turtle for a resource whose name is not known yet. */
+/** Returns Turtle with references, for a resource without a known name. */
 export const relativeTurtle = (triples: readonly Triple[]): string =>
   triples.map((each) => `${each.map((term) => (/^["_]/.test(term) ? term : `<${term}>`)).join(' ')} .`).join('\n');

@@ -1,6 +1,6 @@
 /**
- * The merge of postings against plain sets: lists in memory, cursors over a database, and streams that answer late, few
- * texts against thousands. It must not know what the texts are.
+ * Merge of postings against sets: lists in memory, database cursors, and delayed streams, from a few texts to thousands.
+ * Independent of the meaning of texts.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -12,11 +12,11 @@ import type { Level } from '../../lib/storage/level/durable-level.js';
 import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { runs } from '../support/speed.js';
 
-/** Some texts of a range of numbers, at random, or one after the other. */
+/** Random or consecutive texts of a range of numbers. */
 interface Draft {
   readonly size: number;
   readonly from: number;
-  /** How far apart they lie at most. */
+  /** Maximum distance between two numbers. */
   readonly gap: number;
   readonly seed: number;
   readonly kind: 'list' | 'cursor' | 'late';
@@ -33,7 +33,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   kind: fc.constantFrom('list', 'cursor', 'late'),
 });
 
-/** Of different lengths, and some that others begin with. */
+/** Returns a text. Texts have different lengths, and some are prefixes of others. */
 const textOf = (number: number): string =>
   `http://e.example/${String(number >> 2).padStart(6, '0')}${'x'.repeat(number & 3)}`;
 
@@ -46,7 +46,7 @@ function textsOf({ size, from, gap, seed }: Draft): string[] {
   });
 }
 
-/** Answers at once or later, as it comes. */
+/** Stream that answers every third request asynchronously. */
 class LateStream implements SortedStream {
   private readonly list: ListStream;
   private turn = 0;
@@ -70,7 +70,7 @@ async function collect(streams: readonly SortedStream[]): Promise<string[]> {
   return found;
 }
 
-describe('The merge of postings', function () {
+describe('Merge of postings', function () {
   this.timeout(60_000);
 
   async function withStreams(
@@ -79,7 +79,7 @@ describe('The merge of postings', function () {
   ): Promise<void> {
     const level = new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level;
     const entries = groups.flat().flatMap((each, at) =>
-      // Neighbours on both sides, which a cursor must not run into.
+      // Neighbours on both sides, outside the range of the cursor.
       [[`${at}!`, 'http://e.example/'], ...textsOf(each).map((text) => [`${at}`, text])].map((parts) => ({
         type: 'put' as const,
         key: entryKey('index', ...parts),
@@ -88,7 +88,7 @@ describe('The merge of postings', function () {
     );
     await level.batch(entries);
     const snapshot = new StoreSnapshot(level);
-    // What comes later is not in the state that is read.
+    // Not visible in the snapshot.
     await level.batch(
       groups.flat().map((_, at) => ({ type: 'put', key: entryKey('index', `${at}`, 'later'), value: '' })),
     );
@@ -103,7 +103,7 @@ describe('The merge of postings', function () {
     await level.close();
   }
 
-  it('intersects unions as sets do', async () => {
+  it('intersects unions like sets', async () => {
     const groups = fc.array(fc.array(draft, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(groups, (given) =>
@@ -117,7 +117,7 @@ describe('The merge of postings', function () {
     );
   });
 
-  it('leaps from one to the next of three texts among five thousand, whoever leads', async () => {
+  it('skips between three texts among five thousand, with either stream first', async () => {
     const few = fc.uniqueArray(fc.nat(6000), { minLength: 3, maxLength: 3 });
     const kind = fc.constantFrom('list', 'cursor', 'late');
     await fc.assert(
@@ -134,7 +134,7 @@ describe('The merge of postings', function () {
     );
   });
 
-  it('answers every target as a sorted set does, as long as they rise', async () => {
+  it('seeks ascending targets like a sorted set', async () => {
     const targets = fc.array(fc.nat(9000), { minLength: 1, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(fc.array(draft, { minLength: 1, maxLength: 5 }), targets, (drafts, numbers) =>

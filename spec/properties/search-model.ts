@@ -1,36 +1,33 @@
-/**
- * What the rules say of the type index and the type search, as sets in memory.
- * It must not know the index, nor share code with it.
- */
+/** Rules of type index and type search as sets in memory. Shares no code with the index. */
 export const lws = 'https://www.w3.org/ns/lws#';
 export const ldp = 'http://www.w3.org/ns/ldp#';
 export const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
-/** A triple in N-Triples: an IRI in angle brackets, a literal in quotes, or a blank node. */
+/** Triple in N-Triples: an IRI in angle brackets, a literal in quotes, or a blank node. */
 export type Triple = readonly [subject: string, predicate: string, object: string];
 
 export interface Resource {
-  /** The principal that created it; of an anonymous creation the parent's. */
+  /** Creator. For an anonymous creation, the owner of the parent. */
   readonly owner: string | undefined;
   readonly triples: readonly Triple[];
-  /** Relations as they were given, with the references of their targets; `type` for the declared types. */
+  /** Relations as sent, with the references of their targets. `type` has the declared types. */
   readonly links: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Groups of which all have to hold: the relation to any of the values. */
+/** Conjunction of groups: a relation to any of the values. */
 export type Filter = readonly { readonly relation: string; readonly values: readonly string[] }[];
 
 export interface Viewer {
   readonly principal: string | undefined;
   readonly publicRead: boolean;
-  /** What it may read beside: resources, and containers with all below them. */
+  /** Additional readable resources, and containers with all their descendants. */
   readonly granted: readonly string[];
 }
 
 export const isGranted = ({ granted }: Viewer, iri: string): boolean =>
   granted.some((each) => iri === each || (each.endsWith('/') && iri.startsWith(each)));
 
-/** The identity that may do everything. */
+/** Identity with full access. */
 export const storageOwner = 'https://id.example/owner';
 
 const structuralNames = ['up', 'linkset', 'anchor', 'acl', 'self'];
@@ -50,13 +47,13 @@ export class Model {
     this.put(root, { owner: undefined });
   }
 
-  /** Creates, or changes what is named. */
+  /** Creates a resource, or changes the given members. */
   put(iri: string, change: Partial<Resource>): void {
     const before = this.resources.get(iri) ?? { owner: undefined, triples: [], links: new Map() };
     this.resources.set(iri, { ...before, ...change });
   }
 
-  /** Replaces all links; those of relations that are not the client's are left out. */
+  /** Replaces all links. Server-managed relations are ignored. */
   setLinks(iri: string, given: Links): void {
     const links = new Map<string, readonly string[]>();
     for (const [relation, targets] of given) {
@@ -67,7 +64,7 @@ export class Model {
     this.put(iri, { links });
   }
 
-  /** Replaces the links of the relations that are given, if anything remains of them. */
+  /** Replaces the links of the given relations, unless all of their targets are ignored. */
   mergeLinks(iri: string, given: Links): void {
     const isNamed = (relation: string): boolean =>
       [...given].some(
@@ -77,13 +74,13 @@ export class Model {
     this.setLinks(iri, [...kept, ...given]);
   }
 
-  /** Deletes a resource with all below it. */
+  /** Deletes a resource with all its descendants. */
   delete(iri: string): void {
     for (const other of [...this.resources.keys()])
       if (other === iri || (iri.endsWith('/') && other.startsWith(iri))) this.resources.delete(other);
   }
 
-  /** All that a filter can ask of a resource: texts of a relation and a value. */
+  /** Returns the searchable facts of a resource, each as text of relation and value. */
   private facts(iri: string, { triples, links }: Resource): Set<string> {
     const found = new Set([`type ${lws}${iri.endsWith('/') ? 'Container' : 'DataResource'}`]);
     for (const [subject, predicate, object] of triples) {
@@ -108,7 +105,7 @@ export class Model {
     return [...this.resources].filter(([iri, resource]) => all || isOwn(resource) || isGranted(viewer, iri));
   }
 
-  /** The IRIs that match and that the viewer may read, in order. */
+  /** Returns the matching IRIs that the viewer may read, in order. */
   search(filter: Filter, viewer: Viewer): string[] {
     const matches = ([iri, resource]: [string, Resource]): boolean => {
       const facts = this.facts(iri, resource);
@@ -120,7 +117,7 @@ export class Model {
       .sort();
   }
 
-  /** The distinct types of what the viewer may read, in order. */
+  /** Returns the distinct types of readable resources, in order. */
   types(viewer: Viewer): string[] {
     const facts = this.readable(viewer).flatMap(([iri, resource]) => [...this.facts(iri, resource)]);
     const types = facts.filter((fact) => fact.startsWith('type ')).map((fact) => fact.slice('type '.length));

@@ -1,4 +1,4 @@
-/** What a storage holds, as the model of it that a search is compared with. It must not know the index. */
+/** Model of the content of a storage, for comparison with a search. Independent of the index. */
 import type { Term } from '@rdfjs/types';
 import { linksetState } from '../../lib/resources/linkset-write.js';
 import type { Storage } from '../../lib/resources/storage.js';
@@ -7,7 +7,7 @@ import { recordBlocks } from '../../lib/storage/level/all-records.js';
 import { root } from '../support/memory-store.js';
 import { Model } from './search-model.js';
 
-/** The model of what can be read of a storage: graphs and linksets. */
+/** Builds the model from the graphs and linksets of a storage. */
 export async function modelOf(storage: Storage): Promise<Model> {
   const model = new Model(root);
   for await (const records of recordBlocks(storage.store))

@@ -1,7 +1,4 @@
-/**
- * The search index on a database on the disk, whose writes take their time: each answer is of one state of the storage.
- * It must not know what is kept in memory.
- */
+/** Search index on a database on disk, with slow writes: each result is of one state of the storage. Independent of the caches. */
 import { expect } from 'chai';
 import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
 import { PostingLists } from '../../components/search-index/posting-lists.js';
@@ -19,7 +16,7 @@ const v = 'https://v.example/';
 const iana = 'http://www.iana.org/assignments/relation/';
 const common = { access: {}, preconditions: {}, model: undefined };
 
-describe('The search index on the disk', function () {
+describe('Search index on disk', function () {
   this.timeout(60_000);
   let spec: SpecStorage;
   let platform: Platform;
@@ -50,7 +47,7 @@ describe('The search index on the disk', function () {
     return { total, iris: items.map(({ iri }) => iri) };
   };
 
-  /** Searches in several ways at once while `writes` continue. */
+  /** Searches in two tasks while the writes run. */
   async function whileWriting(writes: (turn: number) => Promise<unknown>, look: () => Promise<void>): Promise<void> {
     let done = false;
     const watch = async (): Promise<void> => {
@@ -69,7 +66,7 @@ describe('The search index on the disk', function () {
   }
 
   for (const [what, bytes] of Object.entries({ 'no lists': 0, lists: 1 << 20 })) {
-    it(`never finds half of a change, with ${what} in memory`, async () => {
+    it(`never finds a partial change, with ${what} in memory`, async () => {
       const lists = new PostingLists(spec.storage.store, bytes);
       const states = [1, 2].map((n) => ({ type: [{ href: `${v}T${n}` }], [`${v}p`]: [{ href: `${v}${n}` }] }));
       await put('changing', '');
@@ -86,7 +83,7 @@ describe('The search index on the disk', function () {
       expect(wrong).to.deep.equal({ halves: 0, misses: 0 });
     });
 
-    it(`shows as many resources as it counts, with ${what} in memory`, async () => {
+    it(`returns as many resources as the total, with ${what} in memory`, async () => {
       const lists = new PostingLists(spec.storage.store, bytes);
       await put('staying', `<> a <${v}S> .`);
       let different = 0;
@@ -103,7 +100,7 @@ describe('The search index on the disk', function () {
     });
   }
 
-  it('finds what was written while its lists were read', async () => {
+  it('finds resources written while its lists were loaded', async () => {
     await put('written', '');
     const filter = [{ relation: 'type', values: [`${v}W`] }];
     for (let turn = 0; turn < 200; turn++) {
@@ -116,23 +113,23 @@ describe('The search index on the disk', function () {
     }
   });
 
-  it('is in order after a linkset whose relations have names that are not Unicode', async () => {
+  it('is consistent after a linkset with relation names that are not valid Unicode', async () => {
     await put('r', '');
-    // They may be refused; what is taken has to be kept apart.
+    // They may be rejected. Accepted names must stay distinct.
     await putLinks('r', { 'a\ud800': [{ href: `${v}d` }], 'a\ud801': [{ href: `${v}d` }] }).catch(() => {});
     const faults: string[] = [];
     for await (const fault of faultsOf(spec.storage.store)) faults.push(fault);
     expect(faults).to.deep.equal([]);
   });
 
-  it('means the same as its SPARQL form for the names that this form gives to relations', async () => {
+  it('agrees with its SPARQL form for the relation names of that form', async () => {
     const lists = new PostingLists(spec.storage.store, 0);
     await put('triples', `<> a <${v}N> ; <${iana}license> <${v}d> ; <${iana}type> <${v}d> .`);
     await put('links', '');
     await putLinks('links', { license: [{ href: `${v}d` }], [`${iana}author`]: [{ href: `${v}d` }] });
     const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
     const asked = ['license', 'author', 'type'].flatMap((name) => [name, iana + name]);
-    // A name that stands for what is not indexed is none that anybody can write.
+    // The IRI for unindexed relations is not available to clients.
     await put('sly', `<> <urn:x-quadpod:not-indexed> <${v}d> ; <http://e/not-indexed> <${v}d> .`);
     for (const relation of [...asked, rdfType])
       for (const value of ['d', 'N']) {

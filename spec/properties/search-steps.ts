@@ -1,7 +1,4 @@
-/**
- * Random writes of several principals, done to a storage and told to the model when they succeed.
- * It must not know the index.
- */
+/** Random writes of several principals, applied to a storage and, if they succeed, to the model. Independent of the index. */
 import fc from 'fast-check';
 import { LwsError } from '../../lib/errors.js';
 import { formatLink, type Link, parseLinks } from '../../lib/fields/link.js';
@@ -25,10 +22,10 @@ export const types = ['T', 'Tü', 'T2'].map((name) => vocabulary + name);
 export const predicates = [`${vocabulary}p`, `${vocabulary}ns#q`];
 const names = ['a', 'b', 'aa', 'c/', 'c/a', 'c/b', 'c/d/', 'c/d/a'];
 const linkNames = ['describedby', 'DescribedBy', 'license', 'acl', 'self', predicates[0]!, `${lws}other`, rdfType];
-/** What triples and links point to, and what filters ask for. */
+/** Targets of triples and links, and values of filters. */
 export const targets = [...types, `${root}a`, `${root}a#me`, `${root}c/`, `${lws}Container`, `${ldp}Container`];
 
-/** References: `+x` is the resource's IRI with an x after it, which begins like it and is another one. */
+/** References. `+x` is the IRI of the resource followed by x: another resource with the same prefix. */
 const subject = fc.constantFrom(
   '',
   '',
@@ -71,7 +68,7 @@ const others = ['json-patch', 'put-links', 'put-links', 'merge-links', 'patch-li
 export interface Step {
   readonly verb: (typeof verbs | typeof others)[number];
   readonly who: (typeof principals)[number];
-  /** In open mode, in which everybody may write. */
+  /** Open mode, with write access for all callers. */
   readonly open: boolean;
   readonly name: string;
   readonly format: Format;
@@ -93,14 +90,14 @@ export const step: fc.Arbitrary<Step> = fc.record({
   stale: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
 });
 
-/** The containers with some members, of whomever. */
+/** Containers with some members of random owners. */
 export const beginning: fc.Arbitrary<readonly Step[]> = fc.tuple(
   ...['c/', 'c/d/', 'a', 'c/a', 'c/d/a'].map((name) =>
     step.map((each): Step => ({ ...each, name, verb: 'put', open: true, stale: false })),
   ),
 );
 
-/** Does a step, and tells the model of it when it succeeds. @returns whether it did */
+/** Applies a step to the storage and, if it succeeds, to the model. @returns true if it succeeded */
 export async function perform(storage: Storage, model: Model, step: Step): Promise<boolean> {
   try {
     await new Write({ ...storage, authorizer: step.open ? open : closed }, model, step).run();
@@ -139,7 +136,7 @@ class Write {
     } else await this.writeLinks(verb);
   }
 
-  /** The step's links as Link fields, with names in lower case. */
+  /** Returns the links of the step as Link fields, with lower-case names. */
   private header(): { given: readonly Link[]; of: (iri: string) => Links } {
     const grouped = new Map<string, string[]>();
     for (const [name, refs] of this.step.links) {

@@ -1,6 +1,6 @@
 /**
- * The search index against a model in memory and against SPARQL: whatever was written in whatever order, everybody finds
- * exactly what the resources say that they may read. It must not know how entries look.
+ * Search index against a model in memory and against SPARQL: after random writes, callers find exactly the resources that they
+ * may read. Independent of the format of entries.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -47,7 +47,7 @@ const filter: fc.Arbitrary<Filter> = fc.array(group, { maxLength: 3 });
 interface Question {
   readonly filter: Filter;
   readonly viewer: Viewer;
-  /** Whether the authorizer can only be asked for one resource after the other. */
+  /** True if the authorizer decides one resource at a time. */
   readonly decides: boolean;
   readonly pageSize: number;
 }
@@ -90,7 +90,7 @@ interface Asked {
   readonly lists: PostingLists;
 }
 
-/** All pages, one after the other; each has to tell the same total. */
+/** Returns the items of all pages. Asserts that all pages have the same total. */
 async function allPages({ platform, lists }: Asked, { filter: asked, viewer, pageSize }: Question): Promise<string[]> {
   const found: string[] = [];
   for (let from = 0; ; from += pageSize) {
@@ -100,12 +100,12 @@ async function allPages({ platform, lists }: Asked, { filter: asked, viewer, pag
     });
     found.push(...items.map(({ iri }) => iri));
     for (const { types = [], ...item } of items) {
-      // Those of its own RDF are shown beside the declared ones.
+      // Types from its own RDF are added to the declared ones.
       const { types: declared = [], ...record } = platform.store.record(item.iri)!;
       expect(item).to.deep.equal(record);
       expect(types).to.include.members([...declared]);
     }
-    expect(found.length, 'items so far').to.equal(Math.min(total, from + pageSize));
+    expect(found.length, 'number of items so far').to.equal(Math.min(total, from + pageSize));
     if (from > total) return found;
   }
 }
@@ -127,9 +127,9 @@ async function expectInOrder(store: Store): Promise<void> {
   expect(await allEntries(store)).to.deep.equal(kept);
 }
 
-describe('The search index against a model', function () {
+describe('Search index against a model', function () {
   this.timeout(60_000);
-  /** Shared, because it takes a second until its workers know SPARQL. */
+  /** Shared, because its workers take a second to load SPARQL. */
   let documents: Documents;
   before(() => {
     documents = new Documents({ updateTimeoutMs: 10_000 });
@@ -157,13 +157,13 @@ describe('The search index against a model', function () {
   }
 
   const questions = fc.array(question, { minLength: 4, maxLength: 4 });
-  /** A write, or the number of a question, so that the same is asked again and again. */
+  /** A write, or the index of a query, so that queries are repeated. */
   const event = fc.oneof({ weight: 2, arbitrary: step }, { weight: 1, arbitrary: fc.nat(3) });
   const events = fc.array(event, { minLength: 5, maxLength: 40 });
   /** Bytes for lists in memory: none, a few, all. */
   const cacheBytes = fc.constantFrom(0, 500, 1 << 20, 1 << 20);
 
-  it('finds what the model finds, for everybody, whatever was written before', async () => {
+  it('finds the same resources as the model for every caller, after random writes', async () => {
     let [done, found] = [0, 0];
     await fc.assert(
       fc.asyncProperty(beginning, events, cacheBytes, questions, (first, then, bytes, asked) =>
@@ -186,17 +186,17 @@ describe('The search index against a model', function () {
     );
     expect(
       [done, found].every((count) => count > enough(300)),
-      `${done} writes done, ${found} resources found`,
+      `${done} writes succeeded, ${found} resources found`,
     ).to.equal(true);
   });
 
-  it('finds what SPARQL finds', async () => {
+  it('finds the same resources as SPARQL', async () => {
     await fc.assert(
       fc.asyncProperty(beginning, fc.array(step, { maxLength: 15 }), questions, (first, then, asked) =>
         withStorage(async ({ storage }) => {
           const [model, lists] = [new Model(root), new PostingLists(storage.store, 0)];
           for (const each of [...first, ...then]) await perform(storage, model, each);
-          // The SPARQL form has a name for types that is none of a relation (a spec of its own).
+          // The SPARQL form uses rdf:type for types, not as a relation. Tested in search-states.spec.ts.
           for (const each of asked.filter(({ filter }) => filter.every(({ relation }) => relation !== rdfType))) {
             const platform = platformOf(storage.store, each);
             const bySparql = await searchBySparql(platform, accessOf(each.viewer), each.filter);
@@ -208,7 +208,7 @@ describe('The search index against a model', function () {
     );
   });
 
-  it('finds what is there after writes and searches at the same time', async () => {
+  it('finds the stored resources after concurrent writes and searches', async () => {
     const batches = fc.array(fc.array(event, { minLength: 2, maxLength: 8 }), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(beginning, batches, questions, (first, then, last) =>
@@ -237,7 +237,7 @@ describe('The search index against a model', function () {
     );
   });
 
-  it('shows pages of thousands of resources, whoever asks', async () => {
+  it('returns pages of thousands of resources to every caller', async () => {
     await withStorage(async ({ storage: { store } }) => {
       const model = new Model(root);
       await store.transact((tx) => {

@@ -1,4 +1,4 @@
-/** Random datasets for the property specs of queries: a few small graphs of odd terms, or one of some thousand triples. */
+/** Random datasets for the property specs of queries: some small graphs with unusual terms, or several thousand triples. */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { base, graphNames, type SpecData, type SpecTriple } from '../lib/query/engine-dataset.js';
@@ -10,7 +10,7 @@ const iri = (name: string): Term => factory.namedNode(base + name);
 const typed = (type: string, ...texts: readonly string[]): Term[] =>
   texts.map((text) => factory.literal(text, factory.namedNode(xsd + type)));
 
-/** Predicates are nodes as well, and graphs are. */
+/** Predicates and graph names also occur as nodes. */
 export const nodeNames = ['a', 'b', 'c', 'd', 'p', 'q', 'graphs/a', 'graphs/b'];
 export const predicateNames = ['p', 'q', 'r', 's'];
 const blanks = ['x', 'y'].map((label) => factory.blankNode(label));
@@ -27,7 +27,7 @@ const literals: readonly Term[] = [
   factory.literal('a', 'en'),
   factory.literal('b', 'de-ch'),
 ];
-/** What is no text of its type, or not the one that a value is written as. */
+/** Ill-typed literals, and literals in a non-canonical form. */
 const odd: readonly Term[] = [
   ...literals,
   ...typed('integer', '02', '+1'),
@@ -42,7 +42,7 @@ const odd: readonly Term[] = [
 
 export interface RandomDataset {
   readonly data: SpecData;
-  /** With literals that some engines write in another way. */
+  /** True if the data has literals that some engines serialize differently. */
   readonly isOdd: boolean;
 }
 
@@ -57,12 +57,12 @@ export function smallDataset(random: Random): RandomDataset {
   });
   const graphs = graphNames.slice(0, 3 + random.below(3));
   const all = random.some(2, 6, triple);
-  // Some triples are in several graphs, so that a union has them once.
+  // Some triples are in several graphs, as a test of the union.
   const own = (): SpecTriple[] => [...random.some(0, 7, triple), ...all.filter(() => random.chance(0.3))];
   return { data: new Map(graphs.map((graph) => [graph, distinct(own())])), isOdd };
 }
 
-/** Some thousand triples, so that plans join, scan and look up as they do in earnest. */
+/** Returns several thousand triples, enough for plans with joins, scans and lookups. */
 export function largeDataset(random: Random): RandomDataset {
   const node = (): Term => iri(`n${random.below(400)}`);
   const triple = (): SpecTriple => {

@@ -1,6 +1,6 @@
 /**
- * Random expressions. What engines may write in several ways (computed decimals and doubles) does not become a string or a term to
- * join with, and what they may choose among (the order of unlike literals) is not asked for.
+ * Random expressions. Computed decimals and doubles, serialized differently by engines, become neither strings nor join terms.
+ * Results left to the engine, such as the order of different literal types, are not requested.
  */
 import { part, type Random, type Text } from './sparql-random.js';
 
@@ -14,9 +14,9 @@ const tests = ['isIRI', 'isBlank', 'isLiteral', 'isNumeric'];
 
 export interface Words {
   readonly random: Random;
-  /** A variable, with its question mark. */
+  /** Returns a variable, with its question mark. */
   variable(): string;
-  /** A group for EXISTS; absent: none is wanted. */
+  /** Returns a group for EXISTS. Undefined: no EXISTS. */
   readonly group?: (() => Text) | undefined;
 }
 
@@ -28,7 +28,7 @@ const call = (name: string, ...args: readonly Text[]): Text => [
 
 const term = ({ random, variable }: Words): Text => (random.chance(0.7) ? variable() : random.pick(constants));
 
-/** A number of any type; for comparisons and for what is given out. */
+/** Returns a numeric expression, for comparisons and projections. */
 export const number = (words: Words, depth = 2): Text => {
   const { random } = words;
   const inner = (): Text => number(words, depth - 1);
@@ -59,7 +59,7 @@ export const text = (words: Words, depth = 2): Text => {
   ]);
 };
 
-/** What gives the same term in every engine. */
+/** Returns an expression with the same term in every engine. */
 export const value = (words: Words): Text => {
   const { random } = words;
   return random.either<Text>([
@@ -103,7 +103,7 @@ export const condition = (words: Words, depth = 2): Text => {
   ]);
 };
 
-/** An aggregate whose result everybody computes to the same value. */
+/** Returns an aggregate with the same value in every engine. */
 export const aggregate = (words: Words): Text => {
   const { random } = words;
   const distinct = (): Text => (random.chance(0.4) ? part('DISTINCT') : '');

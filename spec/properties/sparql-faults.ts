@@ -1,6 +1,6 @@
 /**
- * Where the oracles of the random queries are wrong themselves, by the shape of a query, each with the place of SPARQL 1.1 Query
- * Language that says so. What is Oxigraph's fault is held against Comunica. It must not know the engine under test.
+ * Known faults of the oracles by the shape of a query, with the sections of SPARQL 1.1 Query Language. Faults of Oxigraph are
+ * compared with Comunica. Independent of the engine under test.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import { anyGraph } from '../../lib/query/parse/graph-names.js';
@@ -8,9 +8,9 @@ import { type AlgebraNode, nodesOf } from '../../lib/query/parse/query-scopes.js
 
 export interface Asked {
   readonly algebra: Algebra.Operation;
-  /** The data, or the query, have literals that are no texts of their types, or not the ones that their values are written as. */
+  /** True if data or query have ill-typed literals, or literals in a non-canonical form. */
   readonly isOdd: boolean;
-  /** It names its dataset (FROM). */
+  /** True if the query has FROM clauses. */
   readonly hasFrom: boolean;
 }
 
@@ -36,7 +36,7 @@ const isType =
     types.includes(type as string);
 const isTerm = (term: unknown): boolean => /^(?:NamedNode|Literal)$/.test((term as AlgebraNode)['termType'] as string);
 
-/** Whether a path may take no step. */
+/** Returns true if a path can have length zero. */
 function isNullable(path: AlgebraNode): boolean {
   const { type, path: inner, input } = path as { type?: string; path: AlgebraNode; input: AlgebraNode[] };
   if (type === 'inv' || type === 'OneOrMorePath') return isNullable(inner);
@@ -51,30 +51,30 @@ const existences = (root: unknown): AlgebraNode[] => nodes(root, ({ subType }) =
 export const faults: readonly Fault[] = [
   {
     of: 'oxigraph',
-    why: '18.2.2.3, 18.4: an alternative, and a negated set with both directions, is a union, which keeps what it has twice',
+    why: '18.2.2.3, 18.4: an alternative, and a negated set with both directions, is a union, which keeps duplicates',
     applies: ({ algebra }) => paths(algebra).some((path) => has(path['predicate'], isType('alt'))),
   },
   {
     of: 'oxigraph',
-    why: '18.4: a path of no step begins at a term that is no node of the graph; so it does where EXISTS puts a term (18.6)',
+    why: '18.4: a path of length zero can start at a term that is not a node of the graph, including a term substituted by EXISTS (18.6)',
     applies: ({ algebra }) =>
       paths(algebra).some((path) => hasNullable(path) && (isTerm(path['subject']) || isTerm(path['object']))) ||
       existences(algebra).some((existence) => paths(existence).some(hasNullable)),
   },
   {
     of: 'oxigraph',
-    why: 'RDF 1.1 Concepts 3.3: literals that are written in another way are other terms; 17.2.2: what is ill-typed is false',
+    why: 'RDF 1.1 Concepts 3.3: literals with different lexical forms are different terms. 17.2.2: the EBV of an ill-typed literal is false',
     applies: ({ isOdd }) => isOdd,
   },
   {
     of: 'oxigraph',
-    why: '18.6: GRAPH binds its name also where its group has no triple',
-    // What the reader puts there.
+    why: '18.6: GRAPH also binds its name if its group has no triple',
+    // Variable added by the parser.
     applies: ({ algebra }) => has(algebra, ({ value }) => value === anyGraph),
   },
   {
     of: 'oxigraph',
-    why: '18.6: what a group assigns to the name of its graph is joined with it',
+    why: '18.6: an assignment to the graph name within the group is joined with it',
     applies: ({ algebra }) =>
       has(algebra, ({ type, variable, input }) => {
         const name = (variable as AlgebraNode | undefined)?.['value'];
@@ -83,28 +83,28 @@ export const faults: readonly Fault[] = [
   },
   {
     of: 'oxigraph',
-    why: '13.2.1: a default graph of several is their merge, which has a triple once',
+    why: '13.2.1: a default graph of several graphs is their merge, without duplicates',
     applies: ({ hasFrom }) => hasFrom,
   },
   {
     of: 'oxigraph',
-    why: '17.4.1.7: literals of unlike types are neither equal nor unequal',
+    why: '17.4.1.7: literals of different types are neither equal nor unequal',
     applies: ({ algebra }) =>
       has(algebra, ({ operator }) => ['=', '!=', 'in', 'notin'].includes((operator as string | undefined) ?? '')),
   },
   {
     of: 'oxigraph',
-    why: '17.3: texts with a language, and terms of other types than those of the table, have no order',
+    why: '17.3: strings with a language, and terms of types outside of the table, have no order',
     applies: ({ algebra }) => has(algebra, ({ operator }) => /^[<>]=?$/.test((operator as string | undefined) ?? '')),
   },
   {
     of: 'oxigraph',
-    why: '18.5: MINUS takes away nothing that shares no variable, also within EXISTS',
+    why: '18.5: MINUS removes no solution without a shared variable, also within EXISTS',
     applies: ({ algebra }) => existences(algebra).some((existence) => has(existence, isType('minus'))),
   },
   ...(['oxigraph', 'comunica'] as const).map((of) => ({
     of,
-    why: '18.5.1: without GROUP BY, there is a group also where a filter leaves no solution',
+    why: '18.5.1: without GROUP BY, there is one group even if a filter removes all solutions',
     applies: ({ algebra }: Asked) =>
       has(
         algebra,
@@ -113,13 +113,13 @@ export const faults: readonly Fault[] = [
   })),
   {
     of: 'comunica',
-    why: '18.5.1: an unbound variable is an error of SUM and AVG, which have no value then',
+    why: '18.5.1: an unbound variable is an error in SUM and AVG, and leaves the result unbound',
     applies: ({ algebra }) =>
       has(algebra, ({ aggregator }) => ['sum', 'avg'].includes((aggregator as string | undefined) ?? '')),
   },
   ...(['oxigraph', 'comunica'] as const).map((of) => ({
     of,
-    why: '18.3.1, 18.5.1.2: a blank node of a pattern, or a stop of a path, is no variable of a solution, of which COUNT(DISTINCT *) counts the different ones',
+    why: '18.3.1, 18.5.1.2: blank nodes of a pattern and intermediate nodes of a path are not variables for COUNT(DISTINCT *)',
     applies: ({ algebra }: Asked) =>
       has(
         algebra,
@@ -129,19 +129,19 @@ export const faults: readonly Fault[] = [
   })),
   {
     of: 'comunica',
-    why: '18.6: it drops alternatives and negated sets within other parts, of which it believes that they have no solution',
+    why: '18.6: drops nested alternatives and negated sets, because it assumes that they have no solution',
     applies: ({ algebra }) =>
       has(algebra, isType('project', 'join', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
       paths(algebra).some((path) => has(path['predicate'], isType('alt', 'nps'))),
   },
   {
     of: 'comunica',
-    why: '18.3: what a group leaves unbound goes together with everything',
+    why: '18.3: an unbound variable of a group is compatible with every term',
     applies: ({ algebra }) => nodes(algebra, isType('join', 'leftjoin')).some((join) => has(join, isType('group'))),
   },
   {
     of: 'comunica',
-    why: '17.1, XPath 4.2: decimals are no doubles',
+    why: '17.1, XPath 4.2: decimals are not doubles',
     applies: ({ algebra }) =>
       has(
         algebra,
@@ -152,7 +152,7 @@ export const faults: readonly Fault[] = [
   },
   {
     of: 'comunica',
-    why: '18.4, 18.6: a path of no step from a term is in every graph',
+    why: '18.4, 18.6: a path of length zero from a term has a solution in every graph',
     applies: ({ algebra }) =>
       paths(algebra).some((path) => hasNullable(path) && (path['graph'] as AlgebraNode)['termType'] !== 'DefaultGraph'),
   },

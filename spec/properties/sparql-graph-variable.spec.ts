@@ -1,6 +1,6 @@
 /**
- * `GRAPH ?g { P }` has the solutions that P has where each named graph in turn is the default graph, joined with the name of the graph (SPARQL
- * 1.1, 18.6). Random groups, in which FILTER, BIND and EXISTS do not mention ?g (rule 14.14).
+ * `GRAPH ?g { P }` has the solutions of P with each named graph in turn as default graph, joined with the graph name (SPARQL 1.1,
+ * 18.6). Random groups without ?g in FILTER, BIND and EXISTS (rule 14.14).
  */
 import { expect } from 'chai';
 import { Parser } from 'n3';
@@ -13,7 +13,7 @@ import { Random } from './sparql-random.js';
 const e = 'http://e.example/';
 const names = graphNames.slice(0, 4);
 
-/** Three graphs of a few triples, and one without. */
+/** Returns three graphs with a few triples, and an empty one. */
 function randomData(random: Random): SpecData {
   const node = (): string => random.pick([`<${e}x>`, `<${e}y>`, `<${e}z>`, `<${names[0]}>`, `<${names[1]}>`]);
   const triple = (): string =>
@@ -22,7 +22,7 @@ function randomData(random: Random): SpecData {
   return new Map(names.map((name, at) => [name, new Parser().parse(texts[at]!)]));
 }
 
-/** Groups. In those that an expression asks, there is no ?g. */
+/** Random groups. Groups of expressions do not contain ?g. */
 class Groups {
   private count = 0;
 
@@ -134,7 +134,7 @@ describe('GRAPH with a variable', function () {
             if ((row.get('g')?.value ?? name) === name)
               expected.push(rowText(new Map([...row, ['g', { value: name }]])));
       } catch (error) {
-        // Variables that are assigned twice, and the like.
+        // For example, a variable assigned twice.
         if (error instanceof LwsError && error.code === 'malformed-query') continue;
         throw error;
       }

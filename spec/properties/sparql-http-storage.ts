@@ -27,7 +27,7 @@ export const callers: readonly Caller[] = ['owner', 'restricted'];
 export interface HttpDataset {
   readonly data: ReadonlyMap<string, readonly SpecTriple[]>;
   readonly readable: ReadonlySet<string>;
-  /** Graphs whose resources have a type in their linkset, which is a graph as well (rule 14.2). */
+  /** Graphs with a type in the linkset of their resource, a graph as well (rule 14.2). */
   readonly linked: ReadonlySet<string>;
 }
 
@@ -44,7 +44,7 @@ export class HttpStorage {
     await setAcl(this.storage, `${this.storage.scratch}open/`, rule('Read', agent(bob)));
   }
 
-  /** Builds the four quad indexes that a large storage has, and stays at them. */
+  /** Builds all four quad indexes, as for a large storage. */
   grow = (): Promise<void> => this.storage.server!.server.store.grow();
 
   close = (): Promise<void> => this.storage.close();
@@ -53,18 +53,15 @@ export class HttpStorage {
     return `${this.storage.scratch}${readable.has(graph) ? 'open' : 'shut'}/${graph.slice(graphBase.length)}`;
   }
 
-  /** Names of graphs in a text, replaced by the IRIs of their resources. Absent graphs are in `open/`. */
+  /** Replaces graph names in a text by the IRIs of their resources. Absent graphs are in `open/`. */
   named = (text: string): string =>
     text.replace(/http:\/\/example\.org\/graphs\/(\w+)/g, (name, last: string) =>
       this.stored!.data.has(name) ? this.iriOf(name, this.stored!) : `${this.storage.scratch}open/${last}`,
     );
 
-  /**
-   * Replaces all resources.
-   * @returns the graphs as the server stores them, with its labels of blank nodes
-   */
+  /** Replaces all resources. @returns the graphs as stored by the server, with its blank node labels */
   async fill(dataset: HttpDataset): Promise<ReadonlyMap<string, readonly Triple[]>> {
-    // Credentials expire after five minutes, and a long run has more.
+    // Credentials expire after five minutes, less than a long run takes.
     const [token, other] = [owner, bob].map((who) => credential(who, { aud: this.storage.root.slice(0, -1) }));
     this.storage.token = token!;
     this.restricted = { token: other! };
@@ -83,7 +80,7 @@ export class HttpStorage {
     return graphs;
   }
 
-  /** Triples of a resource, with the labels of blank nodes that results of queries have. */
+  /** Returns the triples of a resource, with the blank node labels of query results. */
   private async readBack(iri: string, text: string): Promise<readonly Triple[]> {
     const answer = await this.ask(`SELECT * { GRAPH <${iri}> { ?s ?p ?o } }`, 'owner', false);
     const outcome = await readOutcome(answer.text, mediaType(answer), iri);
@@ -98,7 +95,7 @@ export class HttpStorage {
     return readRdf(`<${iri}> a <${typeOfLinked}> .`, 'text/turtle', iri);
   }
 
-  /** What a caller can read: each named graph, and their union as default graph (rules 14.2, 14.14). */
+  /** Returns the readable data of a caller: each named graph, and their union as default graph (rules 14.2, 14.14). */
   readableBy(caller: Caller, graphs: ReadonlyMap<string, readonly Triple[]>): GraphStore {
     const readable = [...graphs].filter(
       ([iri]) => caller === 'owner' || iri.startsWith(`${this.storage.scratch}open/`),
@@ -107,7 +104,7 @@ export class HttpStorage {
     return { graphs: new Map(readable), defaultGraph, areNamesVisible: true };
   }
 
-  /** @param isInThread the parameter `timeout` has a query evaluated in a worker thread */
+  /** Sends a query. @param isInThread true to send the parameter `timeout`, so that a worker thread evaluates it */
   ask(query: string, caller: Caller, isInThread: boolean): Promise<Answer> {
     const sender: Sender | undefined = caller === 'owner' ? undefined : this.restricted;
     const body = encoded([['query', query], ...(isInThread ? [['timeout', '20'] as const] : [])]);

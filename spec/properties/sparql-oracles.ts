@@ -1,6 +1,6 @@
 /**
- * What the engine under test and two others answer to a query, as strings to be compared: numbers by their values, since engines write
- * them in several ways, and blank nodes of the data by their labels. It must not know how queries are made.
+ * Results of the engine under test and of other engines, as comparable strings. Numbers are compared by value, because engines
+ * serialize them differently, and blank nodes of the data by label. Independent of the generation of queries.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'n3';
@@ -24,13 +24,13 @@ import { type GraphStore, naiveResult, TooLarge, Undefined, unionOf } from '../s
 
 export type Solution = ReadonlyMap<string, Term>;
 
-/** An answer, or why there is none. */
+/** Result of a query, or its error. */
 export type Outcome =
   | {
-      /** As texts, sorted. */
+      /** Rows as text, sorted. */
       readonly rows: readonly string[];
       readonly graph?: readonly Quad[] | undefined;
-      /** In the order in which they came. */
+      /** Rows in the order of the engine. */
       readonly given?: readonly Solution[];
     }
   | { readonly error: string };
@@ -42,7 +42,7 @@ export interface World {
   readonly oxigraph: Store;
 }
 
-/** A query that answers more, or takes longer, is not compared. */
+/** Queries with more rows or a longer evaluation are not compared. */
 const maxRows = 20_000;
 const maxMs = 2000;
 export class TooMuch extends Error {}
@@ -55,7 +55,7 @@ const ofOxigraph = (term: Term): OxigraphTerm => {
   return literal(value, (language || namedNode(datatype.value)) as never) as never;
 };
 
-/** Oxigraph gets the graphs that may be read alone, and their union as the default graph. */
+/** Loads the readable graphs into Oxigraph, and their union as default graph. */
 export function oxigraphOf(data: SpecData, readable: ReadonlySet<string>): Store {
   const store = new Store();
   for (const [graph, triples] of data) {
@@ -75,9 +75,9 @@ export function oxigraphOf(data: SpecData, readable: ReadonlySet<string>): Store
 }
 
 const late = 'It took too long.';
-/** Whether an oracle has no answer, which tells nothing. */
+/** Returns true if the oracle timed out, so that there is nothing to compare. */
 export const isLate = (outcome: Outcome): boolean => 'error' in outcome && outcome.error.includes(late);
-/** Comunica has no operator for some joins of what binds nothing, and assigns no name of a graph within its group. */
+/** Returns true for known limits of Comunica: joins without bound variables, and assignments to the graph name within its group. */
 export const isGivenUp = (outcome: Outcome): boolean =>
   'error' in outcome && /RDF joining failed|variable 'g' that has already been bound/.test(outcome.error);
 
@@ -90,7 +90,7 @@ const attempt = async (answer: () => Promise<Answer> | Answer): Promise<Outcome>
   }
 };
 
-/** The engine under test. */
+/** Evaluates a query with the engine under test. */
 export const ourOutcome = ({ store, readable }: World, query: ReadQuery, toMemory?: ToMemory): Promise<Outcome> =>
   attempt(async () => {
     const end = performance.now() + maxMs;
@@ -110,7 +110,7 @@ export const oxigraphOutcome = ({ oxigraph }: World, query: string): Promise<Out
     return { rows: rows.map((row) => (row instanceof Map ? row : rowOf(row as Quad))) };
   });
 
-/** Comunica's stock engine, which does not always come to an end. */
+/** Evaluates a query with Comunica's stock engine, limited to 5 s because it may not terminate. */
 export const stockOutcome = ({ data, readable }: World, query: string): Promise<Outcome> =>
   attempt(async () => {
     const { from } = await parseQuery(query, base);
@@ -119,8 +119,9 @@ export const stockOutcome = ({ data, readable }: World, query: string): Promise<
   });
 
 /**
- * The naive evaluator of SPARQL 1.1, section 18, with the variables of a SELECT.
- * @throws TooMuch where the data are too large for it, or the Recommendation is silent
+ * Evaluates a query with the naive evaluator of SPARQL 1.1, section 18.
+ * @returns also the variables of a SELECT
+ * @throws TooMuch if the data is too large or the Recommendation does not define the result
  */
 export async function naiveOutcome(
   query: string,
@@ -138,18 +139,18 @@ export async function naiveOutcome(
   }
 }
 
-/** What the naive evaluator may read: its names are visible (rule 14.14). */
+/** Returns the readable graphs for the naive evaluator, with visible names (rule 14.14). */
 export function graphsOf(data: SpecData, readable: ReadonlySet<string>): GraphStore {
   const graphs = new Map([...data].filter(([name]) => readable.has(name)));
   return { graphs, defaultGraph: unionOf([...graphs.values()]), areNamesVisible: true };
 }
 
-/** @throws TooMuch for more rows than are compared */
+/** Converts an answer to comparable rows. @throws TooMuch for too many rows */
 export function outcomeOf(answer: Answer): Exclude<Outcome, { error: string }> {
   if ('truth' in answer) return { rows: [String(answer.truth)] };
   if (answer.rows.length > maxRows) throw new TooMuch();
   const isGraph = answer.rows[0]?.has('predicate') === true;
-  // 16.2: what RDF does not allow is left out, which Comunica forgets.
+  // 16.2: invalid triples are omitted. Comunica returns them.
   const given = isGraph ? answer.rows.filter(isTriple) : answer.rows;
   const rows = given.map(writeRow).sort();
   const graph = isGraph ? given.map(quadOf) : undefined;
@@ -196,10 +197,10 @@ export function areSame(a: Outcome, b: Outcome): boolean {
   return !!a.graph && !!b.graph && isomorphic(a.graph, b.graph);
 }
 
-/** Rows that an outcome has and lacks, compared with that of an oracle. */
+/** Describes the additional and missing rows, compared with an oracle. */
 export function writeDifference(outcome: Outcome, oracle: Outcome): string {
   if ('error' in outcome) return `error: ${outcome.error}`;
-  if ('error' in oracle) return `${outcome.rows.length} rows; oracle: error: ${oracle.error}`;
+  if ('error' in oracle) return `${outcome.rows.length} rows, oracle: error: ${oracle.error}`;
   const less = [...oracle.rows];
   const more = outcome.rows.filter((row) => {
     const at = less.indexOf(row);
@@ -207,5 +208,5 @@ export function writeDifference(outcome: Outcome, oracle: Outcome): string {
     return at < 0;
   });
   const some = (rows: readonly string[]): string => `${rows.length} ${JSON.stringify(rows.slice(0, 3))}`;
-  return `${outcome.rows.length} rows; oracle: ${oracle.rows.length}; more: ${some(more)}; less: ${some(less)}`;
+  return `${outcome.rows.length} rows, oracle: ${oracle.rows.length}, additional: ${some(more)}, missing: ${some(less)}`;
 }

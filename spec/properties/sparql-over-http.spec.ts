@@ -1,7 +1,8 @@
 /**
- * Random queries over HTTP against a naive evaluator of SPARQL 1.1, section 18: plain and with `timeout`, from the index in memory and from
- * disk, as owner and as a caller who can read some of the graphs. `QUADPOD_QUERIES` is the number of queries, `QUADPOD_SEED` the seed
- * (`random` looks for new counterexamples). The title has the number of queries without a result to compare with.
+ * Random queries over HTTP against a naive evaluator of SPARQL 1.1, section 18: plain and with `timeout`, from the in-memory
+ * index and from disk, as owner and as a caller with partial read access. `QUADPOD_QUERIES` is the number of queries,
+ * `QUADPOD_SEED` the seed (`random` searches for new counterexamples). The title reports the number of queries without a
+ * comparable result.
  */
 
 import type { Term } from '@rdfjs/types';
@@ -27,7 +28,7 @@ const absent = `${base}graphs/absent`;
 
 const storages = { memory: new HttpStorage(), disk: new HttpStorage() };
 
-/** A chain through three graphs, of which the restricted caller can read two; both of these have one triple in common. */
+/** Returns a chain of triples through three graphs. The restricted caller can read two of them, and both contain one common triple. */
 function chain(): HttpDataset {
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => iri(base + name));
   const [p, q] = [iri(`${base}p`), iri(`${base}q`)];
@@ -67,10 +68,10 @@ const scopedQueries: readonly string[] = [
   'SELECT ?g ?t { GRAPH ?g { ?s a ?t } }',
 ];
 
-/** A result with the variables of its head. */
+/** Result with the variables of its head. */
 type Result = Outcome & { readonly variables?: readonly string[] };
 
-/** One way to ask a query, and the oracle for what its caller can read. */
+/** Combination of index, caller and thread, and the oracle for the data of its caller. */
 interface Way {
   readonly name: string;
   readonly ask: (query: string) => Promise<Result>;
@@ -85,7 +86,7 @@ describe('SPARQL over HTTP', () => {
   });
   after(() => Promise.all(Object.values(storages).map((storage) => storage.close())));
 
-  it('evaluates queries that optimizers have changed, and GRAPH around subqueries and MINUS (rules 14.1, 14.2, 14.4)', async function () {
+  it('evaluates queries that optimizers rewrite, and GRAPH around subqueries and MINUS (rules 14.1, 14.2, 14.4)', async function () {
     this.timeout(120_000);
     const ways = await waysOf(chain());
     const failures: string[] = [];
@@ -94,14 +95,14 @@ describe('SPARQL over HTTP', () => {
     expect(failures.join('\n\n')).to.equal('');
   });
 
-  it(`evaluates random queries as section 18 does: ${count} from seed ${firstSeed} (rules 14.1, 14.2, 14.4)`, async function () {
+  it(`evaluates random queries according to section 18: ${count} from seed ${firstSeed} (rules 14.1, 14.2, 14.4)`, async function () {
     this.timeout(0);
     const failures: string[] = [];
     let unchecked = 0;
     let isGrown = false;
     for (let done = 0; done < count; done += queriesOfDataset) {
       const seed = firstSeed + done;
-      // The first half is read from one quad index on disk, the second one from four.
+      // The first half is read from one quad index on disk, the second half from four.
       if (!isGrown && done >= count / 2) {
         await storages.disk.grow();
         isGrown = true;
@@ -178,7 +179,7 @@ async function isSame(way: Way, query: RandomQuery): Promise<boolean> {
   return areSame(found, whole) && names(found) === names(whole);
 }
 
-/** @returns the ways whose results are wrong; undefined if there is nothing to compare with */
+/** Returns the ways with a wrong result, or undefined if there is nothing to compare with. */
 async function differing(ways: readonly Way[], query: RandomQuery): Promise<readonly Way[] | undefined> {
   try {
     const same = await Promise.all(ways.map((way) => isSame(way, query)));
@@ -189,7 +190,7 @@ async function differing(ways: readonly Way[], query: RandomQuery): Promise<read
   }
 }
 
-/** The query, the ways that are wrong, and how the first of them differs from the oracle. */
+/** Describes the query, the ways with a wrong result, and the first difference from the oracle. */
 async function report(ways: readonly Way[], query: RandomQuery, where: string): Promise<string> {
   const wrong = (await differing(ways, query)) ?? [];
   const found = await wrong[0]!.ask(askedOf(query));

@@ -1,8 +1,9 @@
 /**
- * Random queries against Oxigraph. Where it has a known fault, the naive evaluator of SPARQL 1.1, section 18, is the oracle, and over large
- * graphs stock Comunica. Over LevelDB and the index in memory, for callers who can read everything and for some who cannot; the oracles have
- * only what the caller can read. `QUADPOD_QUERIES` is the number of queries (500), `QUADPOD_QUERY_SEED` the first seed: always the same unless
- * it is set, or `any`. A failure names the seed of its dataset. The title has the number of queries for each oracle, and without one.
+ * Random queries against Oxigraph. For its known faults, the oracle is the naive evaluator of SPARQL 1.1, section 18, and over
+ * large graphs stock Comunica. Queries run over LevelDB and the in-memory index, for callers with full and with partial read
+ * access. The oracles contain the readable data only. `QUADPOD_QUERIES` is the number of queries (500), `QUADPOD_QUERY_SEED` the
+ * first seed (default 1, `any` for a random one). A failure names the seed of its dataset. The title reports the number of
+ * queries for each oracle, and without one.
  */
 import { parseQuery, type ReadQuery } from '../../lib/query/parse/parse-query.js';
 import { base, graphNames, type SpecLevel, specLevel, type ToMemory } from '../lib/query/engine-dataset.js';
@@ -36,7 +37,7 @@ const queriesOfDataset = 25;
 
 type Engines = readonly (readonly [name: string, toMemory: ToMemory | undefined])[];
 
-/** Over one state: an index is built once. */
+/** Engines over one state. Each index is built once. */
 function enginesOf(): Engines {
   const once = (toMemory: ToMemory): ToMemory => {
     let view: ReturnType<ToMemory> | undefined;
@@ -56,11 +57,11 @@ interface Scene extends World {
   readonly engines: Engines;
   readonly dataset: RandomDataset;
   readonly isLarge: boolean;
-  /** For the naive evaluator. */
+  /** Data of the naive evaluator. */
   readonly graphs: GraphStore;
 }
 
-/** What an answer was held against, or why against nothing. */
+/** Oracle of a comparison, or the reason for its absence. */
 type Verdict =
   | 'Oxigraph'
   | 'section 18'
@@ -77,7 +78,7 @@ describe('Random queries', () => {
   });
   after(() => store.close());
 
-  it(`have the results of Oxigraph, or of section 18 where Oxigraph deviates: ${count} from seed ${firstSeed}`, async function () {
+  it(`return the results of Oxigraph, or of section 18 for its known faults: ${count} from seed ${firstSeed}`, async function () {
     this.timeout(0);
     const failures: string[] = [];
     const verdicts = new Map<Verdict, number>();

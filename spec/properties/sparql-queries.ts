@@ -1,4 +1,4 @@
-/** Random queries of SPARQL 1.1 over the datasets of `sparql-data`: all kinds of patterns, nested. It must not know who answers. */
+/** Random queries of SPARQL 1.1 over the datasets of `sparql-data`: all kinds of patterns, nested. Independent of the engines. */
 import { graphNames } from '../lib/query/engine-dataset.js';
 import { nodeNames, predicateNames } from './sparql-data.js';
 import { aggregate, condition, number, value, type Words } from './sparql-expressions.js';
@@ -7,18 +7,18 @@ import { ordered, sampled, sliced, type Variation } from './sparql-variations.js
 
 export interface RandomQuery {
   readonly text: Text;
-  /** What is asked instead, and held against the answer to the text. */
+  /** Query to send instead, checked against the result of the text. */
   readonly variation?: Variation | undefined;
 }
 
 export const prologue = 'PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>';
 
 const literals = ['1', '2', '1.5', '"2.5"^^xsd:double', '"a"', '"a"@en', 'true', '"12"', '9007199254740993'];
-/** What is not written as its type writes its values. */
+/** Literals in a non-canonical form, or ill-typed. */
 const oddLiterals = [...literals, '02', '2.0', '2.5E0', '"12"^^xsd:byte', '"abc"^^xsd:integer'];
 const names = ['?a', '?b', '?c', '?d', '?e'];
 
-/** @param isLarge patterns hang together, since products of thousands of rows tell nothing new */
+/** Returns a random query. @param isLarge true for connected patterns, because products of thousands of rows test nothing new */
 export function randomQuery(random: Random, isLarge: boolean, isOdd: boolean): RandomQuery {
   return new Writer(random, isLarge, isOdd ? oddLiterals : literals).query();
 }
@@ -79,7 +79,7 @@ class Writer {
   private sample(variables: readonly string[], body: Text): RandomQuery {
     const [keys, of] = [variables.slice(1), this.variable()];
     const name = this.newVariable();
-    // The beginning is replaced, so that no part of it may be left out.
+    // The beginning is replaced, so it must not contain removable parts.
     const head = `SELECT DISTINCT ${keys.join(' ')} (${of} AS ${name})`;
     const asked = `SELECT ${keys.join(' ')} (SAMPLE(${of}) AS ${name})`;
     return { text: [head, body], variation: sampled({ head, asked, keys }) };
@@ -129,7 +129,7 @@ class Writer {
     return part([subject, random.pick([':p', ':q', '?c']), random.pick([...names, '"k"', '_:new', ':b']), '.']);
   }
 
-  /** @param isAsked of EXISTS, in which a subquery may not see what is outside */
+  /** Returns a random group. @param isAsked true within EXISTS. The subqueries of such a group do not see outer variables */
   group(depth: number, isAsked = false): Text {
     const { random } = this;
     const first = random.chance(this.isLarge ? 1 : 0.85) ? [part(this.triples())] : [];
@@ -197,7 +197,7 @@ class Writer {
 
   private triples(): Text {
     const { random } = this;
-    // A label stands in one basic graph pattern alone.
+    // A blank node label occurs in one basic graph pattern only.
     const blank = `_:n${++this.fresh}`;
     let last = this.isLarge ? random.pick(names.slice(0, 2)) : '';
     const subject = (): string =>
@@ -238,7 +238,7 @@ class Writer {
     if (depth === 0) return name();
     return random.either<Text>([
       [1, name],
-      // Nobody interrupts Oxigraph, which walks from every node to every other.
+      // Oxigraph cannot be interrupted, and would follow paths between all pairs of nodes.
       [this.isLarge ? 0 : 3, () => ['(', inner(), ')', random.pick(['*', '+', '?'])]],
       [2, () => ['(', inner(), '/', inner(), ')']],
       [2, () => ['(', inner(), '|', inner(), ')']],

@@ -1,9 +1,9 @@
-/** Random choices that a seed repeats, and texts of which parts may be left out. It must not know SPARQL. */
+/** Seeded random choices, and texts with removable parts. Independent of SPARQL. */
 
 export class Random {
   constructor(private state: number) {}
 
-  /** From 0 up to 1 (mulberry32). */
+  /** Returns a number from 0 up to, but not including, 1 (mulberry32). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -23,7 +23,7 @@ export class Random {
     return items[this.below(items.length)]!;
   }
 
-  /** One of the makers, each as often as its weight says. */
+  /** Calls one of the makers, with a probability proportional to its weight. */
   either<T>(makers: readonly (readonly [weight: number, make: () => T])[]): T {
     let at = this.next() * makers.reduce((sum, [weight]) => sum + weight, 0);
     for (const [weight, make] of makers) {
@@ -38,7 +38,7 @@ export class Random {
   }
 }
 
-/** A part that may be left out, for something else or nothing. */
+/** Removable part, with its replacement. */
 export interface Part {
   readonly part: Text;
   readonly instead: string;
@@ -61,7 +61,7 @@ function* partsOf(text: Text): Generator<Part> {
   } else for (const each of text) yield* partsOf(each);
 }
 
-/** The text without all that can be left out while it still fails. */
+/** Removes parts as long as the text still fails. */
 export async function smallest(text: Text, fails: (written: string) => Promise<boolean>): Promise<string> {
   const without = new Set<Part>();
   for (let changed = true; changed; ) {

@@ -1,15 +1,15 @@
 /**
- * Small random queries about the scope of variables: filters on variables that may be unbound, VALUES with UNDEF, paths and subqueries
- * within GRAPH, MINUS and EXISTS, nested in each other. It must not know who answers.
+ * Small random queries about the scope of variables: filters on unbound variables, VALUES with UNDEF, paths and subqueries within
+ * GRAPH, nested MINUS and EXISTS. Independent of the engines.
  */
 import { nodeNames, predicateNames } from './sparql-data.js';
 import { part, type Random, type Text } from './sparql-random.js';
 
 const names = ['?a', '?b', '?c', '?v'];
-/** A variable that no triple pattern has. */
+/** Variable that occurs in no triple pattern. */
 const misspelled = '?zz';
 
-/** @param graphs IRIs for GRAPH and FROM; absent ones too */
+/** Returns a random query. @param graphs IRIs for GRAPH and FROM, including absent ones */
 export function scopeQuery(random: Random, graphs: readonly string[]): Text {
   return new Writer(random, graphs).query();
 }

@@ -1,12 +1,12 @@
 /**
- * What the oracles may answer in another way, and how it follows from an answer of theirs to something else: some rows of all
- * (LIMIT), an order with ties (ORDER BY), any member of a group (SAMPLE).
+ * Queries with several correct results, and the check of a result against that of a query without this choice: a subset of the
+ * rows (LIMIT), an order with ties (ORDER BY), any member of a group (SAMPLE).
  */
 import type { Term } from '@rdfjs/types';
 import { areSame, type Outcome, type Solution, writeRow } from './sparql-oracles.js';
 
 export interface Variation {
-  /** What is asked, of the query whose whole answer is known. */
+  /** Returns the query to send, derived from the query with the complete result. */
   of(whole: string): string;
   isRight(ours: Outcome, whole: Outcome): boolean;
 }
@@ -18,7 +18,7 @@ const held =
   (ours, whole) =>
     'error' in ours || 'error' in whole ? areSame(ours, whole) : test(ours, whole);
 
-/** What is left of the rows without some of them; absent: some are none of them. */
+/** Removes rows from a multiset. Returns undefined if one is missing. */
 function without(all: readonly string[], some: readonly string[]): string[] | undefined {
   const counts = new Map<string, number>();
   for (const row of all) counts.set(row, (counts.get(row) ?? 0) + 1);
@@ -43,7 +43,7 @@ export interface OrderKey {
   readonly isDescending: boolean;
 }
 
-/** Where pairs of rows are compared, since what has no order is not transitive. */
+/** Limit of pairwise comparisons. The order is not transitive, because some terms are incomparable. */
 const maxCompared = 200;
 
 export const ordered = (keys: readonly OrderKey[], limit: number | undefined): Variation => ({
@@ -65,7 +65,7 @@ export const ordered = (keys: readonly OrderKey[], limit: number | undefined): V
   }),
 });
 
-/** Whether a row certainly comes after another. */
+/** Returns true if a row must come after another one. */
 function isBehind(row: Solution, other: Solution, keys: readonly OrderKey[]): boolean {
   for (const { name, isDescending } of keys) {
     const [a, b] = [row.get(name), other.get(name)];
@@ -78,7 +78,7 @@ function isBehind(row: Solution, other: Solution, keys: readonly OrderKey[]): bo
 
 const kinds = [undefined, 'BlankNode', 'NamedNode', 'Literal'];
 
-/** SPARQL 1.1 15.1; `undefined` where it does not say. */
+/** Compares terms by SPARQL 1.1, 15.1. `undefined` if the order is not defined. */
 function compare(a: Term | undefined, b: Term | undefined): number | undefined {
   const kind = kinds.indexOf(a?.termType) - kinds.indexOf(b?.termType);
   if (kind !== 0) return kind;
@@ -108,7 +108,7 @@ export interface Sampled {
   readonly keys: readonly string[];
 }
 
-/** The whole is each different value of each group. */
+/** The complete result contains each distinct value of each group. */
 export const sampled = ({ head, asked, keys }: Sampled): Variation => ({
   of: (whole) => `${whole.replace(head, asked)}${keys.length > 0 ? ` GROUP BY ${keys.join(' ')}` : ''}`,
   isRight: held(({ rows, given = [] }, { rows: all, given: others = [] }) => {

@@ -1,4 +1,4 @@
-/** The size of a graph after a small change, as a sum, against the length of the text. */
+/** Computed size of a graph after a small change, compared with the length of its text. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { runs } from '../support/speed.js';
 import { documents, factory } from './rdf-documents.js';
 
-/** What the subjects, predicates and objects of a graph could say beside, so that some predicates have many objects. */
+/** Combines subjects, predicates and objects of a graph, so that some predicates have many objects. */
 function crossed(quads: readonly Quad[], base: string): Quad[] {
   const subjects = [factory.namedNode(base), ...quads.map(({ subject }) => subject)];
   const all = quads.flatMap(({ predicate }, at) =>
@@ -25,8 +25,8 @@ const change = documents({ nasty: true }).chain(({ quads, ...options }) => {
   return fc.record({ graph: fc.constant(graph), options: fc.constant(options), comes: some, goes: some });
 });
 
-describe('The size of a graph after a change of some triples', () => {
-  it('is that of the text, wherever it is told without writing it', () => {
+describe('Size of a graph after a small change', () => {
+  it('equals the length of the text, if computed without writing it', () => {
     let told = 0;
     fc.assert(
       fc.property(change, ({ graph, options: { base, prefixes }, comes, goes }) => {

@@ -1,4 +1,4 @@
-/** SPARQL Update of one graph: what becomes of it is what Comunica's stock engine makes of it, over an n3 store with its own operators. */
+/** SPARQL Update of one graph, compared with Comunica's stock engine and its own operators over an n3 store. */
 import type { Quad, Stream, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -83,16 +83,16 @@ const operation = fc.oneof(
   fc.tuple(template(['_:n']), where).map(([added, text]) => `INSERT { ${added} } WHERE { ${text} }`),
 );
 const update = fc.array(operation, { minLength: 1, maxLength: 3 }).map((operations) => {
-  // No label stands in two INSERT DATA (SPARQL 1.1 19.6).
+  // A label must not occur in two INSERT DATA (SPARQL 1.1 19.6).
   const own = operations.map((text, at) => text.replaceAll(/_:([nm])/g, `_:$1${at}`));
   return `PREFIX e: <http://e/>\n${own.join(' ;\n')}`;
 });
 
-/** What RDF allows; the oracle stores the rest as well (SPARQL 1.1 Update 3.1.3). */
+/** Returns true for a valid RDF triple. The oracle also stores others (SPARQL 1.1 Update 3.1.3). */
 const isAllowed = ({ subject, predicate }: Quad): boolean =>
   (subject.termType as string) !== 'Literal' && (predicate.termType as string) === 'NamedNode';
 
-/** Takes what the stock engine writes, and applies it when it has read all: it reads on while it writes. */
+/** Records the writes of the stock engine, to be applied after it has read everything. Otherwise it would read its own writes. */
 function recorder(store: Store) {
   const [removed, added]: [Quad[], Quad[]] = [[], []];
   const take = (to: Quad[]) => (stream: Stream) => stream.on('data', (each: Quad) => to.push(own(each)));
@@ -100,13 +100,13 @@ function recorder(store: Store) {
     destination: { import: take(added), remove: take(removed) },
     apply(): void {
       for (const each of removed) store.removeQuad(each as never);
-      // Each operation separately: triples that are not allowed would remain for the next one.
+      // Applied after each operation, so that invalid triples are not visible to the next one.
       for (const each of added.filter(isAllowed)) store.addQuad(each as never);
     },
   };
 }
 
-/** The stock engine puts the number of the source in front of labels. */
+/** Removes the source number that the stock engine adds to labels. */
 const own = ({ subject, predicate, object }: Quad): Quad => {
   const stored = <T extends Term>(term: T): T =>
     term.termType === 'BlankNode' ? (blankNode(term.value.replace(/^bc_\d+_/, '')) as never) : term;
@@ -126,7 +126,7 @@ async function byStockEngine(before: readonly Quad[], text: string): Promise<Qua
 }
 
 describe('PATCH with SPARQL Update against the stock engine', () => {
-  it('leaves the graph that the stock engine leaves', async () => {
+  it('produces the graph of the stock engine', async () => {
     let [changed, named] = [0, 0];
     await fc.assert(
       fc.asyncProperty(triples, update, async (before, text) => {

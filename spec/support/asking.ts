@@ -1,27 +1,27 @@
-/** The page for SPARQL queries as somebody at a browser uses it. */
+/** Drives the page for SPARQL queries in a browser. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axeFindings } from './browser.js';
 
-/** The tabs with queries. */
+/** Selector of the query tabs. */
 export const queries = '[role=tablist][aria-label=Queries] [role=tab]';
-/** What is said of the outcome. */
+/** Selector of the outcome message. */
 export const said = '#query-panel > .row > [role=status]';
-/** The text of the query. */
+/** Selector of the query editor. */
 export const queryText = '.cm-content';
 
-/** Writes a query into a tab of its own. */
+/** Writes a query into a new tab. */
 export async function write(page: Page, query: string): Promise<void> {
   await page.click('text=New query');
   await page.click(queryText);
   await page.keyboard.insertText(query);
 }
 
-/** Runs the query of the open tab. @returns what is said of the outcome */
+/** Runs the query of the open tab. @returns the outcome message */
 export async function run(page: Page): Promise<string> {
   await page.click('button:text-is("Run")');
   const outcome = page.locator(said, { hasText: /row|triple|Answered|Refused/ });
-  // The first query of a server waits for its engine, too.
+  // The first query of a server also loads the query engine.
   await outcome.waitFor({ timeout: 30_000 });
   return (await outcome.textContent())!;
 }

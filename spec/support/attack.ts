@@ -1,7 +1,4 @@
-/**
- * Attacks on a server process: who makes them, and what others notice of it meanwhile. It must not know what an attack is
- * about.
- */
+/** Attacks on a server process: callers, and the effect on other clients. Independent of the kind of attack. */
 import { once } from 'node:events';
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,14 +8,14 @@ import { credential, ed25519Identity, type Identity } from './identity.js';
 import type { ProberData, Seen } from './prober.js';
 import { type ProcessOptions, type ServerProcess, startProcess } from './process.js';
 
-/** Over a quiet run; others that want the processors at the same time would be measured too. */
+/** True if other processes compete for the processors. They add to the measured stalls, so the limits are higher. */
 const isLoaded = (): boolean => loadavg()[0]! > availableParallelism();
 const maxStallMs = (): number => (isLoaded() ? 400 : 100);
 const maxMoreMb = 300;
-/** Threads of the garbage collector come late on a busy machine. */
+/** On a loaded machine, garbage collection is late. */
 const moreMemory = (): number => (isLoaded() ? 5 / 3 : 1);
 
-/** A server process with an owner, and everybody else a stranger. */
+/** Starts a server process with one owner and public read access. All other callers have no grants. */
 export async function startOwned(
   owner: Identity,
   environment: Readonly<Record<string, string>> = {},
@@ -30,27 +27,27 @@ export async function startOwned(
   });
 }
 
-/** Fields of a request of somebody, a new identity where nobody is named. */
+/** Returns the Authorization field of an identity. Default: a new identity. */
 export const by = ({ root }: ServerProcess, who: Identity = ed25519Identity()): Record<string, string> => ({
   Authorization: `Bearer ${credential(who, { aud: root.slice(0, -1) })}`,
 });
 
-/** What others notice of some work. */
-export interface Noticed<T> {
+/** Effect of some work on other clients. */
+export interface Impact<T> {
   readonly result: T;
-  /** The longest that a GET took beside it. */
+  /** Longest GET during the work, in milliseconds. */
   readonly stallMs: number;
-  /** The longest that one takes while nothing else is asked. */
+  /** Longest GET without other load, in milliseconds. */
   readonly quietMs: number;
-  /** By how much more memory the process held at most. */
+  /** Growth of the resident memory, in MB. */
   readonly moreMb: number;
 }
 
-/** Milliseconds of the quiet run. */
+/** Duration of the quiet run, in milliseconds. */
 const quietMs = 200;
 
-/** Asks for the root again and again, in a thread, while some work continues. */
-export async function notice<T>({ root, pid }: ServerProcess, work: () => Promise<T>): Promise<Noticed<T>> {
+/** Polls the root from a worker thread while the work runs. */
+export async function measureImpact<T>({ root, pid }: ServerProcess, work: () => Promise<T>): Promise<Impact<T>> {
   const prober = new Worker(new URL('./prober.js', import.meta.url), {
     workerData: { url: root, pid } satisfies ProberData,
   });
@@ -61,7 +58,7 @@ export async function notice<T>({ root, pid }: ServerProcess, work: () => Promis
   };
   try {
     await once(prober, 'online');
-    // What came before it began to measure is forgotten.
+    // Discard the measurements of the warm-up.
     await seen();
     await sleep(quietMs);
     const quiet = await seen();
@@ -73,11 +70,8 @@ export async function notice<T>({ root, pid }: ServerProcess, work: () => Promis
   }
 }
 
-/**
- * Others noticed nothing: neither stalls nor memory.
- * @param mostMb memory that the work may take, in MB
- */
-export function expectUnnoticed({ stallMs, quietMs, moreMb }: Noticed<unknown>, mostMb = maxMoreMb): void {
-  expect(stallMs, 'the longest GET beside it, in ms').to.be.below(maxStallMs() + quietMs);
-  expect(moreMb, 'more memory, in MB').to.be.below(mostMb * moreMemory());
+/** Asserts that other clients saw neither stalls nor a growth of memory. @param mostMb limit of the growth, in MB */
+export function expectNoImpact({ stallMs, quietMs, moreMb }: Impact<unknown>, mostMb = maxMoreMb): void {
+  expect(stallMs, 'longest GET during the work, in ms').to.be.below(maxStallMs() + quietMs);
+  expect(moreMb, 'growth of memory, in MB').to.be.below(mostMb * moreMemory());
 }

@@ -1,4 +1,4 @@
-/** The commands of back-ups in this process, as the command line runs them, and all entries of a storage. */
+/** Backup commands run in this process, and the entries of a storage. */
 import { backUp } from '../../components/backup/backup-command.js';
 import { restore } from '../../components/backup/restore-command.js';
 import { verify } from '../../components/backup/verify-command.js';
@@ -13,7 +13,7 @@ import { checkStore } from '../../lib/storage/transactions/check.js';
 const commands = { backup: backUp, restore, verify };
 
 export interface BackupRun {
-  /** The folder of the back-up. */
+  /** Backup directory. */
   readonly folder: string;
   readonly dataDir: string;
   readonly root: string;
@@ -21,7 +21,10 @@ export interface BackupRun {
   readonly flags?: Readonly<Record<string, string>>;
 }
 
-/** @returns the lines that a command prints, or those before the message of its refusal, and the message; `restore` ends with faults */
+/**
+ * Runs a backup command in this process.
+ * @returns the printed lines, then the error message if it failed. After a restore, also the faults found in the store
+ */
 export async function runBackup(
   command: keyof typeof commands,
   { folder, dataDir, root, settings: own = {}, flags = {} }: BackupRun,
@@ -46,7 +49,7 @@ export async function runBackup(
   return lines;
 }
 
-/** All entries of a storage, in the order of their keys. */
+/** Returns all entries of a storage, in key order. */
 export async function entriesOf(level: Level): Promise<Entry[]> {
   const snapshot = level.snapshot();
   const found: Entry[] = [];

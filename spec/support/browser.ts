@@ -1,4 +1,4 @@
-/** A real browser for specs: Debian's Chromium, driven by Playwright. It must not know what is looked at. */
+/** Runs Chromium with Playwright. Independent of the pages under test. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -11,7 +11,7 @@ const usualPlaces = [
   '/opt/google/chrome/chrome',
 ];
 
-/** Where Chromium is: in `CHROMIUM`, or in a usual place. */
+/** Returns the path of Chromium: `CHROMIUM`, or the first of the usual paths that exists. */
 export const chromiumPath = (): string | undefined =>
   process.env['CHROMIUM'] ?? usualPlaces.find((path) => existsSync(path));
 
@@ -19,17 +19,17 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 type Served = Pick<SpecServer, 'root' | 'ownerToken' | 'stop' | 'server' | 'dataDir' | 'log'>;
 
-/** The console of a server in a browser, and all that the browser complained of. */
+/** The console of a server in a browser, with the errors that the browser reported. */
 export class Console {
   server!: Served;
   private browser!: Browser;
   private readonly contexts: BrowserContext[] = [];
-  /** Violations of the content security policy, and errors of scripts. */
+  /** CSP violations and script errors. */
   readonly complaints: string[] = [];
-  /** Origins that were asked beside the server's own. */
+  /** Contacted origins other than the server's. */
   readonly elsewhere = new Set<string>();
 
-  /** @param server another one than of the options */
+  /** Starts the browser. @param server a running server, used instead of a new one with the options */
   async start(options: SpecServerOptions = {}, server?: Served): Promise<void> {
     this.server = server ?? (await startSpecServer(options));
     this.browser = await chromium.launch({
@@ -50,7 +50,7 @@ export class Console {
     await this.server?.stop();
   }
 
-  /** The address of the console, signed in as the owner. */
+  /** URL of the console that signs in as the owner. */
   get ownerLink(): string {
     return `${this.server.root}app#token=${this.server.ownerToken}`;
   }
@@ -59,7 +59,7 @@ export class Console {
     return `${this.server.root}app#/${place}`;
   }
 
-  /** A page of a browser profile of its own: another person. */
+  /** Opens a page in a new browser profile, as another user. */
   async person(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     this.contexts.push(context);
@@ -78,7 +78,7 @@ export class Console {
     return page;
   }
 
-  /** A page of the owner, with the root listing before it. */
+  /** Opens a page signed in as the owner, with the root listing. */
   async owner(options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.person(options);
     await page.goto(this.ownerLink);
@@ -87,16 +87,16 @@ export class Console {
     return page;
   }
 
-  /** Goes to a place within the console that is open already. */
+  /** Navigates within the open console. */
   async go(page: Page, place: string): Promise<void> {
     await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
     await page.locator('main h1').first().waitFor();
   }
 }
 
-/** What axe-core finds wrong with what is shown (WCAG 2.1 A and AA, best practice): one line each. */
+/** Returns the accessibility violations that axe-core finds (WCAG 2.1 A and AA, best practice), one line each. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // Over the protocol: the policy of the page lets nothing be added to it.
+  // The CSP of the page blocks injected scripts. The DevTools protocol is not subject to it.
   const session = await page.context().newCDPSession(page);
   const evaluated = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
@@ -109,7 +109,7 @@ export async function axeFindings(page: Page): Promise<string[]> {
     return result.value;
   };
   try {
-    // axe-core fails where what it looks at is exchanged under it, as an editor does after a pause in typing.
+    // axe-core fails if the DOM changes while it runs, as an editor does after a pause in typing.
     for (let tries = 1; ; tries++)
       try {
         await evaluated(`${readFileSync(axe, 'utf8')}; 0`);
@@ -124,7 +124,7 @@ export async function axeFindings(page: Page): Promise<string[]> {
   }
 }
 
-/** A block of specs in a browser; without one they are skipped, and the run says so. */
+/** Registers a block of browser specs. Without Chromium the block is skipped with a message. */
 export function describeInBrowser(title: string, body: (this: Mocha.Suite) => void): void {
   if (chromiumPath() !== undefined) {
     describe(title, function () {
@@ -133,5 +133,5 @@ export function describeInBrowser(title: string, body: (this: Mocha.Suite) => vo
     });
     return;
   }
-  describe.skip(`${title} (skipped: no Chromium; install it, or name it in CHROMIUM)`, body);
+  describe.skip(`${title} (skipped: no Chromium found, install it or set CHROMIUM)`, body);
 }

@@ -1,6 +1,6 @@
 /**
- * Where the conformance suite runs: against servers of its own, at `/` and under a path, or against the server that
- * LWS_TARGET (its root IRI) and LWS_TOKEN (a bearer credential of an owner) name.
+ * Server under test of the conformance suite: started by the specs, at `/` and under a path, or the server at LWS_TARGET (root
+ * IRI) with LWS_TOKEN (bearer credential of an owner).
  */
 import { expect } from 'chai';
 import { type Answer, request } from './http.js';
@@ -11,17 +11,17 @@ import { type SpecServer, startSpecServer } from './server.js';
 import { isThorough } from './speed.js';
 
 export interface StorageOptions {
-  /** Settings as flags; a block that has some is skipped against a given server. */
+  /** Settings as flags. A block with settings is skipped against LWS_TARGET. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Who sends the requests, when `settings.owners` names somebody. */
+  /** Sender of requests if `settings.owners` is set. */
   readonly owner?: Identity;
-  /** Where it takes long, and the path makes no difference but in one of many IRIs: not at `/`. */
+  /** Runs under a path only, not at `/`: for slow blocks that hardly depend on the path. */
   readonly isOncePlaced?: boolean;
-  /** A third time, over HTTP/2. */
+  /** Also runs over HTTP/2. */
   readonly isOverHttp2?: boolean;
 }
 
-/** Where a storage is, and what it is asked over. */
+/** Base path and protocol of a storage. */
 interface Place {
   readonly path: string;
   readonly isSecure?: boolean;
@@ -30,14 +30,14 @@ interface Place {
 type Fields = Readonly<Record<string, string>>;
 type Body = string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
 
-/** Who sends a request: a credential, or nobody. */
+/** Sender of a request: a credential, or anonymous. */
 export type Sender = { readonly token: string } | 'anonymous';
 
 export const ldp = 'http://www.w3.org/ns/ldp#';
 export const lws = 'https://www.w3.org/ns/lws#';
 export const asContainer = { Link: `<${lws}Container>; rel="type"` };
 
-/** Blocks without settings of their own share a server for each place, since starting eighty of them takes a minute. */
+/** One server for each place, shared by blocks without settings: starting eighty servers takes a minute. */
 const shared = new Map<string, Promise<SpecServer>>();
 
 function sharedServer(place: Place): Promise<SpecServer> {
@@ -47,29 +47,29 @@ function sharedServer(place: Place): Promise<SpecServer> {
   return server;
 }
 
-// A hook of the root suite: after the last block of all files.
+// Root hook: runs after the last block of all files.
 after(async () => {
   for (const server of shared.values()) await (await server).stop();
 });
 
 export class StorageUnderTest {
   root = '';
-  /** A container that is made before the tests of a block and goes after them. */
+  /** Container of a block, created before its tests and deleted after them. */
   scratch = '';
   token: string | undefined;
-  /** A valid credential of somebody who owns nothing. */
+  /** Valid credential of an identity without grants. */
   stranger: { readonly token: string } = { token: '' };
   server: SpecServer | undefined;
   private ownsServer = false;
   private count = 0;
 
-  /** An IRI in the scratch container that nobody has used. */
+  /** Returns an unused IRI in the scratch container. */
   fresh(suffix = ''): string {
     this.count += 1;
     return `${this.scratch}n${this.count}${suffix}`;
   }
 
-  /** Sends a request, as an owner if nobody else is named. */
+  /** Sends a request. The default sender is an owner. */
   send(method: string, iri: string, headers: Fields = {}, body?: Body, sender?: Sender): Promise<Answer> {
     const token = sender === undefined ? this.token : sender === 'anonymous' ? undefined : sender.token;
     const credentials = token === undefined ? {} : { Authorization: `Bearer ${token}` };
@@ -93,21 +93,21 @@ export class StorageUnderTest {
     return this.send('PATCH', iri, { 'Content-Type': type, ...headers }, body);
   }
 
-  /** Creates a data resource; @returns its IRI and its tag */
+  /** Creates a data resource. @returns its IRI and entity tag */
   async stored(type: string, body: Body, iri = this.fresh()): Promise<{ iri: string; etag: string }> {
     const answer = await this.put(iri, type, body);
     expect(answer.status, answer.text).to.equal(201);
     return { iri, etag: answer.headers['etag'] ?? '' };
   }
 
-  /** Creates a container; @returns its IRI */
+  /** Creates a container. @returns its IRI */
   async container(iri = this.fresh('/')): Promise<string> {
     const answer = await this.send('PUT', iri);
     expect(answer.status, answer.text).to.equal(201);
     return iri;
   }
 
-  /** The IRIs of the members that a container lists. */
+  /** Returns the IRIs of the members of a container. */
   async members(container: string): Promise<string[]> {
     const answer = await this.get(container, { Accept: 'application/lws+json' });
     expect(answer.status, answer.text).to.equal(200);
@@ -118,7 +118,7 @@ export class StorageUnderTest {
     return (await this.get(iri, headers)).headers['etag'] ?? '';
   }
 
-  /** Asserts that there is no such resource. */
+  /** Asserts that the resource does not exist. */
   async expectAbsent(iri: string): Promise<void> {
     expect((await this.get(iri)).status, `GET ${iri}`).to.equal(404);
   }
@@ -147,7 +147,7 @@ export class StorageUnderTest {
     else if (this.scratch) await this.delete(this.scratch, { Depth: 'infinity' });
   }
 
-  /** Stops the server, which must be the block's own, and starts one with other settings on the same folder. */
+  /** Restarts the block's own server with other settings on the same data directory. */
   async restart({ settings = {}, owner }: StorageOptions): Promise<void> {
     const before = this.server!;
     await before.stop(true);
@@ -163,8 +163,8 @@ function placesOf(title: string, options: StorageOptions): { readonly root: bool
 }
 
 /**
- * Registers a block of tests for a storage at `/` in a quick run, and at `/` or under a path, as its title has it, in a whole one.
- * `QUADPOD_PLACES=all` has it twice, `QUADPOD_SPECS_OVER=h2` all of them over HTTP/2.
+ * Registers a block of tests for a storage. A quick run has it at `/`. A full run has it at `/` or under a path, chosen by its
+ * title. `QUADPOD_PLACES=all` runs it at both, `QUADPOD_SPECS_OVER=h2` runs all blocks over HTTP/2.
  */
 export function describeStorage(
   title: string,

@@ -1,4 +1,4 @@
-/** Resources of a storage in its console: put there as the owner, opened in a page, and typed into. */
+/** Resources of a storage in its console: created as the owner, opened in a page, and edited. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { Console } from './browser.js';
@@ -21,7 +21,7 @@ export class ConsoleResources {
     return request(this.iri(name), { method, headers: authorized, body });
   }
 
-  /** Writes over whatever is there, as somebody else would. */
+  /** Overwrites a resource, like a concurrent client. */
   async put(name: string, mediaType: string, body: string | Uint8Array): Promise<void> {
     const now = await this.send('HEAD', name);
     const condition: Record<string, string> = now.status === 200 ? { 'If-Match': now.headers['etag'] ?? '' } : {};
@@ -43,7 +43,7 @@ export class ConsoleResources {
     return `resource?${new URLSearchParams({ at: this.iri(name) })}`;
   }
 
-  /** Opens a resource in the console that is open already, as far as something of it is shown. */
+  /** Opens a resource in the open console and waits until part of it is visible. */
   async open(page: Page, name: string, title = decodeURIComponent(name.replace(/^.*\//, ''))): Promise<void> {
     await this.console.go(page, this.place(name));
     await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
@@ -51,17 +51,17 @@ export class ConsoleResources {
   }
 }
 
-/** The content of the editor that is in view. */
+/** Returns the content of the visible editor. */
 export const editor = (page: Page): Locator => page.locator('.cm-content:visible').first();
 
-/** Puts a string at the end of the editor in view, all at once. */
+/** Appends a string in the visible editor, as one input event. */
 export async function append(page: Page, text: string): Promise<void> {
   await editor(page).click();
   await page.keyboard.press('Control+End');
   await page.keyboard.insertText(text);
 }
 
-/** Presses the button of the part in view that saves, and waits until it is saved. */
+/** Presses the visible Save button and waits until the changes are saved. */
 export async function save(page: Page): Promise<void> {
   await page.locator('.state:visible', { hasText: 'Unsaved changes' }).waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a server process and its worker threads, it writes a line to stderr for each call of Comunica's QueryEngine. It
- * must not change what the engine does.
+ * Preloaded into a server process and its worker threads. Writes a line to stderr for each call of Comunica's QueryEngine,
+ * without changing its results.
  */
 import { writeSync } from 'node:fs';
 import { QueryEngineBase } from '@comunica/actor-init-query';

@@ -1,6 +1,6 @@
 /**
- * `QUADPOD_SPECS_STORAGE=57`: the storage of a spec is one of a hundred of a deployment, at `/s57/`; with
- * `QUADPOD_SPECS_BY=host`, at `http://s57.localhost/`. Storages that have no owner, or whose path a spec chooses, are served as they are.
+ * With `QUADPOD_SPECS_STORAGE=57`, specs use one of a hundred storages of a deployment, at `/s57/`. With `QUADPOD_SPECS_BY=host`
+ * it is at `http://s57.localhost/`. Storages in open mode are served by a server of their own.
  */
 import dns from 'node:dns';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -12,34 +12,34 @@ import { loadSettings } from '../../lib/settings.js';
 
 const { QUADPOD_SPECS_STORAGE: number, QUADPOD_SPECS_BY: by } = process.env;
 if (by === 'host') {
-  // RFC 6761 6.3: such names are of this machine, which not every resolver knows.
+  // RFC 6761 6.3: names below `localhost` are loopback addresses. Not every resolver implements this.
   const { lookup } = dns;
   dns.lookup = ((name: string, ...rest: [never, never]) =>
     lookup(name.endsWith('.localhost') ? 'localhost' : name, ...rest)) as typeof lookup;
 }
-export const isOneOfMany = number !== undefined;
+export const isDeploymentRun = number !== undefined;
 export const tables = [coreSettings, ...standardComponents.map((component) => component.settings)];
 
 type Flags = Readonly<Record<string, string>>;
 
 export interface Placed {
-  /** The settings of the deployment. */
+  /** Settings of the deployment. */
   readonly flags: Flags;
-  /** The base URI of the storage, and its folder. */
+  /** Base URI and directory of the storage. */
   readonly base: string;
   readonly folder: string;
 }
 
-/** Whether settings are such as a storage of a deployment can have. */
-export const canBeOneOfMany = (settings: Flags): boolean => isOneOfMany && settings['dev.open'] !== 'true';
+/** True if a storage of a deployment supports these settings. */
+export const canBeInDeployment = (settings: Flags): boolean => isDeploymentRun && settings['dev.open'] !== 'true';
 
-/** Makes a storage of a deployment with the settings of a server of its own. */
-export async function placeAmongMany(
+/** Creates a storage of a deployment with the settings of a standalone server. */
+export async function placeInDeployment(
   settings: Flags,
   { origin: asked, dataDir }: { origin: string; dataDir: string },
 ): Promise<Placed> {
   const name = `s${number}`;
-  // That of a server that starts again is the storage's own.
+  // After a restart, the origin is that of the storage.
   const origin = asked.replace(`//${name}.`, '//');
   const known = new Map(tables.flatMap((table) => Object.values(table)).map((setting) => [setting.name, setting]));
   const isOwn = (key: string): boolean => known.get(`lws.${key}`)?.scope === 'storage' && key !== 'owners';

@@ -1,4 +1,4 @@
-/** Deployments of a spec: many storages behind one port, by path or by host, each asked as its address says. */
+/** Deployments: many storages behind one port, addressed by path or by host. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ import { credential, ed25519Identity, type Identity } from './identity.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** A storage as its clients know it. */
+/** A storage as seen by its clients. */
 export class Pod {
   readonly owner: Identity = ed25519Identity();
 
   constructor(
-    /** Its root IRI. */
+    /** Root IRI. */
     readonly root: string,
     private readonly port: number,
   ) {}
@@ -30,12 +30,12 @@ export class Pod {
     return this.root.slice(0, -1);
   }
 
-  /** A credential of somebody, of the owner when nobody is named, for this storage when no other is. */
+  /** Returns a credential. Defaults: the owner, for this storage. */
   token(who = this.owner, aud = this.base): string {
     return credential(who, { aud });
   }
 
-  /** Sends a request to an IRI of the storage, or to a path below its root; nobody sends it when the token is null. */
+  /** Sends a request to an IRI of the storage, or to a path below its root. Anonymous if the token is null. */
   ask(
     method: string,
     to: string,
@@ -64,11 +64,11 @@ export interface SpecDeployment {
   readonly dataDir: string;
   readonly settings: Settings;
   readonly log: Record<string, unknown>[];
-  /** As a command beside the server changes a record. */
+  /** Changes a configuration record, as a command does while the server is running. */
   change(name: string, wanted: StorageChange): Promise<unknown>;
-  /** Makes a storage of a name, with an owner. */
+  /** Creates a storage with an owner. */
   add(name: string, settings?: Readonly<Record<string, unknown>>): Promise<Pod>;
-  /** Ends the server, and begins another one on the same folder. */
+  /** Restarts the server on the same data directory. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** An update of a graph that is given by its keys, evaluated in this thread as a worker does it. */
+/** SPARQL updates evaluated in this thread, by the code of the worker threads. */
 import { MemoryLevel } from 'memory-level';
 import type { GraphDelta } from '../../lib/query/change-set.js';
 import { evaluateUpdate } from '../../lib/query/evaluate-update.js';
@@ -13,6 +13,6 @@ export async function changeOf(text: string, graph: string, keys: readonly strin
   return (await evaluateUpdate({ text, target: { graph, entry: 'graph' } }, { level, snapshot }, assertTime))!;
 }
 
-/** The change of any graph. `undefined` for an update that does more than name triples. */
+/** Returns the change of an update that only inserts or deletes given triples. `undefined` for other updates. */
 export const dataChangeOf = (text: string, graph: string): Promise<GraphDelta | undefined> =>
   evaluateUpdate({ text, target: { graph } }, undefined, assertTime);

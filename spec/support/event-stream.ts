@@ -1,4 +1,4 @@
-/** A client of `text/event-stream`, as WHATWG HTML 9.2.6 reads it. */
+/** Client of `text/event-stream` (WHATWG HTML 9.2.6). */
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { patience } from './patience.js';
 
@@ -9,7 +9,7 @@ export interface StreamEvent {
 }
 
 export class EventStream {
-  /** Events so far, in order. */
+  /** Received events, in order. */
   readonly events: StreamEvent[] = [];
   lastEventId = '';
   comments = 0;
@@ -41,7 +41,7 @@ export class EventStream {
     this.answer.destroy();
   }
 
-  /** Waits until something holds. @throws Error when the stream ends before, or it takes too long */
+  /** Waits until a condition holds. @throws Error if the stream ends first, or after 10 s */
   async until(holds: () => boolean, what: string): Promise<void> {
     while (!holds()) {
       if (this.ended) throw new Error(`the stream ended before ${what}`);
@@ -55,7 +55,7 @@ export class EventStream {
 
   private change(what: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), 10_000 * patience);
+      const timer = setTimeout(() => reject(new Error(`timed out waiting for ${what}`)), 10_000 * patience);
       this.wake = () => {
         clearTimeout(timer);
         resolve();
@@ -79,7 +79,7 @@ export class EventStream {
   }
 }
 
-/** Opens a stream; @throws Error with the status when it is refused */
+/** Opens a stream. @throws Error with the status if it is not 200 */
 export const openStream = (iri: string, headers: Readonly<Record<string, string>> = {}): Promise<EventStream> =>
   new Promise((resolve, reject) => {
     request(iri, { headers, agent: false }, (answer) => {

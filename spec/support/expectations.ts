@@ -1,4 +1,4 @@
-/** What many tests of the conformance suite expect of an answer. */
+/** Assertions about responses, shared by the conformance suite. */
 import { expect } from 'chai';
 import httpLink from 'http-link-header';
 import type { StorageUnderTest } from './conformance.js';
@@ -12,30 +12,30 @@ export interface LinkValue {
   readonly type?: string;
 }
 
-/** The Link values of an answer, one for each relation. */
+/** Returns the Link values of a response, one for each relation. */
 export function linksOf({ headers }: Answer): LinkValue[] {
   const { refs } = httpLink.parse(headers['link'] ?? '');
   return refs.flatMap((ref) => ref.rel.split(' ').map((rel) => ({ ...ref, rel }) as LinkValue));
 }
 
-/** The targets of the links of a relation. */
+/** Returns the link targets of a relation. */
 export const linked = (answer: Answer, rel: string): string[] =>
   linksOf(answer).flatMap((link) => (link.rel === rel ? [link.uri] : []));
 
-/** A list-valued field as lower-case elements. */
+/** Returns the elements of a list-valued field, in lower case. */
 export const listOf = (answer: Answer, name: string): string[] =>
   (answer.headers[name] ?? '')
     .split(',')
     .map((element) => element.trim().toLowerCase())
     .filter((element) => element !== '');
 
-/** Asserts a problem document (rule 10.1) of that status, or of one of several. */
+/** Asserts a problem document (rule 10.1) with the status, or one of several. */
 export function expectProblem(
   answer: Answer | undefined,
   status: number | readonly number[],
   storage?: StorageUnderTest,
 ): void {
-  if (!answer) throw new Error('the connection ended without an answer');
+  if (!answer) throw new Error('the connection closed without a response');
   expect(answer.status, answer.text).to.be.oneOf([status].flat());
   expect(mediaType(answer), answer.text).to.equal('application/problem+json');
   const problem = JSON.parse(answer.text) as Record<string, unknown>;
@@ -47,15 +47,15 @@ export function expectProblem(
   if (storage) expect(linked(answer, `${lws}storage`)).to.deep.equal([storage.root]);
 }
 
-/** Asserts the same of a request whose head could not be parsed; that it has an instance is tested once, in errors.spec.ts. */
+/** Asserts a problem document for a request whose header section is malformed. Its `instance` is tested in errors.spec.ts. */
 export function expectUnparsed(answer: Answer | undefined, status: number | readonly number[]): void {
-  if (!answer) throw new Error('the connection ended without an answer');
+  if (!answer) throw new Error('the connection closed without a response');
   expect(answer.status, answer.text).to.be.oneOf([status].flat());
   expect(mediaType(answer), answer.text).to.equal('application/problem+json');
   expect(JSON.parse(answer.text)).to.have.property('detail').that.is.a('string');
 }
 
-/** Asserts a refusal with challenges (rule 15.1). */
+/** Asserts a 401 response with challenges (rule 15.1). */
 export function expectChallenge(answer: Answer, storage: StorageUnderTest, error?: string): void {
   expectProblem(answer, 401, storage);
   const field = answer.headers['www-authenticate'] ?? '';

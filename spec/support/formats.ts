@@ -1,4 +1,4 @@
-/** The formats of the standard components, as transfer opens them. */
+/** Formats of the standard components, as import and export open them. */
 import formats from '../../components/formats/index.js';
 import { Formats, type Source } from '../../components/transfer/formats/index.js';
 import { openWriter as openFormatWriter, type WrittenTo } from '../../components/transfer/formats/open-writer.js';
@@ -17,7 +17,7 @@ export const openWriter = (format: string, target: WrittenTo, options: { of: str
   openFormatWriter(all, target, { ...options, format });
 export const detectFormat = (source: Source): Promise<string> => all.detect(source);
 
-/** Which syntax a dump of that name is of. */
+/** Returns syntax and compression of a dump by its file name. */
 export const dumpKind = (name: string): { isTriG: boolean; isGzip: boolean } => ({
   isTriG: all.textFormatOf(name) === 'trig',
   isGzip: /\.gz$/i.test(name),

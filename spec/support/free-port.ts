@@ -1,4 +1,4 @@
-/** A port of loopback that nobody listens on. */
+/** Finds an unused loopback port. */
 import { createServer } from 'node:net';
 
 export async function freePort(): Promise<number> {

@@ -1,11 +1,11 @@
-/** Access requests and grants as their clients write them (rule 17.4). */
+/** Access requests and grants, as clients write them (rule 17.4). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
 import type { Identity } from './identity.js';
 import { lwsContext, lwsJson } from './search.js';
 
-export const everybodyIri = 'http://xmlns.com/foaf/0.1/Agent';
+export const publicAgentIri = 'http://xmlns.com/foaf/0.1/Agent';
 
 export const requestsOf = (s: StorageUnderTest): string => `${s.root}.lws/access-requests`;
 export const grantsOf = (s: StorageUnderTest): string => `${s.root}.lws/access-grants`;
@@ -32,7 +32,7 @@ export interface Policy {
 
 const iriOf = (who: Identity | string): string => (typeof who === 'string' ? who : who.did);
 
-/** A policy that lets somebody do something with some resources. */
+/** Returns a policy that permits actions on some resources. */
 export const policy = (
   who: Identity | string,
   action: string | readonly string[],
@@ -47,7 +47,7 @@ export const policy = (
   ...(constraints.length > 0 ? { constraint: constraints } : {}),
 });
 
-/** A grant (or a request, by its type) with these policies; `undefined` in `changes` takes a member away. */
+/** Returns a grant or an access request with these policies. `undefined` in `changes` removes a member. */
 export const documentOf = (
   s: StorageUnderTest,
   type: 'AccessGrant' | 'AccessRequest',
@@ -63,27 +63,27 @@ export const postDocument = (
   type = lwsJson,
 ): Promise<Answer> => s.send('POST', endpoint, { 'Content-Type': type }, JSON.stringify(document), by);
 
-/** Issues a grant; @returns its IRI */
+/** Issues a grant. @returns its IRI */
 export async function grant(s: StorageUnderTest, policies: Policy | readonly Policy[], by?: Sender): Promise<string> {
   const answer = await postDocument(s, grantsOf(s), documentOf(s, 'AccessGrant', [policies].flat()), by);
   expect(answer.status, answer.text).to.equal(201);
   return new URL(answer.headers['location']!, s.root).href;
 }
 
-/** Files a request; @returns its IRI */
+/** Creates an access request. @returns its IRI */
 export async function file(s: StorageUnderTest, policies: Policy | readonly Policy[], by?: Sender): Promise<string> {
   const answer = await postDocument(s, requestsOf(s), documentOf(s, 'AccessRequest', [policies].flat()), by);
   expect(answer.status, answer.text).to.equal(201);
   return new URL(answer.headers['location']!, s.root).href;
 }
 
-/** Takes a grant or a request back. */
+/** Deletes a grant or an access request. */
 export async function revoke(s: StorageUnderTest, iri: string, by?: Sender): Promise<void> {
   const answer = await s.send('DELETE', iri, {}, undefined, by);
   expect(answer.status, answer.text).to.equal(204);
 }
 
-/** The IRIs that a list names for somebody. */
+/** Returns the IRIs that a list contains for the sender. */
 export async function listed(s: StorageUnderTest, endpoint: string, by?: Sender): Promise<string[]> {
   const answer = await s.send('GET', endpoint, {}, undefined, by);
   expect(answer.status, answer.text).to.equal(200);
@@ -92,11 +92,11 @@ export async function listed(s: StorageUnderTest, endpoint: string, by?: Sender)
   return items.map(({ id }) => id);
 }
 
-/** A tree with something of every kind; @returns its container */
+/** Creates a tree of containers and resources, with names that sort next to those of a container. @returns its container */
 export async function tree(s: StorageUnderTest, base = s.fresh('/')): Promise<string> {
   for (const path of ['', 'd/', 'd/e/']) await s.container(base + path);
   for (const path of ['x', 'd/y', 'd/e/z', 'd-b', 'd0']) await s.stored('text/turtle', '<> a <#C> .', base + path);
   return base;
 }
-/** What lies in it, itself included. */
+/** Paths in the tree, including its root. */
 export const paths = ['', 'x', 'd/', 'd/y', 'd/e/', 'd/e/z', 'd-b', 'd0'];

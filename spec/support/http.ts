@@ -1,4 +1,4 @@
-/** Requests as a client makes them, on node:http, and as bytes on a socket where a client library would tidy them up. */
+/** HTTP client on node:http, and raw exchanges on a socket for requests that a client library would normalize. */
 import { type LookupAddress, lookup } from 'node:dns';
 import {
   type ClientRequest,
@@ -15,17 +15,17 @@ import { localhostCertificate } from './localhost-certificate.js';
 export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** A list of chunks is sent without Content-Length. */
+  /** An array of chunks is sent without Content-Length. */
   readonly body?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Field names in lower case; repeated fields are joined by a comma. */
+  /** Fields by lower-case name. Repeated fields are joined by a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly bytes: Buffer;
   readonly text: string;
-  /** Statuses of the interim answers before it (raw exchanges alone). */
+  /** Statuses of the preceding interim responses (raw exchanges only). */
   readonly interim: readonly number[];
 }
 
@@ -37,7 +37,7 @@ const answerOf = (status: number, headers: Record<string, string>, bytes: Buffer
   interim,
 });
 
-/** The origin and the request target of an IRI, neither normalised. */
+/** Splits an IRI into origin and request target without normalization. */
 function dissect(iri: string): { secure: boolean; hostname: string; port: number; authority: string; target: string } {
   const [, scheme, authority, target] = /^(https?):\/\/([^/]+)(\/.*)?$/s.exec(iri) ?? [];
   if (!scheme || !authority) throw new Error(`not an HTTP IRI: ${iri}`);
@@ -46,7 +46,7 @@ function dissect(iri: string): { secure: boolean; hostname: string; port: number
   return { secure, hostname, port: Number(port) || (secure ? 443 : 80), authority, target: target ?? '/' };
 }
 
-/** Begins a request over HTTP/1.1, with TLS where the IRI says so. */
+/** Starts an HTTP/1.1 request, over TLS for `https:` IRIs. */
 export const startRequest = (
   iri: string,
   options: NodeOptions,
@@ -58,7 +58,7 @@ export const startRequest = (
 
 const addresses = new Map<string, LookupAddress[]>();
 
-/** Each connection would ask the system for the address of localhost, in a third of the time that a request takes. */
+/** Caches address lookups. Looking up localhost takes a third of the time of a request. */
 const lookupOnce: NodeOptions['lookup'] = (hostname, options, done) => {
   const known = addresses.get(hostname);
   if (known && options.all) process.nextTick(done, null, known);
@@ -73,13 +73,11 @@ const lookupOnce: NodeOptions['lookup'] = (hostname, options, done) => {
     );
 };
 
-/**
- * Sends one request, on a connection of its own but over HTTP/2, where an origin has one. Redirects are not followed.
- */
+/** Sends one request, on a new connection or on the HTTP/2 session of the origin. Redirects are not followed. */
 export function request(iri: string, { method = 'GET', headers = {}, body }: RequestOptions = {}): Promise<Answer> {
   const { secure, hostname, port, authority, target } = dissect(iri);
   const origin = `https://${authority}`;
-  // What the settings of the server exclude a client of HTTP/2 does not even send.
+  // HTTP/2 clients do not send a header section above the server's announced limit. Large ones go over HTTP/1.1.
   const isSendable = Object.entries(headers).flat(2).join('').length < 60_000;
   if (secure && usesHttp2(origin) && isSendable)
     return requestHttp2(origin, { method, target, headers, body }).then((answer) =>
@@ -103,7 +101,7 @@ export function request(iri: string, { method = 'GET', headers = {}, body }: Req
       res.on('end', finish);
       res.on('error', reject);
     });
-    // An answer that came before the whole body was sent is an answer: then this promise is settled already.
+    // No effect if the response came before the whole body was sent: the promise is already resolved.
     req.on('error', reject);
     if (typeof body === 'string' || body instanceof Uint8Array) {
       req.setHeader('Content-Length', Buffer.byteLength(body));
@@ -124,11 +122,11 @@ function joined(raw: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** What a raw exchange sends: bytes, a pause in milliseconds, or the end of the connection. */
+/** Step of a raw exchange: bytes, a pause in milliseconds, or a connection reset. */
 export type Step = string | Uint8Array | number | 'abort';
 
 /**
- * Sends bytes as they are and returns the first final answer; undefined when the connection ends without one.
+ * Sends bytes unchanged. Returns the first final response, or undefined if the connection closes without one.
  * @param steps `abort` resets the connection
  */
 export function exchange(iri: string, steps: readonly Step[], timeoutMs = 8000): Promise<Answer | undefined> {
@@ -165,7 +163,7 @@ export function exchange(iri: string, steps: readonly Step[], timeoutMs = 8000):
   });
 }
 
-/** Reads one answer; undefined while it is not complete. */
+/** Returns the first final response, or undefined while it is incomplete. */
 function readAnswer(received: Buffer): Answer | undefined {
   const interim: number[] = [];
   for (let rest = received; ; ) {
@@ -185,7 +183,7 @@ function readAnswer(received: Buffer): Answer | undefined {
   }
 }
 
-/** The head of a request as text, with Host and without anything else that is not given. */
+/** Returns the header section of a request with Host and the given fields only. */
 export function head(iri: string, method: string, fields: Readonly<Record<string, string>> = {}): string {
   const { authority, target } = dissect(iri);
   const lines = Object.entries({ Host: authority, ...fields }).map(([name, value]) => `${name}: ${value}\r\n`);

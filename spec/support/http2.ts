@@ -1,4 +1,4 @@
-/** Requests over HTTP/2, one session for each origin, and servers that speak it with the certificate of localhost. */
+/** HTTP/2 requests, with one session for each origin. Servers use the certificate of localhost. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   type ClientHttp2Session,
@@ -11,13 +11,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localhostCertificate, localhostKey } from './localhost-certificate.js';
 
-/** `QUADPOD_SPECS_OVER=h2`: servers of specs serve over TLS, and are asked over HTTP/2. */
+/** `QUADPOD_SPECS_OVER=h2`: servers of specs use TLS, and requests use HTTP/2. */
 export const isOverHttp2 = process.env['QUADPOD_SPECS_OVER'] === 'h2';
 
 const folder = mkdtempSync(join(tmpdir(), 'quadpod-tls-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** The certificate and the key in files, as a server is given them, as flags. */
+/** Files of the certificate and its key, as flags of a server. */
 export const tlsSettings = {
   'tls.certificate': join(folder, 'certificate.pem'),
   'tls.key': join(folder, 'key.pem'),
@@ -28,11 +28,11 @@ writeFileSync(tlsSettings['tls.key'], localhostKey);
 const origins = new Set<string>();
 const sessions = new Map<string, ClientHttp2Session>();
 
-/** From here on requests to an origin go over HTTP/2. */
+/** Sends later requests to the origin over HTTP/2. */
 export const useHttp2 = (origin: string): void => void origins.add(origin);
 export const usesHttp2 = (origin: string): boolean => origins.has(origin);
 
-/** A session with a server that has the certificate of localhost. */
+/** Opens a session with a server that has the certificate of localhost. */
 export const newSession = (origin: string): ClientHttp2Session => connect(origin, { ca: localhostCertificate });
 
 function sessionOf(origin: string): ClientHttp2Session {
@@ -40,7 +40,7 @@ function sessionOf(origin: string): ClientHttp2Session {
   if (known && !known.closed && !known.destroyed) return known;
   const session = newSession(origin);
   sessions.set(origin, session);
-  // Streams fail by themselves; what is left is nobody's.
+  // Each stream reports its own error. A remaining session error belongs to no request.
   session.on('error', () => {});
   session.unref();
   return session;
@@ -59,7 +59,7 @@ export interface Http2Request {
   readonly body: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
 }
 
-/** Sends one request on the session of its origin, or on the given one. */
+/** Sends one request on a session, by default the one of its origin. */
 export function requestHttp2(origin: string, sent: Http2Request, session = sessionOf(origin)): Promise<Http2Answer> {
   const { body } = sent;
   const pieces = typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
@@ -75,10 +75,10 @@ export function requestHttp2(origin: string, sent: Http2Request, session = sessi
   });
 }
 
-/** Fields of a connection there are none. */
+/** Connection-specific fields, not allowed in HTTP/2 (RFC 9113 8.2.2). */
 const ofConnection = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'host', 'te']);
 
-/** RFC 9113 8.2.1: values have no blanks around them, which parsers of HTTP/1.1 take off. */
+/** RFC 9113 8.2.1: values have no surrounding whitespace. HTTP/1.1 parsers trim it. */
 const trimmed = (value: string | string[]): string | string[] =>
   typeof value === 'string' ? value.trim() : value.map((each) => each.trim());
 
@@ -105,7 +105,7 @@ function collect(stream: ClientHttp2Stream): Promise<Http2Answer> {
     });
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.on('error', (error) => {
-      // An answer that came before the whole body was sent is an answer.
+      // A response that ended before the whole body was sent is valid.
       if (!stream.readableEnded) reject(error);
     });
     stream.on('end', () => {
@@ -117,11 +117,13 @@ function collect(stream: ClientHttp2Stream): Promise<Http2Answer> {
       );
       resolve({ status, headers, bytes: Buffer.concat(chunks) });
     });
-    stream.on('close', () => reject(new Error(`The stream was closed with ${stream.rstCode} and no whole answer.`)));
+    stream.on('close', () =>
+      reject(new Error(`The stream closed with code ${stream.rstCode} before the response was complete.`)),
+    );
   });
 }
 
-/** A frame of HTTP/2 (RFC 9113 4.1). */
+/** Returns an HTTP/2 frame (RFC 9113 4.1). */
 export function frame(type: number, flags: number, stream: number, payload: readonly number[]): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -131,6 +133,6 @@ export function frame(type: number, flags: number, stream: number, payload: read
   return Buffer.concat([head, Buffer.from(payload)]);
 }
 
-/** The connection preface of a client, with the payload of its SETTINGS frame (RFC 9113 3.4). */
+/** Returns the connection preface of a client, with a SETTINGS payload (RFC 9113 3.4). */
 export const prefaceHttp2 = (settings: readonly number[] = []): Buffer =>
   Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, settings)]);

@@ -1,10 +1,10 @@
-/** did:key identities and the credentials they sign, good and bad, made with node:crypto alone. */
+/** did:key identities and their credentials, valid and invalid, implemented with node:crypto only. */
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { base58 } from '@scure/base';
 
 export interface Identity {
   readonly did: string;
-  /** The verification method of the DID. */
+  /** Verification method of the DID. */
   readonly kid: string;
   readonly alg: 'EdDSA' | 'ES256';
   readonly publicBytes: Uint8Array;
@@ -42,10 +42,10 @@ export function p256Identity(): Identity {
 
 export interface CredentialOptions {
   readonly aud?: unknown;
-  /** Over the claims of a good credential; undefined takes a claim away. */
+  /** Overrides of the claims. `undefined` removes a claim. */
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** Who signs, when it is not the subject. */
+  /** Signer, by default the subject. */
   readonly signer?: Identity;
 }
 
@@ -58,7 +58,7 @@ function signedContent({ did, kid, alg }: Identity, { aud, claims, header }: Cre
   return `${encoded({ typ: 'JWT', alg, kid, ...header })}.${encoded(payload)}`;
 }
 
-/** A self-signed credential (rule 15.11). */
+/** Returns a self-signed credential (rule 15.11). */
 export function credential(subject: Identity, options: CredentialOptions): string {
   const content = signedContent(subject, options);
   const { privateKey, alg } = options.signer ?? subject;
@@ -67,11 +67,11 @@ export function credential(subject: Identity, options: CredentialOptions): strin
   return `${content}.${signature.toString('base64url')}`;
 }
 
-/** The same without a signature. */
+/** Returns an unsigned credential (`alg: none`). */
 export const unsignedCredential = (subject: Identity, aud: string): string =>
   `${signedContent(subject, { aud, header: { alg: 'none' } })}.`;
 
-/** The same, signed with the public key as if it were a shared secret. */
+/** Returns a credential with an HMAC, using the public key as secret. */
 export function hmacCredential(subject: Identity, aud: string): string {
   const content = signedContent(subject, { aud, header: { alg: 'HS256' } });
   return `${content}.${createHmac('sha256', subject.publicBytes).update(content).digest('base64url')}`;

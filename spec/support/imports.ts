@@ -1,4 +1,4 @@
-/** Imports and exports over HTTP, as clients ask for them. */
+/** Imports and exports over HTTP. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ArchiveWriter } from '../../components/transfer/formats/archive-writer.js';
@@ -11,8 +11,8 @@ import { zipOf } from './zip.js';
 
 export const nquads = 'application/n-quads';
 
-/** How far an import is, as the server tells it. */
-export interface Told {
+/** State of an import, as reported by the server. */
+export interface ReportedImport {
   readonly status: string;
   readonly created: number;
   readonly replaced: number;
@@ -22,7 +22,7 @@ export interface Told {
   readonly quads: number;
   readonly failure?: string;
   readonly report: readonly { readonly source: string; readonly why: string }[];
-  /** Whom it gives access, whether that is taken or not. */
+  /** Access that its ACLs grant, reported even if they are not imported. */
   readonly access: readonly { readonly source: string; readonly why: string }[];
 }
 
@@ -41,19 +41,22 @@ export function beginImport(
   return s.send('POST', `${s.root}.lws/import?${wanted}`, { 'Content-Type': type }, content, sender);
 }
 
-/** Waits for the end of an import that was begun. */
-export async function importOutcome(s: StorageUnderTest, begun: Answer): Promise<Told> {
+/** Waits for the end of an import and returns its last state. */
+export async function importOutcome(s: StorageUnderTest, begun: Answer): Promise<ReportedImport> {
   expect(begun.status, begun.text).to.equal(202);
   const answer = await s.get(begun.headers['location']!, { Accept: 'application/x-ndjson' });
   expect(answer.headers['content-type']).to.equal('application/x-ndjson');
-  return JSON.parse(answer.text.trim().split('\n').at(-1)!) as Told;
+  return JSON.parse(answer.text.trim().split('\n').at(-1)!) as ReportedImport;
 }
 
-export const imported = async (s: StorageUnderTest, content: string | Uint8Array, sent?: Sent): Promise<Told> =>
-  importOutcome(s, await beginImport(s, content, sent));
+export const imported = async (
+  s: StorageUnderTest,
+  content: string | Uint8Array,
+  sent?: Sent,
+): Promise<ReportedImport> => importOutcome(s, await beginImport(s, content, sent));
 
-/** An export, as soon as there is a place for it: the thread of the one before may not have ended yet. */
-export async function askedExport(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
+/** Starts an export. Retries on 503, because the thread of the previous export may still hold the slot. */
+export async function requestExport(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     const answer = await s.send('GET', `${s.root}.lws/export${query}`, {}, undefined, sender);
     if (answer.status !== 503 || tries > 100) return answer;
@@ -61,7 +64,7 @@ export async function askedExport(s: StorageUnderTest, query: string, sender?: S
   }
 }
 
-/** An archive of a container, as a ZIP. */
+/** Returns a ZIP archive of a container. */
 export async function archiveOf(container: string, members: readonly Member[]): Promise<Buffer> {
   const { sink, files } = memorySink();
   await writeAll(new ArchiveWriter(sink, { storage: container, container, made: '' }), members);

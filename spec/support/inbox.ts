@@ -1,6 +1,6 @@
 /**
- * Inboxes on a host of loopback that record what is delivered, verify it with an implementation of RFC 9421 that is not the
- * server's, and answer as they are told. They must not know the code under test.
+ * Inboxes on loopback. They record deliveries, verify them with another implementation of RFC 9421, and respond as configured.
+ * Independent of the code under test.
  */
 import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import {
@@ -25,15 +25,15 @@ export interface Activity {
   readonly published: string;
 }
 export interface Delivery {
-  /** The inbox. */
+  /** Inbox URL. */
   readonly to: string;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
-  /** When it had come, on the clock of `performance`. */
+  /** Time of receipt, on the clock of `performance`. */
   readonly at: number;
 }
-/** What an inbox does with a delivery, given how many it had before. */
+/** Reaction of an inbox to a delivery, given the number of earlier deliveries. */
 export type Behaviour = (res: ServerResponse, before: number) => void;
 
 const signed = ['@method', '@scheme', '@authority', '@path', 'content-type', 'content-digest'];
@@ -43,7 +43,7 @@ export const answering =
   (res) =>
     void res.writeHead(status, headers).end(body);
 export const accepting = answering(202);
-/** Fails that often, then accepts. */
+/** Fails for the given number of deliveries, then accepts. */
 export const failing =
   (times: number, how: Behaviour = answering(503)): Behaviour =>
   (res, before) =>
@@ -60,7 +60,7 @@ export class InboxHost {
   readonly origin: string;
   readonly authority: string;
   readonly deliveries: Delivery[] = [];
-  /** Deliveries that wait for their answer, and the most there ever were. */
+  /** Deliveries waiting for a response, and their maximum. */
   open = 0;
   maxOpen = 0;
   private readonly byInbox = new Map<string, Delivery[]>();
@@ -73,7 +73,7 @@ export class InboxHost {
     this.origin = `http://${this.authority}`;
   }
 
-  /** An inbox that nobody has used. */
+  /** Creates an inbox with an unused URL. */
   inbox(behaviour: Behaviour = accepting): string {
     this.unused += 1;
     const inbox = `${this.origin}/inbox/${this.unused}`;
@@ -88,16 +88,16 @@ export class InboxHost {
   at = (inbox: string): readonly Delivery[] => this.byInbox.get(inbox) ?? [];
   activities = (inbox: string): Activity[] => this.at(inbox).map(activityOf);
 
-  /** Waits until an inbox has so many deliveries. @throws Error when it takes too long */
+  /** Waits until an inbox has the number of deliveries. @throws Error after the given time */
   async received(inbox: string, count = 1, milliseconds = 10_000): Promise<readonly Delivery[]> {
     await this.until(() => this.at(inbox).length >= count, `${inbox} to have ${count}`, milliseconds);
     return this.at(inbox);
   }
 
-  /** Waits for a delivery about an object. @returns the activities up to it */
-  async heardOf(inbox: string, object: string, milliseconds = 10_000): Promise<Activity[]> {
+  /** Waits for a delivery about an object. @returns the activities so far */
+  async receivedAbout(inbox: string, object: string, milliseconds = 10_000): Promise<Activity[]> {
     const there = (): boolean => this.activities(inbox).some((activity) => activity.object.id === object);
-    await this.until(there, `${inbox} to hear of ${object}`, milliseconds);
+    await this.until(there, `${inbox} to receive ${object}`, milliseconds);
     return this.activities(inbox);
   }
 
@@ -106,7 +106,7 @@ export class InboxHost {
     while (!condition()) {
       const left = limit - performance.now();
       if (left <= 0)
-        throw new Error(`waited in vain for ${what}; it has ${JSON.stringify(this.deliveries.map(summary))}`);
+        throw new Error(`timed out waiting for ${what}. Received: ${JSON.stringify(this.deliveries.map(summary))}`);
       await new Promise<void>((resolve) => {
         const wake = (): void => {
           clearTimeout(timer);
@@ -141,8 +141,8 @@ export class InboxHost {
     });
   };
 
-  /** Ends all connections, those that wait for an answer included. */
-  hangUp(): void {
+  /** Closes all connections, including those of unanswered deliveries. */
+  closeConnections(): void {
     this.server.closeAllConnections();
   }
 
@@ -160,10 +160,10 @@ const summary = (delivery: Delivery): string => {
 export const notificationOf = ({ bytes }: Delivery): Record<string, unknown> & { readonly activity: Activity } =>
   JSON.parse(bytes.toString());
 export const activityOf = (delivery: Delivery): Activity => notificationOf(delivery).activity;
-/** What happened to what. */
+/** Returns type and object of an activity. */
 export const told = ({ type, object }: Activity): string => `${type.join()} ${object.id}`;
 
-/** Starts a host of inboxes, at `http://localhost:PORT`. */
+/** Starts a host of inboxes at `http://localhost:PORT`. */
 export async function startInboxHost(): Promise<InboxHost> {
   const server = createServer((req, res) => host.answer(req, res));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -177,7 +177,7 @@ export interface Description {
   readonly authentication: readonly string[];
 }
 
-/** Asserts that a delivery is signed, as rule 16.7 wants it, with a key that the storage description publishes. */
+/** Asserts that a delivery is signed according to rule 16.7, with a key of the storage description. */
 export async function expectSigned({ method, to, headers, bytes }: Delivery, description: Description): Promise<void> {
   const input = headers['signature-input'] as string;
   const fields = signed.map((name) => `"${name}"`).join(' ');

@@ -1,4 +1,4 @@
-/** Keys of every algorithm and the tokens that they sign, good and bad, made with node:crypto alone. */
+/** Keys of every algorithm and their tokens, valid and invalid, implemented with node:crypto only. */
 import { constants, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -7,7 +7,7 @@ export interface SigningKey {
   readonly alg: string;
   readonly kid: string;
   readonly privateKey: KeyObject;
-  /** The public half, with `kid` and `alg`. */
+  /** Public key with `kid` and `alg`. */
   readonly jwk: Json;
 }
 
@@ -15,7 +15,7 @@ const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384
 let rsa: ReturnType<typeof rsaPair> | undefined;
 const rsaPair = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-/** A key pair of the algorithm; the RSA ones share theirs, which takes a while to make. */
+/** Generates a key pair. RSA keys share one pair, because generating it is slow. */
 export function signingKey(alg = 'ES256', kid: string = randomUUID()): SigningKey {
   const pair = (): { publicKey: KeyObject; privateKey: KeyObject } => {
     const namedCurve = curves[alg];
@@ -28,7 +28,7 @@ export function signingKey(alg = 'ES256', kid: string = randomUUID()): SigningKe
   return { alg, kid, privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg } };
 }
 
-/** The JWK with its private members. */
+/** Returns the JWK with its private members. */
 export const privateJwk = (key: SigningKey): Json => ({ ...key.jwk, ...key.privateKey.export({ format: 'jwk' }) });
 
 export const base64url = (value: unknown): string =>
@@ -44,8 +44,8 @@ export function signature({ alg, privateKey }: SigningKey, content: string): Buf
 }
 
 /**
- * A compact JWS by the key, with `alg` and `kid` of the key where the header does not say otherwise.
- * @param header an object, or JSON text that is signed as it is; likewise the claims
+ * Returns a compact JWS. `alg` and `kid` default to those of the key.
+ * @param header object, or JSON text that is signed unchanged (likewise `claims`)
  */
 export function jws(key: SigningKey, header: Json | string, claims: unknown): string {
   const full = typeof header === 'string' ? header : { alg: key.alg, kid: key.kid, ...header };
@@ -53,12 +53,12 @@ export function jws(key: SigningKey, header: Json | string, claims: unknown): st
   return `${content}.${signature(key, content).toString('base64url')}`;
 }
 
-/** One with an HMAC under the secret instead. */
+/** Returns a JWS with an HMAC. */
 export function hmacJws(secret: string | Uint8Array, header: Json, claims: Json): string {
   const content = `${base64url({ ...header, alg: 'HS256' })}.${base64url(claims)}`;
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
 }
 
-/** The claims of a JWT, unverified. */
+/** Returns the claims of a JWT without verification. */
 export const claimsOf = (jwt: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'));

@@ -1,4 +1,4 @@
-/** Linksets as a client sees them (rules 11.1, 11.5). */
+/** Linksets as seen by a client (rules 11.1, 11.5). */
 import { expect } from 'chai';
 import { lws, type StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
@@ -12,17 +12,17 @@ export interface Target {
   readonly href: string;
   readonly [attribute: string]: unknown;
 }
-/** A linkset object: the anchor, and targets or literals by relation. */
+/** Linkset object: the anchor, and targets or literals by relation. */
 export interface Links {
   readonly [relation: string]: unknown;
   readonly anchor: string;
   readonly type: readonly Target[];
 }
 
-/** The members that the server manages, in the order of rule 11.1. */
+/** Members managed by the server, in the order of rule 11.1. */
 export const managed = ['anchor', 'type', 'up', 'linkset', `${lws}storage`];
 
-/** The one linkset object of an answer to a read. */
+/** Returns the only linkset object of a response. */
 export function linksIn(answer: Answer): Links {
   expect(answer.status, answer.text).to.equal(200);
   expect(mediaType(answer)).to.equal(linksetType);
@@ -36,7 +36,7 @@ export const metaOf = (iri: string): string => `${iri}.meta`;
 export const linksOfResource = async (s: StorageUnderTest, iri: string): Promise<Links> =>
   linksIn(await s.get(metaOf(iri)));
 
-/** What clients have written of it: the relations, and under `types` the declared types. */
+/** Returns the client-managed part: the relations, and the declared types as `types`. */
 export async function clientPart(s: StorageUnderTest, iri: string): Promise<Record<string, unknown>> {
   const links = await linksOfResource(s, iri);
   const relations = Object.entries(links).filter(([relation]) => !managed.includes(relation));
@@ -44,10 +44,10 @@ export async function clientPart(s: StorageUnderTest, iri: string): Promise<Reco
   return { ...Object.fromEntries(relations), types };
 }
 
-/** A document with one linkset object. */
+/** Returns a document with one linkset object. */
 export const linksetOf = (links: unknown): string => JSON.stringify({ linkset: [links] });
 
-/** Replaces the client-managed part; the tag is `*` unless another is given. */
+/** Replaces the client-managed part. The default `If-Match` is `*`. */
 export const putLinks = (
   s: StorageUnderTest,
   iri: string,
@@ -55,7 +55,7 @@ export const putLinks = (
   headers: Readonly<Record<string, string>> = { 'If-Match': '*' },
 ): Promise<Answer> => s.put(metaOf(iri), linksetType, linksetOf(links), headers);
 
-/** A new text resource with these client-managed links; @returns its IRI */
+/** Creates a text resource with these client-managed links. @returns its IRI */
 export async function described(s: StorageUnderTest, links: unknown): Promise<string> {
   const { iri } = await s.stored('text/plain', 'x');
   const answer = await putLinks(s, iri, links);

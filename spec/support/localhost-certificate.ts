@@ -1,4 +1,4 @@
-/** Of `localhost`, signed by itself, valid from 2020 to 2126; it protects nothing. */
+/** Self-signed certificate of `localhost`, valid from 2020 to 2126. The key is public. */
 export const localhostCertificate = `-----BEGIN CERTIFICATE-----
 MIIBYDCCAQegAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
 c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyNjAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM

@@ -1,4 +1,4 @@
-/** Requests by which one could tell what is there, and what an answer lets one see (rule 4.3). */
+/** Requests that could reveal the existence of a resource, and the observable part of a response (rule 4.3). */
 import type { Answer } from './http.js';
 
 export interface Probe {
@@ -13,7 +13,7 @@ const jsonPatch = { 'Content-Type': 'application/json-patch+json' };
 const linkset = { 'Content-Type': 'application/linkset+json' };
 const insert = 'INSERT DATA { <a> <b> <c> }';
 
-/** Whether the name is taken cannot matter to these. */
+/** Requests whose response must not reveal that an unreadable resource exists. */
 export const probes: Readonly<Record<string, Probe>> = {
   GET: { method: 'GET' },
   HEAD: { method: 'HEAD' },
@@ -23,7 +23,7 @@ export const probes: Readonly<Record<string, Probe>> = {
   'PATCH with a stale tag': { method: 'PATCH', headers: { ...update, 'If-Match': '"x"' }, body: insert },
   'PATCH with If-None-Match: *': { method: 'PATCH', headers: { ...update, 'If-None-Match': '*' }, body: insert },
   'PATCH with a syntax error': { method: 'PATCH', headers: update, body: 'INSERT' },
-  'PATCH of a foreign type': { method: 'PATCH', headers: { 'Content-Type': 'text/n3' }, body: 'x' },
+  'PATCH with an unsupported type': { method: 'PATCH', headers: { 'Content-Type': 'text/n3' }, body: 'x' },
   'PATCH with a failing test': { method: 'PATCH', headers: jsonPatch, body: '[{"op":"test","path":"/a","value":9}]' },
   'PATCH with a passing test': { method: 'PATCH', headers: jsonPatch, body: '[{"op":"test","path":"/a","value":1}]' },
   DELETE: { method: 'DELETE' },
@@ -32,14 +32,14 @@ export const probes: Readonly<Record<string, Probe>> = {
   'DELETE with Depth': { method: 'DELETE', headers: { Depth: 'infinity' } },
   'GET with If-None-Match: *': { method: 'GET', headers: { 'If-None-Match': '*' } },
   'GET with If-Match': { method: 'GET', headers: { 'If-Match': '"x"' } },
-  'GET since long ago': { method: 'GET', headers: { 'If-Modified-Since': 'Thu, 01 Jan 2099 00:00:00 GMT' } },
+  'GET with If-Modified-Since': { method: 'GET', headers: { 'If-Modified-Since': 'Thu, 01 Jan 2099 00:00:00 GMT' } },
   'GET with a range': { method: 'GET', headers: { Range: 'bytes=999-' } },
   'GET as JSON': { method: 'GET', headers: { Accept: 'application/json', 'Want-Repr-Digest': 'sha-256=1' } },
   QUERY: { method: 'QUERY', headers: { 'Content-Type': 'application/sparql-query' }, body: 'ASK {}' },
   PROPFIND: { method: 'PROPFIND' },
 };
 
-/** Those that would create. */
+/** Requests that create a resource. */
 export const creations: Readonly<Record<string, Probe>> = {
   PUT: { method: 'PUT', headers: turtle, body: '' },
   'PUT of malformed RDF': { method: 'PUT', headers: turtle, body: '<> a' },
@@ -56,10 +56,7 @@ export const creations: Readonly<Record<string, Probe>> = {
   'PUT of links': { method: 'PUT', headers: linkset, body: '{"linkset":[{}]}' },
 };
 
-/**
- * What an answer lets one see, without what differs between any two requests.
- * @param name what was asked for, which may be repeated in the answer
- */
+/** Returns the observable part of a response, without Date and request ids. @param name requested name, replaced if the response repeats it */
 export function visible({ status, headers: { date, ...headers }, text }: Answer, name = ' '): unknown {
   const clean = (part: string): string => part.replace(/urn:uuid:[0-9a-f-]{36}/g, 'ID').replaceAll(name, 'NAME');
   return { status, headers: JSON.parse(clean(JSON.stringify(headers))), body: clean(text) };

@@ -1,4 +1,4 @@
-/** Members of formats for specs: arbitrary ones, all that a reader gives, and what can be compared of them. */
+/** Members of import and export formats: arbitrary members, the output of a reader, and a comparable form. */
 import type { Quad } from '@rdfjs/types';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
@@ -21,12 +21,12 @@ export interface ReadAll {
   readonly steps: readonly ReadStep[];
   readonly members: readonly Member[];
   readonly leftOut: readonly LeftOut[];
-  /** The contents, by path. */
+  /** Contents by path. */
   readonly contents: ReadonlyMap<string, Buffer>;
   readonly error: string | undefined;
 }
 
-/** Everything that a reader gives until it ends or fails. */
+/** Reads until the reader ends or fails. */
 export async function readAll(reader: MemberReader, options: Partial<MemberOptions> = {}): Promise<ReadAll> {
   const steps: ReadStep[] = [];
   const contents = new Map<string, Buffer>();
@@ -34,7 +34,7 @@ export async function readAll(reader: MemberReader, options: Partial<MemberOptio
   try {
     for await (const step of reader.read({ into: base, rewrite: [], ...options })) {
       if (step.member.kind === 'bytes') contents.set(step.member.path, await bytesOfMember(step.member));
-      // A copy has the cursor as it is now.
+      // A copy, because the reader changes the cursor.
       steps.push({ ...step });
     }
   } catch (cause) {
@@ -61,7 +61,7 @@ export async function writeAll(writer: Writer, members: readonly Member[]): Prom
   await writer.end();
 }
 
-/** A content that is there at once. */
+/** Returns a member with its content in memory. */
 export const bytesMember = (path: string, mediaType: string, content: string | Uint8Array): BytesMember => ({
   kind: 'bytes',
   path,
@@ -72,7 +72,7 @@ export const bytesMember = (path: string, mediaType: string, content: string | U
   },
 });
 
-/** What a member says, with parts of graphs as one, without where it was read. */
+/** Returns the comparable facts of members: without their source, and with the parts of a graph merged. */
 export function comparable(
   members: readonly Member[],
   contents: ReadonlyMap<string, Buffer>,
@@ -100,7 +100,6 @@ export function comparable(
 
 export const sortedLines = (quads: readonly Quad[]): string[] => quadLines(quads).split('\n').filter(Boolean).sort();
 
-/** Parses a few triples, whose blank nodes keep their labels. */
 export const node = (iri: string) => factory.namedNode(iri);
 
 const segment = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme' }).map((text) => encodeURIComponent(text));
@@ -141,11 +140,11 @@ const mediaTypes = fc.constantFrom(
 export interface Arbitrary {
   readonly acl?: boolean;
   readonly links?: boolean;
-  /** Nodes whose labels are lost in other syntaxes. */
+  /** Includes blank nodes. Some syntaxes change their labels. */
   readonly blank?: boolean;
 }
 
-/** Resources in a few containers, in the order of their paths. */
+/** Resources in a few containers, in path order. */
 export const arbitraryResources = (has: Arbitrary = {}): fc.Arbitrary<ResourceMember[]> =>
   fc
     .array(fc.tuple(fc.array(segment.filter(usable), { minLength: 1, maxLength: 3 }), resource(has)), { maxLength: 8 })
@@ -179,7 +178,7 @@ function resource({ acl = true, links: hasLinks = true, blank = true }: Arbitrar
   return fc.oneof(container, graph, bytes);
 }
 
-/** Each path once, also where its case is ignored, and containers before what is in them. */
+/** Sorts members by path, skips duplicates and members below a resource, and adds the parent containers. */
 function placed(entries: readonly (readonly [segments: string[], made: Made])[]): ResourceMember[] {
   const members = new Map<string, ResourceMember>();
   const taken = new Set<string>();
@@ -199,7 +198,7 @@ function placed(entries: readonly (readonly [segments: string[], made: Made])[])
   return [...members.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** The contents of members that were made for a spec. */
+/** Returns the contents of members. */
 export async function contentsOf(members: readonly Member[]): Promise<Map<string, Buffer>> {
   const contents = new Map<string, Buffer>();
   for (const member of members) if (member.kind === 'bytes') contents.set(member.path, await bytesOfMember(member));

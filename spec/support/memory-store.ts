@@ -1,4 +1,4 @@
-/** A store in memory, with its blobs in a folder that goes with it; for specs of the floors above and of the store itself. */
+/** Store in memory with its blobs in a temporary directory, for specs of the store and of the layers above. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { MemoryLevel } from 'memory-level';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
 import { type Level, openLevel } from '../../lib/storage/level/durable-level.js';
 import { Store } from '../../lib/storage/transactions/store.js';
-import { withOrders } from './orders.js';
+import { withQuadIndexes } from './quad-indexes.js';
 
 export const root = 'http://spec.example/';
 
@@ -14,7 +14,7 @@ export interface MemoryStore {
   readonly store: Store;
   readonly level: Level;
   readonly folder: string;
-  /** Opens the same data again, as a restart does. */
+  /** Opens the same data again, as after a restart. */
   reopen(): Promise<MemoryStore>;
   dispose(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function memoryStore(existing?: { level: Level; folder: string }): 
     existing?.level ?? (new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level);
   await level.open();
   const store = await Store.open(level, folder, root);
-  await withOrders(store);
+  await withQuadIndexes(store);
   await ensureRoot(store, root, Date.now());
   return {
     store,
@@ -39,7 +39,7 @@ export async function memoryStore(existing?: { level: Level; folder: string }): 
   };
 }
 
-/** The same on the disk, where worker threads open it as well. */
+/** Creates a store on disk, so that worker threads can open it. */
 export async function storeOnDisk(): Promise<MemoryStore> {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-store-'));
   return memoryStore({ folder, level: await openLevel(join(folder, 'level')) });

@@ -1,9 +1,9 @@
-/** Trees of files in memory, for the specs of what reads and writes them. */
+/** File trees in memory. */
 import type { FileTree, TreeFile, TreeSink } from '../../lib/exchange/file-tree.js';
 
 export type Files = Map<string, Buffer>;
 
-/** The tree of some files, whose contents come in chunks of this length. */
+/** Returns a tree of files. @param chunk size of the chunks of a content, in bytes */
 export function memoryTree(files: Files, chunk = 1 << 16): FileTree {
   const fileOf = (path: string, bytes: Buffer): TreeFile => ({
     path,
@@ -30,7 +30,7 @@ export function memoryTree(files: Files, chunk = 1 << 16): FileTree {
   };
 }
 
-/** A sink, and what it was given. */
+/** Returns a sink and the files written to it. */
 export function memorySink(): { readonly sink: TreeSink; readonly files: Files } {
   const files: Files = new Map();
   const add: TreeSink['add'] = async (path, content) => {

@@ -1,4 +1,4 @@
-/** The authorization server as its clients use it, and other ones that a storage may trust. */
+/** Clients of the authorization server, and other servers that a storage can trust. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
@@ -12,13 +12,13 @@ import { type RemoteHost, remote } from './remote.js';
 export const tokenType = 'urn:ietf:params:oauth:token-type:';
 export const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
-/** What is needed of a storage here: where it is. */
+/** Storage of a token request. */
 export type Storage = Pick<StorageUnderTest, 'root'>;
 
-/** The base URI of a storage: its root without the slash. */
+/** Returns the base URI of a storage: its root without the trailing slash. */
 export const baseOf = ({ root }: Storage): string => root.slice(0, -1);
 
-/** Where RFC 8414 section 3.1 puts the metadata of an issuer. */
+/** Returns the URL of an issuer's metadata (RFC 8414 section 3.1). */
 export function metadataIri(issuer: string, name = 'lws-configuration'): string {
   const { origin, pathname } = new URL(issuer);
   return `${origin}/.well-known/${name}${pathname === '/' ? '' : pathname}`;
@@ -27,7 +27,7 @@ export function metadataIri(issuer: string, name = 'lws-configuration'): string 
 type Fields = Readonly<Record<string, string>>;
 export type Form = readonly [string, string][];
 
-/** The form of a request that is granted, for the subject token. */
+/** Returns the form of a valid token request. */
 export const form = (s: Storage, subjectToken: string, kind = 'jwt'): Form => [
   ['grant_type', exchangeGrant],
   ['resource', s.root],
@@ -35,7 +35,7 @@ export const form = (s: Storage, subjectToken: string, kind = 'jwt'): Form => [
   ['subject_token_type', tokenType + kind],
 ];
 
-/** The same with other values; undefined takes a parameter away. */
+/** Returns the form with other values. `undefined` removes a parameter. */
 export const changed = (fields: Form, changes: Readonly<Record<string, string | undefined>>): Form => [
   ...fields.filter(([name]) => !(name in changes)),
   ...Object.entries(changes).flatMap(([name, value]) =>
@@ -51,14 +51,14 @@ export function requestToken(s: Storage, fields: Form, headers: Fields = {}): Pr
   });
 }
 
-/** An access token for the owner of a did:key. */
+/** Requests an access token for the owner of a did:key. */
 export async function accessToken(s: Storage, owner: Identity, headers: Fields = {}): Promise<string> {
   const answer = await requestToken(s, form(s, credential(owner, { aud: baseOf(s) })), headers);
   expect(answer.status, answer.text).to.equal(200);
   return (JSON.parse(answer.text) as { access_token: string }).access_token;
 }
 
-/** A JSON document that is public. */
+/** Fetches a public JSON document. */
 export async function json<T>(iri: string): Promise<T> {
   const answer = await request(iri);
   expect(answer.status, answer.text).to.equal(200);
@@ -67,25 +67,25 @@ export async function json<T>(iri: string): Promise<T> {
 
 export const jwksOf = (s: Storage): Promise<JSONWebKeySet> => json(`${s.root}.lws/jwks`);
 
-/** The claims of a token that verifies, by a library that is not the server's own code. */
+/** Returns the claims of a token, verified by an independent library. */
 export async function verified(s: Storage, token: string): Promise<JWTPayload> {
   const options = { issuer: baseOf(s), audience: s.root, typ: 'at+jwt', algorithms: ['ES256'] };
   return (await jwtVerify(token, createLocalJWKSet(await jwksOf(s)), options)).payload;
 }
 
-/** Asserts an error answer of RFC 6749 section 5.2; the error is one of the given. */
+/** Asserts an error response of RFC 6749 section 5.2 with one of the errors. */
 export function expectOauthError(answer: Answer, ...errors: string[]): void {
   expect(answer.status, answer.text).to.equal(400);
   expect(mediaType(answer), answer.text).to.equal('application/json');
   expect(answer.headers['cache-control']).to.equal('no-store');
   const body = JSON.parse(answer.text) as Record<string, unknown>;
   expect(body['error'], answer.text).to.be.oneOf(errors);
-  // The characters of RFC 6749, section 5.2.
+  // Characters allowed by RFC 6749 section 5.2.
   expect(body['error_description']).to.match(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
   expect(body).not.to.have.any.keys('access_token', 'stack');
 }
 
-/** Asserts a refusal of a presented credential for any of the reasons that a refusal of credentials has. */
+/** Asserts that the presented credential is rejected. */
 export function expectRefused(answer: Answer, error = 'invalid_token'): void {
   expect(answer.status, answer.text.slice(0, 200)).to.equal(401);
   expect(answer.headers['www-authenticate']).to.include(`error="${error}"`);
@@ -94,7 +94,7 @@ export function expectRefused(answer: Answer, error = 'invalid_token'): void {
 export const bearer = (iri: string, token: string, headers: Fields = {}): Promise<Answer> =>
   request(iri, { headers: { Authorization: `Bearer ${token}`, ...headers } });
 
-/** Another authorization server, whose access tokens are good unless something else is asked for. */
+/** Another authorization server. Its access tokens are valid by default. */
 export class TrustedIssuer {
   readonly issuer: string;
   key: SigningKey;
@@ -133,7 +133,7 @@ export class TrustedIssuer {
     return { iss: this.issuer, sub, client_id: 'https://app.example/id', aud, jti, iat, nbf: iat, exp: iat + 300 };
   }
 
-  /** @param changes over the claims of a good token; undefined takes one away */
+  /** Returns an access token. @param changes overrides of the claims, `undefined` removes one */
   token(aud: unknown, sub: string, changes: Json = {}, header: Json = {}, key = this.key): string {
     return jws(key, { typ: 'at+jwt', ...header }, { ...this.claims(aud, sub), ...changes });
   }

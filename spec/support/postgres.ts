@@ -1,4 +1,4 @@
-/** A PostgreSQL of its own for specs, from npm alone. One that cannot be had skips them, and says so. */
+/** PostgreSQL for specs, installed by npm. Its specs are skipped with a message if it does not start. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,27 +9,27 @@ import pg from 'pg';
 import { freePort } from './free-port.js';
 
 export interface Postgres {
-  /** Settings of a server whose storage lies in a schema. */
+  /** Settings of a server with its storage in a schema. */
   settings(schema: string): Readonly<Record<string, string>>;
   readonly port: number;
-  /** Everything that it has on the disk; gone when it is disposed of. */
+  /** Directory with all files of the database, removed by `dispose`. */
   readonly folder: string;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Ends it as a crash does. */
+  /** Kills it without a checkpoint, like a crash. */
   kill(): Promise<void>;
   dispose(): Promise<void>;
 }
 
 const password = 'of specs alone';
 
-/** Root has another user run it, who has to get to its folder: not all folders of specs let anybody in. */
+/** Returns a directory that other users can enter: as root, the database runs as another user, and some temporary directories are private. */
 function parent(): string {
   const isOpen = (statSync(tmpdir()).mode & 0o001) !== 0;
   return isOpen ? tmpdir() : existsSync('/dev/shm') ? '/dev/shm' : '/tmp';
 }
 
-/** One for the specs of a block, which are skipped where there can be none. */
+/** Starts PostgreSQL for the specs of a block, or skips them. */
 export async function postgresFor(block: Mocha.Context): Promise<Postgres> {
   try {
     return await startPostgres();
@@ -42,7 +42,7 @@ export async function postgresFor(block: Mocha.Context): Promise<Postgres> {
 async function startPostgres(): Promise<Postgres> {
   const folder = mkdtempSync(join(parent(), 'quadpod-postgres-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  // Also where the specs end before they dispose of it.
+  // Specs may end before they dispose of it.
   process.once('exit', remove);
   try {
     chmodSync(folder, 0o777);
@@ -57,7 +57,7 @@ async function startPostgres(): Promise<Postgres> {
 }
 
 async function startIn(folder: string, remove: () => void): Promise<Postgres> {
-  // The package writes one of its own, which the other user need not be able to read.
+  // The password file of the package may be unreadable for the other user.
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o644 });
   const port = await freePort();
@@ -95,23 +95,23 @@ const node = (databaseDir: string, port: number, initdbFlags: string[] = []): Em
 async function kill(database: EmbeddedPostgres): Promise<void> {
   const running = database as unknown as { process: ChildProcess | undefined };
   const ended = new Promise((resolve) => running.process!.once('exit', resolve));
-  // Its processes end at once, without a checkpoint, and the next start recovers from its log.
+  // Immediate shutdown, without a checkpoint. The next start recovers from the WAL.
   running.process!.kill('SIGQUIT');
   await ended;
-  // Otherwise `stop` would wait for its end.
+  // Otherwise `stop` would wait for its exit.
   running.process = undefined;
 }
 
 export interface Standby {
   readonly port: number;
-  /** Starts streaming, and returns when it accepts connections. */
+  /** Starts streaming and waits until it accepts connections. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Makes it a primary without a standby of its own. */
+  /** Promotes it to a primary without a standby. */
   promote(): Promise<void>;
 }
 
-/** Runs a statement in a session of its own, which waits for no standby. */
+/** Runs a statement in a new session. */
 export async function ask(port: number, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ host: '127.0.0.1', port, user: 'quadpod', password, database: 'postgres' });
   client.on('error', () => {});
@@ -123,7 +123,7 @@ export async function ask(port: number, text: string): Promise<Record<string, un
   }
 }
 
-/** Restarts a database with a synchronous standby, which is a copy of its folder. The standby is not started. */
+/** Restarts a database with a synchronous standby, a copy of its directory. The standby is not started. */
 export async function standbyOf(primary: Postgres): Promise<Standby> {
   const [port, data] = [await freePort(), join(primary.folder, 'standby')];
   await primary.stop();
@@ -146,7 +146,7 @@ export async function standbyOf(primary: Postgres): Promise<Standby> {
       if (isRunning) return;
       let failure: unknown;
       isRunning = true;
-      // It resolves with the promotion: until then the database says that it is ready for reading alone.
+      // Resolves only with the promotion: until then the database reports read-only connections.
       database.start().catch((error: unknown) => {
         failure = error ?? 'it ended';
       });

@@ -1,4 +1,4 @@
-/** A thread that asks for a resource again and again, and measures: what its maker does at the same time delays nothing here. */
+/** Worker thread that polls a resource and measures its responses, undisturbed by the work of its parent. */
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -8,11 +8,11 @@ export interface ProberData {
   readonly pid: number;
 }
 
-/** What it has seen until it was asked. */
+/** Measurements since the last request. */
 export interface Seen {
-  /** The longest that a GET took, in milliseconds, without what this thread and the server's waited for a processor (Linux). */
+  /** Longest GET in milliseconds, without the time that this thread and the server's main thread waited for a processor (Linux). */
   readonly longestMs: number;
-  /** The most memory that the process held, in MB. */
+  /** Maximum resident memory of the process, in MB. */
   readonly maxMb: number;
 }
 
@@ -35,13 +35,16 @@ function get(): Promise<void> {
   });
 }
 
-/** Milliseconds for which the two threads were ready and had no processor: the second number of schedstat (sched-stats, nanoseconds). */
+/**
+ * Returns the milliseconds that the two threads were runnable but had no processor: the second number of schedstat (sched-stats,
+ * in nanoseconds).
+ */
 const waited = (): number =>
   ['/proc/thread-self', `/proc/${pid}/task/${pid}`]
     .map((thread) => (existsSync(`${thread}/schedstat`) ? readFileSync(`${thread}/schedstat`, 'utf8') : '0 0'))
     .reduce((sum, text) => sum + Number(text.split(' ')[1]) / 1e6, 0);
 
-// The first ones load and compile.
+// The first requests load and compile code.
 for (let at = 0; at < 20; at++) await get();
 for (;;) {
   const [began, before] = [performance.now(), waited()];

@@ -1,7 +1,4 @@
-/**
- * The built server as a process of its own, to be killed, starved and measured from outside.
- * It must not know what the server does with a request.
- */
+/** Runs the built server as a process, to be killed, limited and measured. Independent of how it handles requests. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,27 +9,27 @@ import { freePort } from './server.js';
 import { storeSettings } from './shared-storage.js';
 
 const script = fileURLToPath(new URL('../../components/main.js', import.meta.url));
-/** The same in one script, where `spec/run.mjs` made it. */
+/** The server as one script, if `spec/run.mjs` built it. */
 const { QUADPOD_SPECS_SERVER: bundled = script } = process.env;
 
 export interface ProcessOptions {
-  /** The data directory; absent: a new one. */
+  /** Data directory. Default: a new one. */
   readonly dataDir?: string;
-  /** The root IRI of an earlier process, to serve it again. */
+  /** Root IRI of an earlier process, to serve it again. */
   readonly root?: string;
-  /** Further settings as environment variables: `{LWS_LOG_LEVEL: 'info'}`; `undefined` leaves one out. */
+  /** More settings as environment variables: `{LWS_LOG_LEVEL: 'info'}`. `undefined` removes one. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Options of Node itself, such as `--import=FILE`. */
+  /** Options of Node, such as `--import=FILE`. */
   readonly nodeOptions?: readonly string[];
-  /** A descriptor for its standard output, which is not read then. */
+  /** File descriptor for the standard output. The output is then not captured. */
   readonly stdout?: number;
-  /** How long a command may take (20 s), where the machine is fast. */
+  /** Time limit of a command in seconds, before `patience`. Default: 20. */
   readonly seconds?: number;
-  /** The folder that it works in. */
+  /** Working directory. */
   readonly cwd?: string;
-  /** The file `cgroup.procs` of a control group that holds it from its first instruction on. */
+  /** File `cgroup.procs` of a control group. The process joins it before its first instruction. */
   readonly group?: string | undefined;
-  /** Root may read whatever the modes of files say; a confined process is bound by them, also when the specs run as root. */
+  /** Drops the capabilities by which root ignores file modes, so that modes also apply if the specs run as root. */
   readonly isConfined?: boolean;
 }
 
@@ -40,9 +37,9 @@ export interface ServerProcess {
   readonly root: string;
   readonly dataDir: string;
   readonly pid: number;
-  /** What it wrote so far: the log on stdout, the operator's messages on stderr. */
+  /** Output so far: the log on stdout, messages to the operator on stderr. */
   readonly output: { readonly stdout: string; readonly stderr: string };
-  /** SIGTERM; resolves to the exit code when it has drained. */
+  /** Sends SIGTERM and waits until it has drained. @returns the exit code */
   stop(): Promise<number | null>;
   /** SIGKILL. */
   kill(): Promise<void>;
@@ -55,7 +52,7 @@ export interface Ended {
 }
 
 const alive = new Set<ChildProcess>();
-// Whatever ends the specs, no server outlives them.
+// Kills the servers however the specs end.
 process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
@@ -66,7 +63,7 @@ interface Launched {
   readonly ended: Promise<Ended>;
 }
 
-/** Where a whole run is on shared storages, the one of that folder. */
+/** Settings of the shared storage for a data directory, if the run uses a database. */
 const storeOf = (dataDir: string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(storeSettings(dataDir)).map(([name, value]) => [
@@ -83,7 +80,7 @@ function launch(
   const store = dataDir === undefined ? {} : storeOf(dataDir);
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
   const enter = group === undefined ? [] : ['sh', '-c', 'echo $$ > "$0" && exec "$@"', group];
-  // Preloaded scripts and components of others import modules of the server as files.
+  // Preloaded scripts and third-party components import modules of the server as files.
   const program = nodeOptions || environment['LWS_COMPONENTS'] ? script : bundled;
   const node = [process.execPath, '--enable-source-maps', ...(nodeOptions ?? []), program];
   const isRoot = isConfined && process.getuid?.() === 0;
@@ -112,8 +109,8 @@ function launch(
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'quadpod-process-'));
 
 /**
- * Runs a command, or a server that is not expected to start, until it ends by itself. After 20 s or `seconds`, and when it begins to
- * serve after all, it is killed, and its code is null.
+ * Runs a command, or a server that is expected to fail, until it exits. After 20 s or `seconds`, or if it starts to listen, it is
+ * killed and its code is null.
  */
 export async function runProcess(words: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
   const { dataDir = newFolder(), root } = options;
@@ -126,7 +123,7 @@ export async function runProcess(words: readonly string[], options: ProcessOptio
   return ended.finally(() => clearTimeout(limit));
 }
 
-/** Starts the server in open mode. @throws Error with what it printed when it ends instead of listening */
+/** Starts the server in open mode. @throws Error with its output if it exits before it listens */
 export async function startProcess(options: ProcessOptions = {}): Promise<ServerProcess> {
   const { dataDir = newFolder() } = options;
   const root = options.root ?? `http://localhost:${await freePort()}/`;
@@ -148,9 +145,9 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Server
 }
 
 /**
- * Starts on the folder of an earlier process and kills it, whatever it is at.
- * @param when after some milliseconds, or as soon as it holds
- * @param words a command instead of the server; its exit code is null when it was killed
+ * Starts a process on the data directory of an earlier one and kills it.
+ * @param when delay in milliseconds, or a condition
+ * @param words command to run instead of the server. Its exit code is null if it was killed
  */
 export async function killStart(
   { dataDir, root }: Pick<ServerProcess, 'dataDir' | 'root'>,
@@ -164,7 +161,7 @@ export async function killStart(
   return ended.finally(() => clearTimeout(timer));
 }
 
-/** The banner comes when the server listens. */
+/** Waits for the banner, printed when the server listens. */
 function listening(child: ChildProcess, ended: Promise<Ended>): Promise<void> {
   return new Promise((resolve, reject) => {
     let printed = '';
@@ -175,6 +172,6 @@ function listening(child: ChildProcess, ended: Promise<Ended>): Promise<void> {
       resolve();
     };
     child.stderr!.on('data', onText);
-    void ended.then(({ code, stderr }) => reject(new Error(`The server ended with ${code}: ${stderr}`)));
+    void ended.then(({ code, stderr }) => reject(new Error(`The server exited with code ${code}: ${stderr}`)));
   });
 }

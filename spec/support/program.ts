@@ -1,4 +1,4 @@
-/** A storage within a program of its own, as the package gives it: at /data, open to everybody, its log kept. */
+/** Embeds a storage in a program by the API of the package: at /data, in open mode, with a captured log. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { freePort } from './server.js';
 
 export class Program {
   readonly folder = mkdtempSync(join(tmpdir(), 'quadpod-embedding-'));
-  /** The lines of the log of the latest storage. */
+  /** Log lines of the latest storage. */
   readonly log: string[] = [];
   private readonly ends: (() => unknown)[] = [];
 
@@ -29,7 +29,7 @@ export class Program {
     return server;
   }
 
-  /** An HTTP server of the program. */
+  /** Starts an HTTP server of the program. */
   async listening(listener: RequestListener): Promise<Server> {
     const http = createHttpServer(listener);
     await new Promise<void>((resolve) => http.listen(Number(new URL(this.origin).port), '127.0.0.1', resolve));

@@ -1,16 +1,16 @@
-/** DPoP proofs, good and bad, made with node:crypto alone (RFC 9449 4.2). */
+/** DPoP proofs, valid and invalid, implemented with node:crypto only (RFC 9449 4.2). */
 import { createHash, randomUUID } from 'node:crypto';
 import { nowSeconds } from './identity.js';
 import { type Json, jws, type SigningKey } from './jwt.js';
 
 export interface ProofOptions {
   readonly method?: string;
-  /** The access token that it goes with. */
+  /** Access token bound to the proof. */
   readonly token?: string;
-  /** Over the claims of a good proof; undefined takes one away. */
+  /** Overrides of the claims. `undefined` removes one. */
   readonly claims?: Json;
   readonly header?: Json;
-  /** Who signs, when it is not the key in the proof. */
+  /** Signer, by default the key in the proof. */
   readonly signer?: SigningKey;
 }
 
@@ -18,7 +18,7 @@ const publicMembers = ({ jwk: { kty, crv, x, y, n, e } }: SigningKey): Json => (
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
 
-/** A proof of the key for a request, GET if nothing else is said. */
+/** Returns a proof for a request. The default method is GET. */
 export function proof(key: SigningKey, iri: string, options: ProofOptions = {}): string {
   const { method = 'GET', token, claims, header, signer = key } = options;
   const ath = token === undefined ? {} : { ath: hashOf(token) };

@@ -1,6 +1,6 @@
 /**
- * The seed of all property specs, so that a run on one machine fails or passes as on any other. `QUADPOD_SEED=random` looks
- * for new counterexamples; `QUADPOD_SEED=<number>` repeats a run.
+ * Seed of all property specs, so that they fail or pass alike on every machine. `QUADPOD_SEED=random` searches for new
+ * counterexamples. `QUADPOD_SEED=<number>` repeats a run.
  */
 import fc from 'fast-check';
 import { runs } from './speed.js';

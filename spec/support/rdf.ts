@@ -1,4 +1,4 @@
-/** Reads what a server answered, by parsers that are not its own, and compares graphs. */
+/** Parses responses with independent parsers and compares graphs. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import jsonld from 'jsonld';
@@ -19,7 +19,7 @@ export const rdfTypes = [
 export const mediaType = (answer: Answer): string =>
   (answer.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
 
-/** The quads of a string. @throws whatever the parser finds wrong with it */
+/** Parses text into quads. @throws the error of the parser */
 export async function readRdf(text: string, format: string, baseIRI: string): Promise<Quad[]> {
   if (format === 'application/ld+json') {
     const documentLoader = (url: string): never => {
@@ -43,13 +43,13 @@ export async function readRdf(text: string, format: string, baseIRI: string): Pr
   });
 }
 
-/** The quads of an answer, in the media type that it claims to have. */
+/** Parses a response according to its media type. */
 export const graphOf = (answer: Answer, base: string): Promise<Quad[]> => readRdf(answer.text, mediaType(answer), base);
 
-/** Asserts that an answer is the graph that a Turtle text describes. */
+/** Asserts that a response contains the graph of a Turtle text. */
 export async function expectGraph(answer: Answer, base: string, turtle: string): Promise<void> {
   expect(answer.status, answer.text).to.equal(200);
   const actual = await graphOf(answer, base);
   const expected = await readRdf(turtle, 'text/turtle', base);
-  expect(isomorphic(actual, expected), `${answer.text}\nis not the graph of\n${turtle}`).to.equal(true);
+  expect(isomorphic(actual, expected), `${answer.text}\nis not isomorphic to\n${turtle}`).to.equal(true);
 }

@@ -1,6 +1,6 @@
 /**
- * A program that prints every regular expression of the server as JSON lines `{source, flags, place}`: the literals of the built
- * files, and what those files make with `new RegExp` when they are loaded. It runs alone, since a file is loaded only once.
+ * Program that prints every regular expression of the server as JSON lines `{source, flags, place}`: the literals in built files,
+ * and the results of `new RegExp` while they load. It is a process of its own, because a module loads only once.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,14 +23,14 @@ const files = ['lib', 'components'].flatMap((folder) =>
   readdirSync(join(built, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.js'))
     .map((name) => join(folder, name))
-    // A bundle has Comunica's in it, which are no work of ours; those of its modules that are ours are in files of their own.
+    // Bundles contain Comunica's expressions. Our modules in them also exist as files.
     .filter((name) => !existsSync(join(built, name.replace(/js$/, 'licences.txt')))),
 );
 
 interface SyntaxNode {
   readonly regex?: { readonly pattern: string; readonly flags: string };
 }
-/** Every node below a value of the syntax tree. */
+/** Collects the literals below a node of the syntax tree. */
 function literals(value: unknown, place: string): void {
   if (typeof value !== 'object' || value === null) return;
   const { regex } = value as SyntaxNode;
@@ -50,7 +50,7 @@ globalThis.RegExp = new Proxy(original, {
   },
 });
 for (const file of files) {
-  // Entrances of programs and threads do their work when they are loaded; what they import is loaded anyway.
+  // Entry points of programs and threads run when imported. Their imports are loaded by other files.
   if (/(?:main|worker|worker-host|builder|serve)\.js$/.test(file)) continue;
   await import(pathToFileURL(join(built, file)).href);
 }

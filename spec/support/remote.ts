@@ -1,7 +1,4 @@
-/**
- * The rest of the web as specs need it: an HTTPS host on loopback that serves subject documents, provider metadata and keys,
- * and counts who asked. It must not know the code under test.
- */
+/** HTTPS host on loopback for subject documents, provider metadata and keys. Counts requests. Independent of the code under test. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
@@ -25,7 +22,7 @@ export class RemoteHost {
 
   constructor(
     port: number,
-    /** What a server needs to come here, as flags. */
+    /** Settings that let a server fetch from this host, as flags. */
     readonly settings: Readonly<Record<string, string>>,
     readonly close: () => void,
   ) {
@@ -33,13 +30,13 @@ export class RemoteHost {
     this.origin = `https://${this.authority}`;
   }
 
-  /** A path that nobody has used. */
+  /** Returns an unused path. */
   path(name = 'p'): string {
     this.unused += 1;
     return `/${name}${this.unused}`;
   }
 
-  /** What a path answers from now on: a string, or a value as JSON. @returns its URI */
+  /** Sets the response of a path: a string, or a value as JSON. @returns its URI */
   serve(path: string, content: unknown, { type, status = 200, headers = {} }: Served = {}): string {
     const isText = typeof content === 'string';
     const body = isText ? content : JSON.stringify(content);
@@ -58,12 +55,12 @@ export class RemoteHost {
     this.listeners.delete(path);
   }
 
-  /** How often a path was asked for, there or not. */
+  /** Number of requests for a path, including 404 responses. */
   count(path: string): number {
     return this.asked.get(path) ?? 0;
   }
 
-  /** How often anything was. */
+  /** Total number of requests. */
   total(): number {
     return [...this.asked.values()].reduce((sum, count) => sum + count, 0);
   }
@@ -77,7 +74,7 @@ export class RemoteHost {
   };
 }
 
-/** Starts a host, at `https://localhost:PORT`. */
+/** Starts a host at `https://localhost:PORT`. */
 export async function startRemoteHost(): Promise<RemoteHost> {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-remote-'));
   const caFile = join(folder, 'ca.pem');
@@ -94,8 +91,8 @@ export async function startRemoteHost(): Promise<RemoteHost> {
   return host;
 }
 
-/** One for all files, up before their blocks are registered, since settings name its port. */
+/** Shared by all files. It starts before blocks are registered, because settings contain its port. */
 export const remote = await startRemoteHost();
 
-// A hook of the root suite: after the last block of all files.
+// Root hook: runs after the last block of all files.
 after(() => remote.close());

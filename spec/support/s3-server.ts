@@ -1,6 +1,6 @@
 /**
- * An S3 store for a spec, in this process: s3rver, and before it what s3rver lacks: signatures and digests are verified, uploads that
- * were not completed are listed and aborted, and requests fail as a spec wants it.
+ * S3 store in this process: s3rver with a front end for its missing features. The front end verifies signatures and digests,
+ * lists and aborts incomplete uploads, and injects faults.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -21,16 +21,16 @@ const { S3rver } = {
 };
 
 const bucket = 'spec-bucket';
-/** The key that s3rver knows. */
+/** Key pair that s3rver accepts. */
 const [accessKeyId, secretAccessKey] = ['S3RVER', 'S3RVER'];
 
-/** What becomes of a request: this status, a connection that breaks before or within the answer, or no answer; `undefined`: what should. */
+/** Injected fault: a status, a connection that breaks before (`break`) or within (`cut`) the response, or no response (`hang`). */
 export type Fault = number | 'break' | 'cut' | 'hang' | undefined;
 
 export class SpecS3 {
   /** Method and path of each request, in order. */
   readonly requests: string[] = [];
-  /** Bodies that did not have the digest that was signed. */
+  /** Requests whose body did not match the signed digest. */
   readonly damaged: string[] = [];
   fault: (request: string) => Fault = () => undefined;
   private server: Server | undefined;
@@ -50,7 +50,7 @@ export class SpecS3 {
     return made;
   }
 
-  /** Listens, at the same port as before. */
+  /** Listens on the same port as before. */
   async up(): Promise<void> {
     if (this.server) return;
     const server = createServer((req, res) => this.answer(req, res));
@@ -59,7 +59,7 @@ export class SpecS3 {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Goes away, with all connections. */
+  /** Stops listening and closes all connections. */
   async down(): Promise<void> {
     const { server } = this;
     if (!server) return;
@@ -83,7 +83,7 @@ export class SpecS3 {
     return { dataDir: tmpdir(), place: { module: '', id: '', address: this.address(prefix) } };
   }
 
-  /** For a server, as flags. */
+  /** Settings of a server, as flags. */
   settings(prefix = ''): Record<string, string> {
     return {
       blobs: `s3://${bucket}/${prefix}`,
@@ -93,7 +93,7 @@ export class SpecS3 {
     };
   }
 
-  /** The keys of all objects that begin with a prefix. */
+  /** Returns the keys of all objects with a prefix. */
   keys(prefix = ''): string[] {
     const suffix = '._S3rver_object';
     return readdirSync(join(this.folder, bucket), { recursive: true, encoding: 'utf8' })
@@ -102,12 +102,12 @@ export class SpecS3 {
       .sort();
   }
 
-  /** The file of an object, for a spec that damages it. */
+  /** Returns the file of an object, for specs that damage it. */
   file(key: string): string {
     return join(this.folder, bucket, `${key}._S3rver_object`);
   }
 
-  /** Ids of multipart uploads that are neither completed nor aborted. */
+  /** Returns the ids of multipart uploads that are neither completed nor aborted. */
   uploads(): string[] {
     return existsSync(this.uploadsFolder) ? readdirSync(this.uploadsFolder) : [];
   }
@@ -116,8 +116,8 @@ export class SpecS3 {
     return join(this.folder, bucket, '._S3rver_uploads');
   }
 
-  /** Makes everything that is there look as old. */
-  grow(hours: number): void {
+  /** Sets the modification time of all objects and uploads back by some hours. */
+  backdate(hours: number): void {
     const time = (Date.now() - hours * 3_600_000) / 1000;
     for (const key of this.keys()) utimesSync(this.file(key), time, time);
     for (const id of this.uploads()) utimesSync(join(this.uploadsFolder, id), time, time);
@@ -145,7 +145,7 @@ export class SpecS3 {
     const expected = req.headers['x-amz-content-sha256'];
     if (expected === 'UNSIGNED-PAYLOAD') return;
     const digest = createHash('sha256');
-    // s3rver lets it flow.
+    // s3rver resumes the request.
     req.pause();
     req.on('data', (chunk: Buffer) => digest.update(chunk));
     req.once('end', () => {
@@ -156,7 +156,7 @@ export class SpecS3 {
   private listUploads(url: URL, res: ServerResponse): void {
     const prefix = url.searchParams.get('prefix') ?? '';
     const [after, most] = [url.searchParams.get('upload-id-marker') ?? '', Number(url.searchParams.get('max-uploads'))];
-    // s3rver makes the folder of an upload first, and the file with its key a moment later.
+    // s3rver creates the directory of an upload before the file with its key.
     const all = this.uploads()
       .filter((id) => existsSync(join(this.uploadsFolder, id, 'key')))
       .sort()
@@ -187,7 +187,7 @@ export class SpecS3 {
   }
 }
 
-/** Ends the connection after the first chunk of the body. */
+/** Closes the connection after the first chunk of the body. */
 function cutAnswer(res: ServerResponse): void {
   const write = res.write.bind(res) as (chunk: unknown) => boolean;
   res.write = (chunk: unknown) => {
@@ -202,7 +202,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, status: number, code:
   res.writeHead(status).end(`<Error><Code>${code}</Code><Message>For a spec.</Message></Error>`);
 }
 
-/** Signature version 4, as its documents describe it; who has no such key is the affair of s3rver. */
+/** Verifies AWS Signature Version 4. Unknown keys pass, because s3rver rejects them. */
 function isSigned(req: IncomingMessage, url: URL): boolean {
   const given = /Credential=([^/]+)\/([^,]+), SignedHeaders=([^,]+), Signature=(\w+)/.exec(
     req.headers.authorization ?? '',

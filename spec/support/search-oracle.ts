@@ -1,4 +1,4 @@
-/** The oracle of type search: the same algebra, evaluated by Comunica's stock engine over the postings as plain quads. */
+/** Oracle of type search: evaluates the same algebra with Comunica's stock engine over the postings as plain quads. */
 import { Readable } from 'node:stream';
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -16,7 +16,7 @@ import { loadAlgebraFactory } from '../../lib/query/algebra.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { loadStockEngine } from './stock-engine.js';
 
-/** The matching resources that the caller may read, in order. */
+/** Returns the matching resources that the caller may read, in order. */
 export async function searchBySparql(platform: Platform, access: Access, filter: Filter): Promise<string[]> {
   const engine = await loadStockEngine();
   const source = { match: (...terms: (Term | undefined)[]) => Readable.from(quadsOf(platform, access, terms)) };
@@ -29,7 +29,7 @@ export async function searchBySparql(platform: Platform, access: Access, filter:
 
 const factory = new DataFactory<Quad>();
 
-/** The postings as quads; those of resources that the caller may not read do not exist. */
+/** Yields the postings of readable resources as quads. */
 async function* quadsOf(
   platform: Platform,
   access: Access,

@@ -1,4 +1,4 @@
-/** The type index and type search as a client uses them (rules 13.3, 13.4). */
+/** Type index and type search as seen by a client (rules 13.3, 13.4). */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
@@ -24,16 +24,16 @@ export interface FoundPage {
   readonly items: readonly FoundItem[];
 }
 
-/** Key and value as GET takes them: commas are OR, repetition is AND. */
+/** Key and value of GET parameters: commas are OR, repetition is AND. */
 export type Filter = readonly (readonly [key: string, value: string])[];
 
 export const indexOf = (s: StorageUnderTest): string => `${s.root}.lws/type-index`;
 export const searchOf = (s: StorageUnderTest): string => `${s.root}.lws/type-search`;
 
-/** An IRI that nothing else in the storage mentions. */
+/** Returns an IRI that occurs nowhere else in the storage. */
 export const uniqueIri = (name = 'T'): string => `https://vocabulary.example/${randomUUID()}/${name}`;
 
-/** The search for a filter, by GET. */
+/** Returns the GET URL of a search. */
 export const searchFor = (s: StorageUnderTest, filter: Filter): string => {
   const encoded = (value: string): string => value.split(',').map(encodeURIComponent).join(',');
   const query = filter.map(([key, value]) => `${encodeURIComponent(key)}=${encoded(value)}`).join('&');
@@ -51,7 +51,7 @@ export const idsOf = (answer: Answer): string[] => pageOf(answer).items.map(({ i
 const readAs = (s: StorageUnderTest, iri: string, as: Sender | undefined): Promise<Answer> =>
   s.send('GET', iri, {}, undefined, as);
 
-/** The items of an answer and of all pages that follow it. */
+/** Returns the items of a response and of all following pages. */
 export async function allItems(
   s: StorageUnderTest,
   first: Answer,
@@ -70,18 +70,18 @@ export async function allItems(
   return items;
 }
 
-/** The IRIs that a filter finds, over all pages. */
+/** Returns the IRIs that match a filter, from all pages. */
 export async function found(s: StorageUnderTest, filter: Filter, as?: Sender): Promise<string[]> {
   const iri = searchFor(s, filter);
   return (await allItems(s, await readAs(s, iri, as), iri, as)).map(({ id }) => id);
 }
 
-/** The types of the index, over all pages. */
+/** Returns the types of the index, from all pages. */
 export async function indexed(s: StorageUnderTest, as?: Sender): Promise<string[]> {
   return (await allItems(s, await readAs(s, indexOf(s), as), indexOf(s), as)).map(({ id }) => id);
 }
 
-/** A filter as the body of POST and QUERY: arrays are AND, arrays in them OR. */
+/** Returns a filter as the body of POST and QUERY: arrays are AND, nested arrays OR. */
 export const filterBody = (filter: Readonly<Record<string, unknown>>): string =>
   JSON.stringify({ '@context': lwsContext, ...filter });
 

@@ -1,4 +1,4 @@
-/** A server of its own for a spec: in this process, on a free loopback port, on a folder that goes with it. */
+/** Server for a spec: in this process, on a free loopback port, with a temporary data directory. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,38 +8,38 @@ import { createLog } from '../../lib/log.js';
 import { createServer as createStorageServer, type Server } from '../../lib/server/server.js';
 import { readIdentity, signCredential } from '../../lib/server/storage/owner-credential.js';
 import { loadSettings } from '../../lib/settings.js';
-import { canBeOneOfMany, placeAmongMany, tables } from './deployment.js';
+import { canBeInDeployment, placeInDeployment, tables } from './deployment.js';
 import { freePort } from './free-port.js';
 import { request } from './http.js';
 import { isOverHttp2, tlsSettings, useHttp2 } from './http2.js';
-import { withOrders } from './orders.js';
+import { withQuadIndexes } from './quad-indexes.js';
 import { startTogether, storeSettings } from './shared-storage.js';
 
 export { freePort } from './free-port.js';
 
 export interface SpecServer {
-  /** The storage's root IRI, with a slash at its end. */
+  /** Root IRI of the storage, with a trailing slash. */
   readonly root: string;
   readonly dataDir: string;
-  /** The folder of the deployment that it is one of. */
+  /** Data directory of the deployment that contains the storage. */
   readonly parent?: string;
   readonly server: Server;
-  /** The lines of the log so far. */
+  /** Log entries so far. */
   readonly log: Record<string, unknown>[];
-  /** A bearer credential of the minted owner; undefined in open mode and with configured owners. */
+  /** Bearer credential of the generated owner. Undefined in open mode and with configured owners. */
   readonly ownerToken: string | undefined;
-  /** Stops the server; with `keep` its folder stays, to be started on again. */
+  /** Stops the server. With `keep`, the data directory remains for another start. */
   stop(keep?: boolean): Promise<void>;
 }
 
 export interface SpecServerOptions {
   /** Settings as flags: `{'dev.open': 'true'}`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** A path for the base URI, such as `/some/path`. */
+  /** Path of the base URI, such as `/some/path`. */
   readonly path?: string;
-  /** Over TLS, and asked over HTTP/2. */
+  /** Serves TLS and sends requests over HTTP/2. */
   readonly isSecure?: boolean;
-  /** Start on this folder and port again. */
+  /** Earlier server: starts on its data directory and port. */
   readonly again?: SpecServer;
 }
 
@@ -52,7 +52,7 @@ export async function startSpecServer({
   const dataDir = again?.parent ?? again?.dataDir ?? mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
   let base = again ? again.root.slice(0, -1) : `${isSecure ? 'https' : 'http'}://localhost:${await freePort()}${path}`;
   const { origin } = new URL(base);
-  const placed = canBeOneOfMany(settings) ? await placeAmongMany(settings, { origin, dataDir }) : undefined;
+  const placed = canBeInDeployment(settings) ? await placeInDeployment(settings, { origin, dataDir }) : undefined;
   base = placed?.base ?? base;
   const tls = base.startsWith('https:') ? tlsSettings : {};
   if (base.startsWith('https:')) useHttp2(new URL(base).origin);
@@ -76,7 +76,7 @@ export async function startSpecServer({
       components: standardComponents,
       log: createLog('info', stream),
     });
-    await withOrders(server.store);
+    await withQuadIndexes(server.store);
     await server.listen();
     return server;
   };

@@ -1,14 +1,14 @@
-/** The settings as `config.json` and as the table of `docs/settings.md`: both are generated, and a spec keeps them so. */
+/** Settings as `config.json` and as the table of `docs/settings.md`. A spec compares them with the generated files. */
 import { governed, profiles } from '../../lib/profile.js';
 import type { SettingsTable } from '../../lib/settings.js';
 
 const entries = (tables: readonly SettingsTable[]) => tables.flatMap((table) => Object.values(table));
 
-/** Every setting with its default, as the settings file. */
+/** Returns the settings file with all defaults. */
 export const settingsFile = (tables: readonly SettingsTable[]): string =>
   `${JSON.stringify(Object.fromEntries(entries(tables).map((entry) => [entry.name, governed.has(entry.name) ? null : entry.default])), null, 2)}\n`;
 
-/** Every setting as a row of Markdown. */
+/** Returns a Markdown table with one row for each setting. */
 export function settingsMarkdown(tables: readonly SettingsTable[]): string {
   const written = (value: unknown): string => `\`${JSON.stringify(value).replaceAll('|', '\\|')}\``;
   const rows = entries(tables).map(({ name, default: value, doc, parser, scope }) => {

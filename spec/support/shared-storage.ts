@@ -1,6 +1,7 @@
 /**
- * Storages in a database, for specs that say so and for a whole run: `QUADPOD_SPECS_STORE=postgres://…` (`LWS_STORE_PASSWORD` its password)
- * has every spec's server on it, `QUADPOD_SPECS_SERVERS=3` three of them behind a proxy that asks one after the other.
+ * Storages in a database, for specs of shared storage and for full runs. `QUADPOD_SPECS_STORE=postgres://…` (password in
+ * `LWS_STORE_PASSWORD`) runs all servers of specs on it. `QUADPOD_SPECS_SERVERS=3` starts three servers for each storage behind a
+ * round-robin proxy.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { freePort } from './free-port.js';
 
 const { QUADPOD_SPECS_STORE: store, QUADPOD_SPECS_SERVERS: servers = '1', LWS_STORE_PASSWORD: password } = process.env;
 
-/** The settings of a server whose folder is this, or a copy of what that one has. */
+/** Returns the store settings for a data directory: a schema named by its hash. */
 export const storeSettings = (dataDir: string): Readonly<Record<string, string>> =>
   store === undefined
     ? {}
@@ -20,10 +21,10 @@ export const storeSettings = (dataDir: string): Readonly<Record<string, string>>
         ...(password === undefined ? {} : { 'store.password': password }),
       };
 
-/** Whether the run has its storages in a database. */
+/** True if the run has its storages in a database. */
 export const isSharedRun = store !== undefined;
 
-/** How many servers each storage has. */
+/** Number of servers for each storage. */
 export const serverCount = store === undefined ? 1 : Number(servers);
 
 interface Closable {
@@ -31,8 +32,8 @@ interface Closable {
 }
 
 /**
- * Starts one server, or as many as are wanted, each on a folder of its own and behind a proxy on the port.
- * @returns what ends all of them; with `keep` the folders stay
+ * Starts one or several servers on the port. Several have a data directory each and a common proxy.
+ * @returns the servers, and a function that stops them. With `keep`, their directories remain
  */
 export async function startTogether<S extends Closable>(
   start: (settings: Readonly<Record<string, string>>) => Promise<S>,
@@ -60,7 +61,7 @@ export async function startTogether<S extends Closable>(
   return { servers, end };
 }
 
-/** Hands the connections to a port to some others, each in its turn. */
+/** Proxies connections to the other ports, round robin. */
 async function startProxy(port: number, others: readonly number[]): Promise<{ close(): void }> {
   let turn = 0;
   const open = new Set<Socket>();

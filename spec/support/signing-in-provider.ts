@@ -1,16 +1,16 @@
-/** An identity provider that people sign in at with a browser. It must not know the code under test. */
+/** Identity provider with browser sign-in. Independent of the code under test. */
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import type { Json } from './jwt.js';
 import { remote } from './remote.js';
 import { Provider, webSubject } from './subjects.js';
 
-/** A provider that lets everybody in as one subject: the code flow with PKCE, and a client secret. */
+/** Provider that signs in every browser as the same subject: authorization code flow with PKCE and a client secret. */
 export class SigningInProvider extends Provider {
   readonly subject = webSubject();
-  /** Over the claims of the next ID tokens. */
+  /** Overrides of the claims of the next ID tokens. */
   claims: Json = {};
-  /** What it answers in the place of a code. */
+  /** Error code to return instead of a code. */
   refusal: string | undefined;
   private readonly codes = new Map<string, URLSearchParams>();
   readonly secret = 'a secret: with % and ü';
@@ -34,7 +34,7 @@ export class SigningInProvider extends Provider {
     });
   }
 
-  /** Has a browser sign in where the console sent it: what the provider's own pages would do. */
+  /** Completes the sign-in of a browser that the console redirected, in place of the provider's pages. */
   async letIn(page: Page): Promise<void> {
     await page.waitForURL(`${this.issuer}/authorize?**`);
     const asked = new URL(page.url()).searchParams;

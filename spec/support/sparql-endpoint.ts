@@ -1,6 +1,6 @@
 /**
- * Another SPARQL endpoint, as specs of SERVICE need it: on loopback, over Oxigraph, with paths that answer whatever a spec
- * wants, and a memory of what it was asked. It must not know the code under test.
+ * SPARQL endpoint on loopback for specs of SERVICE. It evaluates queries with Oxigraph, has paths with configurable responses,
+ * and records requests. Independent of the code under test.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ export interface Asked {
   readonly path: string;
   readonly method: string;
   readonly headers: IncomingMessage['headers'];
-  /** The parameter `query` of its form. */
+  /** Form parameter `query`. */
   readonly query: string;
 }
 
@@ -19,9 +19,9 @@ type Answerer = (res: ServerResponse, asked: Asked) => void;
 export class SparqlEndpoint {
   readonly store = new Store();
   readonly asked: Asked[] = [];
-  /** Connections, with or without a request. */
+  /** Connections, including those without a request. */
   connections = 0;
-  /** Requests that went away before they were answered. */
+  /** Requests aborted before their response ended. */
   aborted = 0;
   readonly authority: string;
   private readonly answers = new Map<string, Answerer>();
@@ -42,20 +42,20 @@ export class SparqlEndpoint {
     this.store.load(turtle, { format: 'text/turtle', base_iri: 'https://remote.example/' });
   }
 
-  /** What a path answers. @returns its URL */
+  /** Sets the response of a path. @returns its URL */
   answer(path: string, answerer: Answerer): string {
     this.answers.set(path, answerer);
     return `http://${this.authority}${path}`;
   }
 
-  /** A path that answers a string. */
+  /** Sets a text response. @returns the URL */
   text(path: string, text: string | Buffer, status = 200): string {
     return this.answer(path, (res) =>
       res.writeHead(status, { 'Content-Type': 'application/sparql-results+json' }).end(text),
     );
   }
 
-  /** A path that answers rows. */
+  /** Sets a response with result rows. @returns the URL */
   rows(path: string, bindings: readonly unknown[]): string {
     return this.text(path, JSON.stringify({ head: { vars: [] }, results: { bindings } }));
   }
@@ -90,7 +90,7 @@ export class SparqlEndpoint {
   };
 }
 
-/** Starts one; it ends with the specs. */
+/** Starts an endpoint. */
 export async function startSparqlEndpoint(): Promise<SparqlEndpoint> {
   const server = createServer((req, res) => endpoint.listen(req, res));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

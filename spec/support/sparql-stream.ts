@@ -1,4 +1,4 @@
-/** Queries to a server process, with answers as they come: begun, slow, broken. It must not know what a query means. */
+/** Queries to a server process with partially read, slow or broken responses. Independent of the queries. */
 import { readFileSync } from 'node:fs';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { startRequest } from './http.js';
@@ -7,20 +7,20 @@ import { resultsJson, sparqlQuery } from './sparql.js';
 export interface Begun {
   readonly status: number;
   readonly response: IncomingMessage;
-  /** Ends the connection. */
+  /** Closes the connection. */
   abort(): void;
-  /** Reads on to the end. */
+  /** Reads the rest of the response. */
   rest(): Promise<Read>;
 }
 
 export interface Read {
   readonly status: number;
   readonly text: string;
-  /** Whether HTTP says that this is the whole body. */
+  /** True if the body is complete according to HTTP. */
   readonly isWhole: boolean;
 }
 
-/** Sends a query and resolves when its answer begins; nothing of its body is read yet. */
+/** Sends a query and resolves when the response begins. Its body is not read yet. */
 export function begin(root: string, query: string, accept = resultsJson): Promise<Begun> {
   return new Promise((resolve, reject) => {
     const req: ClientRequest = startRequest(`${root}.lws/sparql`, {
@@ -31,7 +31,7 @@ export function begin(root: string, query: string, accept = resultsJson): Promis
     req.once('error', reject);
     req.once('response', (response) => {
       const status = response.statusCode!;
-      // What breaks later is told by the answer.
+      // Later errors are reported by the response.
       req.off('error', reject).on('error', () => {});
       resolve({ status, response, abort: () => void req.destroy(), rest: () => readAll(response, status) });
     });
@@ -53,12 +53,12 @@ function readAll(response: IncomingMessage, status: number): Promise<Read> {
 export const read = async (root: string, query: string, accept?: string): Promise<Read> =>
   (await begin(root, query, accept)).rest();
 
-/** Megabytes of memory that a process holds. */
+/** Returns the resident memory of a process, in MB. */
 export function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 }
 
-/** What small GETs took, in milliseconds, while something went on; the longest first. @throws for an answer other than 200 */
+/** Sends small GETs until the work ends. @returns their durations in milliseconds, longest first @throws Error for a status other than 200 */
 export async function readsDuring(iri: string, work: Promise<unknown>): Promise<number[]> {
   const waits: number[] = [];
   let isOver = false;

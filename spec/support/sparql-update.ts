@@ -1,4 +1,4 @@
-/** SPARQL Update at the endpoint, as its clients use it. */
+/** SPARQL Update at the endpoint, as clients use it. */
 import { expect } from 'chai';
 import { Parser } from 'n3';
 import type { Sender, StorageUnderTest } from './conformance.js';
@@ -6,12 +6,12 @@ import type { Answer } from './http.js';
 import { endpointOf } from './sparql.js';
 
 export const updateType = 'application/sparql-update';
-/** Settings of a server that takes updates. */
+/** Settings of a server that accepts updates. */
 export const updates: Readonly<Record<string, string>> = { 'sparql.endpoint.update': 'true' };
 
 type Fields = Readonly<Record<string, string>>;
 
-/** An update as the body of POST. */
+/** Sends an update as the body of POST. */
 export const postUpdate = (
   s: StorageUnderTest,
   update: string,
@@ -25,21 +25,21 @@ export interface Updated {
   readonly etag?: string;
 }
 
-/** What an update says that it did. */
+/** Returns the changed resources reported by an update. */
 export function updatedBy(answer: Answer): readonly Updated[] {
   expect(answer.status, answer.text).to.equal(200);
   return (JSON.parse(answer.text) as { resources: Updated[] }).resources;
 }
 
-/** The same by the last part of each name, in short. */
-export const toldBy = (answer: Answer): string[] =>
+/** Returns the last path segment and the status of each changed resource. */
+export const changesIn = (answer: Answer): string[] =>
   updatedBy(answer).map(({ id, status }) => `${id.slice(id.lastIndexOf('/') + 1)} ${status}`);
 
-/** Updates; what was done, in short. */
+/** Sends an update. @returns the changed resources, as `changesIn` formats them */
 export const update = async (s: StorageUnderTest, text: string, sender?: Sender): Promise<string[]> =>
-  toldBy(await postUpdate(s, text, sender));
+  changesIn(await postUpdate(s, text, sender));
 
-/** The values of a graph's objects, in order; `undefined`: there is no resource. */
+/** Returns the object values of a graph in order, or `undefined` if the resource does not exist. */
 export async function valuesOf(s: StorageUnderTest, iri: string): Promise<string[] | undefined> {
   const answer = await s.get(iri, { Accept: 'application/n-triples' });
   if (answer.status === 404) return undefined;
@@ -50,12 +50,12 @@ export async function valuesOf(s: StorageUnderTest, iri: string): Promise<string
     .sort();
 }
 
-/** A resource with one triple for each value. */
+/** Creates a resource with one triple for each value. */
 export async function storedValues(s: StorageUnderTest, iri: string, ...values: readonly string[]): Promise<string> {
   await s.stored('text/turtle', values.map((value) => `<urn:s> <urn:p> "${value}" .`).join('\n'), iri);
   return iri;
 }
 
-/** `INSERT DATA` of values into a graph. */
+/** Returns an `INSERT DATA` of values into a graph. */
 export const inserting = (iri: string, ...values: readonly string[]): string =>
   `INSERT DATA { GRAPH <${iri}> { ${values.map((value) => `<urn:s> <urn:p> "${value}" .`).join(' ')} } }`;

@@ -1,4 +1,4 @@
-/** A storage of which somebody may read one half, and what SPARQL must answer to them (rules 2.1, 4.3, 14.2). */
+/** A storage with a readable and an unreadable half, and the SPARQL results of its callers (rules 2.1, 4.3, 14.2). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import { putLinks } from './linkset.js';
@@ -10,7 +10,10 @@ export const e = 'https://e.example/';
 
 const prefix = `PREFIX e: <${e}> `;
 
-/** A tree of which Alice may read one half: the same triple in both, a chain that leads through what she may not. */
+/**
+ * Creates the tree. Alice may read one half of it. Both halves contain the same triple, and a chain of triples leads through the
+ * unreadable half.
+ */
 export async function build(s: StorageUnderTest): Promise<void> {
   for (const path of ['open/', 'shut/', 'shut/inner/']) await s.container(s.scratch + path);
   await s.stored('text/turtle', `<${e}a> <${e}next> <${e}b> ; <${e}same> 1 ; <${e}n> 10 .`, `${s.scratch}open/a`);
@@ -35,16 +38,16 @@ export const wholeTree = [
 export const below = (s: StorageUnderTest, paths: readonly string[]): string[] =>
   paths.map((path) => s.scratch + path).sort();
 
-/** What a client that may read `open/` and not `shut/` must be answered. */
+/** Registers the specs of a client that may read `open/` but not `shut/`. */
 export function half(s: StorageUnderTest, sender: () => Sender): void {
   const seen = (query: string): Promise<string[]> => rows(s, prefix + query, sender());
   const told = (query: string): Promise<boolean> => holds(s, prefix + query, sender());
 
-  it('Dataset, rule 14.4: GRAPH ?g names what the client may read', async () => {
+  it('Dataset, rule 14.4: GRAPH ?g returns the readable graphs only', async () => {
     expect(await graphsSeen(s, sender())).to.deep.equal(below(s, ['open/a', 'open/a.meta', 'open/c']));
   });
 
-  it('Dataset, rule 14.2: a hidden copy of a triple does not suppress the visible one, nor doubles it', async () => {
+  it('Dataset, rule 14.2: an unreadable copy of a triple neither hides nor duplicates the readable one', async () => {
     expect(await seen('SELECT ?s ?o { ?s e:same ?o }')).to.deep.equal([`${e}a 1`]);
     expect(await seen('SELECT (COUNT(*) AS ?n) { ?s e:same ?o }')).to.deep.equal(['1']);
     expect(await seen('SELECT ?g { GRAPH ?g { ?s e:same 1 } }')).to.deep.equal([`${s.scratch}open/a`]);
@@ -95,7 +98,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     });
 
   for (const name of ['shut/a', 'shut/a.meta', 'shut/inner/a', 'shut/inner/.meta', 'shut/', 'nothing-here'])
-    it(`FROM and GRAPH, rule 14.4: ${name} is as empty as one that is absent`, async () => {
+    it(`FROM and GRAPH, rule 14.4: ${name} is as empty as a nonexistent graph`, async () => {
       const g = s.scratch + name;
       expect(await told(`ASK { GRAPH <${g}> { ?s ?p ?o } }`)).to.equal(false);
       expect(await told(`ASK { GRAPH <${g}> { } }`)).to.equal(await told(`ASK { GRAPH <${s.scratch}absent> { } }`));
@@ -128,7 +131,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
       }
     });
 
-  it('Rule 14.2: a resource of RDF without a triple is a graph for those who may read it', async () => {
+  it('Rule 14.2: an RDF resource without triples is a graph for authorized callers', async () => {
     const [open, shut] = ['open/empty', 'shut/empty'].map((name) => s.scratch + name);
     for (const iri of [open!, shut!]) await s.stored('text/turtle', '', iri);
     const some = `FILTER(STRSTARTS(STR(?g), "${s.scratch}") && STRENDS(STR(?g), "/empty"))`;
@@ -141,13 +144,13 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     expect(await told(`ASK { GRAPH <${open}> { } }`)).to.equal(false);
   });
 
-  it('Rule 14.4: FROM a visible and a hidden graph is the visible one', async () => {
+  it('Rule 14.4: FROM a readable and an unreadable graph returns the readable one', async () => {
     const from = `FROM <${s.scratch}open/a> FROM <${s.scratch}shut/a>`;
     expect(await seen(`SELECT (COUNT(*) AS ?n) ${from} { ?s ?p ?o }`)).to.deep.equal(['3']);
     expect(await seen(`SELECT ?o ${from} { e:a e:secret ?o }`)).to.deep.equal([]);
   });
 
-  it('Rule 14.3: CONSTRUCT and DESCRIBE tell nothing of hidden graphs', async () => {
+  it('Rule 14.3: CONSTRUCT and DESCRIBE return nothing of unreadable graphs', async () => {
     for (const query of [
       'CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }',
       'CONSTRUCT WHERE { ?s ?p ?o }',
@@ -162,7 +165,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     }
   });
 
-  it('Rules 4.1, 14.2: an answer about a hidden graph is that about an absent one', async () => {
+  it('Rules 4.1, 14.2: the response for an unreadable graph equals that for a nonexistent one', async () => {
     for (const query of [
       'ASK { GRAPH <G> { ?s ?p ?o } }',
       'SELECT * FROM <G> { ?s ?p ?o }',
@@ -175,15 +178,15 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
       const answers = [];
       for (const name of ['shut/a', 'shut/inner/a', 'no-such'])
         answers.push(visible(await ask(s, query.replaceAll('G', s.scratch + name), {}, sender()), s.scratch + name));
-      // A position in the text may differ with its length.
+      // Positions in the text depend on the length of the name.
       const [hidden, deep, absent] = answers.map((answer) => JSON.stringify(answer).replace(/\d+/g, '#'));
       expect([hidden, deep], query).to.deep.equal([absent, absent]);
     }
   });
 }
 
-/** Gives a right and takes it again: the next query knows. */
-export async function revokesAtOnce(s: StorageUnderTest): Promise<void> {
+/** Asserts that granting and revoking access affects the next query. */
+export async function expectImmediateRevocation(s: StorageUnderTest): Promise<void> {
   const { iri } = await s.stored('text/turtle', `<${e}r> <${e}revoked> 1 .`);
   for (let round = 0; round < 3; round++) {
     await setAcl(s, iri, rule('Read', agent(bob)));

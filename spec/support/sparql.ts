@@ -1,4 +1,4 @@
-/** The SPARQL Query Service as its clients use it (rule 14.1; SPARQL 1.1 Protocol). */
+/** SPARQL query endpoint as clients use it (rule 14.1 and SPARQL 1.1 Protocol). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
@@ -23,7 +23,7 @@ export interface Results {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** A query as the body of QUERY to the endpoint, or to another target. */
+/** Sends a query as the body of QUERY, by default to the endpoint. */
 export const ask = (
   s: StorageUnderTest,
   query: string,
@@ -32,7 +32,7 @@ export const ask = (
   target = endpointOf(s),
 ): Promise<Answer> => s.send('QUERY', target, { 'Content-Type': sparqlQuery, ...headers }, query, sender);
 
-/** Parameters as GET takes them. */
+/** Sends parameters with GET. */
 export const askByGet = (
   s: StorageUnderTest,
   parameters: readonly (readonly [string, string])[],
@@ -43,37 +43,37 @@ export const askByGet = (
 export const encoded = (parameters: readonly (readonly [string, string])[]): string =>
   parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
 
-/** A JSON result, whole. */
+/** Returns a JSON result. */
 export function resultsOf(answer: Answer): Results {
   expect(answer.status, answer.text).to.equal(200);
   expect(mediaType(answer)).to.equal(resultsJson);
   return JSON.parse(answer.text) as Results;
 }
 
-/** Rows as the values of their variables in the order of projection, `-` for an unbound one, sorted. */
+/** Returns the rows, sorted. Each has its values in projection order, with `-` for unbound variables. */
 export function rowsOf(answer: Answer): string[] {
   const { head, results } = resultsOf(answer);
   return results!.bindings.map((row) => head.vars!.map((name) => row[name]?.value ?? '-').join(' ')).sort();
 }
 
-/** The rows of a SELECT. */
+/** Returns the rows of a SELECT. */
 export const rows = async (s: StorageUnderTest, query: string, sender?: Sender, target?: string): Promise<string[]> =>
   rowsOf(await ask(s, query, {}, sender, target));
 
-/** The rows of a SELECT, of a query that the HTTP thread may run and of one that a thread of queries runs, since it has a timeout. */
+/** Returns the rows of a SELECT and asserts that a query thread returns the same: a query with a timeout never runs on the HTTP thread. */
 export async function rowsBothWays(s: StorageUnderTest, query: string, sender?: Sender): Promise<string[]> {
   const plain = await rows(s, query, sender);
   expect(await rows(s, query, sender, `${endpointOf(s)}?timeout=20`), `with a timeout: ${query}`).to.deep.equal(plain);
   return plain;
 }
 
-/** The value of an ASK. */
+/** Returns the result of an ASK. */
 export async function holds(s: StorageUnderTest, query: string, sender?: Sender, target?: string): Promise<boolean> {
   const { boolean } = resultsOf(await ask(s, query, {}, sender, target));
   expect(boolean).to.be.a('boolean');
   return boolean!;
 }
 
-/** The named graphs that somebody sees. */
+/** Returns the named graphs that a caller can query. */
 export const graphsSeen = (s: StorageUnderTest, sender?: Sender, below = s.scratch): Promise<string[]> =>
   rows(s, `SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${below}")) }`, sender);

@@ -1,12 +1,12 @@
-/** The two speeds of the specs: `npm test` is for every change, `npm run test:all` (`QUADPOD_SPECS=all`) for what is published. */
+/** Two sizes of a run: `npm test` for every change, `npm run test:all` (`QUADPOD_SPECS=all`) before a release. */
 
 export const isThorough = process.env['QUADPOD_SPECS'] === 'all';
 
-/** Part of the tries of properties that a run makes; `QUADPOD_RUNS=2` makes twice as many. */
+/** Share of the property runs. `QUADPOD_RUNS=2` doubles it. */
 const share = (isThorough ? 1 / 2 : 1 / 20) * Number(process.env['QUADPOD_RUNS'] ?? 1);
 
-/** How often a property is tried: half of `all` in a whole run, a twentieth in a quick one, and at least five times. */
+/** Returns the number of runs of a property: half of `all` in a full run, a twentieth in a quick one, and at least five. */
 export const runs = (all: number): number => Math.max(Math.min(5, all), Math.ceil(all * share));
 
-/** How many of `all` tries have to be of some kind; a quick run only has to see that there are any. */
+/** Returns the minimum number of runs that must be of some kind. A quick run has no minimum. */
 export const enough = (all: number): number => (isThorough ? Math.floor(all * Math.min(1, share)) : 0);

@@ -1,8 +1,8 @@
-/** Comunica's stock engine, the oracle of the specs: it evaluates with its own operators what the server compiles. */
+/** Comunica's stock engine with its own operators, the oracle of specs. */
 type Engine = import('@comunica/query-sparql-rdfjs').QueryEngine;
 let engine: Promise<Engine> | undefined;
 
-/** Loads it, which takes half a second. */
+/** Loads the engine, which takes half a second. */
 export function loadStockEngine(): Promise<Engine> {
   engine ??= import('@comunica/query-sparql-rdfjs').then(({ QueryEngine }) => new QueryEngine());
   return engine;

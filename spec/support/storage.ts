@@ -1,4 +1,4 @@
-/** A whole storage in memory, as the operations on resources see it, and bodies to hand to them; without sockets. */
+/** Storage in memory and request bodies, without sockets. */
 import { type Authorizer, createAuthorizer } from '../../lib/authorization/authorizer.js';
 import { type OwnerModeOptions, ownerModel } from '../../lib/authorization/owner-mode.js';
 import { Documents } from '../../lib/documents/documents.js';
@@ -7,7 +7,7 @@ import { Representations } from '../../lib/resources/representations.js';
 import type { Storage, StorageLimits } from '../../lib/resources/storage.js';
 import { type MemoryStore, memoryStore, root } from './memory-store.js';
 
-/** Owner mode with nothing that widens it. */
+/** Returns an authorizer for owner mode without additional grants. */
 export const ownerAuthorizer = (options: OwnerModeOptions): Authorizer => createAuthorizer(ownerModel(options), '');
 
 export interface SpecStorage {
@@ -52,7 +52,7 @@ export async function specStorage(options: SpecStorageOptions = {}): Promise<Spe
   return { storage, memory, dispose };
 }
 
-/** A body of a media type. */
+/** Returns a body with a media type. */
 export const body = (content: string | Uint8Array, contentType = 'text/turtle'): RequestBody => {
   const bytes = Buffer.from(content as string);
   return {

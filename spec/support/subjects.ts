@@ -1,4 +1,4 @@
-/** Subjects with an identifier that is looked up: their documents on a host, their keys, and the credentials they sign. */
+/** Subjects with a dereferenceable identifier: their documents on a host, their keys and credentials. */
 import { randomUUID } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { nowSeconds } from './identity.js';
@@ -15,23 +15,23 @@ const prefixes: Readonly<Record<string, readonly number[]>> = {
   ES512: [0x82, 0x24],
 };
 
-/** The public key as a Multikey. */
+/** Returns the public key as a Multikey. */
 export function multikey({ alg, jwk }: SigningKey): string {
   const x = Buffer.from(jwk['x'] as string, 'base64url');
   const point = alg === 'EdDSA' ? x : [2 + (Buffer.from(jwk['y'] as string, 'base64url').at(-1)! & 1), ...x];
   return `z${base58.encode(Uint8Array.from([...prefixes[alg]!, ...point]))}`;
 }
 
-/** The did:key of a key. */
+/** Returns the did:key of a key. */
 export const didKey = (key: SigningKey): string => `did:key:${multikey(key)}`;
 
 export class Subject {
   readonly key: SigningKey;
 
   constructor(
-    /** The identifier. */
+    /** Identifier. */
     readonly iri: string,
-    /** Where its document lies. */
+    /** Path of its document. */
     readonly path: string,
     alg = 'ES256',
     readonly host: RemoteHost = remote,
@@ -43,7 +43,7 @@ export class Subject {
     return `${this.iri}#key-1`;
   }
 
-  /** A good verification method, as JsonWebKey. */
+  /** Returns a valid verification method of type JsonWebKey. */
   method(changes: Json = {}): Json {
     const { iri: controller, kid: id } = this;
     return { id, type: 'JsonWebKey', controller, publicKeyJwk: this.key.jwk, ...changes };
@@ -54,7 +54,7 @@ export class Subject {
     return { id, type: 'Multikey', controller, publicKeyMultibase: multikey(this.key), ...changes };
   }
 
-  /** A good document. @param changes over its members; undefined takes one away */
+  /** Returns a valid document. @param changes overrides of its members, `undefined` removes one */
   document(changes: Json = {}): Json {
     const { iri: id, kid } = this;
     return { '@context': [cidContext], id, verificationMethod: [this.method()], authentication: [kid], ...changes };
@@ -65,7 +65,7 @@ export class Subject {
     return this;
   }
 
-  /** A self-signed credential. @param claims over those of a good one */
+  /** Returns a self-signed credential. @param claims overrides of the claims */
   credential(aud: unknown, claims: Json = {}, header: Json = {}, signer = this.key): string {
     const { iri, kid } = this;
     const iat = nowSeconds();
@@ -74,13 +74,13 @@ export class Subject {
   }
 }
 
-/** A subject whose identifier is the address of its document. */
+/** Creates a subject whose identifier is the URL of its document. */
 export function webSubject(alg = 'ES256', host: RemoteHost = remote): Subject {
   const path = host.path('subject');
   return new Subject(host.origin + path, path, alg, host);
 }
 
-/** A did:web below the host, or the one of the host itself. */
+/** Creates a did:web below the host, or for the host itself. */
 export function didWebSubject(name?: string, host: RemoteHost = remote): Subject {
   const did = `did:web:${host.authority.replace(':', '%3A')}`;
   return name === undefined
@@ -88,7 +88,7 @@ export function didWebSubject(name?: string, host: RemoteHost = remote): Subject
     : new Subject(`${did}:${name.replaceAll('/', ':')}`, `/${name}/did.json`);
 }
 
-/** An OpenID provider. */
+/** OpenID provider. */
 export class Provider {
   readonly issuer: string;
   key = signingKey('RS256');
@@ -116,14 +116,14 @@ export class Provider {
     return this;
   }
 
-  /** An ID token. @param claims over those of a good one */
+  /** Returns an ID token. @param claims overrides of the claims */
   token(sub: string, aud: unknown, claims: Json = {}, header: Json = {}, key = this.key): string {
     const iat = nowSeconds();
     const good = { iss: this.issuer, sub, aud, azp: 'https://app.example/id', iat, exp: iat + 300 };
     return jws(key, { typ: 'JWT', ...header }, { ...good, ...claims });
   }
 
-  /** A document of a subject that links it to this provider. */
+  /** Returns a subject document that links to this provider. */
   document(id: string, service: Json = {}): Json {
     const own = { type: 'https://www.w3.org/ns/lws#OpenIdProvider', serviceEndpoint: this.issuer, ...service };
     return { '@context': [cidContext, lwsContext], id, service: [own] };

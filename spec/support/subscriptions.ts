@@ -1,4 +1,4 @@
-/** Subscriptions as their clients make them (rule 16.1). */
+/** Subscriptions as clients create them (rule 16.1). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
@@ -25,7 +25,7 @@ type Changes = Readonly<Record<string, unknown>>;
 const documentOf = (topic: unknown, inbox: unknown, changes: Changes): string =>
   JSON.stringify({ '@context': lwsContext, type: 'WebhookSubscription', topic, inbox, ...changes });
 
-/** Asks for a subscription. @param changes over the members of a good one; undefined takes one away */
+/** Requests a subscription. @param changes overrides of the members, `undefined` removes one */
 export const ask = (
   s: StorageUnderTest,
   topic: unknown,
@@ -41,7 +41,7 @@ export function subscriptionIn(answer: Answer, status = 200): Subscription {
   return JSON.parse(answer.text) as Subscription;
 }
 
-/** Subscribes. @returns the subscription */
+/** Creates a subscription. */
 export const subscribe = async (...args: Parameters<typeof ask>): Promise<Subscription> =>
   subscriptionIn(await ask(...args), 201);
 
@@ -53,7 +53,7 @@ export async function cancel(s: StorageUnderTest, iri: string, by?: Sender): Pro
   expect(answer.status, answer.text).to.equal(204);
 }
 
-/** Asserts that deliveries are signed with the key of a storage. */
+/** Asserts that deliveries are signed with a key of the storage. */
 export async function expectAllSigned(s: StorageUnderTest, deliveries: readonly Delivery[]): Promise<void> {
   expect(deliveries).not.to.deep.equal([]);
   const { text } = await s.send('GET', `${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' });
@@ -61,10 +61,10 @@ export async function expectAllSigned(s: StorageUnderTest, deliveries: readonly 
   for (const delivery of deliveries) await expectSigned(delivery, description);
 }
 
-/** Looks again and again until something holds. @throws Error when it takes too long */
+/** Polls until a condition holds. @throws Error after the given time */
 export async function eventually(look: () => Promise<boolean>, what: string, milliseconds = 10_000): Promise<void> {
   for (const limit = performance.now() + milliseconds * patience; !(await look()); ) {
-    if (performance.now() > limit) throw new Error(`waited in vain until ${what}`);
+    if (performance.now() > limit) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -73,11 +73,11 @@ export interface Watched {
   readonly container: string;
   readonly inbox: string;
   readonly subscription: Subscription;
-  /** Makes so many resources. @returns what is notified of them */
+  /** Creates the number of resources. @returns the expected notifications */
   make(count?: number): Promise<string[]>;
 }
 
-/** A new container, and an inbox that hears of what happens in it. */
+/** Creates a container and an inbox subscribed to it. */
 export async function watchAt(
   at: InboxHost,
   s: StorageUnderTest,

@@ -1,4 +1,4 @@
-/** Certificates of localhost that are made for a spec, and what a server shows to those who connect. */
+/** Certificates of localhost, and the certificate that a server presents. */
 import { writeFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
@@ -11,7 +11,7 @@ export interface MadePair {
 
 const day = 86_400_000;
 
-/** A certificate for localhost with a new key. @param days until its end; negative: it has ended */
+/** Creates a certificate for localhost with a new key. @param days until it expires, negative if it has expired */
 export function makePair(days = 30): MadePair {
   const signer = ecSigner();
   const validity = { from: Date.now() - 60 * day, to: Date.now() + days * day };
@@ -21,7 +21,7 @@ export function makePair(days = 30): MadePair {
   };
 }
 
-/** Puts a pair in the files that settings name, as flags. */
+/** Writes a pair to the files that the settings name. */
 export function writePair(files: Readonly<Record<string, string>>, { certificate, key }: MadePair): void {
   writeFileSync(files['tls.certificate']!, certificate);
   writeFileSync(files['tls.key']!, key);
@@ -29,7 +29,7 @@ export function writePair(files: Readonly<Record<string, string>>, { certificate
 
 const untrusting: ConnectionOptions = { rejectUnauthorized: false };
 
-/** Connects with TLS alone, whatever the certificate. @throws the error of the handshake */
+/** Opens a TLS connection, with any certificate. @throws the error of the handshake */
 export function connectTls(root: string, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const { port } = new URL(root);
   return new Promise((resolve, reject) => {
@@ -46,15 +46,15 @@ export function connectTls(root: string, options: ConnectionOptions = {}): Promi
   });
 }
 
-/** The certificate that a new connection is shown, PEM. */
-export async function shownCertificate(root: string): Promise<string> {
+/** Returns the certificate presented to a new connection, as PEM. */
+export async function presentedCertificate(root: string): Promise<string> {
   const socket = await connectTls(root);
   const certificate = socket.getPeerX509Certificate()!.toString();
   socket.destroy();
   return certificate;
 }
 
-/** A session of HTTP/2, whatever the certificate. */
+/** Opens an HTTP/2 session, with any certificate. */
 export function openSession(root: string): Promise<ClientHttp2Session> {
   return new Promise((resolve, reject) => {
     const session = connectHttp2(new URL(root).origin, untrusting);

@@ -1,4 +1,4 @@
-/** People, ACLs and what somebody may do, as the specs of Web Access Control use them (rules 2.1, 3.2). */
+/** Identities, ACLs and effective modes for specs of Web Access Control (rules 2.1, 3.2). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
@@ -11,19 +11,19 @@ export const bob = p256Identity();
 export const acl = 'http://www.w3.org/ns/auth/acl#';
 export const everybody = '<http://xmlns.com/foaf/0.1/Agent>';
 export const wacSettings: Readonly<Record<string, string>> = { 'access-control': 'wac', owners: owner.did };
-/** What describeStorage needs for a storage in WAC mode that `owner` owns. */
+/** Options of describeStorage for a storage in WAC mode, owned by `owner`. */
 export const inWac = (settings: Readonly<Record<string, string>> = {}) => ({
   settings: { ...wacSettings, ...settings },
   owner,
 });
 
-/** The same under `lws.profile=solid`, which sets the mode. */
+/** Options for `lws.profile=solid`, which also sets WAC mode. */
 export const inSolid = (settings: Readonly<Record<string, string>> = {}) => ({
   settings: { profile: 'solid', owners: owner.did, ...settings },
   owner,
 });
 
-/** Credentials that were made already: verifying a new one for each request is what takes the time. */
+/** Cache of credentials. A new one for each request would have to be verified each time. */
 const credentials = new Map<string, Sender>();
 
 export function as({ root }: StorageUnderTest, who: Identity): Sender {
@@ -33,15 +33,15 @@ export function as({ root }: StorageUnderTest, who: Identity): Sender {
   return sender;
 }
 
-/** Whom a rule is for, as predicates and objects in Turtle. */
+/** Returns the agents of a rule, as predicates and objects in Turtle. */
 export const agent = (...people: readonly Identity[]): string =>
   `acl:agent ${people.map((p) => `<${p.did}>`).join(', ')}`;
 export const anybody = `acl:agentClass ${everybody}`;
 export const authenticated = 'acl:agentClass acl:AuthenticatedAgent';
 
 /**
- * An authorization about the described resource.
- * @param modes names after `acl:`, blank separated
+ * Returns an authorization for the described resource.
+ * @param modes names after `acl:`, separated by blanks
  * @param where `accessTo`, `default`, or both
  */
 export const rule = (modes: string, who: string, where = 'accessTo default'): string =>
@@ -57,7 +57,7 @@ export const turtleOf = (...rules: readonly string[]): string => `@prefix acl: <
 export const ownerRule = rule('Read Write Control', agent(owner));
 export const aclOf = (iri: string): string => `${iri}.acl`;
 
-/** Writes the ACL of a resource as it is given, by somebody who may (the owner unless another is named). */
+/** Writes the ACL of a resource without the owner's rule. The default sender is the owner. */
 export async function setBareAcl(
   s: StorageUnderTest,
   iri: string,
@@ -70,11 +70,11 @@ export async function setBareAcl(
   expect(answer.status, `PUT ${aclOf(iri)}: ${answer.text}`).to.equal(there ? 204 : 201);
 }
 
-/** The same, with every mode for the owner besides. */
+/** Writes the ACL of a resource, with all modes for the owner. */
 export const setAcl = (s: StorageUnderTest, iri: string, ...rules: readonly string[]): Promise<void> =>
   setBareAcl(s, iri, [ownerRule, ...rules]);
 
-/** Requests that are refused after authorization, so that they show a mode and change nothing. */
+/** Requests that fail after authorization: they reveal a mode and change nothing. */
 const probes: Readonly<Record<string, (iri: string) => [string, string, Record<string, string>, string?]>> = {
   read: (iri) => ['GET', iri, {}],
   append: (iri) => ['PUT', `${iri}probe-of-append`, { 'Content-Type': 'text/turtle' }, '<> no Turtle'],
@@ -87,8 +87,8 @@ const probes: Readonly<Record<string, (iri: string) => [string, string, Record<s
 const passed: Readonly<Record<string, number>> = { read: 200, append: 400, post: 400 };
 
 /**
- * What somebody may do with a resource that exists: `read append write delete control`, those that hold, in this order.
- * Asserts on the way that a refusal is the one of rule 4.3. In owner mode `control` shows nowhere.
+ * Returns the modes that a caller has on an existing resource, in the order `read append write delete control`. Asserts that
+ * refusals follow rule 4.3. In owner mode `control` is never visible.
  */
 export async function modesOf(
   s: StorageUnderTest,
@@ -102,16 +102,16 @@ export async function modesOf(
     const [method, target, fields, body] = probe(iri);
     const { status, text } = await s.send(method, target, { ...fields, ...headers }, body, sender);
     held[mode] = status === (passed[mode] ?? 412);
-    // In owner mode the name is reserved, whoever asks.
+    // In owner mode the name is reserved for every caller.
     if (mode === 'control' && status === 409) continue;
     const refusal = sender === 'anonymous' ? 401 : held['read'] ? 403 : 404;
-    // Who may read the container gets 403 for a name that is hidden or absent.
+    // A caller who can read the container gets 403 for an unreadable or nonexistent name.
     const refusals = mode === 'write' && refusal === 404 ? [403, 404] : [refusal];
     if (!held[mode]) expect(status, `${method} ${target}: ${text}`).to.be.oneOf(refusals);
   }
-  // Two ways to need the same mode.
+  // Both requests need the same mode.
   if (iri.endsWith('/'))
-    expect(held['post'], `POST to ${iri}, where PUT was ${held['append']}`).to.equal(held['append']);
+    expect(held['post'], `POST to ${iri}: PUT allowed is ${held['append']}`).to.equal(held['append']);
   else expect(held['meta'], `PUT of ${iri}.meta`).to.equal(held['write']);
   held['write'] = held['meta']!;
   return ['read', 'append', 'write', 'delete', 'control'].filter((mode) => held[mode]).join(' ');
@@ -120,5 +120,5 @@ export async function modesOf(
 export const every = (iri: string): string =>
   iri.endsWith('/') ? 'read append write delete control' : 'read write delete control';
 
-/** The status of a request by somebody. */
+/** Returns the status of a response. */
 export const statusOf = async (answer: Promise<Answer>): Promise<number> => (await answer).status;

@@ -1,4 +1,4 @@
-/** Self-signed X.509 certificates over fresh throwaway keys, in DER written by hand. */
+/** Self-signed X.509 certificates with temporary keys, in hand-written DER. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 export interface Signer {
@@ -37,7 +37,7 @@ function der(tag: number, ...contents: readonly Uint8Array[]): Buffer {
 const generalizedTime = (time: number): Buffer =>
   der(tags.generalizedTime, Buffer.from(new Date(time).toISOString().replace(/\.\d+|[-:T]/g, '')));
 
-/** A certificate in DER. */
+/** Returns a certificate in DER. */
 export function certificateOf(
   { privateKey, publicKey }: Signer,
   { from, to }: Validity,

@@ -1,21 +1,21 @@
-/** ZIPs byte by byte, also such as no program makes. */
+/** ZIP archives written byte by byte, including invalid ones. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipEntry {
   readonly name: string | Uint8Array;
   readonly content?: string | Uint8Array;
-  /** As Unix has it, with the type of the file. */
+  /** Unix mode, including the file type. */
   readonly mode?: number;
   readonly flags?: number;
   readonly method?: number;
-  /** What the list says, where that is not so. */
+  /** Declared size, if it differs from the real one. */
   readonly size?: number;
   readonly checksum?: number;
-  /** The place of another entry's bytes. */
+  /** Index of the entry whose bytes it shares. */
   readonly sharedWith?: number;
 }
 
-/** An archive with exactly these entries. @param count of entries, as its end says */
+/** Returns an archive with exactly these entries. @param count number of entries declared at its end */
 export function zipOf(entries: readonly ZipEntry[], count = entries.length): Buffer {
   const parts: Buffer[] = [];
   const list: Buffer[] = [];

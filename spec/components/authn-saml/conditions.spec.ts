@@ -177,7 +177,7 @@ describe('authn-saml: audiences without lws.saml.audience', () => {
       await expectRefusal(conditions(restrictionOf(audience)), /^Audience contains something other than one text$/);
   });
 
-  it('refuses no restriction unless lws.audience.require is off, as with other credentials', async () => {
+  it('refuses a missing restriction unless lws.audience.require is off, as for other credentials', async () => {
     const { general } = rulesWith().audience;
     const lenient = { audience: { own: null, general: { ...general, required: false } } };
     const without = [conditions(), credential({ conditions: '' })];
@@ -200,7 +200,7 @@ describe('authn-saml: audiences with lws.saml.audience', () => {
     await expectAccepted(conditions(restrictionOf(storage, own), restrictionOf(own)), rules);
   });
 
-  it('refuses no restriction, whatever lws.audience.require says', async () => {
+  it('refuses a missing restriction for any value of lws.audience.require', async () => {
     const none = /^no AudienceRestriction, and lws.saml.audience is "urn:example:storage"$/;
     await expectRefusal(conditions(), none, rules);
     await expectRefusal(credential({ conditions: '' }), none, rules);

@@ -55,7 +55,7 @@ const edited = (text: string, edits: readonly (readonly [number, number, string]
   );
 
 describe('authn-saml: mutations', () => {
-  it('keeps its claims or is refused when one byte is changed, taken away or put in, at every place, or each seventh in a quick run', async () => {
+  it('keeps its claims or is refused if one byte is changed, removed or inserted, at every position, or every seventh in a quick run', async () => {
     const bare = credential.replace(/ /g, '');
     for (let at = 0; at < credential.length; at += isThorough ? 1 : 7) {
       const flipped = String.fromCharCode(credential.charCodeAt(at) ^ 1);
@@ -93,7 +93,7 @@ describe('authn-saml: mutations', () => {
       { numRuns: runs(2000) },
     )).timeout(60_000);
 
-  it('refuses a credential that is cut off, at every place', async () => {
+  it('refuses a credential that is truncated at any position', async () => {
     for (let length = 0; length < credential.length; length += 7)
       expect(await claimsKept(credential.slice(0, length)), String(length)).to.equal('refused');
     for (let length = 0; length < base64.length - 4; length += 7)

@@ -66,12 +66,12 @@ specify('namespaces', {
 
 const stands = (name: string): RegExp => new RegExp(`^the attribute "${name}" is repeated in one tag$`);
 specify('attributes and tags', {
-  'an attribute that stands twice': [changed('ID="_a1"', 'ID="_a1" ID="_a2"'), stands('ID')],
-  'an attribute that stands twice under two prefixes': [
+  'a duplicate attribute': [changed('ID="_a1"', 'ID="_a1" ID="_a2"'), stands('ID')],
+  'a duplicate attribute under two prefixes': [
     attributed('xmlns:x="urn:x" xmlns:y="urn:x" x:a="1" y:a="2"'),
     stands('y:a'),
   ],
-  'a namespace that is declared twice': [attributed('xmlns:x="urn:x" xmlns:x="urn:x"'), stands('xmlns:x')],
+  'a duplicate namespace declaration': [attributed('xmlns:x="urn:x" xmlns:x="urn:x"'), stands('xmlns:x')],
   'xml:base': [attributed('xml:base="https://mallory.example/"'), /^the attribute "xml:base" is not accepted$/],
   'xml:space': [attributed('xml:space="preserve"'), /^the attribute "xml:space" is not accepted$/],
   'xml:id': [attributed('xml:id="_a1"'), /^the attribute "xml:id" is not accepted$/],
@@ -130,7 +130,7 @@ describe('authn-saml: canonicalisation', () => {
   it('reads no more into an empty tag than into a start and an end tag', () =>
     expectAccepted(changed('></saml:SubjectConfirmationData>', '/>')));
 
-  it('has claims in nothing that canonicalisation leaves out', async () => {
+  it('reads no claims from parts omitted by canonicalization', async () => {
     // Each is unsigned by a quirk of a canonicalizer, and would be read as claims from the document as sent.
     const audience = restrictionOf('https://other.example/');
     const xml = signed(assertionXml({ conditions: conditionsOf(audience) }), { signer: provider });
@@ -143,7 +143,7 @@ describe('authn-saml: canonicalisation', () => {
 });
 
 describe('authn-saml: two readers', () => {
-  it('sees a document as the parser does, or refuses it', () => {
+  it('parses a document like the XML parser, or refuses it', () => {
     const { root, xml } = parseDocument(
       '<?xml version="1.0"?> <a:b xmlns:a="urn:a" c="&#10;1\r\n2\t&lt;">x\r\ny&amp;&#x1F600;</a:b> ',
     );

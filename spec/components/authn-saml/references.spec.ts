@@ -53,7 +53,7 @@ describe('authn-saml: references', () => {
     await expectRefusal(elsewhere, /^SignedInfo contains "CanonicalizationMethod SignatureMethod Manifest", expected/);
   });
 
-  it('refuses two SignedInfo, whichever is the signed one (CVE-2025-29774)', async () => {
+  it('refuses two SignedInfo elements, with either of them signed (CVE-2025-29774)', async () => {
     const forged = signatureOf(assertionXml({ nameId: nameIdOf(mallory) }), { signer: attacker });
     const [signedInfo] = /<ds:SignedInfo>.*<\/ds:SignedInfo>/.exec(forged)!;
     for (const change of [

@@ -25,20 +25,20 @@ const isResponse = /^the root element is a Response, expected Assertion$/;
 const wrapped = (...parts: readonly string[]): string => `<x:Wrapper xmlns:x="urn:x">${parts.join('')}</x:Wrapper>`;
 
 const shapes: Readonly<Record<string, (id: string) => readonly (readonly [string, RegExp])[]>> = {
-  'XSW1, the original inside the signature of the false one': (id) => [
+  'XSW1, the original inside the signature of the forged one': (id) => [
     [evilWith(id, inSignature(original)), two],
     [response(evilWith(id, inSignature(original))), isResponse],
   ],
-  'XSW2, the original beside its detached signature in the false one': (id) => [
+  'XSW2, the original beside its detached signature in the forged one': (id) => [
     [evilWith(id, original + signature), two],
     [wrapped(original, signature, evilOf(id)), /^the root element is "\{urn:x\}Wrapper", expected Assertion$/],
   ],
-  'XSW3, the false one before the original': (id) => [
+  'XSW3, the forged one before the original': (id) => [
     [response(evilOf(id) + genuine), isResponse],
     [wrapped(evilOf(id), genuine), /^the root element is "\{urn:x\}Wrapper"/],
     [evilOf(id) + genuine, /^content after the root element: a tag/],
   ],
-  'XSW4, the original as a child of the false one': (id) => [
+  'XSW4, the original as a child of the forged one': (id) => [
     [atEnd(evilOf(id), genuine), two],
     [response(atEnd(evilOf(id), genuine)), isResponse],
   ],
@@ -47,11 +47,11 @@ const shapes: Readonly<Record<string, (id: string) => readonly (readonly [string
     [response(evilWith(id, signature) + original), isResponse],
     [evilWith(id, signature) + original, /^content after the root element: a tag/],
   ],
-  'XSW6, the signature in the false one, the original in the signature': (id) => [
+  'XSW6, the signature in the forged one, the original in the signature': (id) => [
     [evilWith(id, inSignature(`<ds:KeyInfo>${original}</ds:KeyInfo>`)), two],
     [response(evilWith(id, inSignature(original))), isResponse],
   ],
-  'XSW7, the false one in Extensions or Advice': (id) => [
+  'XSW7, the forged one in Extensions or Advice': (id) => [
     [response(`<samlp:Extensions>${evilOf(id)}</samlp:Extensions>${genuine}`), isResponse],
     [atEnd(genuine, `<saml:Extensions>${evilOf(id)}</saml:Extensions>`), two],
     [atEnd(genuine, `<saml:Advice>${evilOf(id)}</saml:Advice>`), two],
@@ -75,7 +75,7 @@ describe('authn-saml: signature wrapping', () => {
         }
       });
 
-  it('refuses the false one with the signature of the original, by ID or by digest', async () => {
+  it('refuses the forged one with the signature of the original, by ID or by digest', async () => {
     await expectRefusal(evilWith('_evil', signature), /^the Reference names "#_a1", expected "#_evil"$/);
     await expectRefusal(evilWith('_a1', signature), /^the digest does not match the assertion$/);
   });
@@ -104,7 +104,7 @@ describe('authn-saml: signature wrapping', () => {
       );
   });
 
-  it('refuses an identifier that stands twice, whatever it is called and wherever it stands', async () => {
+  it('refuses a duplicate identifier, with any attribute name and at any position', async () => {
     for (const name of ['ID', 'Id', 'id', 'x:ID', 'iD']) {
       const declared = name.startsWith('x:') ? ' xmlns:x="urn:x"' : '';
       const inKeyInfo = `<ds:KeyInfo><ds:KeyName${declared} ${name}="_a1"></ds:KeyName></ds:KeyInfo>`;
@@ -117,7 +117,7 @@ describe('authn-saml: signature wrapping', () => {
     );
   });
 
-  it('refuses an assertion without an ID, or with one that could be more than a name', async () => {
+  it('refuses an assertion without an ID, or with an ID that is not a plain name', async () => {
     for (const id of ['', 'a b', "_a1' or '1'='1", '_a1#x', '1a', 'a:b', `_${'a'.repeat(300)}`]) {
       const xml = assertionXml({ id: id.replaceAll("'", '&apos;') });
       await expectRefusal(

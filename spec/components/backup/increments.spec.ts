@@ -1,4 +1,4 @@
-/** Back-ups that have the quads of what changed: restored, they are the storage of their moment, whatever happened between them. */
+/** Incremental backups: a restore returns the state of the backup, after any writes in between. */
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,11 +29,11 @@ const turtle = { 'Content-Type': 'text/turtle' };
 const acl = 'http://www.w3.org/ns/auth/acl#';
 const agent = 'http://xmlns.com/foaf/0.1/Agent';
 
-/** Before a call of the file system with a path. */
+/** File system call at which the process is killed, by function and path. */
 interface Moment {
   readonly name: string;
   readonly path: string;
-  /** The new manifest is there. */
+  /** True if the new manifest is complete. */
   readonly isMade: boolean;
 }
 const manifest = 'quadpod-backup.json';
@@ -57,14 +57,14 @@ const killedAt = ({ name, path }: Moment): string =>
     syncBuiltinESMExports();
   `)}`;
 
-describe('Back-ups in a folder that has one', () => {
+describe('Incremental backups', () => {
   const settings = { 'access-control': 'wac', 'webhook.allowed-hosts': 'localhost:1' };
   const base = mkdtempSync(join(tmpdir(), 'quadpod-increments-'));
   let server: SpecServer;
   let folders = 0;
   const fresh = (): string => join(base, String(++folders));
   before(async function () {
-    // The commands run in this process, on the database of a server in it.
+    // The commands run here without the settings of a shared storage.
     if (isSharedRun) return this.skip();
     server = await startSpecServer({ settings });
     for (const path of ['c/', 'quiet/']) await send('PUT', path);
@@ -80,12 +80,12 @@ describe('Back-ups in a folder that has one', () => {
       headers: { Authorization: `Bearer ${server.ownerToken}`, ...headers },
       ...(body === '' && Object.keys(headers).length === 0 ? {} : { body }),
     });
-  /** The lines of a command. */
+  /** Runs a command. @returns its lines */
   const run = (command: Parameters<typeof runBackup>[0], folder: string, more: Partial<BackupRun> = {}) =>
     runBackup(command, { folder, dataDir: server.dataDir, root: server.root, ...more });
   const live = async (): Promise<Entry[]> => {
     const { level } = server.server.store;
-    // What nobody sees any more is removed in the background.
+    // Hidden entries are deleted in the background.
     while ((await level.keys({ ...hiddenRange, limit: 1 }).all()).length > 0)
       await new Promise((resolve) => setTimeout(resolve, 5));
     return entriesOf(level);
@@ -100,12 +100,12 @@ describe('Back-ups in a folder that has one', () => {
     expect(lines, lines.join('\n')).to.have.length(2);
     return entriesIn(dataDir);
   };
-  /** Makes a back-up, and holds it against the storage. @returns what the command said */
+  /** Creates a backup and compares it with the storage. @returns the first line of the command */
   async function expectBackup(folder: string): Promise<string> {
     for (;;) {
       const before = await live();
       const [line = ''] = await run('backup', folder);
-      // Something was written in the background.
+      // A background task wrote in between.
       if (JSON.stringify(await live()) !== JSON.stringify(before)) continue;
       expect((await run('verify', folder)).join('\n')).to.match(/^[^\n]* all in order\.$/);
       expect(await restored(folder)).to.deep.equal(before);
@@ -116,7 +116,7 @@ describe('Back-ups in a folder that has one', () => {
 
   const ifThere = async (path: string): Promise<Record<string, string>> =>
     (await send('GET', path)).status === 200 ? { 'If-Match': '*' } : {};
-  /** So that no content comes twice. */
+  /** Makes every content unique. */
   let written = 100;
   const name = fc.integer({ min: 0, max: 2 }).map((n) => `c/r${n}`);
   const number = fc.nat(3);
@@ -176,7 +176,7 @@ describe('Back-ups in a folder that has one', () => {
     number,
   );
 
-  it('are the storage of their moment, whatever was written between them', async () => {
+  it('are restored to the state of the backup, after random writes', async () => {
     const succeeded = new Set<string>();
     await fc.assert(
       fc.asyncProperty(
@@ -207,13 +207,13 @@ describe('Back-ups in a folder that has one', () => {
     send('PUT', path, body, { ...turtle, ...headers });
   const quadsIn = (line: string): string => /, (\d+ triples of \d+ graphs|no changed graphs)/.exec(line)![1]!;
 
-  it('have the quads of graphs that changed, and of no others', async () => {
+  it('contain the quads of changed graphs only', async () => {
     const folder = fresh();
     await put('c/one', '<> <urn:p> 1, 2 .');
     for (const path of ['c/two', 'c/three']) await put(path, '<> <urn:p> 1 .');
     await run('backup', folder);
     expect(quadsIn(await expectBackup(folder))).to.equal('no changed graphs');
-    expect(filesOf(folder), 'an empty file is not needed').to.have.length(1);
+    expect(filesOf(folder), 'no empty file of quads').to.have.length(1);
     await put('c/one', '<> <urn:p> 3, 4, 5 .', { 'If-Match': '*' });
     await send('PUT', 'c/bytes', 'x', { 'Content-Type': 'text/plain' });
     await operations['access']!('c/two', 1);
@@ -228,7 +228,7 @@ describe('Back-ups in a folder that has one', () => {
     expect([filesOf(folder).length, await restored(folder)]).to.deep.equal([1, await live()]);
   });
 
-  it('follow a large graph that is written, changed in a part, and deleted', async () => {
+  it('contain a large graph after it was written and partially changed, and not after its deletion', async () => {
     const folder = fresh();
     await run('backup', folder);
     const lines = Array.from({ length: 20_001 }, (_, i) => `<urn:s${i}> <urn:p> "o" .`).join('\n');
@@ -237,13 +237,13 @@ describe('Back-ups in a folder that has one', () => {
     await send('PATCH', 'c/large', 'INSERT DATA { <#x> <urn:p> 1 }', { 'Content-Type': 'application/sparql-update' });
     expect(quadsIn(await expectBackup(folder))).to.equal('20002 triples of 1 graphs');
     await send('DELETE', 'c/large');
-    // While its quads are removed as well as after that.
+    // One backup while its quads are being removed, and one afterwards.
     await run('backup', folder);
     expect((await run('verify', folder)).join()).to.match(/^[^,]*resources.*all in order/);
     expect(quadsIn(await expectBackup(folder))).to.equal('no changed graphs');
   });
 
-  it('are whole after too many of them, or too large ones, and of another format', () => {
+  it('are replaced by a full backup after too many or too large increments, or for another store format', () => {
     const file = (bytes: number) => ({ name: '', sha256: '', made: '', graphs: 1, triples: 1, bytes });
     const isDue = (sizes: readonly number[], version = storeFormat): boolean =>
       isWholeDue({ version, quads: sizes.map(file) });
@@ -258,7 +258,7 @@ describe('Back-ups in a folder that has one', () => {
     ]);
   });
 
-  it('depend on no file that is damaged, and say what is missing', async () => {
+  it('do not depend on damaged files, and report missing quads', async () => {
     const folder = fresh();
     await put('c/kept', '<> <urn:p> "kept\u2028and a line separator" .');
     await run('backup', folder);
@@ -276,7 +276,7 @@ describe('Back-ups in a folder that has one', () => {
     const said = await run('backup', copy);
     expect(said[0]).to.match(/missing or damaged, so this backup is a full one/);
     expect(await restored(copy)).to.deep.equal(await live());
-    // A manifest that lacks a file: each file is whole, and the back-up is not.
+    // Manifest without one of the files: all remaining files are valid, but the backup is incomplete.
     writeFileSync(first, bytes);
     const manifestFile = join(folder, manifest);
     const named = JSON.parse(readFileSync(manifestFile, 'utf8')) as { quads: object[] };
@@ -297,7 +297,7 @@ describe('Back-ups in a folder that has one', () => {
     ]);
   });
 
-  it('go on after an earlier back-up was restored, and after the storage was moved away and back', async () => {
+  it('continue after a restore of an earlier backup, and after the storage was moved away and back', async () => {
     const [folder, older, away] = [fresh(), fresh(), fresh()];
     const other = 'http://localhost:1/other/';
     await put('c/moved', `<> <urn:p> <${other}x>, <${server.root}x> .`);
@@ -305,7 +305,7 @@ describe('Back-ups in a folder that has one', () => {
     cpSync(folder, older, { recursive: true });
     await put('c/moved', '<> <urn:p> "late" .', { 'If-Match': '*' });
     await run('backup', folder);
-    // The older state again, with the same revision: the first file has its quads, the second one others.
+    // The older state with the same revision: its quads are in the first file, and the second file has others.
     const dataDir = fresh();
     await run('restore', older, { dataDir });
     expect(quadsIn((await run('backup', folder, { dataDir })).at(-1)!)).to.equal('2 triples of 1 graphs');
@@ -315,14 +315,14 @@ describe('Back-ups in a folder that has one', () => {
     await run('restore', folder, { ...there, flags: { rewrite: `${server.root}=${other}` } });
     await run('backup', away, there);
     await run('restore', away, { ...here, flags: { rewrite: `${other}=${server.root}` } });
-    // What named the other address all along names this one now.
+    // IRIs below the other address are now IRIs of this one.
     const entries = await entriesIn(here.dataDir);
     expect(entries.filter(([key]) => key.includes('c/moved') && key.includes('urn:p'))).to.have.length(1);
     await run('backup', folder, here);
     expect(await restored(folder)).to.deep.equal(entries);
   });
 
-  it('are restored under another address without a word of an earlier format', async () => {
+  it('are restored under another base URI without a message about an earlier format', async () => {
     const folder = fresh();
     const other = 'http://localhost:1/other/';
     await run('backup', folder);
@@ -332,7 +332,7 @@ describe('Back-ups in a folder that has one', () => {
     expect(stderr).to.not.match(/earlier format/);
   });
 
-  it('of a store of an earlier format are whole, and so is the first one after it was brought to that of today', async () => {
+  it('are full for a store of an earlier format, and once more after its migration', async () => {
     const [folder, dataDir] = [fresh(), fresh()];
     mkdirSync(dataDir);
     execFileSync('tar', ['-C', dataDir, '-xzf', join(packageRoot, 'spec/stores/2f082d7.tar.gz')]);
@@ -342,7 +342,7 @@ describe('Back-ups in a folder that has one', () => {
     expect(filesOf(folder)).to.deep.equal([]);
     expect((await run('verify', folder, earlier)).join('\n')).to.match(/^[^\n]* all in order\.$/);
     const migrated = await restored(folder, earlier);
-    // Earlier versions wrote the same with another manifest.
+    // Earlier versions wrote the same files with another manifest.
     const manifestFile = join(folder, manifest);
     const { version, quads, ...rest } = JSON.parse(readFileSync(manifestFile, 'utf8')) as Record<string, unknown>;
     expect([version, quads]).to.deep.equal(['1', []]);
@@ -357,7 +357,7 @@ describe('Back-ups in a folder that has one', () => {
     expect(await restored(folder, earlier)).to.deep.equal(await entriesIn(dataDir));
   });
 
-  it('that are killed at any moment leave the one before, or are whole, and the next one goes on', async () => {
+  it('leave the previous backup or are complete if killed at any point, and the next one succeeds', async () => {
     const folder = fresh();
     const states: { dataDir: string; entries: Entry[] }[] = [];
     for (const text of ['one', 'other']) {
@@ -385,7 +385,7 @@ describe('Back-ups in a folder that has one', () => {
     expect(filesOf(folder).length).to.be.greaterThan(moments.length);
   });
 
-  it('are whole where a proxy does not take what they are to leave out', async () => {
+  it('are full if a proxy rejects the set of known graphs', async () => {
     const asked: number[] = [];
     const proxy = createServer((req, res) => {
       let length = 0;

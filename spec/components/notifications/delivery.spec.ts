@@ -123,7 +123,7 @@ describe('notifications/delivery', () => {
     expect((JSON.parse(memory.store.entry(subscriptionKey('a'))!) as Subscription).lastSuccess).to.be.a('number');
   });
 
-  it('reads one entry of a line that fails, whatever is behind it (rule 16.8)', async () => {
+  it('reads one entry for each failed attempt, for any number of later entries (rule 16.8)', async () => {
     const one = subscription('a', {});
     await owe(
       Array.from({ length: 2000 }, () => ({ inbox: one.inbox, subscriptions: ['a'], activity })),

@@ -107,7 +107,7 @@ describe('Streams of live updates', () => {
   const until = async (body: Readable, holds: (text: string) => boolean): Promise<string> => {
     let text = '';
     for (let turn = 0; !holds(text); turn++) {
-      expect(turn, `told so far: ${text.slice(-500)}`).to.be.below(100_000);
+      expect(turn, `received so far: ${text.slice(-500)}`).to.be.below(100_000);
       await breathe();
       text += textOf(body);
     }

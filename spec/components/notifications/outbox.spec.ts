@@ -209,7 +209,7 @@ describe('The outbox', () => {
       for (const standing of ['controller', 'known', 'stranger'] as const) distributions[standing].run = () => {};
       for (const [name, most] of [
         ['first', 26],
-        // While events wait, no subscription is read.
+        // Subscriptions are not read while events are pending.
         ['second', 0],
         ['third', 0],
       ] as const) {
@@ -240,7 +240,7 @@ describe('The outbox', () => {
       expect([looked, staged.own, staged.later]).to.deep.equal([0, 0, 0]);
     });
 
-    it('a start reads a few hundred of 20 000 deliveries that are owed to one inbox, and goes on after the last', async () => {
+    it('a start reads a few hundred of 20 000 pending deliveries to one inbox, and continues after the last', async () => {
       const { store } = memory;
       await store.transact((tx) => {
         for (let at = 0; at < count; at++)

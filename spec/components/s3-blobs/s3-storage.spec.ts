@@ -36,7 +36,7 @@ describe('A storage with its contents in S3', () => {
       headers: { Authorization: `Bearer ${server.ownerToken}`, ...headers },
     });
   const blobs = (): string[] => s3.keys('one/blobs/');
-  /** What is done after an answer. */
+  /** Polls for work that continues after the response. */
   async function until(isSo: () => boolean): Promise<void> {
     for (let i = 0; i < 500 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(isSo()).to.equal(true);
@@ -70,7 +70,7 @@ describe('A storage with its contents in S3', () => {
     await until(() => blobs().length === 2 && s3.keys('one/pending/').length === 0);
   });
 
-  it('answers 503 while the store is away, and goes on when it is back', async () => {
+  it('returns 503 while the store is unavailable, and recovers', async () => {
     await s3.down();
     const refused = await send('d.bin', { method: 'PUT', headers: binary, body: 'late' });
     expect([refused.status, refused.headers['retry-after']]).to.deep.equal([503, '5']);
@@ -104,7 +104,7 @@ describe('A storage with its contents in S3', () => {
       await lost.finish();
     }
     await server.stop(true);
-    s3.grow(25);
+    s3.backdate(25);
     server = await startSpecServer({ settings: s3.settings('one'), again: server });
     await until(() => blobs().length === 2 && s3.keys('one/pending/').length === 0);
     expect((await send('b.bin')).bytes.equals(large)).to.equal(true);
@@ -128,7 +128,7 @@ describe('A storage with its contents in S3', () => {
     expect((await send('e.bin', { method: 'DELETE' })).status).to.equal(204);
   });
 
-  it('is exported and imported by threads of their own', async () => {
+  it('is exported and imported by worker threads', async () => {
     const archive = await send('.lws/export');
     expect(archive.status).to.equal(200);
     const begun = await send(`.lws/import?into=${server.root}copy/`, {
@@ -148,8 +148,8 @@ describe('A storage with its contents in S3', () => {
     await until(() => blobs().length === 2);
   });
 
-  it('is backed up beside the running server, and restored into a folder and into another prefix', async () => {
-    /** @returns the last line that a command prints */
+  it('is backed up while the server is running, and restored to a directory and to another prefix', async () => {
+    /** Runs a command. @returns its last line */
     const run = async (command: 'backup' | 'restore', name: string, prefix?: string): Promise<string> => {
       const dataDir = name === '' ? server.dataDir : join(folder, name);
       const settings = prefix === undefined ? {} : s3.settings(prefix);

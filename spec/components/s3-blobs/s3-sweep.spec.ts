@@ -57,10 +57,10 @@ describe('The sweep of an S3 store', () => {
     await sweep();
     expect(places(), 'young ones').to.have.length(5);
     expect(s3.uploads()).to.have.length(1);
-    s3.grow(25);
+    s3.backdate(25);
     const young = await upload();
     const longUpload = await breakOff();
-    s3.grow(25);
+    s3.backdate(25);
     // A long upload rewrites its marker.
     for (const blob of [young, longUpload]) await blobs['client'].ask({ method: 'PUT', key: `pending/${blob}` });
     order = [];

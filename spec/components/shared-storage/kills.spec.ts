@@ -101,7 +101,7 @@ describe('A storage in PostgreSQL and kill -9', function () {
     if (numbers.length !== 2 || a !== b) faults.push(`${counter.path} is torn: ${text}`);
     else if (a! < counter.acknowledged)
       faults.push(`${counter.path} has ${a}, and ${counter.acknowledged} was acknowledged`);
-    else if (a! > counter.doubtful) faults.push(`${counter.path} has ${a}, which nobody wrote`);
+    else if (a! > counter.doubtful) faults.push(`${counter.path} has ${a}, which was never written`);
   }
 
   async function create(number: number): Promise<Counter> {
@@ -150,7 +150,7 @@ describe('A storage in PostgreSQL and kill -9', function () {
     await Promise.all(clients);
     if (process.env['QUADPOD_KILLS'])
       console.log(
-        `    ${acknowledged} acknowledged, ${kills} kills, the others went on after ${Math.round(longest)} ms at most`,
+        `    ${acknowledged} acknowledged, ${kills} kills, the others continued after ${Math.round(longest)} ms at most`,
       );
     expect(faults).to.deep.equal([]);
     expect(acknowledged).to.be.above(kills * 20);

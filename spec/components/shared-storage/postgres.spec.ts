@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { postgresFor } from '../../support/postgres.js';
 
-describe('A PostgreSQL for specs', function () {
+describe('PostgreSQL for specs', function () {
   this.timeout(60_000);
   const given = process.env['TMPDIR'];
   let folder: string;

@@ -339,7 +339,7 @@ describe('A storage in PostgreSQL', function () {
 
   for (const [when, isStored] of [
     ['before the database has the commit', false],
-    ['after the database has the commit, before it says so', true],
+    ['after the database has the commit, before it confirms it', true],
   ] as const)
     it(`Rule 19.4: looks up the outcome of a write in the journal when the connection is cut ${when}`, async () => {
       const own = settings();

@@ -65,12 +65,12 @@ describe('A turn of a server', function () {
   };
 
   for (const [others, title] of [
-    [0, 'nobody wrote meanwhile'],
-    [1, 'another server wrote meanwhile'],
-    [3, 'another server wrote several times meanwhile'],
+    [0, 'no server wrote in between'],
+    [1, 'another server wrote in between'],
+    [3, 'another server wrote several times in between'],
   ] as const)
     for (const follows of [true, false])
-      it(`Rule 19.2: is over when its session has ended, if ${title}${follows ? ', which this one has seen' : ''}`, async () => {
+      it(`Rule 19.2: is over when its session has ended, if ${title}${follows ? ' and this one has seen it' : ''}`, async () => {
         const [a, b] = stores();
         await a.coordination.freshen();
         const start = count(a);

@@ -81,7 +81,7 @@ describe('SERVICE in the query engine', function () {
   });
   after(() => local.close());
 
-  it('answers as one store does that holds both', async () => {
+  it('returns the results of one store with both datasets', async () => {
     let answered = 0;
     let asked = 0;
     await fc.assert(

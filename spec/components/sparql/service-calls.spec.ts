@@ -52,7 +52,7 @@ describe('Calls for SERVICE', () => {
     expect(times[2]).to.be.within(150, 305);
   });
 
-  it('are eight at most, and never to another host, whatever the worker says', async () => {
+  it('are limited to eight, and to allowed hosts even if the worker thread requests others', async () => {
     const { ask, asked } = caller();
     for (let i = 0; i < 8; i++) expect(await ask(call, signal)).to.have.property('body');
     expect(await ask(call, signal)).to.include({ code: 'query-limit' });

@@ -1,4 +1,4 @@
-/** Our own archive: what was written comes back as it was, and an archive that is not whole is refused. */
+/** Quadpod's archive format: round trip, and rejection of incomplete archives. */
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -47,7 +47,7 @@ const longGraph = Array.from({ length: 20_000 }, (_, count) =>
   factory.quad(node(`${base}g`), node('http://e.example/p'), factory.literal(`${count} `.repeat(20))),
 );
 
-/** An archive whose only part has these lines, with the digest that belongs to them. */
+/** Returns an archive with these lines as its only part, and a valid digest. */
 async function withLines(...lines: readonly unknown[]): Promise<Files> {
   const files = await archiveOf([graph]);
   const bytes = Buffer.from(
@@ -60,8 +60,8 @@ async function withLines(...lines: readonly unknown[]): Promise<Files> {
   return files;
 }
 
-describe('An archive', () => {
-  it('gives back what was written', async () => {
+describe('Archive format', () => {
+  it('round-trips members', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryResources(), fc.integer({ min: 1, max: 2 ** 40 }), async (resources, modified) => {
         const members: Member[] = resources.map((member) => ({ ...member, modified, created: 7, owner: 'urn:me' }));
@@ -74,7 +74,7 @@ describe('An archive', () => {
     );
   });
 
-  it('is read on behind any member', async () => {
+  it('resumes after any member', async () => {
     const many = Array.from({ length: 30 }, (_, count) =>
       count % 2 === 0
         ? { ...graph, path: `g${count}`, ...(count === 10 ? { quads: longGraph } : {}) }
@@ -91,7 +91,7 @@ describe('An archive', () => {
     }
   });
 
-  it('has long graphs in several lines and parts', async () => {
+  it('splits long graphs into lines and parts', async () => {
     const files = await archiveOf([{ ...graph, quads: longGraph }]);
     expect([...files.keys()].filter((name) => name.startsWith('members/'))).to.have.lengthOf.above(2);
     const { members, contents } = await readAll(archiveReader(memoryTree(files)));
@@ -99,7 +99,7 @@ describe('An archive', () => {
     expect(comparable(members, contents)).to.deep.equal(comparable([{ ...graph, quads: longGraph }], new Map()));
   });
 
-  it('follows to another container, state included', async () => {
+  it('rewrites IRIs for another container, including component state', async () => {
     const state = {
       kind: 'state',
       source: '',
@@ -114,14 +114,14 @@ describe('An archive', () => {
     expect(members.at(-1)).to.deep.include({ key: `E\u0000sub\u0000${into}g`, value: `["${into}g","${into}"]` });
   });
 
-  it('lets the first rewriting that fits win', async () => {
+  it('applies the first matching rewrite rule', async () => {
     const rewrite = [{ from: `${base}me`, to: 'urn:other' }];
     const { members } = await readAll(archiveReader(memoryTree(await archiveOf([graph]))), { into: 'urn:n/', rewrite });
     expect(members[0]).to.include({ owner: 'urn:other' });
     expect((members[0] as GraphMember).quads[0]!.subject.value).to.equal('urn:n/g');
   });
 
-  it('that is cut off or damaged is refused before anything of it is given', async () => {
+  it('rejects a truncated or damaged archive before the first member', async () => {
     const whole = await archiveOf([graph, bytesMember('x', 'text/plain', 'x')]);
     const damaged = Buffer.from(whole.get(partName)!);
     damaged[10] = damaged[10]! ^ 1;
@@ -152,7 +152,7 @@ describe('An archive', () => {
     }
   });
 
-  it('whose lines have a wrong shape is refused with the line', async () => {
+  it('rejects an invalid line, and reports its number', async () => {
     const lines: [unknown, RegExp][] = [
       ['{', /not JSON/],
       ['7', /not an object/],
@@ -181,7 +181,7 @@ describe('An archive', () => {
     }
   });
 
-  it('whose contents are others is refused', async () => {
+  it('rejects missing contents, and contents with another digest', async () => {
     const files = await archiveOf([bytesMember('x', 'text/plain', 'x'.repeat(9_000))]);
     files.set('blobs/0/0', Buffer.from('y'.repeat(9_000)));
     expect((await readAll(archiveReader(memoryTree(files)))).error).to.match(/^blobs\/0\/0 is damaged/);
@@ -191,7 +191,7 @@ describe('An archive', () => {
     expect((await readAll(archiveReader(memoryTree(await withLines(line))))).error).to.match(/is damaged/);
   });
 
-  it('is not written of a content that is not the one that was stored', async () => {
+  it('is not written if a content differs from the stored one', async () => {
     const member = { ...bytesMember('x', 'text/plain', 'x'), sha256: 'another' };
     const error = await archiveOf([member]).catch((cause: Error) => cause.message);
     expect(error).to.equal('The content of x differs from the stored content.');

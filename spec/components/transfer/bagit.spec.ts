@@ -1,4 +1,4 @@
-/** Bags: what was written comes back, and what is not complete or not as its manifest says is refused. */
+/** BagIt: round trip, and rejection of bags that are incomplete or differ from their manifests. */
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ async function bagOf(members: readonly Member[]): Promise<Files> {
 
 const sha1 = (text: string): string => hash('sha1', text, 'hex');
 
-/** A bag as others write one. */
+/** Returns a bag as written by another program. */
 const foreign = (): Files =>
   new Map(
     Object.entries({
@@ -39,8 +39,8 @@ const foreign = (): Files =>
     }).map(([path, text]) => [path, Buffer.from(text)]),
   );
 
-describe('A bag', () => {
-  it('gives back what was written', async () => {
+describe('BagIt format', () => {
+  it('round-trips members', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryResources({ blank: false, acl: false }), async (members) => {
         const tree = memoryTree(await bagOf(members), 7_000);
@@ -53,7 +53,7 @@ describe('A bag', () => {
     );
   });
 
-  it('has digests of everything, and says what it is', async () => {
+  it('contains digests of all files, and a description', async () => {
     const files = await bagOf([bytesMember('a%0A%25.txt', 'text/plain', 'a')]);
     expect(String(files.get('manifest-sha256.txt'))).to.contain(`${hash('sha256', 'a', 'hex')}  data/`);
     expect(String(files.get('bag-info.txt'))).to.match(
@@ -63,13 +63,13 @@ describe('A bag', () => {
     expect(tags.map((line) => line.slice(66))).to.deep.equal(['bagit.txt', 'bag-info.txt', 'manifest-sha256.txt']);
   });
 
-  it('of an older version and another program is read', async () => {
+  it('reads a bag of an older version and another program', async () => {
     const { contents, error } = await readAll(bagReader(memoryTree(foreign()), formatTools));
     expect(error).to.equal(undefined);
     expect([...contents].map(([path, bytes]) => `${path} ${bytes}`)).to.have.members(['a.txt a', '50%2525%0A.txt b']);
   });
 
-  it('that is not whole, or not as its manifests say, is refused with the file', async () => {
+  it('rejects a bag that is incomplete or differs from its manifests, and names the file', async () => {
     const faults: [change: (files: Files) => unknown, message: RegExp][] = [
       [(files) => files.delete('data/a.txt'), /^data\/a\.txt is missing, but manifest-sha1\.txt lists it\.$/],
       [
@@ -110,7 +110,7 @@ describe('A bag', () => {
     }
   });
 
-  it('whose files have other contents ends where they are read', async () => {
+  it('fails at a file with another digest', async () => {
     const files = foreign();
     files.set('data/a.txt', Buffer.from('c'));
     const { error, contents } = await readAll(bagReader(memoryTree(files), formatTools));

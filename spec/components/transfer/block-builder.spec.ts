@@ -1,4 +1,4 @@
-/** How much of an import is one transaction. */
+/** Size limits of the transactions of an import. */
 import { expect } from 'chai';
 import { BlockBuilder } from '../../../components/transfer/block-builder.js';
 import type { GraphMember } from '../../../lib/exchange/member.js';
@@ -15,7 +15,7 @@ const graph = (path: string, count: number, length: number, hasMore = false): Gr
   ...(hasMore ? { hasMore } : {}),
 });
 
-/** Adds members until the block is full. @returns how many there are in it */
+/** Adds members until the block is full. @returns their number */
 async function fill(memberOf: (index: number) => GraphMember): Promise<number> {
   const builder = builderOf();
   let count = 0;
@@ -25,15 +25,15 @@ async function fill(memberOf: (index: number) => GraphMember): Promise<number> {
   return count;
 }
 
-describe('A block of an import', () => {
-  it('has some thousands of triples, or a few hundred resources', async () => {
+describe('Import blocks', () => {
+  it('contain a few thousand triples, or up to 500 resources', async () => {
     expect(await fill((index) => graph(`g${index}`, 1000, 10))).to.equal(4);
     expect(await fill((index) => graph(`g${index}`, 1, 10))).to.equal(500);
-    // Parts of a graph stay together as far as that goes.
+    // Parts of one graph stay together, up to a larger limit.
     expect(await fill(() => graph('g', 1000, 10, true))).to.equal(20);
   });
 
-  it('has no more long literals than memory has room for, in one graph or in many', async () => {
+  it('limit the size of long literals, in one graph or in many', async () => {
     expect(await fill((index) => graph(`g${index}`, 1, 1 << 20))).to.be.below(20);
     expect(await fill(() => graph('g', 1, 1 << 20, true))).to.be.below(20);
     expect(await fill((index) => graph(`g${index % 2}`, 1, 1 << 20))).to.be.below(20);

@@ -1,4 +1,4 @@
-/** Imports and exports on the command line, without a server: what an operator is told. */
+/** Commands import and export without a server: messages to the operator. */
 import {
   copyFileSync,
   mkdirSync,
@@ -18,7 +18,7 @@ import { runProcess, startProcess } from '../../support/process.js';
 import { freePort } from '../../support/server.js';
 import { zipOf } from '../../support/zip.js';
 
-describe('The commands import and export', function () {
+describe('Commands import and export', function () {
   this.timeout(60_000);
   let folder: string;
   let root: string;
@@ -30,7 +30,7 @@ describe('The commands import and export', function () {
 
   const run = (...words: readonly string[]) => runProcess(words, { dataDir: join(folder, 'data'), root });
 
-  it('show no name as a terminal would obey it', async () => {
+  it('remove control characters from displayed names', async () => {
     const file = join(folder, 'names.zip');
     writeFileSync(
       file,
@@ -44,7 +44,7 @@ describe('The commands import and export', function () {
     expect(stdout).to.include('Left out: a [2J .acl: ').and.include('1 resources created');
   });
 
-  it('leave out of a folder what is no file, and name it, whether a server runs or not', async () => {
+  it('leave out directory entries that are not files, and name them, with and without a running server', async () => {
     const source = join(folder, 'source');
     mkdirSync(source);
     writeFileSync(join(source, 'a.txt'), 'x');
@@ -64,7 +64,7 @@ describe('The commands import and export', function () {
     }
   });
 
-  it('take the example of the README, vocabularies as npm has them, with nothing left out (rule 17.10)', async () => {
+  it('import the example of the README, the vocabularies of npm, with nothing left out (rule 17.10)', async () => {
     const readme = readFileSync(fileURLToPath(new URL('../../../../README.md', import.meta.url)), 'utf8');
     const [, words = ''] = /^ {4}npx quadpod (import vocabularies\/ .*?) +#/m.exec(readme) ?? [];
     const [, count, triples = ''] =
@@ -87,7 +87,7 @@ describe('The commands import and export', function () {
     for (const name of ['vocabularies', 'vocabularies-data', 'out']) rmSync(join(folder, name), { recursive: true });
   });
 
-  it('say that nothing was imported when nothing was, and what is stored when something is', async () => {
+  it('report that nothing was imported, or the number of resources stored before a failure', async () => {
     const bad = join(folder, 'bad.nq');
     writeFileSync(bad, 'x');
     const nothing = await run('import', bad);
@@ -103,7 +103,7 @@ describe('The commands import and export', function () {
     rmSync(bad);
   });
 
-  it('end with 3 where the source has no resources, whether a server runs or not', async () => {
+  it('exit with 3 if the source has no resources, with and without a running server', async () => {
     const empty = join(folder, 'empty');
     mkdirSync(empty);
     const [own, nothing] = [
@@ -121,7 +121,7 @@ describe('The commands import and export', function () {
     for (const path of [empty, dataDir]) rmSync(path, { recursive: true });
   });
 
-  it('tell in a sentence what cannot be done', async () => {
+  it('report invalid arguments in one sentence', async () => {
     const output = join(folder, 'none', 'x.nq');
     const cases: [string[], RegExp][] = [
       [['import', folder, '--into', 'http://['], /^quadpod: --into must be a container of this storage/],

@@ -1,4 +1,4 @@
-/** Data folders of a Community Solid Server: one that version 7.2.0 wrote, and those that we write. */
+/** Data directories of Community Solid Server: one written by version 7.2.0, and those written by an export. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -27,7 +27,7 @@ import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js
 import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';
 
-/** What version 7.2.0 wrote at http://localhost:3055/. */
+/** Returns the files written by version 7.2.0 at http://localhost:3055/. */
 const written = (): Files => {
   const file = join(packageRoot, 'spec', 'components', 'transfer', 'css-folder.json');
   const texts = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
@@ -41,7 +41,7 @@ const resourceAt = ({ members }: ReadAll, path: string): ResourceMember =>
 const triplesOf = (member: ResourceMember): string[] => (member.kind === 'rdf' ? sortedLines(member.quads) : []);
 const leftOutOf = ({ leftOut }: ReadAll): string[] => leftOut.map(({ source, why }) => `${source}: ${why}`);
 
-describe('A data folder of Community Solid Server 7.2.0', () => {
+describe('Data directory of Community Solid Server 7.2.0', () => {
   let all: ReadAll;
   before(async () => {
     expect(await isCss(memoryTree(written()))).to.equal(true);
@@ -96,7 +96,7 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
     expect(String(all.contents.get('files/param'))).to.equal('params');
   });
 
-  it('has IRIs of the target, also where they were absolute', () => {
+  it('has IRIs of the target, including absolute ones', () => {
     const knows = triplesOf(resourceAt(all, 'notes/hello.ttl')).filter((line) => line.includes('knows> <'));
     expect(knows).to.deep.equal(
       ['people/ann#me', 'people/ann', 'people/bob.jsonld#me'].map(
@@ -108,7 +108,7 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
     ]);
   });
 
-  it('keeps its own address where the target is below it', async () => {
+  it('is rewritten once if the target is below its base URI', async () => {
     const into = 'http://localhost:3055/moved/';
     const moved = await readAll(cssReader(memoryTree(written()), formatTools), { into });
     const text = triplesOf(resourceAt(moved, 'notes/hello.ttl')).join('\n');
@@ -116,7 +116,7 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
     expect(text).not.to.contain('moved/moved').and.not.contain('3055/people');
   });
 
-  it('has links and declared types of descriptions, and tells what cannot be one', () => {
+  it('has the links and declared types of descriptions, and reports other triples', () => {
     expect(resourceAt(all, 'files/photo').links).to.deep.equal({
       type: [{ href: 'http://e.example/Photo' }],
       'http://e.example/depicts': [{ href: `${base}people/ann#me` }],
@@ -140,7 +140,7 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
     expect(none).to.deep.equal([]);
   });
 
-  it('has its lists of access, in whatever syntax they are', () => {
+  it('has its ACLs, in any syntax', () => {
     const lines = (path: string): string => sortedLines(resourceAt(all, path).acl!.quads).join('\n');
     expect(lines('')).to.contain(`<${base}.acl#authorization> <http://www.w3.org/ns/auth/acl#default> <${base}>`);
     expect(lines('notes/')).to.contain(`acl#agent> <${base}people/ann#me>`);
@@ -149,10 +149,10 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
     expect(all.members.filter((member) => 'acl' in member)).to.have.lengthOf(4);
   });
 
-  it('is read on behind any member', async () => {
+  it('is resumed after any member', async () => {
     for (const [index, { cursor }] of all.steps.entries()) {
       const { steps } = await readAll(cssReader(memoryTree(written()), formatTools), { cursor });
-      // What is notified of a file has the cursor of its member.
+      // Messages about a file have the cursor of its member.
       const next = all.steps.findIndex((step, at) => at > index && step.cursor !== cursor);
       const rest = next < 0 ? [] : all.steps.slice(next);
       expect(steps.map(({ member }) => member.source)).to.deep.equal(rest.map(({ member }) => member.source));
@@ -160,8 +160,8 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
   });
 });
 
-describe('A folder in the manner of Community Solid Server', () => {
-  it('lets nobody at what had a list that cannot be read', async () => {
+describe('Directory in the format of Community Solid Server', () => {
+  it('limits a resource with an unreadable ACL to owners', async () => {
     const files = filesOf({ 'a.txt': 'a', 'a.txt.acl': '<a> <b', 'b.txt': 'b' });
     const tree: FileTree = memoryTree(files);
     const withLink: FileTree = {
@@ -177,7 +177,7 @@ describe('A folder in the manner of Community Solid Server', () => {
     expect(leftOutOf(all)[1]).to.match(/^b\.txt\.acl: It is a symbolic link.* only owners have access/);
   });
 
-  it('gives no more access than that server did, and tells of what means something else', async () => {
+  it('grants no more access than that server, and reports terms with another meaning', async () => {
     const list = (term: string): string =>
       `@prefix acl: <http://www.w3.org/ns/auth/acl#>. <#a> a acl:Authorization; acl:agent <urn:a>; acl:accessTo <./>; ${term}; acl:mode acl:Read.`;
     const files = filesOf({
@@ -197,8 +197,8 @@ describe('A folder in the manner of Community Solid Server', () => {
     ]);
   });
 
-  it('has resources at the addresses that they were written to', async () => {
-    // Written by version 7.2.0 for the names on the right.
+  it('has resources at their original addresses', async () => {
+    // Names written by version 7.2.0 for the resources on the right.
     const names = {
       'star%2A': 'star*',
       'colon%3A': 'colon%3A',
@@ -213,7 +213,7 @@ describe('A folder in the manner of Community Solid Server', () => {
     expect(paths.sort()).to.deep.equal(Object.values(names).sort());
   });
 
-  it('tells of what belongs to nothing, of resources that are there twice, and of other lists', async () => {
+  it('reports descriptions without a resource, duplicate resources, and access control policies', async () => {
     const files = filesOf({
       'gone.meta': '',
       'gone.acl': '',
@@ -235,7 +235,7 @@ describe('A folder in the manner of Community Solid Server', () => {
     expect(leftOutOf(all)[3]).to.match(/^x\.meta: It cannot be parsed\. x\.meta:1: /);
   });
 
-  it('takes its address from what is rewritten to the target', async () => {
+  it('is rewritten from the base URI of a rewrite rule to the target', async () => {
     const files = filesOf({
       'a.ttl': '<> <p> <http://old.example/pod/b>.',
       'b.txt.meta': '<http://old.example/pod/b.txt> a <urn:T>.',
@@ -254,8 +254,8 @@ async function folderOf(members: readonly Member[]): Promise<Files> {
   return files;
 }
 
-describe('A folder that is written for a Community Solid Server', () => {
-  it('gives back what was written', async () => {
+describe('Directory written for Community Solid Server', () => {
+  it('round-trips members', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryResources({ blank: false }), async (members) => {
         const found = await readAll(cssReader(memoryTree(await folderOf(members)), formatTools));
@@ -268,7 +268,7 @@ describe('A folder that is written for a Community Solid Server', () => {
     );
   });
 
-  it('is as that server writes one', async () => {
+  it('has the file names of that server', async () => {
     const graph = { kind: 'rdf', path: 'a', source: '', prefixes: {} } as const;
     const quads = [factory.quad(node(`${base}a#it`), node('urn:p'), node(`${base}b/`))];
     const links = { type: [{ href: 'urn:T' }], license: [{ href: `${base}l` }], 'urn:text': 'text' };
@@ -299,7 +299,7 @@ describe('A folder that is written for a Community Solid Server', () => {
       .and.contain('relation/license> <http://pod.example/c/l>');
   });
 
-  it('leaves out what that server has no name for, with all below it, and says so in a file of its own', async () => {
+  it('leaves out resources without a valid name on that server, with their descendants, and lists them in a file', async () => {
     const faults: [path: string, line: RegExp][] = [
       ['%61', /c\/%61: Community Solid Server treats it as the same resource as another one/],
       ['%FF', /c\/%FF: %FF is not a valid name .* UTF-8/],
@@ -328,7 +328,7 @@ describe('A folder that is written for a Community Solid Server', () => {
     expect(found.members.filter(({ kind }) => kind === 'bytes')).to.have.length(3);
   });
 
-  it('lists some hundreds of what it leaves out', async () => {
+  it('lists up to 500 resources that it leaves out', async () => {
     const files = await folderOf(Array.from({ length: 600 }, (_, index) => bytesMember(`${index}.acr`, 'a/b', '')));
     const lines = String(files.get('.internal/left-out.txt')).trim().split('\n');
     expect(lines).to.have.length(501);

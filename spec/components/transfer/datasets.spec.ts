@@ -1,4 +1,4 @@
-/** A file of N-Quads or TriG, imported in a folder and alone, by the command and over HTTP, and sent by PUT: one rule (rule 17.10). */
+/** Import of an N-Quads or TriG file: in a directory and alone, by the command and over HTTP, and by PUT (rule 17.10). */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const line = (graph: string, value: string): string =>
   `<http://e.example/s> <http://e.example/p> "${value}"${graph && ` <${graph}>`} .\n`;
 const [one, two] = ['http://elsewhere.example/one', 'http://elsewhere.example/two'];
 
-/** What a file of each form becomes: the names of the resources, and what each of them was called. */
+/** Files with their expected resources: the names, and the original graph names. */
 const files: Readonly<
   Record<string, readonly [text: string, resources: Readonly<Record<string, string | undefined>>]>
 > = {
@@ -32,7 +32,7 @@ const files: Readonly<
 };
 const typeOf = (name: string): string => (name.endsWith('.nq') ? nquads : 'application/trig');
 
-describeStorage('Files of datasets', (s: StorageUnderTest) => {
+describeStorage('Dataset files', (s: StorageUnderTest) => {
   const expectFound = async (into: string, resources: Readonly<Record<string, string | undefined>>): Promise<void> => {
     for (const [name, via] of Object.entries(resources)) {
       const { status, headers } = await s.get(into + name);
@@ -45,7 +45,7 @@ describeStorage('Files of datasets', (s: StorageUnderTest) => {
     }
   };
   for (const [name, [text, resources]] of Object.entries(files)) {
-    it(`imports ${name} the same way alone and in a folder, with nothing left out (rule 17.10)`, async () => {
+    it(`imports ${name} alone as in a directory, with nothing left out (rule 17.10)`, async () => {
       for (const [content, query] of [
         [text, { name }],
         [text, { name, format: 'file' }],
@@ -59,7 +59,7 @@ describeStorage('Files of datasets', (s: StorageUnderTest) => {
       }
     });
 
-    it(`takes ${name} by PUT when its triples are in the default graph, and else not (rules 1.8, 17.10)`, async () => {
+    it(`accepts ${name} by PUT only if its triples are in the default graph (rules 1.8, 17.10)`, async () => {
       const iri = s.fresh();
       const answer = await s.put(iri, typeOf(name), text);
       if (name.startsWith('default')) expect(answer.status, answer.text).to.equal(201);
@@ -70,7 +70,7 @@ describeStorage('Files of datasets', (s: StorageUnderTest) => {
     });
   }
 
-  it('imports a dump as the resources of its graphs, where one lies below the container or a rewrite is given (rule 17.10)', async () => {
+  it('imports a dump as one resource for each graph, if a graph is below the container or a rewrite is given (rule 17.10)', async () => {
     const into = await s.container();
     const query = { into, name: 'dump.nq' };
     const mixed = await imported(s, line(one, '1') + line(`${into}a`, '2'), { query });
@@ -87,7 +87,7 @@ describeStorage('Files of datasets', (s: StorageUnderTest) => {
   });
 });
 
-describe('The command import, of a file of a dataset', function () {
+describe('Command import of a dataset file', function () {
   this.timeout(60_000);
   let folder: string;
   beforeEach(() => {
@@ -95,7 +95,7 @@ describe('The command import, of a file of a dataset', function () {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('imports it alone as it does in a folder, and ends with 0 (rule 17.10)', async () => {
+  it('imports it alone as in a directory, and exits with 0 (rule 17.10)', async () => {
     const root = `http://localhost:${await freePort()}/`;
     mkdirSync(join(folder, 'in'));
     const path = join(folder, 'in', 'several.nq');

@@ -1,4 +1,4 @@
-/** Documents that only rdf-parse reads: pages with RDF in them and shapes, each as a file that somebody names. */
+/** Documents parsed by rdf-parse only: pages with RDF and SHACL shapes, each imported as a single file. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -17,14 +17,14 @@ const page = `<html><head><script type="application/ld+json">
   {"@context": {"name": "http://old.example/name", "knows": "http://old.example/knows"}, "@id": "#me", "name": "Zoë", "knows": {}}
 </script></head><body vocab="http://old.example/" resource="#me"><b property="nick">Z</b></body></html>`;
 
-describe('A single document', () => {
+describe('Import of a single document', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'documents-'));
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** The one member that a file becomes. */
+  /** Returns the only member of a file. */
   async function memberOf(name: string, content: string, format?: string): Promise<Member | LeftOut> {
     const path = join(folder, name);
     await writeFile(path, content);
@@ -41,7 +41,7 @@ describe('A single document', () => {
       ? member.quads.map(({ subject, predicate, object }) => `${subject.value} ${predicate.value} ${object.value}`)
       : [JSON.stringify(member)];
 
-  it('that is a page becomes the RDF in it, with the same blank nodes each time', async () => {
+  it('imports the RDF of a page, with the same blank nodes each time', async () => {
     for (const name of ['me.html', 'me.xhtml']) {
       const lines = linesOf(await memberOf(name, page, 'file'));
       const me = `${into}${name}#me`;
@@ -51,12 +51,12 @@ describe('A single document', () => {
     }
   });
 
-  it('that is a page without any RDF stays a page', async () => {
+  it('imports a page without RDF as a page', async () => {
     const member = await memberOf('plain.html', '<html><body>Hello</body></html>', 'file');
     expect(member).to.deep.include({ kind: 'bytes', path: 'plain.html', mediaType: 'text/html', size: 31 });
   });
 
-  it('that is a shape in the compact syntax becomes triples', async () => {
+  it('imports a shape in compact syntax as triples', async () => {
     const member = await memberOf(
       'person.shaclc',
       'BASE <http://old.example/s>\nPREFIX ex: <http://old.example/>\nshape ex:S -> ex:Person { ex:name [1..1] . }',
@@ -65,7 +65,7 @@ describe('A single document', () => {
     expect(member).to.have.nested.property('prefixes.ex', into);
   });
 
-  it('that cannot be read is left out, with the reason', async () => {
+  it('leaves out an invalid document, with the reason', async () => {
     const member = await memberOf('bad.shaclc', 'shape ex:S {');
     expect(member).to.include({ kind: 'left-out', source: 'bad.shaclc' });
     expect(member)
@@ -75,7 +75,7 @@ describe('A single document', () => {
     expect(await memberOf('bad.html', json, 'file')).to.have.property('kind', 'left-out');
   });
 
-  it('fetches no context that it names', async () => {
+  it('fetches no remote context', async () => {
     let requests = 0;
     const server = createServer((_request, response) => {
       requests++;
@@ -100,7 +100,7 @@ describe('A single document', () => {
     }
   });
 
-  it('that would keep its parser busy for hours is given up', async () => {
+  it('stops parsing after the time limit', async () => {
     const bytes = Buffer.from(`PREFIX ex: <http://e.example/>\nshape ex:S { ex:p ${'{ ex:p '.repeat(100_000)}`);
     const reading = documentQuads({ bytes, type: 'text/shaclc', base: into, maxMs: 50 }, new DataFactory<Quad>());
     const fault = await reading.catch((error: unknown) => error);

@@ -1,4 +1,4 @@
-/** Dumps in: graphs become resources, and what cannot be one is notified of. */
+/** Dump reader: graphs become resources, and other triples are reported. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -44,22 +44,22 @@ const graphsOf = ({ steps }: Read): GraphMember[] =>
   steps.map(({ member }) => member).filter((member) => member.kind === 'rdf');
 const leftOutOf = ({ steps }: Read): string[] =>
   steps.flatMap(({ member }) => (member.kind === 'left-out' ? [`${member.source} ${member.why}`] : []));
-/** Each part as `path: first objects`. */
+/** Returns each part as path and number of triples. */
 const shown = (all: Read): string[] =>
   graphsOf(all).map(({ path, quads, hasMore }) => `${path} ${quads.length}${hasMore ? '+' : ''}`);
 
 const line = (graph: string, object = '"o"'): string =>
   `<http://e.example/s> <http://e.example/p> ${object} <${graph}> .\n`;
 
-describe('Reading a dump', () => {
-  it('makes each run of lines of one graph a part of the resource at its path', async () => {
+describe('Dump reader', () => {
+  it('groups consecutive lines of a graph into a part of its resource', async () => {
     const text = line(`${into}a`) + line(`${into}a`, '"2"') + line(`${into}c/b`) + line(`${into}a`, '"3"');
     const all = await readAll(sourceOf('dump.nq', text));
     expect(shown(all)).to.deep.equal(['a 2', 'c/b 1', 'a 1']);
     expect(graphsOf(all).map(({ source }) => source)).to.deep.equal(['dump.nq:1', 'dump.nq:3', 'dump.nq:4']);
   });
 
-  it('rewrites graphs and terms by the first entry that fits', async () => {
+  it('rewrites graph names and terms by the first matching rule', async () => {
     const text = line('http://old.example/x/a', '<http://old.example/b>');
     const rewrite = [
       { from: 'http://old.example/x/', to: `${into}y/` },
@@ -70,7 +70,7 @@ describe('Reading a dump', () => {
     expect(graph!.quads[0]!.object.value).to.equal(`${into}b`);
   });
 
-  it('leaves out what can be no resource, each reason once', async () => {
+  it('leaves out triples that belong to no resource, and reports each reason once', async () => {
     const text = [
       line('http://old.example/a') + line(`${into}a`) + line('http://old.example/b'),
       '<http://e.example/s> <http://e.example/p> "o" .\n',
@@ -89,21 +89,21 @@ describe('Reading a dump', () => {
     ]);
   });
 
-  it('counts what is left out by groups where there are many reasons', async () => {
+  it('groups the reports if there are many reasons', async () => {
     const text = Array.from({ length: 500 }, (_, index) => line(`http://h${index}.example/`)).join('');
     const told = leftOutOf(await readAll(sourceOf('dump.nq', text)));
     expect(told).to.have.length(101);
     expect(told.at(-1)).to.equal(`dump.nq:101 400 triples in graphs below further origins, outside of ${into}.`);
   });
 
-  it('names the line that it cannot read, behind what came before it', async () => {
+  it('reports an invalid line after the preceding resources', async () => {
     const text = `${line(`${into}a`)}# a comment\n\n${line(`${into}b`)}<http://e.example/s> <p> "o" .\n${line(`${into}c`)}`;
     const all = await readAll(sourceOf('dump.nq', text));
     expect(shown(all)).to.deep.equal(['a 1', 'b 1']);
     expect(all.error).to.match(/^dump\.nq:5: /);
   });
 
-  it('takes a last line without its end, and names one that is half', async () => {
+  it('accepts a last line without a line end, and reports a truncated one', async () => {
     const whole = line(`${into}a`) + line(`${into}b`).trimEnd();
     expect(shown(await readAll(sourceOf('dump.nq', whole)))).to.deep.equal(['a 1', 'b 1']);
     const half = await readAll(sourceOf('dump.nq', whole.slice(0, -12)));
@@ -111,7 +111,7 @@ describe('Reading a dump', () => {
     expect(half.error).to.match(/^dump\.nq:2: /);
   });
 
-  it('refuses two statements in a line, bytes that are no UTF-8, and relative IRIs', async () => {
+  it('rejects two statements in a line, invalid UTF-8, and relative IRIs', async () => {
     const both = `${line(`${into}a`).trimEnd()} ${line(`${into}a`)}`;
     expect((await readAll(sourceOf('dump.nq', both))).error).to.equal(
       'dump.nq:1: The line has more than one statement.',
@@ -125,7 +125,7 @@ describe('Reading a dump', () => {
     );
   });
 
-  it('reads on behind every cursor, whatever the chunks and the compression', async () => {
+  it('resumes after every cursor, for any chunk size and compression', async () => {
     const graph = fc.record({
       name: fc.constantFrom('a', 'b', 'c/d', '\u00e4?'),
       count: fc.integer({ min: 1, max: 3 }),
@@ -148,7 +148,7 @@ describe('Reading a dump', () => {
           for (const [index, { cursor }] of all.steps.entries()) {
             const later = await readAll(source, { cursor });
             const bare = (steps: readonly ReadStep[]) => steps.map(({ member, cursor: at }) => ({ member, at }));
-            // What is left out before the end is told at the end alone.
+            // Triples left out before the end are reported at the end only.
             const rest = all.steps.slice(index + 1);
             if (all.steps[index]!.member.kind === 'rdf') expect(bare(later.steps)).to.deep.equal(bare(rest));
             else expect(later.steps).to.deep.equal([]);
@@ -159,7 +159,7 @@ describe('Reading a dump', () => {
     );
   });
 
-  it('refuses to read on in a dump that has changed before the cursor, and takes one that has changed after it', async () => {
+  it('resumes only in a dump that is unchanged before the cursor', async () => {
     const turned = (text: string, name: string): string | Buffer => (name.endsWith('.gz') ? gzipSync(text) : text);
     const trig = (graph: string, text: string): string =>
       `<${into}${graph}> { <${into}s> <${into}p> "${text}"@en . }\n`;
@@ -176,10 +176,10 @@ describe('Reading a dump', () => {
       expect(shown(await later(before.replace('"3"', '"4"') + quad('d', '5')))).to.deep.equal(['c 1', 'd 1']);
       const others = {
         'another object': before.replace('"2"', '"4"'),
-        'a graph of another name': before.replace(`${into}a`, `${into}x`),
+        'another graph name': before.replace(`${into}a`, `${into}x`),
         'a graph less': before.replace(quad('a', '1'), ''),
         'a graph more': quad('x', '0') + before,
-        'no more than the start': quad('a', '1'),
+        'the beginning only': quad('a', '1'),
         nothing: '',
       };
       for (const [what, text] of Object.entries(others)) {
@@ -190,7 +190,7 @@ describe('Reading a dump', () => {
     }
   });
 
-  it('splits a large graph, and its blank nodes stay what they are', async () => {
+  it('splits a large graph, with the same blank nodes in all parts', async () => {
     const text = Array.from({ length: 25_000 }, (_, index) => line(`${into}a`, `_:n${index % 3}`)).join('');
     const all = await readAll(sourceOf('dump.nq', text + line(`${into}b`)));
     expect(shown(all)).to.deep.equal(['a 10000+', 'a 10000+', 'a 5000', 'b 1']);
@@ -198,7 +198,7 @@ describe('Reading a dump', () => {
     expect(labels.size).to.equal(4);
   });
 
-  it('keeps labels that a storage made, and gives others the prefix of their document', async () => {
+  it('preserves blank node labels of storages, and prefixes others by document', async () => {
     const own = `b${'0'.repeat(24)}x0000`;
     const labelsOf = async (text: string): Promise<string[]> =>
       graphsOf(await readAll(sourceOf('dump.nq', text))).flatMap(({ quads }) =>
@@ -211,7 +211,7 @@ describe('Reading a dump', () => {
     expect(await labelsOf(line(`${into}b`, '_:b0'))).to.not.include(first[1]);
   });
 
-  it('reads TriG with its prefixes, its nested nodes and its lines', async () => {
+  it('reads TriG with prefixes, nested nodes and line numbers', async () => {
     const text = `@prefix e: <http://e.example/> .\n@prefix n: <${into}> .\nn:a {\n e:s e:p [ e:q "1" ] .\n}\nGRAPH n:b { e:s e:p "2" }\ne:s e:p "3" .\n`;
     const all = await readAll(sourceOf('dump.trig', text, 7));
     expect(shown(all)).to.deep.equal(['a 2', 'b 1']);
@@ -223,7 +223,7 @@ describe('Reading a dump', () => {
     expect(broken.error).to.match(/^dump\.trig:6: /);
   });
 
-  it('refuses TriG that would fill the memory', async () => {
+  it('rejects TriG that would exhaust the memory', async () => {
     const nested = await readAll(sourceOf('dump.trig', `<${into}a> { <${into}a> <${into}b> ${'( '.repeat(5_000)}`));
     expect(nested.error).to.equal('dump.trig:1: More than 1000 brackets are open.');
     const prefixes = Array.from({ length: 11_000 }, (_, index) => `@prefix p${index}: <${into}> .\n`).join('');
@@ -236,7 +236,7 @@ describe('Reading a dump', () => {
     );
   });
 
-  it('refuses a line without an end, and gzip that is damaged or a bomb', async () => {
+  it('rejects an endless line, damaged gzip and a gzip bomb', async () => {
     const megabyte = Buffer.alloc(1 << 20, 'a');
     const endless = async function* (): AsyncGenerator<Uint8Array> {
       for (;;) yield megabyte;

@@ -1,4 +1,4 @@
-/** Dumps out: what is read again has the same bytes when it is written again. */
+/** Dump writer: a dump that is imported and exported again has the same bytes. */
 import { PassThrough, Writable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Quad } from '@rdfjs/types';
@@ -51,15 +51,15 @@ async function read(name: string, bytes: Buffer): Promise<GraphMember[]> {
   return found;
 }
 
-/** As the storage would have it: in the order of its keys. */
+/** Returns members as stored: triples in key order. */
 const stored = (all: readonly GraphMember[]): GraphMember[] =>
   all.map(({ path, quads }) => member(path, decodeGraph(encodeGraph(of + path, quads))));
 
-describe('Writing a dump', () => {
-  it('gives the same bytes after an import of an export', async () => {
+describe('Dump writer', () => {
+  it('writes the same bytes after an import of an export', async () => {
     await fc.assert(
       fc.asyncProperty(documents({ nasty: false }), async ({ quads }) => {
-        // What comes in gets labels of the storage at the latest here.
+        // Blank nodes get labels of the storage at the latest here.
         const first = stored(await read('a.nq', await dumpOf([member('a', quads), member('c/b', quads)])));
         const exported = await dumpOf(first);
         expect((await dumpOf(stored(await read('a.nq', exported)))).toString()).to.equal(exported.toString());
@@ -72,7 +72,7 @@ describe('Writing a dump', () => {
     );
   });
 
-  it('writes canonical lines, and passes over what is no graph', async () => {
+  it('writes canonical lines, and skips members that are not graphs', async () => {
     const iri = factory.namedNode(`${of}a`);
     const quads = [
       factory.quad(factory.blankNode('b0'), iri, factory.literal('1', factory.namedNode('http://e.example/t'))),
@@ -96,7 +96,7 @@ describe('Writing a dump', () => {
     expect(text.toString()).to.equal(`${a} {\n${block}\n}\n<${of}b> {\n${block}\n}\n`);
   });
 
-  it('waits for its reader, and says so when it is gone', async () => {
+  it('waits for its reader, and fails if the output fails', async () => {
     const iri = factory.namedNode(`${of}a`);
     const large = member(
       'a',

@@ -1,4 +1,4 @@
-/** An export while the storage changes, and while nobody reads it. */
+/** Exports while the storage changes, and without a reader. */
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
@@ -14,7 +14,7 @@ import { Traffic } from '../../../lib/http/traffic.js';
 import { describeStorage, type StorageUnderTest } from '../../support/conformance.js';
 import { formatModules } from '../../support/formats.js';
 
-/** Begins an export for somebody for whom each resource has to be decided. @returns its text, or why it failed */
+/** Starts an export with an access decision for each resource. @returns its text, or the error message */
 async function exported(
   s: StorageUnderTest,
   asked: Partial<ExportRequest>,
@@ -41,13 +41,13 @@ async function exported(
     for await (const chunk of stream) all += String(chunk);
     return all;
   };
-  // Reading it begins at once, or never.
+  // The stream is read immediately or never.
   if (asked.idleMs === undefined) return { text: text(), ended };
   stream.read(1);
   return { text: new Promise((resolve) => stream.once('error', ({ message }) => resolve(message))), ended };
 }
 
-/** An export over HTTP of somebody of that standing, from an address. */
+/** Returns a function that starts an export over HTTP for a subject at an address. */
 function asked(s: StorageUnderTest, maxMs?: number) {
   const { store } = s.server!.server;
   const standings: Readonly<Record<string, string>> = { o: 'controller', a: 'known', b: 'known' };
@@ -79,15 +79,15 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 describeStorage(
-  'An export over HTTP',
+  'Export over HTTP',
   (s) => {
-    it('has its place by subject, and strangers have few together, so that nobody keeps others from theirs', async () => {
+    it('has slots by subject, and a few common slots for unknown callers, limited by address', async () => {
       await s.put(s.fresh(), 'application/octet-stream', randomBytes(6 << 20));
       const ask = asked(s);
       const held = [await ask('a', '10.0.0.1'), await ask('b', '10.0.0.1'), await ask('o', '10.0.0.1')];
       expect(await codeOf(ask('a', '10.0.0.2'))).to.equal('too-busy');
       held.push(await ask('x', '10.0.0.1'));
-      // Another name is free, an address is not.
+      // Unknown callers are limited by address, not by subject.
       expect(await codeOf(ask('y', '10.0.0.1'))).to.equal('too-busy');
       held.push(await ask('y', '10.0.0.2'));
       expect(await codeOf(ask('z', '10.0.0.3'))).to.equal('too-busy');
@@ -95,7 +95,7 @@ describeStorage(
       for (const stream of held) stream.destroy();
     });
 
-    it('has given its place back when its last byte is read', async () => {
+    it('releases its slot after the last byte is read', async () => {
       await s.put(s.fresh(), 'text/turtle', '');
       const ask = asked(s);
       for (let count = 0; count < 5; count++) {
@@ -104,11 +104,11 @@ describeStorage(
       }
     });
 
-    it('is 503 when it takes too long before there is anything of it', async () => {
+    it('returns 503 if the first byte takes too long', async () => {
       expect(await codeOf(asked(s, 0)('x', '10.0.0.1'))).to.equal('too-busy');
     });
 
-    it('is 503 in the log when it is broken off since it is slow, and has no stack there', async () => {
+    it('is logged as 503 without a stack if it is aborted because of a slow reader', async () => {
       const lines: Record<string, unknown>[] = [];
       const log = { info: (line: object) => lines.push({ ...line }), error: () => lines.push({ stack: true }) };
       const step = requestLogger({ log, behindProxy: false, onAnswered: [] } as never, new Traffic());
@@ -129,13 +129,13 @@ describeStorage(
 );
 
 describeStorage(
-  'An export',
+  'Export',
   (s) => {
-    it('has nothing that was deleted or replaced before it was decided whether it may be read', async () => {
+    it('contains nothing that was deleted or replaced before the access decision', async () => {
       for (const name of ['kept', 'deleted', 'replaced'])
         await s.put(s.scratch + name, 'text/turtle', `<urn:s> <urn:p> "old ${name}" .`);
       const { text, ended } = await exported(s, {}, async ({ iri }) => {
-        // Now everybody may read what has these names.
+        // The names are readable, but their previous content must not be exported.
         if (iri.endsWith('deleted')) await s.delete(iri);
         if (iri.endsWith('replaced')) await s.put(iri, 'text/turtle', '', { 'If-Match': '*' });
         return true;
@@ -144,7 +144,7 @@ describeStorage(
       await ended;
     });
 
-    it('ends when nobody takes anything of it', async () => {
+    it('is aborted if the client does not read', async () => {
       await s.put(s.fresh(), 'application/octet-stream', randomBytes(6 << 20));
       const { text, ended } = await exported(s, { format: 'zip', idleMs: 20 }, async () => true);
       expect(await text).to.equal('The client does not read the export.');

@@ -1,4 +1,4 @@
-/** Folders and ZIPs as resources, both ways. */
+/** Import and export of directories and ZIPs. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { runs } from '../../support/speed.js';
 const into = 'http://new.example/in/';
 const factory = new DataFactory<Quad>();
 
-/** A member with all that it says, its content read. */
+/** Member with its content. */
 interface Shown {
   readonly member: Omit<Member, 'open' | 'quads' | 'source'>;
   readonly quads?: readonly Quad[];
@@ -38,7 +38,7 @@ async function shownOf({ member }: Pick<ReadStep, 'member'>): Promise<Shown> {
   return { member: facts as Shown['member'], content: Buffer.concat(chunks).toString() };
 }
 
-describe('A folder of files', () => {
+describe('Directory format', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'folder-'));
@@ -77,7 +77,7 @@ describe('A folder of files', () => {
         : [],
     );
 
-  it('becomes resources of the same names, of the types that extensions say', async () => {
+  it('imports files as resources of the same names, with media types by extension', async () => {
     const turtle = '<> <#p> <x.jpg>, <../b> .';
     const path = await put({
       'a b.ttl': turtle,
@@ -115,7 +115,7 @@ describe('A folder of files', () => {
     ]);
   });
 
-  it('leaves out what is no content, and says so', async () => {
+  it('leaves out files that are not content, and reports them', async () => {
     const path = await put({
       '.DS_Store': 'x',
       '.git/config': 'x',
@@ -139,7 +139,7 @@ describe('A folder of files', () => {
     ]);
   });
 
-  /** Members with what they link to, and the values of their triples. */
+  /** Returns members with their links and the values of their triples. */
   const graphsOf = (steps: readonly ReadStep[]): unknown[] =>
     steps.map(({ member }) => {
       if (member.kind !== 'rdf') return pathsOf([{ member } as ReadStep])[0];
@@ -148,7 +148,7 @@ describe('A folder of files', () => {
     });
   const via = (...names: readonly string[]) => ({ via: names.map((href) => ({ href })) });
 
-  it('has the graph of an .nq or a .trig as the resource of its name, and several as a container; old names are links (rule 17.10)', async () => {
+  it('imports an .nq or .trig with one graph as a resource, and with several as a container, with links to the original names (rule 17.10)', async () => {
     const line = (graph: string, value: string): string => `<urn:s> <urn:p> "${value}" ${graph}.\n`;
     const prov = '<http://www.w3.org/ns/prov#> ';
     const path = await put({
@@ -191,7 +191,7 @@ describe('A folder of files', () => {
       expect(graphsOf(await read(path, { rewrite, cursor }))).to.deep.equal(graphsOf(steps.slice(index + 1)));
   });
 
-  it('has a graph of many triples in parts, and two names that become one as one resource (rule 17.10)', async () => {
+  it('splits a large graph into parts, and merges graphs with the same rewritten name (rule 17.10)', async () => {
     const lines = (graph: string, count: number): string =>
       Array.from({ length: count }, (_, index) => `<urn:s> <urn:p> "${index}" <${graph}> .\n`).join('');
     const path = await put({
@@ -212,7 +212,7 @@ describe('A folder of files', () => {
     expect(graphsOf(steps).at(-1)).to.deep.include(via('http://old.example/g', 'http://new.example/g'));
   });
 
-  it('moves: relative references follow, and absolute ones are rewritten once', async () => {
+  it('resolves relative references against the target, and rewrites absolute ones once', async () => {
     const path = await put({
       'a.ttl': '@prefix o: <http://old.example/> . <> o:p o:x, <http://old.example/y>, <z>, "1"^^o:type .',
       'b.jsonld': '{"@id": "http://old.example/s", "http://old.example/p": {"@id": "http://old.example/o"}}',
@@ -229,7 +229,7 @@ describe('A folder of files', () => {
     expect(first!.member).to.have.property('prefixes').that.deep.equals({ o: 'http://old.example/new/' });
   });
 
-  it('refuses an index that it does not understand', async () => {
+  it('rejects an invalid index', async () => {
     for (const index of ['{', '[]', '{"quadpod":2,"files":{}}', '{"quadpod":1,"files":{"a":{"name":"b/c"}}}'])
       expect(await read(await put({ '.quadpod.json': index })).catch((error: Error) => error.message)).to.match(
         /^\.quadpod\.json is invalid: /,
@@ -240,7 +240,7 @@ describe('A folder of files', () => {
     );
   });
 
-  it('reads a large graph in parts, and goes on in its middle', async () => {
+  it('reads a large graph in parts, and resumes within it', async () => {
     const lines = Array.from({ length: 25_000 }, (_, index) => `_:n${index % 7} <#p> ${index} .`).join('\n');
     const path = await put({ 'a.ttl': lines, 'b.ttl': '<> <#p> 1 .' });
     const steps = await read(path);
@@ -298,7 +298,7 @@ describe('A folder of files', () => {
   });
   const container = (path: string, rest: object = {}): Member => ({ kind: 'container', path, source: '', ...rest });
 
-  /** By their names, as an export has them. */
+  /** Sorts members by path, like an export. */
   const inOrder = <T extends { readonly path: string }>(members: readonly T[]): T[] =>
     [...members].sort((a, b) => (a.path < b.path ? -1 : 1));
 
@@ -320,7 +320,7 @@ describe('A folder of files', () => {
     );
   }
 
-  it('has names of all kinds back, also those that only an index can tell', async () => {
+  it('round-trips names of all kinds, including those in the index only', async () => {
     const links = { type: [{ href: 'http://e.example/T' }], author: [{ href: 'http://e.example/me' }] };
     const modified = 1_700_000_000_000;
     const members = inOrder([
@@ -350,7 +350,7 @@ describe('A folder of files', () => {
     await expectSame(members, 'zip', 'out.zip');
   });
 
-  it('has any members back', async () => {
+  it('round-trips random members', async () => {
     const name = fc.constantFrom(
       'a',
       'a.ttl',
@@ -378,7 +378,7 @@ describe('A folder of files', () => {
           for (const { folder: parent, name: last, kind: what } of entries) {
             const path = (parent ?? '') + last;
             const modified = 1_700_000_000_000;
-            // No storage has a resource and a container of the same name.
+            // A storage never has a resource and a container of the same name.
             if (members.has(path) || members.has(`${path}/`) || (parent && members.has(parent.slice(0, -1)))) continue;
             if (parent) members.set(parent, container(parent) as Member & { path: string });
             const member =
@@ -396,7 +396,7 @@ describe('A folder of files', () => {
     );
   });
 
-  it('has a large graph back, which was written a triple a line', async () => {
+  it('round-trips a large graph, written with one triple a line', async () => {
     const iri = factory.namedNode(`${into}a`);
     const part = (start: number, hasMore: boolean): Member => ({
       kind: 'rdf',

@@ -1,4 +1,4 @@
-/** Which format a source is of, and what is said where it is of none. */
+/** Detection of the format of a source, and the errors for unknown formats. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { zipOf } from '../../support/zip.js';
 const into = 'http://new.example/';
 const quad = `<${into}a> <${into}p> "o" <${into}a> .\n`;
 
-describe('The format of a source', () => {
+describe('Format of a source', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'formats-'));
@@ -40,14 +40,14 @@ describe('The format of a source', () => {
       (error: Error) => error.message,
     );
 
-  it('is found out by its name, its media type and its content', async () => {
+  it('is detected by name, media type and content', async () => {
     await mkdir(join(folder, 'files.nq'));
     await put('files.nq/a.ttl', '<> <#p> 1 .');
     const uploaded = await put('upload', quad);
     const cases: [Source, string, string[]][] = [
       [{ path: await put('a.nq', quad) }, 'nquads', ['rdf a']],
       [{ path: await put('a.nq.gz', gzipSync(quad)) }, 'nquads', ['rdf a']],
-      // Fetched by a client that inflates it.
+      // Downloaded by a client that decompresses it.
       [{ path: await put('b.nq.gz', quad) }, 'nquads', ['rdf a']],
       [{ path: await put('a.trig', `<${into}a> { <${into}a> <${into}p> 1 }`) }, 'trig', ['rdf a']],
       [{ path: uploaded, name: 'dump.nq' }, 'nquads', ['rdf a']],
@@ -65,7 +65,7 @@ describe('The format of a source', () => {
     }
   });
 
-  it('is named where it cannot be found out', async () => {
+  it('must be specified if it cannot be detected', async () => {
     const path = await put('a.txt', quad);
     expect(await refusal(openReader({ path }))).to.match(/^a\.txt is not a directory, a ZIP, .*: nquads, trig, zip/);
     expect(await membersOf({ path }, 'nquads')).to.deep.equal(['rdf a']);

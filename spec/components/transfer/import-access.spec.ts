@@ -1,4 +1,4 @@
-/** Rule 17.9: a report names everybody whom an import gives access, or the import is refused. */
+/** Rule 17.9: a report names every identity that gets access by an import, or the import is rejected. */
 import { expect } from 'chai';
 import type { ImportBlock, ReportEntry } from '../../../components/transfer/blocks.js';
 import { maxTold } from '../../../components/transfer/blocks.js';
@@ -12,8 +12,8 @@ const block = (access: readonly ReportEntry[]): ImportBlock =>
 const told = (count: number, why: (at: number) => string): ReportEntry[] =>
   Array.from({ length: count }, (_, at) => ({ source: `s${at}`, why: why(at) }));
 
-describe('transfer/whom an import gives access', () => {
-  it('names a stranger behind any number of lists that name the owner', () => {
+describe('transfer/access granted by an import', () => {
+  it('reports another identity after any number of ACLs for the owner', () => {
     const first = behind({ ...state, acls: true }, block(told(maxTold + 1, () => 'owner: read.')), outcome);
     const { access } = behind(first, block([{ source: 'last', why: 'stranger: read.' }]), outcome);
     expect(access?.map(({ why }) => why))
@@ -22,7 +22,7 @@ describe('transfer/whom an import gives access', () => {
     expect(access?.length).to.be.at.most(maxTold);
   });
 
-  it('is refused where it is to be taken and cannot be named, in one block and over several', () => {
+  it('is rejected if it is imported and cannot be reported completely, in one block and over several', () => {
     const many = told(maxTold + 1, (at) => `agent ${at}: read.`);
     for (const taken of [{ acls: true }, { grants: true }]) {
       expect(() => behind({ ...state, ...taken }, block(many), outcome)).to.throw(TransferError, /more than 500/);

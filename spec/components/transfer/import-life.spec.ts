@@ -1,21 +1,21 @@
-/** Imports from their beginning to their end: what is told of them, and what is left when they are ended from outside. */
+/** Life cycle of imports: their reports, and their state after an interruption. */
 import { renameSync } from 'node:fs';
 import { expect } from 'chai';
 import { keptStates } from '../../../components/transfer/import-state.js';
 import { describeStorage } from '../../support/conformance.js';
-import { beginImport, imported, importOutcome, type Told } from '../../support/imports.js';
+import { beginImport, imported, importOutcome, type ReportedImport } from '../../support/imports.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 
 describeStorage(
-  'An import',
+  'Import',
   (s) => {
-    it('does what a dry run of it said', async () => {
+    it('has the outcome of its dry run', async () => {
       const into = s.fresh('/');
       const lines: string[] = [];
       for (let count = 0; count < 21_000; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}large> .`);
       for (let count = 0; count < 10; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}g${count % 2}> .`);
       const dump = lines.join('\n');
-      const facts = ({ status, created, replaced, merged, skipped, leftOut, quads }: Told): object => ({
+      const facts = ({ status, created, replaced, merged, skipped, leftOut, quads }: ReportedImport): object => ({
         ...{ status, created, replaced, merged, skipped, leftOut, quads },
       });
       const dry = await imported(s, dump, { query: { into, 'dry-run': '' } });
@@ -23,7 +23,7 @@ describeStorage(
       expect(facts(await imported(s, dump, { query: { into } }))).to.deep.equal(facts(dry));
     });
 
-    it('names the file as its sender does, and no path of the server, where it cannot be read', async () => {
+    it('reports an unreadable file by the name that the sender gave, without a path of the server', async () => {
       const query = { name: 'gift.zip', format: 'zip' };
       const wrongs: [object, RegExp][] = [
         [{ query }, /gift\.zip is not a valid ZIP/],
@@ -37,14 +37,14 @@ describeStorage(
       }
     });
 
-    it('makes way for the next when it says that it has ended', async () => {
+    it('releases its slot when it reports its end', async () => {
       const lines: string[] = [];
       for (let count = 0; count < 1_000; count++) lines.push(`<urn:s> <urn:p> "x" <${s.fresh()}> .`);
       for (const dump of [lines.join('\n'), 'no dump', ''])
         expect((await imported(s, dump)).status).to.be.oneOf(['done', 'failed']);
     });
 
-    it('that was answered is known after the server was killed', async () => {
+    it('is stored before the response, so that it survives a crash', async () => {
       const begun = await beginImport(s, `<urn:s> <urn:p> "x" <${s.fresh()}> .`);
       const kept = await keptStates(s.server!.server.store);
       expect(kept.map(({ id }) => id)).to.include(begun.headers['location']!.split('/').at(-1));
@@ -54,8 +54,8 @@ describeStorage(
   { settings: {}, isOncePlaced: true },
 );
 
-describe('A data folder that is moved', () => {
-  it('has the imports that can go on with it', async () => {
+describe('Moved data directory', () => {
+  it('contains the imports to resume', async () => {
     const first = await startSpecServer();
     const ask = (server: SpecServer, iri: string, init: RequestInit = {}): Promise<Response> =>
       fetch(iri, {
@@ -75,7 +75,7 @@ describe('A data folder that is moved', () => {
     const second = await startSpecServer({ again: { ...first, dataDir } });
     const resumed = await ask(second, job, { method: 'POST' });
     expect(resumed.status, await resumed.text()).to.equal(202);
-    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as Told;
+    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as ReportedImport;
     const kept = await keptStates(second.server.store);
     await second.stop();
     expect(last).to.include({ status: 'done', quads: 20_000, created: 10_000, merged: 0 });
@@ -83,8 +83,8 @@ describe('A data folder that is moved', () => {
   });
 });
 
-describe('A server that is told to stop', () => {
-  it('ends the import under way, says so to whoever follows it, and goes on with it later', async () => {
+describe('Server shutdown', () => {
+  it('interrupts a running import, reports it to followers, and resumes it later', async () => {
     const first = await startSpecServer();
     const { root } = first;
     const ask = (server: SpecServer, iri: string, init: RequestInit = {}): Promise<Response> =>
@@ -101,7 +101,7 @@ describe('A server that is told to stop', () => {
     expect(JSON.parse((await followed.text()).trim().split('\n').at(-1)!)).to.include({ status: 'interrupted' });
     const second = await startSpecServer({ again: first });
     await ask(second, job, { method: 'POST' });
-    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as Told;
+    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as ReportedImport;
     await second.stop();
     expect(last).to.include({ status: 'done', quads: 20_000, created: 10_000, merged: 0 });
   });

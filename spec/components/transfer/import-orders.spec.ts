@@ -1,4 +1,4 @@
-/** Which orders an import leaves: those of the storage, also where they change under it. */
+/** Quad indexes after an import: those of the storage, including a change during the import. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,21 +11,21 @@ import { isSharedRun } from '../../support/shared-storage.js';
 const root = 'http://localhost:1/';
 const [graphs, triples] = [150, 200];
 
-describe('An import and the orders of quads', function () {
+describe('Import and quad indexes', function () {
   this.timeout(60_000);
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-import-orders-'));
   const dump = join(folder, 'dump.nq');
   before(function () {
     if (isSharedRun) this.skip();
     let text = '';
-    // Lines of 60 characters, of which the storage expects 150 for a quad.
+    // Lines of 60 characters. The storage estimates 150 for a quad.
     for (let graph = 0; graph < graphs; graph++)
       for (let at = 0; at < triples; at++) text += `<urn:s${at % 20}> <urn:p${at}> "${at}" <${root}in/g${graph}> .\n`;
     writeFileSync(dump, text);
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  /** @returns the orders after an import, which leaves a whole storage */
+  /** Imports the dump and checks the storage. @returns its quad indexes */
   async function ordersAfter(name: string, limit: number): Promise<string> {
     const at = {
       dataDir: join(folder, name),
@@ -44,15 +44,15 @@ describe('An import and the orders of quads', function () {
     return orders!;
   }
 
-  it('is one where there is room in memory', async () => {
+  it('keeps one if the in-memory index has room', async () => {
     expect(await ordersAfter('small', 100_000)).to.equal('one');
   });
 
-  it('is all from the start where the dump is too long for the index', async () => {
+  it('builds all from the start if the dump is too large for the in-memory index', async () => {
     expect(await ordersAfter('large', 5_000)).to.equal('all');
   });
 
-  it('comes to be all amid an import that outgrows the index', async () => {
+  it('builds all during an import that outgrows the in-memory index', async () => {
     expect(await ordersAfter('growing', 18_000)).to.equal('all');
   });
 });

@@ -1,4 +1,4 @@
-/** What an import must not bring into the storage: names, dates, types and links that nobody could have put there. */
+/** Imports with names, dates, media types and links that requests could not create. */
 import { expect } from 'chai';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
 import { describeStorage, type StorageUnderTest } from '../../support/conformance.js';
@@ -17,9 +17,9 @@ async function expectWhole(s: StorageUnderTest): Promise<void> {
 }
 
 describeStorage(
-  'What is imported',
+  'Imported resources',
   (s) => {
-    it('is one resource where two files say that they are it, whatever becomes of what is there', async () => {
+    it('are created once if two files have the same resource name, with any --on-conflict', async () => {
       for (const conflict of ['fail', 'replace']) {
         const into = s.fresh('/');
         const files = zipOf([
@@ -37,7 +37,7 @@ describeStorage(
       }
     });
 
-    it('has a media type that can be a field of an answer', async () => {
+    it('have a media type that is a valid field value', async () => {
       const into = s.fresh('/');
       const types = ['text/plain\r\nX-Evil: 1', 'text/pl\u00e4in', 'a/b/c', '/', `text/${'x'.repeat(20_000)}`];
       const files = Object.fromEntries(types.map((type, number) => [`${number}.bin`, { type }]));
@@ -48,7 +48,7 @@ describeStorage(
       await s.expectAbsent(into);
     });
 
-    it('has links that can be read again, or is not there', async () => {
+    it('have links that can be parsed again, or are left out', async () => {
       const into = s.fresh('/');
       const deep = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`) as unknown;
       const links = { 'http://e.example/r': [{ href: 'urn:a', deep }] };
@@ -64,7 +64,7 @@ describeStorage(
       await expectWhole(s);
     });
 
-    it('lies in no container that has the name of something else', async () => {
+    it('are not created in containers with a reserved name', async () => {
       const into = s.fresh('/');
       const graphs = ['a.acl/b', 'c/d.META/e', 'f/g'].map((path) => `<urn:s> <urn:p> "1" <${into}${path}> .`);
       const told = await imported(s, graphs.join('\n'), { query: { into } });
@@ -72,7 +72,7 @@ describeStorage(
       expect(await s.members(into)).to.deep.equal([`${into}f/`]);
     });
 
-    it('has dates that can be told, and were before now', async () => {
+    it('have valid dates, not in the future', async () => {
       const into = s.fresh('/');
       const latest = Number.MAX_SAFE_INTEGER;
       const members = [
@@ -91,7 +91,7 @@ describeStorage(
       expect(await imported(s, again.bytes, { query: { into: other }, type: zip })).to.include({ created: 3 });
     });
 
-    it('is no content at the name of a container', async () => {
+    it('are no data resources at the name of a container', async () => {
       const into = s.fresh('/');
       for (const name of ['', '/'])
         await imported(s, '<urn:s> <urn:p> 1 .', { query: { into, name, format: 'file' }, type: 'text/turtle' });

@@ -1,4 +1,4 @@
-/** Grants, requests and subscriptions in archives: what comes back, and what must not come in. */
+/** Grants, access requests and subscriptions in archives: round trip, and rejection of invalid entries. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { entryKey } from '../../../lib/storage/keys/records.js';
 import { describeStorage } from '../../support/conformance.js';
 import { openReader } from '../../support/formats.js';
 import { file, grant, policy, revoke } from '../../support/grants.js';
-import { archiveOf, askedExport, imported } from '../../support/imports.js';
+import { archiveOf, imported, requestExport } from '../../support/imports.js';
 import { readAll } from '../../support/members.js';
 import { cancel, readSubscription, subscribe } from '../../support/subscriptions.js';
 import { bob } from '../../support/wac.js';
@@ -17,14 +17,14 @@ const zip = 'application/zip';
 const inbox = 'http://127.0.0.1:9/inbox';
 
 describeStorage(
-  'The state of components in an archive',
+  'Component state in archives',
   (s) => {
     const replaced = () => ({ query: { into: s.root, 'on-conflict': 'replace', grants: 'yes' }, type: zip });
 
-    it('comes back as it was', async () => {
+    it('is restored unchanged', async () => {
       const { id, topic } = await subscribe(s, s.scratch, inbox);
       const documents = [await grant(s, policy(bob, 'read', s.scratch)), await file(s, policy(bob, 'read', s.scratch))];
-      const { bytes } = await askedExport(s, '?format=archive');
+      const { bytes } = await requestExport(s, '?format=archive');
       await cancel(s, id);
       for (const document of documents) await revoke(s, document);
       const told = await imported(s, bytes, replaced());
@@ -33,7 +33,7 @@ describeStorage(
       for (const document of documents) expect((await s.get(document)).status).to.equal(200);
     });
 
-    it('is in the archive of a container as far as it is about that one alone (rule 17.9)', async () => {
+    it('is in the archive of a container only if it concerns nothing else (rule 17.9)', async () => {
       const [part, other] = [await s.container(), await s.container()];
       const topics = [part, other].map((topic) => subscribe(s, topic, inbox));
       const [{ id: inside }, { id: outside }] = [await topics[0]!, await topics[1]!];
@@ -41,7 +41,7 @@ describeStorage(
       const grants: string[] = [];
       for (const values of targets) grants.push(await grant(s, policy(bob, 'read', values)));
       const requests = [await file(s, policy(bob, 'read', part)), await file(s, policy(bob, 'read', other))];
-      const { bytes } = await askedExport(s, `?format=archive&of=${part}`);
+      const { bytes } = await requestExport(s, `?format=archive&of=${part}`);
       const path = join(mkdtempSync(join(tmpdir(), 'quadpod-spec-')), 'a.zip');
       writeFileSync(path, bytes);
       const reader = await openReader({ path }, 'archive');
@@ -55,7 +55,7 @@ describeStorage(
       for (const id of [inside, outside]) await cancel(s, id);
     });
 
-    it('is left out where it is none, and the server goes on', async () => {
+    it('is left out if it is invalid, and the server continues', async () => {
       const good = {
         id: 'x',
         subscriber: 'urn:x',

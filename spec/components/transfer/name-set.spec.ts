@@ -1,9 +1,9 @@
-/** Names of resources in a few bytes each. */
+/** Compact set of resource names. */
 import { expect } from 'chai';
 import { NameSet, nameInSet } from '../../../components/transfer/name-set.js';
 
-describe('Names of what an import has stored', () => {
-  it('are those that were added, however many there are, and no others', () => {
+describe('NameSet of an import', () => {
+  it('contains exactly the added names', () => {
     const names = new NameSet();
     const known = new Set<string>();
     for (let i = 0; i < 20_000; i++) {
@@ -17,7 +17,7 @@ describe('Names of what an import has stored', () => {
     for (let i = 0; i < 20_000; i++) expect(names.has(nameInSet(`http://other.example/${i}`))).to.equal(false);
   });
 
-  it('may begin with zeros, or have the same beginning', () => {
+  it('distinguishes names with leading zeros and with a common prefix', () => {
     const names = new NameSet();
     const nameOfBytes = (...bytes: number[]): string =>
       Buffer.from([...bytes, ...Array(9 - bytes.length).fill(0)]).toString('base64url');

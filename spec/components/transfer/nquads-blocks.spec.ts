@@ -1,4 +1,4 @@
-/** Lines of N-Quads: those that are read by a short way are what n3 reads, and all others are left to it. */
+/** Fast parser of N-Quads, compared with n3, which parses the remaining lines. */
 import type { NamedNode, Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ const literals = [
   ],
   '"a"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>',
 ];
-/** One of the first, or seldom of the others. */
+/** Returns one of the usual values, rarely one of the odd ones. */
 const one = (usual: readonly string[], odd: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof({ weight: 60, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
 const space = one([' ', '\t', '  '], ['', '\u00a0']);
@@ -47,7 +47,7 @@ const lines = fc.array(fc.oneof({ weight: 4, arbitrary: statement }, { weight: 1
 
 const shown = (quad: Quad): string => JSON.stringify([quad.subject, quad.predicate, quad.object, quad.graph]);
 
-/** What n3 says of each line, up to the first that it refuses. */
+/** Returns the quads of n3, up to the first rejected line. */
 function expected(
   all: readonly string[],
   factory: DataFactory<Quad>,
@@ -83,8 +83,8 @@ async function found(bytes: Buffer, factory: DataFactory<Quad>, chunk: number) {
   return { quads, refused, places };
 }
 
-describe('The lines of N-Quads', () => {
-  it('are what n3 reads in each of them, up to the first that it refuses', async () => {
+describe('Lines of N-Quads', () => {
+  it('are parsed like by n3, up to the first rejected one', async () => {
     const rewrites = [{ from: 'http://e.example/', to: 'http://é.example/' }];
     let [read, refusals] = [0, 0];
     await fc.assert(
@@ -97,7 +97,7 @@ describe('The lines of N-Quads', () => {
           const factory = (): DataFactory<Quad> =>
             moves ? new DocumentFactory(rewrites, '0'.repeat(24)) : new DataFactory();
           const bytes = Buffer.from((bom ? '\ufeff' : '') + all.join('\n'));
-          // The mark is one of the start alone.
+          // The first chunk must contain the whole byte order mark.
           const result = await found(bytes, factory(), bom ? Math.max(3, chunk) : chunk);
           const wanted = expected(all, factory());
           expect({ quads: result.quads, refused: result.refused }).to.deep.equal(wanted);
@@ -113,7 +113,7 @@ describe('The lines of N-Quads', () => {
     expect(refusals).to.be.above(enough(1_000));
   });
 
-  it('are read no further than the second statement in one of them, however many it has', async () => {
+  it('are parsed up to their second statement only', async () => {
     class Counting extends DataFactory<Quad> {
       made = 0;
       override namedNode<T extends string>(value: T): NamedNode<T> {

@@ -1,4 +1,4 @@
-/** Research object crates: metadata become types and links, and what is written comes back. */
+/** Research Object Crates: metadata become types and links. Round trip. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crateReader, isCrate } from '../../../components/formats/ro-crate-reader.js';
@@ -49,8 +49,8 @@ const context = 'https://w3id.org/ro/crate/1.1/context';
 const at = ({ members }: ReadAll, path: string): ResourceMember =>
   members.find((member) => member.kind !== 'state' && member.path === path) as ResourceMember;
 
-describe('A research object crate', () => {
-  it('has types and links of its metadata, and the metadata themselves', async () => {
+describe('Research Object Crate', () => {
+  it('has types and links from its metadata, and the metadata as a resource', async () => {
     const files = foreign(
       [context, { ex: 'http://e.example/', weird: 'ex:weird', Special: { '@id': 'http://e.example/Special' } }],
       [
@@ -102,7 +102,7 @@ describe('A research object crate', () => {
     expect(all.contents.get(metadata)).to.deep.equal(files.get(metadata));
   });
 
-  it('is read on behind any member', async () => {
+  it('is resumed after any member', async () => {
     const tree = memoryTree(foreign(context, [{ '@id': './', '@type': 'Dataset' }]));
     const whole = await readAll(crateReader(tree, formatTools));
     for (const [index, { cursor }] of whole.steps.entries()) {
@@ -112,7 +112,7 @@ describe('A research object crate', () => {
     }
   });
 
-  it('whose metadata have a wrong shape is refused, or has what can be understood', async () => {
+  it('is rejected if its metadata are malformed, and has the valid part of others', async () => {
     const faults: [text: string, message: RegExp][] = [
       ['{', /^ro-crate-metadata\.json: The body is not JSON/],
       ['[]', /"@graph"/],
@@ -139,7 +139,7 @@ describe('A research object crate', () => {
     }
   });
 
-  it('gives back what was written, and nothing else', async () => {
+  it('round-trips members, and adds none', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryResources({ blank: false, acl: false }), async (members) => {
         const found = await readAll(crateReader(memoryTree(await crateOf(members)), formatTools));
@@ -150,7 +150,7 @@ describe('A research object crate', () => {
     );
   });
 
-  it('has its metadata as a resource where somebody has changed them, or where they were one', async () => {
+  it('has its metadata as a resource if they were edited or stored as one', async () => {
     const files = await crateOf([bytesMember('a', 'text/csv', 'x')]);
     const isThere = async (text: string): Promise<boolean> => {
       const all = await readAll(
@@ -167,7 +167,7 @@ describe('A research object crate', () => {
     expect(await isThere(String(again.get(metadata)))).to.equal(true);
   });
 
-  it('is written with the entities of its files, and keeps metadata that were there', async () => {
+  it('describes its files when written, and preserves existing metadata', async () => {
     const before = {
       '@context': context,
       '@graph': [

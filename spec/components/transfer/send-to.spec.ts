@@ -1,4 +1,4 @@
-/** Imports into the storage of another server, over the plain protocol. The spec must not know how requests are sent. */
+/** Imports into another server by plain HTTP requests. Independent of the sender's implementation. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ import { freePort, type SpecServer, startSpecServer } from '../../support/server
 let folder: string;
 let count = 0;
 
-/** A folder with these files; an absent content is a folder. */
+/** Creates a directory with files. `undefined` creates a subdirectory. */
 function sourceWith(files: Readonly<Record<string, string | Uint8Array | undefined>>): string {
   const source = join(folder, `source-${count++}`);
   mkdirSync(source);
@@ -54,7 +54,7 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-describe('An import into another server', () => {
+describe('Import into another server', () => {
   const owner = ed25519Identity();
   let target: SpecServer;
   let token: string;
@@ -74,7 +74,7 @@ describe('An import into another server', () => {
   const get = (iri: string, accept = '*/*'): Promise<Answer> =>
     request(iri, { headers: { Authorization: `Bearer ${bearer}`, Accept: accept } });
 
-  it('has containers, graphs and files of all sizes, as the command says', async () => {
+  it('creates containers, graphs and files of all sizes', async () => {
     const large = new Uint8Array(3 << 20).fill(7);
     const triples = Array.from({ length: 21_000 }, (_, index) => `<urn:s${index}> <urn:p> "${index}" .\n`).join('');
     const source = sourceWith({
@@ -102,7 +102,7 @@ describe('An import into another server', () => {
     expect((await get(`${into}empty/`)).status).to.equal(200);
   });
 
-  it('does with what is there as it is told', async () => {
+  it('handles existing resources according to --on-conflict', async () => {
     const into = fresh();
     const large = new Uint8Array((1 << 20) + 1);
     const source = sourceWith({ 'a.txt': 'old', 'large.bin': large });
@@ -121,7 +121,7 @@ describe('An import into another server', () => {
     expect((await get(`${into}large.bin`)).bytes.equals(Buffer.from(large))).to.equal(true);
   });
 
-  it('makes the containers of a dump, and tells of graphs that come again and of names that lead elsewhere', async () => {
+  it('creates the containers of a dump, and reports repeated graphs and invalid names', async () => {
     const into = fresh();
     const line = (path: string, object: string): string => `<urn:s> <urn:p> "${object}" <${into}${path}> .\n`;
     const dump = fileWith('dump.nq', line('c/d/a', '1') + line('b', '2') + line('c/d/a', '3') + line('%2e%2e/e', '4'));
@@ -135,7 +135,7 @@ describe('An import into another server', () => {
     expect((await get(`${target.root}e`)).status).to.equal(404);
   });
 
-  it('keeps nothing of a large graph whose dump breaks in its middle, and all of what came before', async () => {
+  it('stores no part of a graph if its dump breaks, and all preceding resources', async () => {
     const into = fresh();
     const line = (path: string, index: number): string => `<urn:s> <urn:p> "${index}" <${into}${path}> .\n`;
     const large = Array.from({ length: 45_000 }, (_, index) => line('large', index)).join('');
@@ -146,7 +146,7 @@ describe('An import into another server', () => {
     expect((await get(`${into}large`)).status).to.equal(404);
   });
 
-  it('has links as far as fields can say them, and tells of lists of access', async () => {
+  it('sends links as fields, and reports literal links and ACLs', async () => {
     const into = fresh();
     const source = sourceWith({
       '.internal/setup/current-base-url$.json': '{"payload":"http://old.example/"}',
@@ -165,7 +165,7 @@ describe('An import into another server', () => {
     expect(told).to.include(`${into}: 1 access control lists: they are imported only by their own server`);
   });
 
-  it('leaves out what the server refuses, and names the reason', async () => {
+  it('leaves out rejected resources, with the reason', async () => {
     const into = fresh();
     const source = sourceWith({ 'a.json': 'no JSON', 'b.ttl': '<> <urn:p> 1 .', '.lws/x.txt': 'x' });
     const state = await send(source, into.replace(/t\d+\/$/, ''), token);
@@ -176,7 +176,7 @@ describe('An import into another server', () => {
     expect(state.created).to.equal(1);
   });
 
-  it('is refused where nothing can be sent, before anything is', async () => {
+  it('fails before the first resource if the target or the token is not usable', async () => {
     const source = sourceWith({ 'a.txt': 'a' });
     expect((await send(source, fresh())).failure).to.match(/requires authentication: use --token FILE/);
     const stranger = fileWith('stranger', credential(ed25519Identity(), { aud: target.root.slice(0, -1) }));
@@ -209,7 +209,7 @@ describe('An import into another server', () => {
   });
 });
 
-describe('An import into a server of another make', () => {
+describe('Import into a server of another implementation', () => {
   let server: Server;
   let root: string;
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -236,7 +236,7 @@ describe('An import into a server of another make', () => {
   const end = (res: ServerResponse, status: number, headers = {}, body = ''): void =>
     void res.writeHead(status, headers).end(body);
 
-  it('waits where it is too busy, and reads a token again that is not taken any more', async () => {
+  it('retries if the server is busy, and reads the token again if it is rejected', async () => {
     const token = fileWith('token', 'first');
     const statuses = [503, 429, 401, 201];
     answer = (req, res) => {
@@ -256,7 +256,7 @@ describe('An import into a server of another make', () => {
     ]);
   });
 
-  it('sends no second half of a content where it can be sent only once', async () => {
+  it('sends a large content once, without a retry', async () => {
     answer = (req, res) => end(res, req.method === 'HEAD' ? (req.url === '/' ? 200 : 404) : 412);
     const source = sourceWith({ 'large.bin': new Uint8Array((1 << 20) + 1) });
     const state = await send(source, root, undefined, { conflict: 'replace' });
@@ -264,14 +264,14 @@ describe('An import into a server of another make', () => {
     expect(seen.filter((line) => line.startsWith('PUT'))).to.deep.equal(['PUT /large.bin ']);
   });
 
-  it('follows no redirection, so that nobody else gets the token', async () => {
+  it('follows no redirect, so that the token reaches no other server', async () => {
     answer = (_req, res) => end(res, 307, { Location: `${root}elsewhere/` });
     const state = await send(sourceWith({ 'a.txt': 'a' }), root, fileWith('token', 'secret'));
     expect(state.failure).to.equal(`${root} has moved: the server redirects to ${root}elsewhere/.`);
     expect(seen).to.deep.equal(['HEAD / Bearer secret']);
   });
 
-  it('ends where it fails, shows what it says without what a terminal obeys, and tells of links that it does not keep', async () => {
+  it('stops at a server error, removes control characters from messages, and reports unconfirmed links', async () => {
     answer = (req, res) => {
       if (req.method === 'HEAD') end(res, 200);
       else if (req.url === '/a.txt') end(res, 422, {}, `\u001b[31mred\u0007 ${'x'.repeat(100_000)}`);

@@ -1,4 +1,4 @@
-/** Imports and exports of those who may do some of it: what they learn, and what they can do to others. */
+/** Imports and exports of callers with partial access: they learn nothing about other resources, and do not change them. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,22 +7,22 @@ import { Parser } from 'n3';
 import type { ContainerMember } from '../../../lib/exchange/member.js';
 import { describeStorage, type Sender } from '../../support/conformance.js';
 import { openReader } from '../../support/formats.js';
-import { archiveOf, askedExport, imported } from '../../support/imports.js';
+import { archiveOf, imported, requestExport } from '../../support/imports.js';
 import { bytesMember, readAll } from '../../support/members.js';
 import { agent, alice, anybody, as, inWac, ownerRule, rule, setAcl, setBareAcl, turtleOf } from '../../support/wac.js';
 
 const zip = 'application/zip';
 
 describeStorage(
-  'An import by somebody who controls the storage, but not all that is in it,',
+  'Import by a caller with control of the storage, but not of all resources',
   (s) => {
-    it('says nothing of who has access to what that one does not control', async () => {
+    it('sets no ACL without control of the resource', async () => {
       const theirs = await s.container();
       const open = turtleOf(rule('Read Write Control', anybody));
       const list = (iri: string) => ({ quads: new Parser({ baseIRI: iri }).parse(open) as never, prefixes: {} });
       const item = (path: string) => ({ ...bytesMember(path, 'text/plain', 'x'), acl: list(theirs + path) });
       await s.put(`${theirs}old`, 'text/plain', 'old');
-      // As everybody: who is named would control all lists by this (rule 3.12).
+      // Granted to everyone: a named agent would control all ACLs (rule 3.12).
       await setAcl(s, s.root, rule('Read Write Control', anybody));
       await setBareAcl(s, theirs, [ownerRule, rule('Read Write', agent(alice))]);
       const members = [item('new'), item('old'), bytesMember('plain', 'text/plain', 'x')];
@@ -35,7 +35,7 @@ describeStorage(
       expect(told, JSON.stringify(told)).to.include({ status: 'done', created: 1, replaced: 0, leftOut: 2 });
       expect((await s.get(`${theirs}old`)).text).to.equal('old');
       await s.expectAbsent(`${theirs}new`);
-      // Without its list what lies in a container would be open to others.
+      // Without the ACL of its container, the member would be accessible to others.
       const container = { kind: 'container', path: 'c/', source: '', acl: list(`${theirs}c/`) } as const;
       const inside = bytesMember('c/inside', 'text/plain', 'x');
       const failed = await imported(s, await archiveOf(theirs, [container, inside]), sent);
@@ -48,14 +48,14 @@ describeStorage(
 );
 
 describeStorage(
-  'An export for those who may read some of it',
+  'Export by a caller with partial access',
   (s) => {
-    it('tells no date that moves with what they may not see', async () => {
+    it('contains no date that depends on unreadable resources', async () => {
       const open = await s.container();
       await setBareAcl(s, open, [ownerRule, rule('Read', anybody, 'accessTo')]);
       const folder = mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
       const datesOf = async (sender?: Sender): Promise<Pick<ContainerMember, 'created' | 'modified'>> => {
-        const { bytes } = await askedExport(s, `?format=archive&of=${open}`, sender);
+        const { bytes } = await requestExport(s, `?format=archive&of=${open}`, sender);
         const path = join(folder, 'archive.zip');
         writeFileSync(path, bytes);
         const reader = await openReader({ path }, 'archive');
@@ -71,11 +71,11 @@ describeStorage(
       expect(theirs).to.include({ created, modified: created });
     });
 
-    it('has no place for a name that cannot be decoded, and keeps nobody else from theirs', async () => {
+    it('holds no slot for a name that cannot be decoded', async () => {
       const open = await s.container();
       await setAcl(s, open, rule('Read', anybody));
       for (let count = 0; count < 3; count++) {
-        const answer = await askedExport(s, `?format=nquads&of=${open}%25FF/`, 'anonymous');
+        const answer = await requestExport(s, `?format=nquads&of=${open}%25FF/`, 'anonymous');
         expect(answer.status, answer.text).to.equal(200);
         expect(answer.headers['content-disposition']).to.equal('attachment; filename="-.nq"');
       }

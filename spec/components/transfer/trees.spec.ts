@@ -1,4 +1,4 @@
-/** Trees of files: what is written to a folder or a ZIP is read from there. */
+/** File trees: files written to a directory or a ZIP are read back. */
 import fc from 'fast-check';
 import '../../support/random-seed.js';
 import { createWriteStream } from 'node:fs';
@@ -25,7 +25,7 @@ type Files = Readonly<Record<string, string>>;
 async function written(files: Files, sink: TreeSink): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     const bytes = Buffer.from(content);
-    // Half of them in pieces.
+    // Half of the files are written in pieces.
     const pieces = async function* (): AsyncGenerator<Uint8Array> {
       for (let at = 0; at < bytes.length; at += 3) yield bytes.subarray(at, at + 3);
     };
@@ -43,7 +43,7 @@ async function read(tree: FileTree, after?: string): Promise<[string, string][]>
   return found;
 }
 
-/** The files with all the folders they lie in, in the order of a tree. */
+/** Returns the files with all their directories, in tree order. */
 function expected(files: Files): [string, string][] {
   const all = new Map<string, string>();
   for (const [path, content] of Object.entries(files)) {
@@ -53,7 +53,7 @@ function expected(files: Files): [string, string][] {
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-describe('A tree of files', () => {
+describe('File trees', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'trees-'));
@@ -61,7 +61,7 @@ describe('A tree of files', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   const trees: Readonly<Record<string, (files: Files, name: string) => Promise<FileTree>>> = {
-    'in a folder': async (files, name) => {
+    'in a directory': async (files, name) => {
       await written(files, await openFolderSink(join(folder, name)));
       return openFolderTree(join(folder, name));
     },
@@ -73,7 +73,7 @@ describe('A tree of files', () => {
   };
 
   for (const [where, make] of Object.entries(trees))
-    it(`${where} has what was written, from every place on`, async () => {
+    it(`${where} contain the written files, from any position on`, async () => {
       const name = fc.constantFrom('a', 'a.ttl', 'a b', 'ä', '💩', '-', '~', 'A', '%41', '"', '\n');
       const leaf = fc.tuple(fc.array(name, { maxLength: 2 }), name, fc.boolean()).map(([folders, last, isFolder]) => {
         return `${[...folders.map((each) => `d${each}/`), isFolder ? `d${last}/` : last].join('')}`;
@@ -95,7 +95,7 @@ describe('A tree of files', () => {
       );
     });
 
-  it('keeps dates, and is for its owner alone', async () => {
+  it('preserve dates, and are accessible to their owner only', async () => {
     const dated: Files = { 'a/b': 'content' };
     for (const make of Object.values(trees)) {
       const tree = await make(dated, 'dated');
@@ -106,12 +106,12 @@ describe('A tree of files', () => {
     expect((await stat(join(folder, 'dated', 'a'))).mode & 0o777).to.equal(0o700);
   });
 
-  it('makes the same ZIP of the same files', async () => {
+  it('result in the same ZIP for the same files', async () => {
     for (const name of ['one', 'two']) await (await trees['in a ZIP']!({ a: '1', 'b/c': '22' }, name)).close();
     expect(await readFile(join(folder, 'one.zip'))).to.deep.equal(await readFile(join(folder, 'two.zip')));
   });
 
-  it('takes as much as its reader does, where it is sent as a ZIP', async () => {
+  it('apply backpressure when streamed as a ZIP', async () => {
     const out = new PassThrough({ highWaterMark: 1 << 16 });
     const sink = new ZipSink(out);
     let given = 0;
@@ -128,7 +128,7 @@ describe('A tree of files', () => {
     expect(await sink.end().catch((error: Error) => error.message)).to.be.a('string');
   });
 
-  it('says so when the ZIP goes nowhere, or a content fails', async () => {
+  it('fail if the output or a content fails', async () => {
     const full = new Writable({
       write: (_chunk, _encoding, done) => done(new Error('the disk is full')),
     });

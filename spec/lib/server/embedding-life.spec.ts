@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createServer, SettingsError, StoreUnavailableError } from 'quadpod';
 import { request } from '../../support/http.js';
-import { beginRequest } from '../../support/kept-connection.js';
+import { beginRequest } from '../../support/persistent-connection.js';
 import { Program, putText, text } from '../../support/program.js';
 import { freePort } from '../../support/server.js';
 

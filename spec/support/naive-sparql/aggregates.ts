@@ -21,7 +21,7 @@ export function aggregateValue(
   const bound = values.filter((value) => value !== undefined);
   if (aggregate.name === 'count') return count(bound.length);
   if (aggregate.name === 'sample') return bound[0];
-  // The others have an error if one of the values has.
+  // The other aggregates fail if one of the values has an error.
   if (bound.length < values.length) return undefined;
   try {
     return setFunction(aggregate, bound);

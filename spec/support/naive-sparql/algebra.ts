@@ -25,7 +25,7 @@ export interface TriplePattern {
 export interface Aggregate {
   readonly name: string;
   readonly isDistinct: boolean;
-  /** Absent: `*`. */
+  /** Undefined: `*`. */
   readonly of?: Expression;
   readonly separator?: string;
   /** Variable of the result. */
@@ -34,7 +34,7 @@ export interface Aggregate {
 
 export interface GroupKey {
   readonly expression: Expression;
-  /** Absent: the key is not visible. */
+  /** Undefined: the key is not visible. */
   readonly as?: string;
 }
 
@@ -77,10 +77,10 @@ export interface TranslatedQuery {
   readonly form: 'select' | 'ask' | 'construct' | 'describe';
   readonly base: string;
   readonly pattern: Algebra;
-  /** Variables of a SELECT, in their order. */
+  /** Variables of a SELECT, in order. */
   readonly names: readonly string[];
   readonly template: readonly TriplePattern[];
   readonly isOrdered: boolean;
-  /** FROM and FROM NAMED; absent: the query has no dataset clause. */
+  /** FROM and FROM NAMED. Undefined: the query has no dataset clause. */
   readonly dataset?: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] };
 }

@@ -1,4 +1,4 @@
-/** The constructor functions of XPath that SPARQL 1.1, 17.5 has. */
+/** XPath constructor functions (SPARQL 1.1, 17.5). */
 import type { Term } from '@rdfjs/types';
 import { dateOf, parseDate } from './dates.js';
 import {
@@ -26,7 +26,7 @@ export function castTo(type: string, [of, ...others]: readonly Term[]): Term {
 
 type Cast = (of: Term) => Term | undefined;
 
-/** A number of a string, a number or a boolean. */
+/** Casts a string, a number or a boolean to a number. */
 const numeric =
   (parse: (text: string) => Numeric | undefined, convert: (number: Numeric) => Numeric | undefined): Cast =>
   (of) => {
@@ -67,7 +67,7 @@ const date =
     return isString(of) && parseDate(of.value.trim(), kind) ? typed(of.value.trim(), xsd + kind) : undefined;
   };
 
-/** The canonical text of a number as XPath writes it: without an exponent from 0.000001 up to 1000000. */
+/** Returns the canonical form of XPath: without an exponent from 0.000001 up to 1000000. */
 function numberText(number: Numeric): string {
   if ('exact' in number) return decimalText(number.exact);
   const size = Math.abs(number.value);

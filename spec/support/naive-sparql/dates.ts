@@ -1,4 +1,4 @@
-/** xsd:dateTime and xsd:date: their parts and their order. A value without a timezone is in UTC, the implicit timezone of the server. */
+/** Parts and order of xsd:dateTime and xsd:date. A value without a timezone is in UTC, the implicit timezone of the server. */
 import type { Term } from '@rdfjs/types';
 import { xsd } from './terms.js';
 
@@ -11,7 +11,7 @@ export interface DateValue {
   readonly minutes: number;
   /** Lexical form of the seconds. */
   readonly seconds: string;
-  /** As it is written: `Z`, `+01:00`, or empty. */
+  /** Lexical form: `Z`, `+01:00`, or empty. */
   readonly zone: string;
 }
 
@@ -36,7 +36,7 @@ export function parseDate(text: string, kind: 'dateTime' | 'date'): DateValue | 
   return { kind, year: BigInt(year!), ...value, seconds, zone };
 }
 
-/** Minutes that a timezone is ahead of UTC. */
+/** Offset of a timezone from UTC, in minutes. */
 export function zoneMinutes(zone: string): number {
   if (zone === '' || zone === 'Z') return 0;
   const size = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4));

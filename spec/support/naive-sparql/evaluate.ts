@@ -1,4 +1,4 @@
-/** Evaluates the algebra over a dataset (SPARQL 1.1, 18.3 to 18.6): multisets are arrays, and joins are nested loops. */
+/** Evaluates the algebra over a dataset (SPARQL 1.1, 18.3 to 18.6). Multisets are arrays, and joins are nested loops. */
 import type { Term } from '@rdfjs/types';
 import { aggregateValue } from './aggregates.js';
 import type { Algebra, Expression, GroupKey, TriplePattern } from './algebra.js';
@@ -27,7 +27,7 @@ export interface Context {
   readonly graph: readonly Triple[];
   /** Base IRI of the query. */
   readonly base: string;
-  /** Names of the graphs that expressions can see within `GRAPH ?name`; absent: none, as in the Recommendation. */
+  /** Graph names visible to expressions within `GRAPH ?name`. Undefined: none, as in the Recommendation. */
   readonly graphNames?: Solution | undefined;
 }
 
@@ -77,7 +77,7 @@ function evaluateOperator(algebra: Algebra, context: Context): readonly Solution
       return orderBy(algebra, context);
     case 'project': {
       const isProjected = (name: string): boolean => algebra.names.includes(name);
-      // A variable of a subquery that it does not project is another one than that of the same name outside.
+      // A variable that a subquery does not project is distinct from a variable of the same name outside.
       const graphNames = context.graphNames && restrict(context.graphNames, isProjected);
       return evaluate(algebra.input, { ...context, graphNames }).map((solution) => restrict(solution, isProjected));
     }
@@ -108,7 +108,7 @@ function join(left: readonly Solution[], right: readonly Solution[]): readonly S
   return joined;
 }
 
-/** Solutions of one triple pattern; undefined where a variable would need two values. */
+/** Returns the solutions of one triple pattern. */
 function matches({ subject, predicate, object }: TriplePattern, graph: readonly Triple[]): readonly Solution[] {
   return graph.flatMap((triple) => {
     const solution = bind([
@@ -148,7 +148,7 @@ function leftJoin(algebra: Extract<Algebra, { op: 'leftJoin' }>, context: Contex
   });
 }
 
-/** 18.6: the pattern is evaluated for each graph by itself, and the name is joined with its solutions. */
+/** 18.6: evaluates the pattern for each graph and joins the name with its solutions. */
 function evaluateGraph({ name, input }: Extract<Algebra, { op: 'graph' }>, context: Context): readonly Solution[] {
   const { dataset, graphNames } = context;
   if (name.termType === 'Variable')
@@ -189,7 +189,7 @@ function extend(solution: Solution, name: string, expression: Expression, contex
   return value === undefined ? solution : new Map([...solution, [name, value]]);
 }
 
-/** Group and AggregateJoin (18.5.1). A key whose expression has an error is unbound, and such solutions are one group. */
+/** Group and AggregateJoin (18.5.1). A key with an error is unbound, and such solutions form one group. */
 function group(algebra: Extract<Algebra, { op: 'group' }>, outer: Context): readonly Solution[] {
   const context = { ...outer, graphNames: undefined };
   const { keys, aggregates } = algebra;

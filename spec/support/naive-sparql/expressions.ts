@@ -1,4 +1,4 @@
-/** Evaluates expressions: the functional forms of SPARQL 1.1, 17.4.1, and calls of everything else. */
+/** Evaluates expressions: the functional forms of SPARQL 1.1, 17.4.1, and function calls. */
 import type { Term } from '@rdfjs/types';
 import type { Algebra, Expression } from './algebra.js';
 import { callFunction } from './functions.js';
@@ -9,11 +9,11 @@ export interface ExpressionScope {
   readonly solution: Solution;
   /** Base IRI of the query. */
   readonly base: string;
-  /** Whether the pattern has a solution, after the substitution of this one. */
+  /** Returns true if the pattern has a solution after the substitution of this one. */
   readonly exists: (pattern: Algebra) => boolean;
 }
 
-/** A condition holds if its effective boolean value is true; an error counts as false (17.2). */
+/** Returns the effective boolean value of a condition. An error counts as false (17.2). */
 export function holds(condition: Expression, scope: ExpressionScope): boolean {
   try {
     return effectiveBoolean(evaluateExpression(condition, scope));
@@ -43,7 +43,7 @@ export function evaluateExpression(expression: Expression, scope: ExpressionScop
 
 type Form = (args: readonly Expression[], scope: ExpressionScope) => Term;
 
-/** The value, or the error in its place. */
+/** Returns the value, or the error in its place. */
 function attempt<T>(evaluate: () => T): T | ExpressionError {
   try {
     return evaluate();
@@ -53,7 +53,7 @@ function attempt<T>(evaluate: () => T): T | ExpressionError {
   }
 }
 
-/** 17.2: `||` and `&&` survive an error of one side if the other side decides. */
+/** 17.2: `||` and `&&` ignore an error of one side if the other side decides. */
 const logical =
   (decisive: boolean): Form =>
   (args, scope) => {
@@ -64,7 +64,7 @@ const logical =
     return boolean(!decisive);
   };
 
-/** 17.4.1.9: an error of a comparison counts if no other member is equal. */
+/** 17.4.1.9: an error of a comparison counts only if no other member is equal. */
 const isIn: Form = ([first, ...members], scope) => {
   const value = evaluateExpression(first!, scope);
   const found = members.map((member) => attempt(() => areEqual(value, evaluateExpression(member, scope))));

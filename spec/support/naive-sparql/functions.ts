@@ -1,4 +1,4 @@
-/** The functions and operators of SPARQL 1.1, 17.3 to 17.5, whose arguments are all evaluated. */
+/** Functions and operators of SPARQL 1.1, 17.3 to 17.5, on evaluated arguments. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Literal, Term } from '@rdfjs/types';
 import { castTo } from './casts.js';
@@ -25,7 +25,7 @@ export interface CallScope {
 }
 type Call = (args: readonly Term[], scope: CallScope) => Term;
 
-/** @throws ExpressionError, also for a function that is not known (17.6) */
+/** Calls a function. @throws ExpressionError, also for an unknown function (17.6) */
 export function callFunction(name: string, args: readonly Term[], scope: CallScope): Term {
   if (name.startsWith(xsd)) return castTo(name.slice(xsd.length), args);
   const call = functions[name] ?? functions[`${args.length}${name}`];
@@ -47,7 +47,7 @@ const string = (term: Term | undefined): Literal => {
 };
 export const stringOf = (term: Term): string => (term.termType === 'BlankNode' ? fail('A blank node.') : term.value);
 
-/** A string with the language of another one. */
+/** Returns a string with the language of another one. */
 const like = ({ language }: Literal, value: string): Literal => (language ? tagged(value, language) : plain(value));
 
 /** 17.4.3.1.2. */
@@ -97,7 +97,7 @@ const part =
     return date?.kind === 'dateTime' ? of(date) : fail('Not a dateTime.');
   };
 
-/** fn:substring with the positions of XPath, by codepoints. */
+/** fn:substring with XPath positions, by code points. */
 const substring: Call = ([text, from, length]) => {
   const start = toDouble(roundTo('round', number(from)));
   const end = length === undefined ? Infinity : start + toDouble(roundTo('round', number(length)));

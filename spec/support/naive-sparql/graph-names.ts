@@ -1,7 +1,10 @@
-/** Rule 14.14, beyond SPARQL 1.1: where expressions of the group of `GRAPH ?g` see `?g` as the name of the graph. */
+/** Rule 14.14, an extension of SPARQL 1.1: visibility of `?g` as the graph name for expressions within `GRAPH ?g`. */
 import type { Algebra } from './algebra.js';
 
-/** Whether the group has the variable in a triple or in VALUES where an unbound one makes a difference: then no expression sees the name. */
+/**
+ * Returns true if the group has the variable in a triple or in VALUES at a place affected by an unbound variable. No expression
+ * then sees the name.
+ */
 export function hidesName(group: Algebra, name: string): boolean {
   switch (group.op) {
     case 'leftJoin':
@@ -15,7 +18,7 @@ export function hidesName(group: Algebra, name: string): boolean {
   }
 }
 
-/** Whether a triple, a path, the name of a graph or VALUES has the variable. */
+/** Returns true if a triple, a path, a graph name or VALUES has the variable. */
 function mentions(part: Algebra, name: string): boolean {
   const isIt = (term: { termType: string; value: string }): boolean =>
     term.termType === 'Variable' && term.value === name;
@@ -26,7 +29,7 @@ function mentions(part: Algebra, name: string): boolean {
   return partsOf(part, name).some((each) => mentions(each, name));
 }
 
-/** Operands in which the variable is the same one: a subquery that does not project it has another one. */
+/** Returns the operands that share the variable. A subquery that does not project it has a distinct one. */
 function partsOf(part: Algebra, name: string): readonly Algebra[] {
   if ('left' in part) return [part.left, part.right];
   if (part.op === 'project' && !part.names.includes(name)) return [];

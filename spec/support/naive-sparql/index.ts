@@ -1,6 +1,6 @@
 /**
- * A naive evaluator of SPARQL 1.1 queries, the oracle of differential specs. It follows section 18 of the Recommendation step by step and
- * shares no code with the server; only the syntax tree comes from a parser that the server uses as well. No optimization, no index.
+ * Naive evaluator of SPARQL 1.1 queries, the oracle of differential specs. It follows section 18 of the Recommendation step by
+ * step, without optimization and without an index. It shares no code with the server except the parser.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -22,15 +22,15 @@ export type NaiveResult =
       readonly isNumbered: boolean;
     };
 
-/** The graphs that a dataset clause can select; the default graph of a query without one. */
+/** Graphs that a dataset clause can select, and the default graph of a query without one. */
 export interface GraphStore {
   readonly graphs: ReadonlyMap<string, readonly Triple[]>;
   readonly defaultGraph: readonly Triple[];
-  /** Rule 14.14, which 18.6 does not have: FILTER, BIND and EXISTS within `GRAPH ?name` see the name of the graph. */
+  /** Rule 14.14, an extension of 18.6: FILTER, BIND and EXISTS within `GRAPH ?name` see the graph name. */
   readonly areNamesVisible?: boolean;
 }
 
-/** @throws the error of the parser, Undefined and TooLarge where there is nothing to compare with */
+/** Evaluates a query. @throws the error of the parser, and Undefined or TooLarge if there is no comparable result */
 export async function naiveResult(query: string, store: GraphStore, base = ''): Promise<NaiveResult> {
   const translated = translateQuery(await parseSyntax(query, base), base);
   const dataset = datasetOf(translated, store);
@@ -42,16 +42,16 @@ export async function naiveResult(query: string, store: GraphStore, base = ''): 
   });
   if (translated.form === 'ask') return { kind: 'boolean', value: rows.length > 0 };
   if (translated.form === 'construct') return { kind: 'graph', quads: construct(translated.template, rows) };
-  if (translated.form !== 'select') throw new Error('DESCRIBE has no result that the Recommendation defines.');
+  if (translated.form !== 'select') throw new Error('DESCRIBE has no result defined by the Recommendation.');
   return { kind: 'solutions', variables: translated.names, rows, isNumbered: translated.isOrdered };
 }
 
-/** RDF merge of graphs (13.2.1); blank nodes of two graphs are different already. */
+/** RDF merge of graphs (13.2.1). Blank nodes of different graphs are already distinct. */
 export const unionOf = (graphs: readonly (readonly Triple[])[]): Triple[] => distinctBy(graphs.flat(), tripleKey);
 const tripleKey = ({ subject, predicate, object }: Triple): string =>
   [subject, predicate, object].map(termKey).join(' ');
 
-/** 13.2: FROM and FROM NAMED select from the graphs that there are (rule 14.4). */
+/** 13.2: FROM and FROM NAMED select from the existing graphs (rule 14.4). */
 function datasetOf({ dataset }: TranslatedQuery, { graphs, defaultGraph }: GraphStore): Dataset {
   if (!dataset) return { defaultGraph, named: graphs };
   const { defaultGraphs, namedGraphs } = dataset;
@@ -63,7 +63,7 @@ function datasetOf({ dataset }: TranslatedQuery, { graphs, defaultGraph }: Graph
 
 const factory = new DataFactory<Quad>();
 
-/** 16.2: each solution has its own blank nodes; triples that RDF does not allow are left out. */
+/** 16.2: each solution has its own blank nodes, and invalid triples are omitted. */
 function construct(template: readonly TriplePattern[], rows: readonly Solution[]): Quad[] {
   const made = rows.flatMap((row, at) => {
     const term = (pattern: Term): Term | undefined => {

@@ -1,4 +1,4 @@
-/** Numeric values (17.1, 17.3): exact decimals on bigint, floats and doubles, and their promotion. */
+/** Numeric values and their promotion (17.1, 17.3): exact decimals on bigint, floats and doubles. */
 import type { Literal, Term } from '@rdfjs/types';
 import { ExpressionError, typed, xsd } from './terms.js';
 
@@ -15,7 +15,7 @@ export type Numeric =
 type NumericType = Numeric['type'];
 const promotion: readonly NumericType[] = ['integer', 'decimal', 'float', 'double'];
 
-/** Ranges of the types derived from xsd:integer; absent: no bound. */
+/** Ranges of the types derived from xsd:integer. Undefined: no bound. */
 const integers: Readonly<Record<string, readonly [(bigint | undefined)?, bigint?]>> = {
   integer: [],
   nonPositiveInteger: [undefined, 0n],
@@ -55,7 +55,7 @@ export function parseDouble(text: string): number | undefined {
 export const isNumericType = (datatype: string): boolean =>
   datatype.startsWith(xsd) && (datatype.slice(xsd.length) in integers || /#(?:decimal|float|double)$/.test(datatype));
 
-/** @returns undefined for other terms and for lexical forms that are not in the lexical space of their type */
+/** Returns undefined for other terms and for invalid lexical forms. */
 export function numericOf(term: Term): Numeric | undefined {
   if (term.termType !== 'Literal' || !isNumericType(term.datatype.value)) return undefined;
   const name = term.datatype.value.slice(xsd.length);
@@ -84,7 +84,7 @@ export function decimalText({ digits, scale }: Decimal): string {
   return digits < 0n ? `-${text}` : text;
 }
 
-/** @param value for a float, one that Math.fround does not change */
+/** Formats a float or double. @param value for a float, unchanged by Math.fround */
 function floatingText(value: number, type: 'float' | 'double'): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? 'INF' : '-INF';
@@ -96,7 +96,7 @@ function floatingText(value: number, type: 'float' | 'double'): string {
   return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${exponent.replace('+', '')}`;
 }
 
-/** The number with the fewest digits that is the same float. */
+/** Returns the number with the fewest digits that is the same float. */
 function shortestFloat(value: number): number {
   for (let digits = 1; digits < 10; digits++) {
     const rounded = Number(value.toPrecision(digits));
@@ -125,7 +125,7 @@ const commonType = (a: Numeric, b: Numeric): NumericType =>
 const asFloating = (numeric: Numeric, type: 'float' | 'double'): number =>
   type === 'float' ? Math.fround(toDouble(numeric)) : toDouble(numeric);
 
-/** @returns a negative number, 0 or a positive number; NaN if one of them is NaN */
+/** Compares two numbers. @returns a negative number, 0 or a positive number, or NaN if one of them is NaN */
 export function compareNumeric(a: Numeric, b: Numeric): number {
   if ('exact' in a && 'exact' in b) {
     const [left, right] = align(a.exact, b.exact);
@@ -136,7 +136,7 @@ export function compareNumeric(a: Numeric, b: Numeric): number {
   return left < right ? -1 : left > right ? 1 : left === right ? 0 : Number.NaN;
 }
 
-/** Digits after the point of a quotient of decimals; the Recommendation leaves the number open. */
+/** Fraction digits of a quotient of decimals. The Recommendation does not define the number. */
 const quotientScale = 18;
 
 function exactArithmetic(operator: string, a: Decimal, b: Decimal): Decimal {
@@ -173,7 +173,7 @@ const floorOf = ({ digits, scale }: Decimal): bigint => {
   return digits < 0n && digits % unit !== 0n ? quotient - 1n : quotient;
 };
 
-/** fn:abs, fn:round, fn:ceiling and fn:floor; the type stays. */
+/** fn:abs, fn:round, fn:ceiling and fn:floor. The type does not change. */
 export function roundTo(how: 'abs' | 'round' | 'ceil' | 'floor', numeric: Numeric): Numeric {
   if (!('exact' in numeric)) {
     // fn:round rounds half towards positive infinity, as Math.round does.

@@ -16,7 +16,7 @@ export function booleanOf(term: Term): boolean | undefined {
   return /^(?:false|0)$/.test(term.value) ? false : undefined;
 }
 
-/** 17.2.2. @throws ExpressionError for what has none */
+/** 17.2.2. @throws ExpressionError for terms without one */
 export function effectiveBoolean(term: Term): boolean {
   if (term.termType === 'Literal') {
     const { value: type } = term.datatype;
@@ -31,7 +31,7 @@ export function effectiveBoolean(term: Term): boolean {
   throw new ExpressionError('No effective boolean value.');
 }
 
-/** Sign of the order of two values of one type; undefined where 17.3 has no operator for them. */
+/** Returns the sign of the order of two values of one type, or undefined if 17.3 has no operator for them. */
 function ordered(a: Term, b: Term): number | undefined {
   const [left, right] = [numericOf(a), numericOf(b)];
   if (left && right) return compareNumeric(left, right);
@@ -61,7 +61,7 @@ export function compareValues(a: Term, b: Term): number {
 }
 
 /**
- * The operator `=`. Strings with and without a language are values that are always comparable, an extension that 17.3.1 allows.
+ * The operator `=`. Strings with and without a language are always comparable, an extension allowed by 17.3.1.
  * @throws ExpressionError for two literals that are neither the same term nor comparable
  */
 export function areEqual(a: Term, b: Term): boolean {

@@ -1,4 +1,4 @@
-/** The order of ORDER BY, MIN and MAX (SPARQL 1.1, 15.1). Where the Recommendation leaves it open, it is that of the terms' texts. */
+/** Order of ORDER BY, MIN and MAX (SPARQL 1.1, 15.1). Terms without a defined order are ordered by their text. */
 import type { Term } from '@rdfjs/types';
 import { compareValues } from './operators.js';
 import { ExpressionError, termKey } from './terms.js';

@@ -5,7 +5,7 @@ import { distinctBy, sameTerm, TooLarge, type Triple, termKey, variable } from '
 
 type Pair = readonly [start: Term, end: Term];
 
-/** Ends of a path: terms, or variables for any. */
+/** Ends of a path: terms, or variables for any term. */
 export interface Ends {
   readonly from: Term;
   readonly to: Term;
@@ -63,7 +63,7 @@ const nodesOf = (graph: readonly Triple[]): Term[] =>
     termKey,
   );
 
-/** ZeroLengthPath: a term is connected with itself, also where the graph does not have it. */
+/** ZeroLengthPath: a term is connected with itself, even if the graph does not contain it. */
 function withoutStep(graph: readonly Triple[], { from, to }: Ends): Pair[] {
   if (isVariable(from) && isVariable(to)) return nodesOf(graph).map((node) => [node, node]);
   const term = isVariable(from) ? to : from;
@@ -73,7 +73,7 @@ function withoutStep(graph: readonly Triple[], { from, to }: Ends): Pair[] {
 interface Repetition {
   readonly graph: readonly Triple[];
   readonly ends: Ends;
-  /** Whether a start is reached by no step. */
+  /** True if the start is reached by zero steps. */
   readonly isFirst: boolean;
 }
 
@@ -91,7 +91,7 @@ function repeated(path: Path, { graph, ends, isFirst }: Repetition): readonly Pa
   );
 }
 
-/** ALP: each term once. */
+/** ALP: returns each reachable term once. */
 function reachable(starts: readonly Term[], next: (term: Term) => readonly Term[]): Term[] {
   const found = new Map<string, Term>();
   const queue = [...starts];

@@ -1,7 +1,7 @@
-/** The regular expressions of XPath that REGEX and REPLACE take (SPARQL 1.1, 17.4.3.14 and 17.4.3.15), on those of JavaScript. */
+/** XPath regular expressions of REGEX and REPLACE (SPARQL 1.1, 17.4.3.14 and 17.4.3.15), mapped to JavaScript. */
 import { ExpressionError } from './terms.js';
 
-/** @throws ExpressionError for what is no pattern, and for unknown flags */
+/** Compiles a pattern. @throws ExpressionError for an invalid pattern or unknown flags */
 export function patternOf(pattern: string, flags: string): RegExp {
   if (!/^[smixq]*$/.test(flags)) throw new ExpressionError(`Unknown flags: ${flags}`);
   const literally = flags.includes('q') ? pattern.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') : pattern;

@@ -1,4 +1,4 @@
-/** The substitution of EXISTS (SPARQL 1.1, 18.6): variables that a solution binds are replaced by their terms. */
+/** Substitution of EXISTS (SPARQL 1.1, 18.6): replaces bound variables by their terms. */
 import type { Term } from '@rdfjs/types';
 import type { Algebra, Expression } from './algebra.js';
 import { type Solution, Undefined } from './terms.js';
@@ -42,19 +42,19 @@ export function substitute(algebra: Algebra, solution: Solution): Algebra {
       assertFree(algebra.names, solution);
       return algebra;
     default:
-      // A subquery: its variables are others than those outside unless it projects them.
+      // A subquery: its variables are distinct from those outside unless it projects them.
       assertFree(namesIn(algebra), solution);
       return algebra;
   }
 }
 
-/** A term cannot stand where a variable is assigned or projected, and 18.6 says nothing else. */
+/** A term is not allowed in place of an assigned or projected variable, and 18.6 does not define the result. */
 function assertFree(names: readonly string[], solution: Solution): void {
   const name = names.find((each) => solution.has(each));
-  if (name !== undefined) throw new Undefined(`Substitution of ${name}, which the pattern of EXISTS assigns (18.6)`);
+  if (name !== undefined) throw new Undefined(`Substitution of ${name}, assigned by the pattern of EXISTS (18.6)`);
 }
 
-/** A blank node is itself here, as in all implementations, and no variable. */
+/** A blank node is a constant here, not a variable, as in all implementations. */
 function inExpression(expression: Expression, solution: Solution): Expression {
   if (expression.kind === 'variable') {
     const term = solution.get(expression.name);
@@ -66,7 +66,7 @@ function inExpression(expression: Expression, solution: Solution): Expression {
   return expression;
 }
 
-/** All variables of a part of a query. */
+/** Returns all variables of a part of a query. */
 function namesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if (value instanceof Map) return [...value.keys()] as string[];

@@ -1,8 +1,8 @@
-/** The syntax tree of traqula's parser: its shapes, and its terms with prefixes and relative references resolved. */
+/** Syntax tree of traqula's parser, and its terms with prefixes and relative references resolved. */
 import type { Term } from '@rdfjs/types';
 import { blank, iri, plain, tagged, typed, variable } from './terms.js';
 
-/** A node of the tree; each kind has some of the members. */
+/** Node of the tree. Each kind has some of the members. */
 export interface Node {
   readonly type?: string;
   readonly subType?: string;
@@ -19,7 +19,7 @@ export async function parseSyntax(text: string, baseIRI: string): Promise<Node> 
   return (await parser).parse(text, { baseIRI }) as Node;
 }
 
-/** Resolves names of the tree by BASE and PREFIX of its prologue. */
+/** Resolves names by the BASE and PREFIX declarations of a prologue. */
 export class Prologue {
   private base: string;
   private readonly prefixes = new Map<string, string>();
@@ -57,7 +57,7 @@ export class Prologue {
   }
 }
 
-/** Absolute IRIs stay as they are written, with their dot segments (RFC 3986, 5.2.2 without normalization). */
+/** Resolves a relative reference. Absolute IRIs stay unchanged, including dot segments (RFC 3986, 5.2.2 without normalization). */
 export const resolveReference = (reference: string, base: string): string =>
   /^[a-z][a-z0-9+.-]*:/i.test(reference) || base === '' ? reference : resolved(reference, base);
 

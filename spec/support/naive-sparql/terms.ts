@@ -13,13 +13,13 @@ export interface Triple {
   readonly object: Term;
 }
 
-/** An RDF dataset (SPARQL 1.1, 13.1). Each graph has each triple once. */
+/** RDF dataset (SPARQL 1.1, 13.1). A graph contains no duplicate triples. */
 export interface Dataset {
   readonly defaultGraph: readonly Triple[];
   readonly named: ReadonlyMap<string, readonly Triple[]>;
 }
 
-/** Solution mapping (18.1.8); an unbound variable is absent. */
+/** Solution mapping (18.1.8). Unbound variables are absent. */
 export type Solution = ReadonlyMap<string, Term>;
 
 export const iri = (value: string): NamedNode => factory.namedNode(value);
@@ -30,13 +30,13 @@ export const tagged = (value: string, language: string): Literal => factory.lite
 export const typed = (value: string, datatype: string): Literal => factory.literal(value, iri(datatype));
 export const boolean = (value: boolean): Literal => typed(String(value), `${xsd}boolean`);
 
-/** A string that two terms share if and only if they are the same term. */
+/** Returns a string that is equal for two terms if and only if they are the same term. */
 export function termKey(term: Term | undefined): string {
   if (term === undefined) return '';
   if (term.termType === 'NamedNode') return `<${term.value}>`;
   if (term.termType === 'BlankNode') return `_:${term.value}`;
   if (term.termType !== 'Literal') throw new Error(`A solution has a ${term.termType}.`);
-  // Language tags are compared without case (RDF 1.1 Concepts, 3.3).
+  // Language tags are case-insensitive (RDF 1.1 Concepts, 3.3).
   const kind = term.language ? `@${term.language.toLowerCase()}` : `^^${term.datatype.value}`;
   return `${JSON.stringify(term.value)}${kind}`;
 }
@@ -56,11 +56,11 @@ export const distinctBy = <T>(items: readonly T[], key: (item: T) => string): T[
   return [...seen.values()];
 };
 
-/** Error of an expression (17.2); the caller decides what becomes of it. */
+/** Error of an expression (17.2), handled by the caller. */
 export class ExpressionError extends Error {}
 
-/** Something that the Recommendation leaves undefined; no result can be compared. */
+/** The Recommendation leaves the result undefined, so there is nothing to compare. */
 export class Undefined extends Error {}
 
-/** The evaluation exceeds the size that the naive evaluator can handle. */
+/** The evaluation exceeds the limits of the naive evaluator. */
 export class TooLarge extends Error {}

@@ -46,7 +46,7 @@ class QueryTranslation extends PatternTranslation {
     const { query } = this;
     const where = this.group(nodes((query['where'] as Node | undefined)?.['patterns']));
     const items = query.subType === 'select' ? nodes(query['variables']) : [];
-    // Expressions come first: they collect the aggregates.
+    // Expressions first, because they collect the aggregates.
     const extensions = items
       .filter((item) => item.subType === 'bind')
       .map((item) => ({
@@ -80,7 +80,7 @@ class QueryTranslation extends PatternTranslation {
       const { variable, value } = grouping as { variable?: Node; value?: Node };
       if (isVariable(grouping)) return { expression: this.expression(grouping), as: nameOf(grouping) };
       if (!variable || !value || grouping.type === 'expression') return { expression: this.expression(grouping) };
-      // Aggregates can name the variable of a key, so it is bound before.
+      // Aggregates can refer to the variable of a key, so it is bound first.
       const name = nameOf(variable);
       extended = { op: 'extend', input: extended, name, expression: this.expression(value) };
       return { expression: { kind: 'variable', name }, as: name };
@@ -94,7 +94,7 @@ class QueryTranslation extends PatternTranslation {
     return { op: 'slice', input, offset: offset ?? 0, limit: limit ?? Infinity };
   }
 
-  /** An aggregate becomes a variable that `group` binds (18.2.4.1). */
+  /** Replaces an aggregate by a variable that `group` binds (18.2.4.1). */
   override expression(node: Node): Expression {
     if (node.subType !== 'aggregate') return super.expression(node);
     const [of] = nodes(node['expression']);
@@ -111,7 +111,7 @@ class QueryTranslation extends PatternTranslation {
   }
 }
 
-/** Variables in scope (18.2.1), in the order in which the pattern names them. */
+/** Returns the variables in scope (18.2.1), in pattern order. */
 function inScope(algebra: Algebra): string[] {
   const ofTerms = (...terms: readonly { termType: string; value: string }[]): string[] =>
     terms.flatMap(({ termType, value }) => (termType === 'Variable' && !value.startsWith('_:') ? [value] : []));

@@ -4,7 +4,7 @@ import { type Algebra, type Expression, type Path, type TriplePattern, unit } fr
 import { type Node, nodes, type Prologue } from './syntax.js';
 import { type Solution, variable } from './terms.js';
 
-/** Translates a subquery; given by the translation of queries, which uses this one. */
+/** Translates a subquery. A parameter, because the translation of queries depends on this module. */
 type TranslateSelect = (query: Node, prologue: Prologue) => Algebra;
 
 export class PatternTranslation {
@@ -13,7 +13,7 @@ export class PatternTranslation {
     private readonly subquery: TranslateSelect,
   ) {}
 
-  /** 18.2.2.6, for the elements of a group. */
+  /** Translates the elements of a group (18.2.2.6). */
   group(elements: readonly Node[]): Algebra {
     const filters = elements.filter(({ subType }) => subType === 'filter');
     let algebra: Algebra = unit;
@@ -57,7 +57,7 @@ export class PatternTranslation {
     return { op: 'values', rows, names };
   }
 
-  /** A basic graph pattern with its property paths (18.2.2.5). */
+  /** Translates a basic graph pattern with its property paths (18.2.2.5). */
   private triples(triples: readonly Node[]): Algebra {
     const flat = triples.flatMap((node) => this.flatten(node));
     const patterns = flat.flatMap(({ subject, predicate, object }) =>
@@ -74,7 +74,7 @@ export class PatternTranslation {
     return triples.flatMap((node) => this.flatten(node)) as unknown as TriplePattern[];
   }
 
-  /** Triples of a node, those of its collections and blank node property lists included. */
+  /** Returns the triples of a node, including those of collections and blank node property lists. */
   private flatten(node: Node): { subject: Term; predicate: Term | Path; object: Term }[] {
     if (node.type === 'tripleCollection') return nodes(node['triples']).flatMap((each) => this.flatten(each));
     const [subject, object] = [node['subject'] as Node, node['object'] as Node];
@@ -106,7 +106,7 @@ export class PatternTranslation {
     return { kind: kinds[node.subType as keyof typeof kinds], of: parts[0]! };
   }
 
-  /** A negated set with both directions is an alternative of two sets (18.2.2.3). */
+  /** Translates a negated set. One with both directions is an alternative of two sets (18.2.2.3). */
   private negated(items: readonly Node[]): Path {
     const members = items.flatMap((item) => (item.subType === '|' ? nodes(item['items']) : [item]));
     const inverse = members.filter(({ subType }) => subType === '^').map(({ items }) => nodes(items)[0]!);
@@ -133,7 +133,7 @@ export class PatternTranslation {
   }
 }
 
-/** Adjacent triple patterns are one basic graph pattern, also where a FILTER stood between them (18.2.2.5). */
+/** Merges adjacent triple patterns into one basic graph pattern, including those separated by a FILTER (18.2.2.5). */
 function adjacentTriples(elements: readonly Node[]): Node[] {
   const merged: Node[] = [];
   for (const element of elements) {

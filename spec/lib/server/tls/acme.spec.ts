@@ -9,7 +9,7 @@ import { pauseAfter, renewalOf } from '../../../../components/acme/acme-certific
 import { requestHttp2, tlsSettings } from '../../../support/http2.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
 import { eventually } from '../../../support/subscriptions.js';
-import { connectTls, openSession, shownCertificate } from '../../../support/tls.js';
+import { connectTls, openSession, presentedCertificate } from '../../../support/tls.js';
 
 const hour = 3_600_000;
 
@@ -103,7 +103,7 @@ describe('ACME', function () {
     await startPebble(3600);
     s.server.reload();
     await eventually(async () => said('a TLS certificate was issued').length === 1, 'a certificate is issued');
-    expect(await shownCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
+    expect(await presentedCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
     const place = join(s.dataDir, 'acme');
     const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.map(({ name }) => name).sort()).to.deep.equal(['account.key', 'certificate.pem']);
@@ -113,11 +113,11 @@ describe('ACME', function () {
   });
 
   it('serves with the kept certificate after a restart, with or without a reachable authority', async () => {
-    const before = await shownCertificate(s.root);
+    const before = await presentedCertificate(s.root);
     await s.stop(true);
     await stopPebble();
     s = await startSpecServer({ settings: settings(), again: s });
-    expect(await shownCertificate(s.root)).to.equal(before);
+    expect(await presentedCertificate(s.root)).to.equal(before);
     expect(s.log.filter(({ level }) => Number(level) >= 40)).to.deep.equal([]);
     s.server.reload();
     expect(said('the TLS certificate is not due for renewal')).to.have.length(1);
@@ -131,14 +131,14 @@ describe('ACME', function () {
     const issued = (count: number) =>
       eventually(async () => said('a TLS certificate was issued').length >= count, `${count} are issued`);
     await issued(1);
-    const first = await shownCertificate(s.root);
+    const first = await presentedCertificate(s.root);
     const sessions = await Promise.all(Array.from({ length: 100 }, () => openSession(s.root)));
     const statuses = new Set<number>();
     const ask = async (session: ClientHttp2Session): Promise<void> => {
       const asked = { method: 'GET', target: '/', headers: {}, body: undefined };
       statuses.add((await requestHttp2(new URL(s.root).origin, asked, session)).status);
     };
-    for (let shown = first; shown === first; shown = await shownCertificate(s.root))
+    for (let shown = first; shown === first; shown = await presentedCertificate(s.root))
       await Promise.all(sessions.map(ask));
     await Promise.all(sessions.map(ask));
     expect([...statuses]).to.deep.equal([200]);
@@ -147,6 +147,6 @@ describe('ACME', function () {
     await stopPebble();
     const failed = 'no TLS certificate was issued: the previous one is still used';
     await eventually(async () => said(failed).length === 1, 'a renewal failed');
-    expect(await shownCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
+    expect(await presentedCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
   });
 });

@@ -11,7 +11,7 @@ import { frame, prefaceHttp2, requestHttp2 } from '../../../support/http2.js';
 import { startProcess } from '../../../support/process.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
 import { eventually } from '../../../support/subscriptions.js';
-import { connectTls, makePair, openSession, shownCertificate, writePair } from '../../../support/tls.js';
+import { connectTls, makePair, openSession, presentedCertificate, writePair } from '../../../support/tls.js';
 
 const open = { 'dev.open': 'true', 'max-connections-per-address': '200', 'request-idle-seconds': '1' };
 
@@ -168,7 +168,7 @@ describe('TLS', () => {
     expect(await all()).to.deep.equal(expected);
     expect(ports.size).to.equal(50);
     expect(sessions.some((session) => session.closed)).to.equal(false);
-    expect((await shownCertificate(s.root)).trim()).to.equal(next.certificate.trim());
+    expect((await presentedCertificate(s.root)).trim()).to.equal(next.certificate.trim());
     for (const each of [...agents, ...sessions]) each.destroy();
   });
 
@@ -189,7 +189,7 @@ describe('TLS', () => {
         level: 50,
         msg: 'the TLS certificate is not valid; the previous one stays in use',
       });
-      expect((await shownCertificate(s.root)).trim()).to.equal(good.certificate.trim());
+      expect((await presentedCertificate(s.root)).trim()).to.equal(good.certificate.trim());
     }
     expect(JSON.stringify(s.log)).not.to.contain('PRIVATE KEY');
   });
@@ -227,7 +227,7 @@ describe('TLS', () => {
     writePair(files, next);
     process.kill(server.pid, 'SIGHUP');
     await eventually(
-      async () => (await shownCertificate(server.root)).trim() === next.certificate.trim(),
+      async () => (await presentedCertificate(server.root)).trim() === next.certificate.trim(),
       'it is shown',
     );
     expect(await server.stop()).to.equal(0);

@@ -1,16 +1,16 @@
-/** Requests one after another on one connection, and a request whose body comes late. */
+/** Sequential requests on one connection, and a request with a delayed body. */
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { startRequest } from './http.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-export class KeptConnection {
+export class PersistentConnection {
   private readonly agents = {
     http: new Agent({ keepAlive: true, maxSockets: 1 }),
     https: new TlsAgent({ keepAlive: true, maxSockets: 1 }),
   };
-  /** Local ports that were used: one, when the connection was kept. */
+  /** Local ports. One if the connection was reused. */
   readonly ports = new Set<number | undefined>();
 
   status(method: string, iri: string, headers: Fields = {}): Promise<number> {
@@ -36,11 +36,11 @@ export class KeptConnection {
 }
 
 export interface LateBody {
-  /** Sends the rest; @returns the status */
+  /** Sends the rest of the body. @returns the status */
   finish(rest: string): Promise<number>;
 }
 
-/** Sends a head and the first part of a body; resolves when the server has had time to read them. */
+/** Sends the header section and the first part of a body, then waits 150 ms so that the server reads them. */
 export async function beginRequest(method: string, iri: string, headers: Fields, first: string): Promise<LateBody> {
   const req: ClientRequest = startRequest(iri, { method, headers, agent: false });
   const answered = new Promise<number>((resolve, reject) => {

@@ -1,0 +1,304 @@
+/**
+ * Segment: an immutable file with a dictionary, quads in four orders, quad tombstones, fences and a footer. Long terms are in a
+ * second file. It can be opened in several threads, which share its fences and resident sections.
+ */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import {
+  CachedPages,
+  DamagedSegmentError,
+  type PageCache,
+  PageFile,
+  type Pages,
+  PageWriter,
+  pageBytes,
+  ResidentPages,
+  verifyPages,
+} from './page-file.js';
+import { type OrderFences, OrderReader, OrderWriter } from './quad-pages.js';
+import { TermReader } from './term-reader.js';
+import { type TermFences, TermWriter } from './term-writer.js';
+
+const magic = 'QPSEG001';
+/** Bytes at the end of the file: offset of the footer (8), its length (4), its checksum (4), and the magic number (8). */
+const tailBytes = 24;
+export const longName = (name: string): string => `${name}.long`;
+
+/** Part of the file that is read as pages. */
+interface Section {
+  readonly from: number;
+  readonly pages: number;
+}
+
+/** Part of the file that is read as a whole: offset, length, and checksum. */
+type ArrayPlace = readonly [from: number, length: number, checksum: number];
+
+interface OrderMeta extends Section {
+  readonly quads: number;
+  readonly fences: ArrayPlace;
+  readonly firsts: ArrayPlace;
+}
+
+/** Facts about the content of a segment. */
+export interface SegmentFacts {
+  /** Graphs whose quads in older segments are outdated. */
+  readonly graphs: readonly string[];
+}
+
+interface Footer {
+  readonly terms: Section & { readonly text: ArrayPlace; readonly offsets: ArrayPlace; readonly ids: ArrayPlace };
+  readonly orders: readonly OrderMeta[];
+  readonly tombstones: OrderMeta;
+  /** True if no triple is in two graphs. */
+  readonly isUnique: boolean;
+  readonly facts: SegmentFacts;
+}
+
+const bytesOf = (array: Uint8Array | Uint32Array): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** Writes a segment: terms, the four orders, tombstones, and `end`. */
+export class SegmentWriter {
+  private readonly writer: PageWriter;
+  private readonly long: PageWriter;
+  private readonly orders: OrderMeta[] = [];
+  private terms!: Footer['terms'];
+  private tombstones!: OrderMeta;
+  /** Arrays at the end of the file. */
+  private readonly arrays: { readonly bytes: Uint8Array; readonly place: [number, number, number] }[] = [];
+  /** Last triple of SPOG. */
+  private last = [-1, -1, -1];
+  private isUnique = true;
+
+  /** @throws the file system's error, here and in all methods */
+  constructor(private readonly name: string) {
+    this.writer = new PageWriter(`${name}.new`);
+    this.long = new PageWriter(longName(name));
+  }
+
+  /** @param write adds the terms in order */
+  writeTerms(write: (to: TermWriter) => void): void {
+    const { long, writer } = this;
+    const to = new TermWriter(writer, (bytes) => {
+      const at = long.bytes;
+      long.append(bytes);
+      return at;
+    });
+    write(to);
+    const { text, offsets, ids, pages } = to.end();
+    const places = { text: this.array(text), offsets: this.array(offsets), ids: this.array(ids) };
+    this.terms = { from: 0, pages, ...places };
+  }
+
+  /** @param write adds the quads in the order */
+  writeOrder(order: number, write: (to: OrderWriter) => void): void {
+    this.orders[order] = this.writeQuads(order, write);
+  }
+
+  /** @param write adds the quads whose copies in older segments are outdated, in the order of GSPO */
+  writeTombstones(write: (to: OrderWriter) => void): void {
+    this.tombstones = this.writeQuads(3, write);
+  }
+
+  /** Notes if a quad of SPOG has the same triple as the one before. */
+  note(s: number, p: number, o: number): void {
+    const { last } = this;
+    if (o === last[2] && p === last[1] && s === last[0]) this.isUnique = false;
+    [last[0], last[1], last[2]] = [s, p, o];
+  }
+
+  /** Writes the rest, syncs and renames the file. The name is on disk after a sync of the directory. */
+  end(facts: SegmentFacts): void {
+    const { writer, long, terms, orders, tombstones, isUnique } = this;
+    for (const { bytes, place } of this.arrays) {
+      place[0] = writer.bytes;
+      writer.append(bytes);
+    }
+    const footer: Footer = { terms, orders, tombstones, isUnique, facts };
+    const text = Buffer.from(JSON.stringify(footer));
+    const tail = Buffer.alloc(tailBytes);
+    tail.writeBigUInt64LE(BigInt(writer.bytes), 0);
+    tail.writeUInt32LE(text.length, 8);
+    tail.writeUInt32LE(crc32(text), 12);
+    tail.write(magic, 16, 'latin1');
+    writer.append(text);
+    writer.append(tail);
+    writer.end();
+    long.end();
+    if (long.bytes === 0) rmSync(longName(this.name));
+    renameSync(`${this.name}.new`, this.name);
+  }
+
+  /** Removes what was written. */
+  abandon(): void {
+    this.writer.abandon();
+    this.long.abandon();
+    for (const name of [`${this.name}.new`, longName(this.name)]) rmSync(name, { force: true });
+  }
+
+  private writeQuads(order: number, write: (to: OrderWriter) => void): OrderMeta {
+    const from = this.writer.bytes;
+    const to = new OrderWriter(this.writer, order);
+    write(to);
+    const { fences, firsts, quads, pages } = to.end();
+    return { from, pages, quads, fences: this.array(fences), firsts: this.array(firsts) };
+  }
+
+  private array(array: Uint8Array | Uint32Array): ArrayPlace {
+    const bytes = Uint8Array.from(bytesOf(array));
+    const place: [number, number, number] = [0, bytes.length, crc32(bytes)];
+    this.arrays.push({ bytes, place });
+    return place;
+  }
+}
+
+/** Sections in the order in which they are kept in memory. */
+const sections = ['terms', 0, 1, 2, 3] as const;
+
+/** An opened segment, in messages between threads. */
+export interface SegmentData {
+  /** Path of the file. */
+  readonly name: string;
+  readonly quads: number;
+  readonly isUnique: boolean;
+  readonly facts: SegmentFacts;
+  readonly terms: Section & {
+    readonly text: SharedArrayBuffer;
+    readonly offsets: SharedArrayBuffer;
+    readonly ids: SharedArrayBuffer;
+  };
+  readonly orders: readonly OrderData[];
+  readonly tombstones: OrderData;
+  /** Content of the sections in memory, in the order of `sections`. */
+  readonly resident: readonly SharedArrayBuffer[];
+}
+
+interface OrderData extends Section {
+  readonly quads: number;
+  readonly fences: SharedArrayBuffer;
+  readonly firsts: SharedArrayBuffer;
+}
+
+/**
+ * Opens a segment and reads as many of its sections into memory as fit into `most` bytes.
+ * @throws DamagedSegmentError, or the file system's error
+ */
+export function openSegment(name: string, most: number): SegmentData {
+  const file = new PageFile(name);
+  try {
+    const { terms, orders, tombstones, ...footer } = footerOf(file);
+    const arrayOf = ([from, length, checksum]: ArrayPlace): SharedArrayBuffer => {
+      const array = file.shared(from, length);
+      if (crc32(new Uint8Array(array)) !== checksum)
+        throw new DamagedSegmentError('The checksum of fences does not match.');
+      return array;
+    };
+    const orderOf = (order: OrderMeta): OrderData => ({
+      ...{ from: order.from, pages: order.pages, quads: order.quads },
+      ...{ fences: arrayOf(order.fences), firsts: arrayOf(order.firsts) },
+    });
+    const resident: SharedArrayBuffer[] = [];
+    let left = most;
+    for (const section of sections) {
+      const { from, pages } = section === 'terms' ? terms : orders[section]!;
+      left -= pages * pageBytes;
+      if (left < 0) break;
+      const shared = file.shared(from, pages * pageBytes);
+      verifyPages(shared);
+      resident.push(shared);
+    }
+    const { text, offsets, ids } = terms;
+    return {
+      ...{ name, ...footer, quads: orders[0]!.quads, resident },
+      terms: {
+        from: terms.from,
+        pages: terms.pages,
+        text: arrayOf(text),
+        offsets: arrayOf(offsets),
+        ids: arrayOf(ids),
+      },
+      orders: orders.map(orderOf),
+      tombstones: orderOf(tombstones),
+    };
+  } finally {
+    file.close();
+  }
+}
+
+function footerOf(file: PageFile): Footer {
+  const tail = file.read(file.length - tailBytes, tailBytes);
+  if (tail.toString('latin1', 16) !== magic)
+    throw new DamagedSegmentError('The file is not a segment of this version.');
+  const text = file.read(Number(tail.readBigUInt64LE(0)), tail.readUInt32LE(8));
+  if (crc32(text) !== tail.readUInt32LE(12))
+    throw new DamagedSegmentError('The checksum of the footer does not match.');
+  return JSON.parse(text.toString()) as Footer;
+}
+
+/** Memory of an opened segment in bytes. */
+export const segmentBytes = ({ resident, terms, orders, tombstones }: SegmentData): number =>
+  [
+    ...[...resident, terms.text, terms.offsets, terms.ids],
+    ...[...orders, tombstones].flatMap(({ fences, firsts }) => [fences, firsts]),
+  ].reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+/** True if every section is in memory, so that only long terms are read from the file. */
+export const isResident = ({ resident }: SegmentData): boolean => resident.length === sections.length;
+
+/** A segment in one thread. */
+export class Segment {
+  readonly terms: TermReader;
+  readonly orders: readonly OrderReader[];
+  readonly tombstones: OrderReader;
+  private readonly file: PageFile;
+  private long: PageFile | undefined;
+  private readonly cached: CachedPages[] = [];
+
+  /**
+   * @param cacheOf returns the cache for pages that are not in memory
+   * @throws the file system's error
+   */
+  constructor(
+    readonly data: SegmentData,
+    private readonly cacheOf: () => PageCache,
+  ) {
+    const { terms, orders, tombstones, name } = data;
+    this.file = new PageFile(name);
+    // Opened at once, because the file may be replaced later.
+    if (existsSync(longName(name))) this.long = new PageFile(longName(name));
+    const readRest = (offset: number, length: number): Buffer => {
+      if (!this.long) throw new DamagedSegmentError('The file of long terms is missing.');
+      return this.long.read(offset, length);
+    };
+    this.terms = new TermReader(this.pagesOf(0, terms), termFences(terms), readRest);
+    this.orders = orders.map((order, at) => new OrderReader(this.pagesOf(at + 1, order), at, orderFences(order)));
+    this.tombstones = new OrderReader(this.pagesOf(sections.length, tombstones), 3, orderFences(tombstones));
+  }
+
+  /** Closes the files and leaves the cache to others. */
+  close(): void {
+    for (const pages of this.cached) this.cacheOf().remove(pages);
+    this.file.close();
+    this.long?.close();
+  }
+
+  private pagesOf(section: number, place: Section): Pages {
+    const shared = place.pages === 0 ? new SharedArrayBuffer(0) : this.data.resident[section];
+    if (shared) return new ResidentPages(shared);
+    const pages = new CachedPages(this.file, place, this.cacheOf());
+    this.cached.push(pages);
+    return pages;
+  }
+}
+
+const termFences = ({ text, offsets, ids }: SegmentData['terms']): TermFences => ({
+  text: new Uint8Array(text),
+  offsets: new Uint32Array(offsets),
+  ids: new Uint32Array(ids),
+});
+
+const orderFences = ({ fences, firsts, quads }: OrderData): OrderFences => ({
+  fences: new Uint32Array(fences),
+  firsts: new Uint32Array(firsts),
+  quads,
+});

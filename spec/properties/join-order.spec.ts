@@ -2,7 +2,9 @@
  * The order of the patterns in a query affects neither the rows nor, by much, the number of keys read. Random queries of
  * connected patterns over products, offers, vendors, publications and persons.
  */
+import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
+import { DataFactory } from 'rdf-data-factory';
 import type { QuadMatches } from '../../lib/query/access/quad-matches.js';
 import { matchesOf } from '../../lib/query/dataset.js';
 import type { MemoryView } from '../../lib/query/memory/memory-layers.js';
@@ -16,6 +18,7 @@ import { inMemory } from '../lib/query/engine-memory.js';
 import { runs } from '../support/speed.js';
 import { Random } from './sparql-random.js';
 
+const factory = new DataFactory<Quad>();
 const base = 'http://bench.example/';
 /** Properties with the kinds of their subjects and objects. */
 const properties: readonly (readonly [from: string, name: string, to: string])[] = [
@@ -135,6 +138,48 @@ describe('Order of patterns', function () {
           first.keys * 2 + 64,
         );
       }
+    }
+  });
+});
+
+describe('The order of two patterns with the same number of matches', () => {
+  const v = (name: string) => factory.namedNode(`${base}v#${name}`);
+  const count = 3000;
+  let data: SpecLevel;
+  let snapshot: LevelSnapshot;
+  before(async () => {
+    data = await specLevel();
+    const triples = Array.from({ length: count }, (_, at) => {
+      const subject = factory.namedNode(`${base}work/${at}`);
+      const creator = factory.namedNode(`${base}person/${at % 50}`);
+      return [
+        { subject, predicate: v('creator'), object: creator },
+        { subject, predicate: v('name'), object: factory.literal(`river ${at}`) },
+      ];
+    });
+    await data.fill(new Map([[`${base}works`, triples.flat()]]));
+    snapshot = data.level.snapshot();
+  });
+  after(async () => {
+    await snapshot.close();
+    await data.close();
+  });
+
+  it('begins with the one that a filter restricts', async () => {
+    const memory = await inMemory(data.level, snapshot, []);
+    for (const patterns of ['?s v:creator ?p ; v:name ?n', '?s v:name ?n ; v:creator ?p']) {
+      const text = `PREFIX v: <${base}v#> SELECT * { ${patterns} FILTER(STRSTARTS(?n, "river 123")) }`;
+      const { algebra } = await parseQuery(text, base);
+      const read = { keys: 0 };
+      const readable = { all: true, known: () => true, resolve: async () => {} };
+      const matches = matchesOf({ level: data.level, snapshot, memory, readable }, () => {});
+      const run = startRun({ matches: counted(matches, read) }, compileQuery(algebra, base));
+      let rows = 0;
+      for await (const block of run.rows) rows += block.length;
+      await run.close();
+      expect(rows).to.equal(11);
+      // All names, and a lookup for each row, instead of all creators as well.
+      expect(read.keys, patterns).to.equal(count + 5 * rows);
     }
   });
 });

@@ -100,7 +100,7 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
       if (token !== undefined) known.add(slot);
     });
   }
-  const before = { bound: known, rows: Math.max(1, some.length) };
+  const before = { bound: known, rows: Math.max(1, some.length), filters };
   const order = items.length > 1 ? await JoinOrder.of(execution, items, before) : undefined;
   for (const first of items) {
     if (order?.isOpen && !isFirst && some.length === 0) [some, rows] = await peek(rows);

@@ -100,7 +100,7 @@ export function explained({ plan, execution, variables }: Explainable, observed:
     const left = items.filter((item) => !taken.includes(item));
     if (left.length < 2) return [...taken, ...left];
     const bound = new Set(taken.flatMap((item) => ('places' in item ? [...slotsOf(item)] : [...item.certain])));
-    const order = await JoinOrder.of(execution, left, { bound, rows: 1 });
+    const order = await JoinOrder.of(execution, left, { bound, rows: 1, filters: join.filters });
     const rest: Part[] = [];
     while (!order.isOver) rest.push(await order.next(bound));
     return [...taken, ...rest];

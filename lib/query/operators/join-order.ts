@@ -3,9 +3,9 @@
  * of its variables. Actual rows correct the estimates. A wrong estimate costs time but never changes the result.
  */
 
-import { type Pattern, type Plan, type Row, type Slot, slotsOf } from '../plan/plan.js';
+import { type Expression, type Pattern, type Plan, type Row, type Slot, slotsOf } from '../plan/plan.js';
 import { type Execution, recallLasting } from './execution.js';
-import { boundBy, estimateOf, fanOutOf, usualFanOut } from './pattern-access.js';
+import { boundBy, estimateOf, fanOutOf, selectivityOf, usualFanOut } from './pattern-access.js';
 
 type Item = Pattern | Plan;
 
@@ -15,6 +15,8 @@ export interface Before {
   readonly bound: ReadonlySet<Slot>;
   /** Minimum number of rows. */
   readonly rows: number;
+  /** Filters that are not evaluated yet (default: none). */
+  readonly filters?: readonly Expression[];
 }
 
 interface Candidate {
@@ -26,6 +28,8 @@ interface Candidate {
   readonly fanOut: ReadonlyMap<Slot, number>;
   /** Factor by which the actual rows exceed the estimate. */
   readonly factor: number;
+  /** Share of its rows for which the filters on its variables hold. */
+  readonly selectivity: number;
 }
 
 /** Maximum number of parts that are ordered optimally. With more, each next one is the cheapest. */
@@ -54,8 +58,8 @@ export class JoinOrder {
     if (known) return new JoinOrder(execution, [...known]);
     const usual = await Promise.all(items.map((item) => candidateOf(execution, item)));
     const [left, cost] = ordered(usual, before);
-    const isWorthIt = cost >= worthSampling && items.length + before.bound.size >= 3;
-    const best = isWorthIt ? await sampledOrder(execution, left, before) : left;
+    const isWorthIt = items.length + before.bound.size >= 3 || before.filters?.length;
+    const best = isWorthIt && cost >= worthSampling ? await sampledOrder(execution, left, before) : left;
     orders?.set(name, [...best]);
     return new JoinOrder(execution, best);
   }
@@ -105,11 +109,11 @@ const newOrders = (): Map<string, readonly Candidate[]> => new Map();
 async function candidateOf(execution: Execution, item: Item): Promise<Candidate> {
   if ('places' in item) {
     const rows = await estimateOf(execution, item);
-    return { item, rows, slots: slotsOf(item), fanOut: usualFanOut(item, rows), factor: 1 };
+    return { item, rows, slots: slotsOf(item), fanOut: usualFanOut(item, rows), factor: 1, selectivity: 1 };
   }
   const rows = await rowsOf(execution, item);
   const fanOut = new Map([...item.possible].map((slot) => [slot, Math.min(rows, usualReached)] as const));
-  return { item, rows, slots: item.possible, fanOut, factor: 1 };
+  return { item, rows, slots: item.possible, fanOut, factor: 1, selectivity: 1 };
 }
 
 /** Determines the order by sampling the data. */
@@ -120,7 +124,9 @@ async function sampledOrder(
 ): Promise<Candidate[]> {
   const sampled = candidates.map(async (candidate) => {
     const { item } = candidate;
-    return 'places' in item ? { ...candidate, fanOut: await fanOutOf(execution, item) } : candidate;
+    if (!('places' in item)) return candidate;
+    const fanOut = candidates.length + before.bound.size < 3 ? candidate.fanOut : await fanOutOf(execution, item);
+    return { ...candidate, fanOut, selectivity: await selectivityOf(execution, item, before.filters ?? []) };
   });
   return ordered(await Promise.all(sampled), before)[0];
 }
@@ -182,10 +188,11 @@ interface Way {
 
 /** Estimated cost of joining one more part, by lookup per row or by full scan. */
 function wayWith({ rows, cost }: Way, candidate: Candidate, { isKnown, isFirst }: Known): Way {
-  const own = rows * rowsFor(candidate, isKnown);
+  const read = rows * rowsFor(candidate, isKnown);
+  const own = read * candidate.selectivity;
   if (isFirst || isConnected(candidate, isKnown))
-    return { rows: own, cost: cost + Math.min(rows * lookUpCost, candidate.rows) + own };
-  return { rows: own, cost: cost + candidate.rows + productFactor * own };
+    return { rows: own, cost: cost + Math.min(rows * lookUpCost, candidate.rows) + read };
+  return { rows: own, cost: cost + candidate.rows + productFactor * read };
 }
 
 interface Known {

@@ -3,12 +3,13 @@ import { addTo } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import type { Blocks, Pattern, Row, Slot } from '../plan/plan.js';
-import { blockLength, type Execution, emptyRow, holdsFor } from './execution.js';
+import { blockLength, type Execution, emptyRow } from './execution.js';
 import {
   batches,
   boundBy,
   constants,
   estimateOf,
+  holdsForTerms,
   isLookUpCheaper,
   memoryOf,
   slotsOfWanted,
@@ -65,7 +66,9 @@ async function* joinGroup(
   const partners = new Map<string, Row[]>();
   for (const row of rows) addTo(partners, joinTokens(row, slots), row);
   if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
-  if (slots.length === 0 || (await isLookUpCheaper(execution, pattern, slots, partners.size)))
+  // Rows that are not the last ones are likely to be followed by as many.
+  const expected = isLast ? partners.size : 2 * partners.size;
+  if (slots.length === 0 || (await isLookUpCheaper(execution, pattern, slots, expected)))
     return yield* lookedUp(execution, pattern, [...partners.values()]);
   // Later rows use the table. For the last rows the matches are not cached, unless such rows arrive often.
   if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= maxInTable)
@@ -90,14 +93,8 @@ async function tableFor(execution: Execution, pattern: Pattern, slots: readonly 
 function filterOf(execution: Execution, pattern: Pattern): (terms: Terms) => boolean {
   const { filters } = memoryOf(execution, pattern);
   if (filters.length === 0) return () => true;
-  const slots = slotsOfWanted(pattern);
   const row = emptyRow(execution);
-  return (terms) => {
-    slots.forEach((slot, at) => {
-      row[slot] = terms[pattern.wanted[at]!];
-    });
-    return filters.every((filter) => holdsFor(filter, row));
-  };
+  return (terms) => holdsForTerms(pattern, { terms, row, conditions: filters });
 }
 
 /** Returns the matches of the pattern alone. Only those with a matching row are kept. */

@@ -3,8 +3,17 @@
 import { roughly } from '../access/estimates.js';
 import type { Terms } from '../access/key-reader.js';
 import type { MatchOptions } from '../access/quad-matches.js';
-import { type Blocks, type Expression, type Pattern, type Place, type Row, type Slot, termAt } from '../plan/plan.js';
-import { type Execution, recall, recallLasting } from './execution.js';
+import {
+  type Blocks,
+  type Expression,
+  isSubset,
+  type Pattern,
+  type Place,
+  type Row,
+  type Slot,
+  termAt,
+} from '../plan/plan.js';
+import { type Execution, emptyRow, holdsFor, recall, recallLasting } from './execution.js';
 
 /** Maximum number of rows buffered before the join method is chosen. */
 const maxGathered = 65_536;
@@ -89,6 +98,34 @@ async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<Re
     if (!fanOut.has(slot)) fanOut.set(slot, samples.length === 0 ? Math.min(1, all) : Math.min(all, roughly(mean)));
   }
   return fanOut;
+}
+
+/** Sample size for filters: a share below its inverse counts as half of it. */
+const maxFiltered = 32;
+
+/** Estimates the share of the matches of a pattern for which the filters on its variables hold, as a power of two. */
+export async function selectivityOf(
+  execution: Execution,
+  pattern: Pattern,
+  filters: readonly Expression[],
+): Promise<number> {
+  const own = new Set(slotsOfWanted(pattern));
+  const conditions = filters.filter(({ slots }) => slots.size > 0 && isSubset(slots, own));
+  if (conditions.length === 0) return 1;
+  const samples = await execution.matches.sample(constants(pattern), wantedOf(execution, pattern), maxFiltered);
+  if (samples.length === 0) return 1;
+  const row = emptyRow(execution);
+  const held = samples.filter((terms) => holdsForTerms(pattern, { terms, row, conditions })).length;
+  return 2 ** Math.round(Math.log2(Math.max(held, 0.5) / samples.length));
+}
+
+/** Returns true if all conditions hold for a match. @param row receives its terms */
+export function holdsForTerms(
+  pattern: Pattern,
+  { terms, row, conditions }: { readonly terms: Terms; readonly row: Row; readonly conditions: readonly Expression[] },
+): boolean {
+  for (const at of pattern.wanted) row[(pattern.places[at] as { slot: Slot }).slot] = terms[at];
+  return conditions.every((condition) => holdsFor(condition, row));
 }
 
 export const constants = ({ places }: Pattern): Terms =>

@@ -145,7 +145,7 @@ describe('Architecture', () => {
   /** Folders of layers that have layers of their own, the lowest first. */
   const inner: Readonly<Record<string, readonly (readonly string[])[]>> = {
     'lib/storage': [['keys'], ['level', 'log'], ['blobs'], ['graphs'], ['transactions']],
-    'lib/query': [['access', 'parse'], ['expressions', 'memory'], ['plan'], ['operators'], ['']],
+    'lib/query': [['access', 'parse'], ['segments'], ['expressions', 'memory'], ['plan'], ['operators'], ['']],
     'lib/server': [['settings'], ['storage'], ['listeners', 'storages'], ['']],
   };
   for (const [layer, folders] of Object.entries(inner))

@@ -2,9 +2,11 @@
  * Scans a part of a layer for matches in open graphs, each triple of the union default graph once. Synchronous: it stops at a
  * graph that is not authorized yet, and resumes after the authorizer's response.
  */
+
+import type { Columns } from '../segments/quad-pages.js';
 import type { GraphVerdicts } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
-import { type Columns, gspo, type Ids, type QuadRange, rangeIn, spog, upperBound } from './sorted-quads.js';
+import { gspo, type Ids, type QuadRange, rangeIn, spog, upperBound } from './sorted-quads.js';
 
 /** No more matches. */
 export const ended = -1;

@@ -1,12 +1,13 @@
 /** Scans of the layers for a caller that may read every graph: uses the fastest order. Must not depend on the use of matches. */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
+import { orderPlaces } from '../segments/quad-pages.js';
 import { GraphVerdicts } from './graph-decisions.js';
 import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.js';
 import { sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
 import { LeapingScan } from './ordered-scans.js';
-import { type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
+import { type Ids, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
 
 export interface MemoryScans {
   /** Authorizes the graphs that must be decided before any quad is read. */

@@ -3,6 +3,7 @@
  */
 import { KeyReader } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';
+import { newColumns } from '../segments/quad-pages.js';
 import { type SegmentFacts, SegmentWriter } from '../segments/segment.js';
 import { sortQuads } from './sorted-quads.js';
 import { longer, TermTable } from './term-table.js';
@@ -52,16 +53,19 @@ export class SegmentRun {
         for (let id = 0; id < data.count; id++) to.add(text, offsets[id]!, offsets[id + 1]!);
       });
       for (let order = 0; order < 4; order++) {
-        const [s, p, o, g] = sorted.columns[order]!;
+        const quads = sorted.columns[order]!;
         writer.writeOrder(order, (to) => {
-          for (let i = 0; i < this.count; i++) to.add(s[i]!, p[i]!, o[i]!, g[i]!);
+          for (let i = 0; i < this.count; i++) to.add(quads, i);
         });
-        if (order === 0) for (let i = 0; i < this.count; i++) writer.note(s[i]!, p[i]!, o[i]!);
+        if (order === 0) for (let i = 0; i < this.count; i++) writer.note(quads, i);
       }
       const rows = this.outdated.map((quad) => quad.map((id) => numbers[id]!));
       rows.sort((a, b) => a[3]! - b[3]! || a[0]! - b[0]! || a[1]! - b[1]! || a[2]! - b[2]!);
+      const outdated = newColumns(rows.length);
+      for (const [i, row] of rows.entries())
+        for (let place = 0; place < 4; place++) outdated[place as 0][i] = row[place]!;
       writer.writeTombstones((to) => {
-        for (const [s, p, o, g] of rows) to.add(s!, p!, o!, g!);
+        for (let i = 0; i < rows.length; i++) to.add(outdated, i);
       });
       writer.end(facts);
     } catch (error) {

@@ -2,22 +2,13 @@
  * Quads of numbered terms, sorted in four orders with four columns each, with binary search for given terms. In three orders the
  * graph comes last, so that the copies of a triple in several graphs are adjacent.
  */
+import { type Columns, orderPlaces } from '../segments/quad-pages.js';
 import { shared } from './term-table.js';
 
 /** Subject, predicate, object and graph as numbers; -1 if not bound. */
 export type Ids = [number, number, number, number];
 
-/** Positions (S, P, O, G) of the columns of SPOG, POSG, OSPG and GSPO. */
-export const orderPlaces = [
-  [0, 1, 2, 3],
-  [1, 2, 0, 3],
-  [2, 0, 1, 3],
-  [3, 0, 1, 2],
-] as const;
 export const [spog, posg, ospg, gspo] = [0, 1, 2, 3] as const;
-
-/** Columns of one order by position: subjects, predicates, objects and graphs. */
-export type Columns = readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
 
 export interface SortedQuads {
   readonly count: number;

@@ -54,9 +54,12 @@ export class QuadSet {
     for (const [graph] of rows) this.graphs.add(graph!);
   }
 
-  has(s: number, p: number, o: number, g: number): boolean {
+  /** @param columns S, P, O and G, of which one row is looked up */
+  has([subjects, predicates, objects, graphs]: Columns, row: number): boolean {
+    const g = graphs[row]!;
     if (!this.graphs.has(g)) return false;
     const { rows } = this;
+    const [s, p, o] = [subjects[row]!, predicates[row]!, objects[row]!];
     let [low, high] = [0, rows.length / 4];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -167,9 +170,7 @@ function usedTerms({ segment, graphs, quads }: MergeInput, isBase: boolean): Bit
   if (!isBase)
     for (const { columns, length } of windowsOf(tombstones)) for (let i = 0; i < length; i++) use(columns, i);
   for (const { columns, length } of windowsOf(orders[3]!)) {
-    const [s, p, o, g] = columns;
-    for (let i = 0; i < length; i++)
-      if (!graphs?.has(g[i]!) && !quads?.has(s[i]!, p[i]!, o[i]!, g[i]!)) use(columns, i);
+    for (let i = 0; i < length; i++) if (!graphs?.has(columns[3][i]!) && !quads?.has(columns, i)) use(columns, i);
   }
   return used;
 }
@@ -256,7 +257,7 @@ class QuadCursor {
       const [s, p, o, g] = columns;
       let count = 0;
       for (let i = 0; i < length; i++) {
-        if (graphs?.has(g[i]!) || quads?.has(s[i]!, p[i]!, o[i]!, g[i]!)) continue;
+        if (graphs?.has(g[i]!) || quads?.has(columns, i)) continue;
         s[count] = numbers[s[i]!]!;
         p[count] = numbers[p[i]!]!;
         o[count] = numbers[o[i]!]!;
@@ -292,13 +293,12 @@ function mergeQuads(cursors: readonly QuadCursor[], order: number, { to, note, i
   while (heap.size > 0) {
     const cursor = cursors[heap.least]!;
     const { columns, at } = cursor;
-    const [s, p, o, g] = [columns[0][at]!, columns[1][at]!, columns[2][at]!, columns[3][at]!];
-    const isRepeated = isOnce && s === last[0] && p === last[1] && o === last[2] && g === last[3];
-    if (!isRepeated) {
-      to.add(s, p, o, g);
-      note?.note(s, p, o);
-      if (isOnce) last = [s, p, o, g];
+    const quad = isOnce ? columns.map((column) => column[at]!) : last;
+    if (!isOnce || quad.some((term, place) => term !== last[place])) {
+      to.add(columns, at);
+      note?.note(columns, at);
     }
+    last = quad;
     if (cursor.next()) heap.sink();
     else heap.drop();
   }

@@ -55,31 +55,32 @@ export class OrderWriter {
     private readonly order: number,
   ) {}
 
-  add(s: number, p: number, o: number, g: number): void {
+  /** @param columns S, P, O and G, of which one row is added */
+  add(columns: Columns, row: number): void {
     const { count, least, most, listed } = this;
+    const predicate = columns[1][row]!;
     if (count > 0) {
       const before = [least[0]!, most[0]!, least[1]!, most[1]!, least[2]!, most[2]!, least[3]!, most[3]!] as const;
-      this.widen(0, s);
-      this.widen(1, p);
-      this.widen(2, o);
-      this.widen(3, g);
+      for (let place = 0; place < 4; place++) {
+        const value = columns[place as 0][row]!;
+        if (value < least[place]!) least[place] = value;
+        else if (value > most[place]!) most[place] = value;
+      }
       const size = listed.size;
-      if (p !== this.values[1][count - 1] && size <= maxListed && !listed.has(p)) listed.set(p, size);
+      const isNew = predicate !== this.values[1][count - 1] && size <= maxListed && !listed.has(predicate);
+      if (isNew) listed.set(predicate, size);
       if (count < maxInPage && this.wordsOf(count + 1) <= pageWords - 1) {
-        this.put(s, p, o, g);
+        this.put(columns, row);
         return;
       }
       [least[0], most[0], least[1], most[1], least[2], most[2], least[3], most[3]] = before;
-      if (listed.size > size) listed.delete(p);
+      if (isNew) listed.delete(predicate);
       this.write();
     }
-    least[0] = most[0] = s;
-    least[1] = most[1] = p;
-    least[2] = most[2] = o;
-    least[3] = most[3] = g;
+    for (let place = 0; place < 4; place++) least[place] = most[place] = columns[place as 0][row]!;
     listed.clear();
-    listed.set(p, 0);
-    this.put(s, p, o, g);
+    listed.set(predicate, 0);
+    this.put(columns, row);
   }
 
   end(): OrderFences & { readonly pages: number } {
@@ -88,17 +89,9 @@ export class OrderWriter {
     return { fences: this.fences.subarray(0, pages * 4), firsts: this.firsts.subarray(0, pages), quads, pages };
   }
 
-  private widen(place: number, value: number): void {
-    if (value < this.least[place]!) this.least[place] = value;
-    else if (value > this.most[place]!) this.most[place] = value;
-  }
-
-  private put(s: number, p: number, o: number, g: number): void {
+  private put(columns: Columns, row: number): void {
     const { values, count } = this;
-    values[0][count] = s;
-    values[1][count] = p;
-    values[2][count] = o;
-    values[3][count] = g;
+    for (let place = 0; place < 4; place++) values[place as 0][count] = columns[place as 0][row]!;
     this.count = count + 1;
   }
 

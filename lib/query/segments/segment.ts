@@ -15,7 +15,7 @@ import {
   ResidentPages,
   verifyPages,
 } from './page-file.js';
-import { type OrderFences, OrderReader, OrderWriter } from './quad-pages.js';
+import { type Columns, type OrderFences, OrderReader, OrderWriter } from './quad-pages.js';
 import { TermReader } from './term-reader.js';
 import { type TermFences, TermWriter } from './term-writer.js';
 
@@ -101,8 +101,9 @@ export class SegmentWriter {
   }
 
   /** Notes if a quad of SPOG has the same triple as the one before. */
-  note(s: number, p: number, o: number): void {
+  note([subjects, predicates, objects]: Columns, row: number): void {
     const { last } = this;
+    const [s, p, o] = [subjects[row]!, predicates[row]!, objects[row]!];
     if (o === last[2] && p === last[1] && s === last[0]) this.isUnique = false;
     [last[0], last[1], last[2]] = [s, p, o];
   }

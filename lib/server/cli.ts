@@ -89,7 +89,7 @@ function assertNoHabit(words: readonly string[]): void {
   const habit = words.find((word) => /^(?:-p|--port|--lws\.port)(?:=|$)/.test(word));
   if (habit !== undefined)
     throw new SettingsError(
-      `${habit.split('=', 1)[0]} is no setting. The port is part of the base URI: --base-uri=http://localhost:8081. ` +
+      `${habit.split('=', 1)[0]} is not a setting. The port is part of the base URI: --base-uri=http://localhost:8081. ` +
         'Behind a proxy, --listen-port sets the local port.',
     );
   const short = words.find((word) => /^-[^-]/.test(word) && word !== '-o' && word !== '-h');

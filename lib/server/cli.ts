@@ -189,8 +189,8 @@ function explain(error: unknown, settings: Settings | undefined): number {
 type HelpOfCommands = Readonly<Record<string, CommandHelp>>;
 
 const sources = `Settings come from config.json (or --config FILE), the environment (LWS_BASE_URI) and flags
-(--lws.base-uri=... or --base-uri=...), the later ones winning. "quadpod settings" prints all of them.
-With --storage NAME a command is about that storage of a deployment ("quadpod storage").
+(--lws.base-uri=... or --base-uri=...). Later sources take precedence. "quadpod settings" prints all of them.
+With --storage NAME a command applies to that storage of a deployment ("quadpod storage").
 `;
 
 /** Lists the commands with their descriptions. */

@@ -175,7 +175,7 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
   end();
   if (trailer?.entries !== entries)
     throw new BackupError(
-      `${file} is cut off: it has ${entries} entries${trailer ? ` of ${trailer.entries}` : ' and no end'}.`,
+      `${file} is truncated: it has ${entries} entries${trailer ? ` of ${trailer.entries}` : ' and no trailer'}.`,
     );
   counted?.(entries);
 }

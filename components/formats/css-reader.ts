@@ -178,7 +178,7 @@ class CssReading {
   private async container(path: string): Promise<MemberOf<'container'>> {
     const resource = cssPathOf(path);
     const metadata = await this.lists.metadataOf(path, resource);
-    return { kind: 'container', ...(await this.common(path, resource, metadata)), source: path || 'The folder' };
+    return { kind: 'container', ...(await this.common(path, resource, metadata)), source: path || 'The directory' };
   }
 
   private async common(
@@ -196,7 +196,7 @@ class CssReading {
   }
 
   private leftOut(path: string, why: string): ReadStep {
-    return this.step({ kind: 'left-out', source: path === last ? 'The folder' : path, why }, path);
+    return this.step({ kind: 'left-out', source: path === last ? 'The directory' : path, why }, path);
   }
 }
 

@@ -216,7 +216,7 @@ describeStorage(
           status,
           s,
         );
-      // A name that cannot be a resource of this storage is no secret.
+      // A name that is not valid for a resource of this storage is not a secret.
       expectProblem(await s.send('GET', `${s.root}.lws/no-such`, {}, undefined, as(s, bob)), [403, 404], s);
     });
 

@@ -36,7 +36,7 @@ const shortNames: Readonly<Record<string, string>> = { '-o': '--output', '-h': '
 /** Flags of every command that take no value. */
 const switchesOfAll = ['help', 'version'];
 
-/** Parses `command --flag=value --flag value --flag`. @param switches flags that take no value @throws SettingsError for a second command */
+/** Parses `command --flag=value --flag value --flag`. @param switches flags that take no value */
 export function readCommandLine(words: readonly string[], switches: ReadonlySet<string> = new Set()): CommandLine {
   const flags: Record<string, string> = {};
   const commands: string[] = [];

@@ -46,7 +46,7 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'reserved-name': [409, 'The name is reserved'],
   'root-not-deletable': [403, 'The root container cannot be deleted'],
   'service-failed': [502, 'Another service failed'],
-  'storage-full': [507, 'The server has no disk space left'],
+  'storage-full': [507, 'The server has no space left'],
   'too-busy': [503, 'The server is busy'],
   'too-complex': [422, 'The query is too complex'],
   'too-large': [413, 'The body is too large'],
@@ -55,7 +55,7 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'use-dpop-nonce': [401, 'A nonce is required'],
   'unsupported-media-type': [415, 'The media type is not supported here'],
   'unsupported-rdf': [400, 'The RDF cannot be stored'],
-  'update-timeout': [422, 'The update took too long'],
+  'update-timeout': [422, 'Processing took too long'],
 };
 
 /** Returns the status of an error code. */

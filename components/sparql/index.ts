@@ -36,13 +36,13 @@ const settings = {
     'lws.sparql.endpoint.max-concurrent-strangers',
     optional(integer(1, 64)),
     null,
-    'Maximum concurrent queries of all callers without grants together. Default: half of the concurrent queries.',
+    'Maximum concurrent queries of all callers without a grant or a resource of their own together. Default: half of the concurrent queries.',
   ),
   strangerTimeout: setting(
     'lws.sparql.endpoint.stranger-timeout-seconds',
     integer(1, 3600),
     10,
-    'Query timeout of callers without grants, in seconds, if shorter.',
+    'Query timeout of callers without a grant or a resource of their own, in seconds, if shorter.',
   ),
   maxBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'Maximum size of a query, in bytes.'),
   update: setting(

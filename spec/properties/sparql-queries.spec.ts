@@ -7,7 +7,7 @@
  */
 import { parseQuery, type ReadQuery } from '../../lib/query/parse/parse-query.js';
 import { base, graphNames, type SpecLevel, specLevel, type ToMemory } from '../lib/query/engine-dataset.js';
-import { halfInMemory, inMemory } from '../lib/query/engine-memory.js';
+import { halfInFiles, halfInMemory, inMemory } from '../lib/query/engine-memory.js';
 import type { GraphStore } from '../support/naive-sparql/index.js';
 import { runs } from '../support/speed.js';
 import { largeDataset, type RandomDataset, smallDataset } from './sparql-data.js';
@@ -50,6 +50,7 @@ function enginesOf(): Engines {
     ['LevelDB', undefined],
     ['memory', once((level, snapshot) => inMemory(level, snapshot, []))],
     ['memory with changes', once(halfInMemory)],
+    ['files with changes', once(halfInFiles)],
   ];
 }
 

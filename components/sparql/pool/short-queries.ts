@@ -215,7 +215,7 @@ export class ShortQueries implements Answerer {
       this.waiting < maxWaiting &&
       !this.isPaused &&
       !this.isStuck &&
-      memory?.asked !== undefined &&
+      memory?.isInMemory === true &&
       memory.changedQuads <= maxChanged
     );
   }

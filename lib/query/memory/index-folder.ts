@@ -1,6 +1,6 @@
 /**
- * Folder beside the database with the segments of an index. `MANIFEST.json` names them and the position in the change log that
- * they correspond to. The change log shows the graphs that have changed since, or that it does not reach back far enough. The
+ * Folder beside the database with the segment of an index. `MANIFEST.json` names it and the position in the change log that it
+ * corresponds to. The change log shows the graphs that have changed since, or that it does not reach back far enough. The
  * folder is derived data: it can be deleted at any time.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -17,8 +17,8 @@ import { longName } from '../segments/segment.js';
 /** Version of the manifest and of the content of segments. */
 const format = 1;
 const manifestName = 'MANIFEST.json';
-/** Maximum number of changed graphs. With more, the index is rebuilt. */
-const maxChanged = 4_000;
+/** Maximum number of changed graphs. With more, the index is built from all quads. */
+const maxChanged = 200_000;
 
 /** State of a storage. */
 export interface IndexedState {
@@ -30,8 +30,8 @@ export interface IndexedState {
 
 interface Manifest extends IndexedState {
   readonly format: number;
-  /** Names of the segments, the oldest first. */
-  readonly files: readonly string[];
+  /** Name of the segment. */
+  readonly file: string;
 }
 
 const checksumOf = (manifest: Manifest): number => crc32(JSON.stringify(manifest));
@@ -70,13 +70,13 @@ export class IndexFolder {
     return `${String(Math.max(0, ...numbers) + 1).padStart(6, '0')}.seg`;
   }
 
-  /** Replaces the manifest, after the new segments are on disk. @throws the file system's error */
-  publish(files: readonly string[], state: IndexedState | undefined): void {
+  /** Replaces the manifest, after the segment is on disk. @param state absent: removes it @throws the file system's error */
+  publish(file: string, state: IndexedState | undefined): void {
     if (!state) {
       rmSync(this.manifest, { force: true });
       return;
     }
-    const manifest: Manifest = { format, storage: state.storage, position: state.position, files };
+    const manifest: Manifest = { format, storage: state.storage, position: state.position, file };
     writeWhole(this.manifest, JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }));
   }
 
@@ -87,11 +87,11 @@ export class IndexFolder {
       if (!kept.has(name)) await rm(join(this.folder, name), { force: true });
   }
 
-  /** Returns the segments of the manifest and the graphs that have changed since, or `undefined` if they cannot be used. */
+  /** Returns the segment of the manifest and the graphs that have changed since, or `undefined` if it cannot be used. */
   async read(
     storage: string,
     opened: Opened,
-  ): Promise<{ readonly files: readonly string[]; readonly changed: readonly string[] } | undefined> {
+  ): Promise<{ readonly file: string; readonly changed: readonly string[] } | undefined> {
     let manifest: Manifest;
     try {
       const { checksum, ...rest } = JSON.parse(readFileSync(this.manifest, 'utf8')) as Manifest & { checksum: number };
@@ -103,7 +103,7 @@ export class IndexFolder {
     }
     if (manifest.format !== format || manifest.storage !== storage) return undefined;
     const changed = await changedSince(manifest, opened);
-    return changed && { files: manifest.files, changed };
+    return changed && { file: manifest.file, changed };
   }
 }
 

@@ -31,6 +31,8 @@ export interface Copies {
 
 /** Maximum number of quads searched for further undecided graphs, so that the authorizer is asked for all of them together. */
 const maxAhead = 4096;
+/** Length of the first window of a scan, and of the first one after a leap. */
+const firstAhead = 32;
 
 export class LayerScan implements MatchScan {
   /** Columns S, P, O and G of the current window. */
@@ -44,6 +46,8 @@ export class LayerScan implements MatchScan {
   /** Maps numbers in the columns to those of `MemoryView.terms`. Absent: they are equal. */
   private readonly numbers: Uint32Array | undefined;
   private at: number;
+  /** Maximum length of the next window: the first matches may be enough. */
+  private ahead = firstAhead;
   /** Row of the current match in the window. */
   private taken = -1;
   /** Triple of the current match, which may be in an earlier window. */
@@ -129,7 +133,9 @@ export class LayerScan implements MatchScan {
 
   /** Skips quads with the same term in this position as the last match. The position is the next one after the bound terms. */
   leapOver(place: number): void {
-    this.at = Math.max(this.at, this.after(this.first + this.taken, place));
+    const next = this.after(this.first + this.taken, place);
+    if (next >= this.end) this.ahead = firstAhead;
+    this.at = Math.max(this.at, next);
   }
 
   /** Returns the number in `MemoryView.terms` of a number of the layer. */
@@ -143,7 +149,9 @@ export class LayerScan implements MatchScan {
   }
 
   private load(): void {
-    const { columns, first, end } = this.layer.quads.window(this.range.order, this.at, this.range.to);
+    const to = Math.min(this.range.to, this.at + this.ahead);
+    const { columns, first, end } = this.layer.quads.window(this.range.order, this.at, to);
+    this.ahead = Math.min(maxAhead, 8 * this.ahead);
     [this.subjects, this.predicates, this.objects, this.graphs] = columns;
     [this.first, this.end] = [first, end];
   }

@@ -2,12 +2,12 @@
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { allQuads } from '../../storage/keys/quad-keys.js';
-import { keyBlocks, type Level, type LevelSnapshot, openLevel } from '../../storage/level/durable-level.js';
+import { keyBlocks, openLevel } from '../../storage/level/durable-level.js';
 import { acquire, isEnding, release, serve } from '../../threads/worker-host.js';
 import { mergeInputs, mergeSegments } from '../segments/merge.js';
 import { PageCache } from '../segments/page-file.js';
 import { longName, openSegment, Segment, type SegmentData } from '../segments/segment.js';
-import { type IndexData, indexOf, readQuads } from './index-data.js';
+import { graphBlocks, type IndexData, indexOf, readQuads } from './index-data.js';
 import { type IndexedState, type IndexFolder, indexFolder, stateOf } from './index-folder.js';
 import { SegmentRun } from './segment-run.js';
 
@@ -20,16 +20,22 @@ export interface BuilderTask {
   readonly memory: number;
   /** IRI of the storage. */
   readonly storage: string;
+  /** True if the files of an earlier index are merged with all changes since, however few. */
+  readonly isRenewal: boolean;
 }
 
 export interface BuiltIndex {
   readonly data: IndexData;
+  /** Source: the files of an earlier index, these files merged with changed graphs, or all quads. */
+  readonly from: 'files' | 'merge' | 'quads';
   /** Graphs that have changed since, absent if the index is current. */
   readonly changed?: readonly string[];
 }
 
 /** Limits of a run, which is sorted in memory: quads, and bytes of their terms. */
 const [maxInRun, maxTextInRun] = [250_000, 128 << 20];
+/** Maximum number of graphs that have changed since the files were written, for their use without a merge. */
+const maxUnmerged = 2_000;
 /** Page cache of a merge, in bytes. */
 const mergeCache = 4 << 20;
 
@@ -44,7 +50,12 @@ const functions = {
     try {
       const read = await readFrom(task, files, runs);
       // LevelDB is closed. The thread can be killed from here on.
-      return read.built ?? { data: openSegment(published(files, runs, read.state), task.memory) };
+      return (
+        read.built ?? {
+          data: openSegment(published(files, runs, read), task.memory),
+          from: read.base === undefined ? 'quads' : 'merge',
+        }
+      );
     } catch (error) {
       if (error instanceof StoppedError) return undefined;
       throw error;
@@ -54,26 +65,38 @@ const functions = {
   },
 };
 
-/** Opens the files of an earlier index, or reads all quads: into memory, or into runs if they are many. */
-async function readFrom(
-  { folder, filesFrom, memory, storage }: BuilderTask,
-  files: IndexFolder,
-  runs: string[],
-): Promise<{ readonly built?: BuiltIndex; readonly state?: IndexedState | undefined }> {
+interface ReadIndex {
+  readonly built?: BuiltIndex;
+  /** State of the runs. */
+  readonly state?: IndexedState | undefined;
+  /** Path of an earlier index, of which the runs contain the changed graphs. */
+  readonly base?: string;
+}
+
+/** Opens the files of an earlier index and reads the graphs that have changed since, or reads all quads: into memory if they are few. */
+async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): Promise<ReadIndex> {
+  const { folder, filesFrom, memory, storage, isRenewal } = task;
   const level = await acquire(() => openLevel(folder));
   const snapshot = level.snapshot();
   try {
     const kept = await files.read(storage, { level, snapshot });
-    const data = kept && opened(files.path(kept.files[0]!), memory);
-    if (data) return { built: { data, changed: kept.changed } };
+    const base = kept && files.path(kept.file);
+    const data = base && opened(base, memory);
+    const state = await stateOf({ level, snapshot }, storage);
+    if (data && (!state || !(isRenewal || kept.changed.length > maxUnmerged)))
+      return { built: { data, from: 'files', changed: kept.changed } };
+    if (data) {
+      for await (const name of runsOf(files, kept.changed, (graph) => graphBlocks(level, snapshot, graph)))
+        runs.push(name);
+      return { state, base };
+    }
     const read = await readQuads(level, snapshot, { most: filesFrom, isStopped: isEnding });
     assertWanted();
     if (read) {
-      files.publish([], undefined);
-      return { built: { data: indexOf(read) } };
+      files.publish('', undefined);
+      return { built: { data: indexOf(read), from: 'quads' } };
     }
-    const state = await stateOf({ level, snapshot }, storage);
-    for await (const name of sortedRuns(files, level, snapshot)) runs.push(name);
+    for await (const name of runsOf(files, [], () => keyBlocks(level, allQuads, { snapshot }))) runs.push(name);
     return { state };
   } finally {
     await snapshot.close();
@@ -95,38 +118,45 @@ function assertWanted(): void {
   if (isEnding()) throw new StoppedError();
 }
 
-/** Writes all quads as sorted segments. Yields their paths. */
-async function* sortedRuns(files: IndexFolder, level: Level, snapshot: LevelSnapshot): AsyncGenerator<string> {
+/**
+ * Writes quads as sorted segments. Yields their paths.
+ * @param graphs graphs that replace those of an earlier index; if there are none, `blocks` returns all quads
+ */
+async function* runsOf(
+  files: IndexFolder,
+  graphs: readonly string[],
+  blocks: (graph: string) => AsyncIterable<readonly string[]>,
+): AsyncGenerator<string> {
   let run = new SegmentRun();
+  // Only the oldest run replaces graphs: the others would hide its quads.
+  let replaced = graphs;
   const write = (): string => {
     const name = files.path(files.newName());
-    run.write(name, { graphs: [] });
-    run = new SegmentRun();
+    run.write(name, { graphs: replaced });
+    [run, replaced] = [new SegmentRun(), []];
     return name;
   };
-  for await (const keys of keyBlocks(level, allQuads, { snapshot })) {
-    assertWanted();
-    for (const key of keys) run.add(key);
-    if (run.count >= maxInRun || run.textBytes > maxTextInRun) yield write();
-  }
-  if (run.count > 0) yield write();
+  for (const graph of graphs.length === 0 ? [''] : graphs)
+    for await (const keys of blocks(graph)) {
+      assertWanted();
+      for (const key of keys) run.add(key);
+      if (run.count >= maxInRun || run.textBytes > maxTextInRun) yield write();
+    }
+  if (run.count > 0 || replaced.length > 0) yield write();
 }
 
-/** Merges runs, which it removes from the list, and publishes the result. Returns its path. */
-function published(files: IndexFolder, runs: string[], state: IndexedState | undefined): string {
-  let name = runs[0]!;
-  if (runs.length === 1) runs.pop();
-  else {
-    const cache = new PageCache(mergeCache);
-    const segments = runs.map((run) => new Segment(openSegment(run, 0), () => cache));
-    name = files.path(files.newName());
-    try {
-      mergeSegments(mergeInputs(segments), { name, isBase: true, check: assertWanted });
-    } finally {
-      for (const segment of segments) segment.close();
-    }
+/** Merges an earlier index and runs, and publishes the result. Returns its path. */
+function published(files: IndexFolder, runs: string[], { base, state }: ReadIndex): string {
+  const cache = new PageCache(mergeCache);
+  const names = base === undefined ? runs : [base, ...runs];
+  const segments = names.map((each) => new Segment(openSegment(each, 0), () => cache));
+  const name = files.path(files.newName());
+  try {
+    mergeSegments(mergeInputs(segments), { name, isBase: true, check: assertWanted });
+  } finally {
+    for (const segment of segments) segment.close();
   }
-  files.publish([basename(name)], state);
+  files.publish(basename(name), state);
   return name;
 }
 

@@ -97,10 +97,12 @@ export class MemoryIndex {
     const { store } = this.options;
     this.use();
     if (!this.base && !store.kept.orders.isComplete && !this.isClosed) {
-      if (this.hasFailed || !this.hasRoom) await store.grow();
+      if (!this.hasRoom) await store.grow();
+      else if (this.hasFailed && Date.now() < this.nextAt) throw unavailable();
       else {
         this.start();
         await this.wait();
+        if (this.hasFailed) throw unavailable();
       }
     }
     return this.asked;
@@ -110,7 +112,7 @@ export class MemoryIndex {
     const { waitMs = 15_000, store } = this.options;
     const waited = new AbortController();
     const isBuilt = await Promise.race([
-      this.built!.then(() => true),
+      Promise.resolve(this.built).then(() => true),
       sleep(waitMs, false, { signal: waited.signal, ref: false }).catch(() => true),
     ]);
     waited.abort();
@@ -161,7 +163,13 @@ export class MemoryIndex {
     let built: BuiltIndex | undefined;
     let failure: unknown;
     try {
-      built = await builder.call('build', { folder, memory, filesFrom, storage: store.changes.storage });
+      built = await builder.call('build', {
+        folder,
+        memory,
+        filesFrom,
+        storage: store.changes.storage,
+        isRenewal: this.base !== undefined,
+      });
     } catch (error) {
       failure = error;
     }
@@ -173,7 +181,7 @@ export class MemoryIndex {
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
     this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
-    if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built.changed ?? [], ms);
+    if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built, ms);
     else this.giveUp(failure);
   }
 
@@ -216,7 +224,7 @@ export class MemoryIndex {
   discard(why: string): void {
     if (!this.base || this.isClosed) return;
     this.options.log.warn({ why }, 'The index is damaged and is built again.');
-    indexFolder(this.options.folder).publish([], undefined);
+    indexFolder(this.options.folder).publish('', undefined);
     if (!this.isBuilding) this.drop();
     this.nextAt = 0;
   }
@@ -244,13 +252,13 @@ export class MemoryIndex {
     await this.built;
   }
 
-  private adopt(base: MemoryBase, changed: readonly string[], ms: number): void {
+  private adopt(base: MemoryBase, { changed = [], from }: BuiltIndex, ms: number): void {
     this.quads = quadsOf(base.data);
     this.changed.forget(base.sequence);
     this.changed.add(changed, quadsOfGraph);
     this.give(base);
     this.hasFailed = false;
-    const facts = { quads: this.quads, bytes: bytesOf(base.data), changed: changed.length, ms };
+    const facts = { quads: this.quads, bytes: bytesOf(base.data), from, changed: changed.length, ms };
     this.options.log.info(facts, 'The index is ready.');
     this.review();
   }
@@ -272,10 +280,9 @@ export class MemoryIndex {
   }
 
   private giveUp(failure: unknown): void {
-    const { log, store, retryMs = 300_000 } = this.options;
+    const { log, retryMs = 300_000 } = this.options;
     if (failure) log.warn({ err: failure }, 'The index could not be built.');
     this.hasFailed = true;
-    if (!this.isDispensable) void store.grow();
     this.nextAt = Date.now() + retryMs;
     this.drop();
   }
@@ -333,6 +340,9 @@ export class MemoryIndex {
     return this.changed.size > graphs || this.changed.quads > graphs * quadsOfGraph;
   }
 }
+
+const unavailable = (): Error =>
+  tooBusy('The index for queries could not be built. The log says why. Name the graphs to read, or retry later.', 60);
 
 const tell = async (thread: QueryThread, base: MemoryBase | undefined): Promise<void> => {
   // The call fails if the thread ends, which then needs no index, or cannot open the files. Its queries then wait for another index.

@@ -99,23 +99,42 @@ describe('Files of the index', function () {
     const { level } = server.server.store;
     const opened = { level, snapshot: level.snapshot() };
     const index = new IndexFolder(folder());
-    const { files } = (await index.read(server.root, opened))!;
+    const { file: name } = (await index.read(server.root, opened))!;
     const { position } = JSON.parse(readFileSync(file(/MANIFEST/), 'utf8')) as { position: number };
     expect(await index.read(`${server.root}x`, opened)).to.equal(undefined);
     for (const other of [position + 1_000_000, position - 1]) {
-      index.publish(files, { storage: server.root, position: other });
+      index.publish(name, { storage: server.root, position: other });
       expect(await index.read(server.root, opened), `position ${other}`).to.equal(undefined);
     }
-    index.publish(files, { storage: server.root, position });
+    index.publish(name, { storage: server.root, position });
     expect(await index.read(server.root, opened))
-      .to.have.property('files')
-      .that.deep.equals(files);
+      .to.have.property('file')
+      .that.equals(name);
     await opened.snapshot.close();
+  });
+
+  it('is merged with the graphs that have changed since, if they are many', async () => {
+    await restart();
+    await counts();
+    const names = Array.from({ length: 2100 }, (_, at) => `many${at}`).values();
+    const write = async (): Promise<void> => {
+      for (const name of names) expect(await put(name, 1, 5)).to.equal(201);
+    };
+    await Promise.all(Array.from({ length: 10 }, write));
+    expect((await request(`${server.root}small`, { method: 'DELETE' })).status).to.equal(204);
+    for (const from of ['merge', 'files']) {
+      await restart();
+      expect(await counts()).to.deep.equal({ p0: 18_000, p4: 10, p5: 2100 });
+      expect(built().map((facts) => [facts['quads'], facts['changed'], facts['from']])).to.deep.equal([
+        [20_110, 0, from],
+      ]);
+    }
+    expect(readdirSync(folder())).to.have.length(2);
   });
 
   it('is not required', async () => {
     rmSync(folder(), { recursive: true });
     await restart();
-    expect(await counts()).to.deep.equal({ p0: 18_000, p3: 6, p4: 10, rel: 1 });
+    expect(await counts()).to.deep.equal({ p0: 18_000, p4: 10, p5: 2100 });
   });
 });

@@ -39,8 +39,8 @@ class Queried {
     if (hasAll) await store.grow();
     const folder = join(dataDir, 'level');
     const said: string[] = [];
-    const say = (...parts: unknown[]): void => {
-      said.push(String(parts.at(-1)));
+    const say = (facts: unknown, text?: string): void => {
+      said.push(`${text ?? facts} ${JSON.stringify(facts)}`);
     };
     const index = new MemoryIndex({
       ...{ folder, store, log: { info: say, warn: say } as never },

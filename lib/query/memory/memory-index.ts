@@ -45,6 +45,18 @@ const [besides, share, mostMemory] = [448 << 20, 0.25, 512 << 20];
 export const memoryForIndexes = (): number =>
   Math.min(mostMemory, Math.max(16 << 20, Math.floor((memoryOfProcess() - besides) * share)));
 
+export interface IndexState {
+  /** Quads of the index when it was built; 0: there is none. */
+  readonly quads: number;
+  /** Bytes of it in memory. */
+  readonly bytes: number;
+  /** Graphs that have changed since. Queries read them one by one. */
+  readonly changedGraphs: number;
+  readonly isBuilding: boolean;
+  /** Duration of the running build. */
+  readonly buildSeconds: number;
+}
+
 /** Approximate number of quads of a resource. */
 const quadsOfGraph = 20;
 /** With this multiple of the changes that lead to a rebuild, the old index is dropped before the new one is complete. */
@@ -109,7 +121,7 @@ export class MemoryIndex {
   }
 
   private async wait(): Promise<void> {
-    const { waitMs = 15_000, store } = this.options;
+    const { waitMs = 15_000 } = this.options;
     const waited = new AbortController();
     const isBuilt = await Promise.race([
       Promise.resolve(this.built).then(() => true),
@@ -117,9 +129,8 @@ export class MemoryIndex {
     ]);
     waited.abort();
     if (isBuilt) return;
-    const seconds = Math.round((Date.now() - this.startedAt) / 1000);
     throw tooBusy(
-      `The index for queries of ${store.kept.quads} quads has been under construction for ${seconds} seconds. Retry later, or name the graphs to read.`,
+      `The index for queries has been under construction for ${this.state.buildSeconds} seconds. Retry later, or name the graphs to read.`,
       retryAfter,
     );
   }
@@ -183,6 +194,17 @@ export class MemoryIndex {
     this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
     if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built, ms);
     else this.giveUp(failure);
+  }
+
+  /** State for operators. */
+  get state(): IndexState {
+    return {
+      quads: this.base ? this.quads : 0,
+      bytes: this.base ? bytesOf(this.base.data) : 0,
+      changedGraphs: this.changed.size,
+      isBuilding: this.isBuilding,
+      buildSeconds: this.isBuilding ? Math.round((Date.now() - this.startedAt) / 1000) : 0,
+    };
   }
 
   /** True if a build is running or planned. */

@@ -315,7 +315,7 @@ describe('In-memory index', function () {
     queried.index.leave();
     const error = await queried.read().catch((thrown: unknown) => thrown);
     expect(error).to.be.an.instanceOf(LwsError).with.property('code', 'too-busy');
-    expect(String(error)).to.include('The index for queries of 5 quads has been under construction for 0 seconds.');
+    expect(String(error)).to.include('The index for queries has been under construction for 0 seconds.');
     await queried.until(() => queried.builds === 2);
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
   });

@@ -51,8 +51,8 @@ export interface QuadSource extends IQuerySource {
 
 const dataFactory = new DataFactory<Quad>();
 
-/** Compiled plans of cached shapes (`parseQuery`). */
-const plans = new WeakMap<Algebra.Operation, Compiled>();
+/** Compiled plans of cached shapes (`parseQuery`), and of the last query of each. */
+const plans = new WeakMap<Algebra.Operation, { shape: Compiled; constants: Constants; bound: Compiled }>();
 
 /** Source that compiles each operation from Comunica. Its methods throw `too-complex` for an operation that cannot be compiled. */
 export function quadSource({ base, constants = new Map(), asked, ...options }: QuadSourceOptions): QuadSource {
@@ -60,9 +60,12 @@ export function quadSource({ base, constants = new Map(), asked, ...options }: Q
   const runs: (Run & { readonly compiled: Compiled })[] = [];
   const compiledFor = (operation: Algebra.Operation): Compiled => {
     try {
-      const shape = (asked && plans.get(asked)) ?? compiledOrRefused(operation, base);
-      if (asked && !shape.isOfMoment) plans.set(asked, shape);
-      return bindConstants(shape, constants);
+      const known = asked && plans.get(asked);
+      if (known?.constants === constants) return known.bound;
+      const shape = known?.shape ?? compiledOrRefused(operation, base);
+      const bound = bindConstants(shape, constants);
+      if (asked && !shape.isOfMoment) plans.set(asked, { shape, constants, bound });
+      return bound;
     } catch (error) {
       if (constants.size === 0) throw error;
       // The error must be that of the query with its constants.

@@ -55,13 +55,19 @@ const none: Constants = new Map();
  * `bad-request` as `bindParameters`
  */
 export async function parseQuery(written: string, base: string, options: ReadOptions = {}): Promise<ReadQuery> {
-  const isShort = base.length + written.length < longestKept && Object.keys(options.parameters ?? {}).length === 0;
+  const name = `${base}\u0000${written}`;
+  const isShort = name.length <= longestKept && Object.keys(options.parameters ?? {}).length === 0;
+  const known = isShort ? kept.get(name)?.query : undefined;
+  if (known) return known;
   const shape = isShort ? shapeOf(written) : undefined;
   if (!shape || /service/i.test(shape.text)) return parsed(written, base, options);
   const { constants } = shape;
   const { query, fixed } = await keptOf(shape, base);
-  if (query && fixed && ![...constants.values()].some((value) => fixed.has(value))) return { ...query, constants };
-  return (await keptOf({ text: written, constants: none }, base)).query!;
+  if (!query || !fixed || [...constants.values()].some((value) => fixed.has(value)))
+    return (await keptOf({ text: written, constants: none }, base)).query!;
+  const own = { ...query, constants };
+  kept.set(name, { query: own, fixed });
+  return own;
 }
 
 async function keptOf({ text, constants }: QueryShape, base: string) {

@@ -4,7 +4,7 @@
  */
 import type { Literal, NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { type AlgebraNode, nodesOf } from './query-scopes.js';
+import { nodesOf } from './query-scopes.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
 /** Constants of a query by placeholder. Equal constants have one placeholder. */
@@ -121,13 +121,15 @@ export function fixedTerms(parts: object, constants: Constants): ReadonlySet<str
   const isOpen = (member: unknown): boolean =>
     typeof member === 'string' ? member.includes(placeholder) : Array.isArray(member) && member.some(isOpen);
   for (const node of nodesOf(parts)) {
-    const { termType, value, ...others } = node as Partial<Term> & AlgebraNode;
+    const { termType, value } = node as Partial<Term>;
     const isTerm = termType === 'NamedNode' || termType === 'Literal';
     if (isTerm) (isOpen(value) ? found : fixed).add(value!);
-    if (!isTerm && isOpen(value)) return undefined;
-    for (const [key, member] of Object.entries(others))
-      if (isOpen(member) || (/^(?:name|datatype)$/.test(key) && isOpen((member as Term | undefined)?.value)))
-        return undefined;
+    for (const [key, member] of Object.entries(node)) {
+      if (isTerm && key === 'value') continue;
+      // A function, or the datatype of a literal.
+      const isFixed = key === 'name' || key === 'datatype';
+      if (isOpen(member) || (isFixed && isOpen((member as Term | undefined)?.value))) return undefined;
+    }
   }
   return found.size === constants.size ? fixed : undefined;
 }

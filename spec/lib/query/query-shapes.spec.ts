@@ -1,7 +1,7 @@
 /** Shapes of queries: which parts of a text are constants, and that queries of one shape only see their own. */
 import { expect } from 'chai';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
-import { shapeOf } from '../../../lib/query/parse/query-shape.js';
+import { fixedTerms, shapeOf } from '../../../lib/query/parse/query-shape.js';
 import { loadStockEngine } from '../../../lib/query/query-engine.js';
 import {
   base,
@@ -68,6 +68,19 @@ describe('Shape of a query', () => {
     }
   });
 
+  it('is not used if the parser finds a constant where it is not a term', async () => {
+    for (const name of ['b', 'c']) {
+      const { from, constants } = await parseQuery(`ASKFROM <a:${name}> { ?s ?p "x" }`, base);
+      expect([from!.defaultGraphs, constants.size]).to.deep.equal([[`a:${name}`], 0]);
+    }
+    const { constants } = shapeOf('ASK { ?s ?p "x" }')!;
+    const [placeholder] = constants.keys();
+    const literal = { termType: 'Literal', value: placeholder };
+    expect(fixedTerms({ literal }, constants)).to.deep.equal(new Set());
+    for (const parts of [{}, { separator: placeholder, literal }, { name: literal }, { literal, from: [placeholder] }])
+      expect(fixedTerms(parts, constants), JSON.stringify(parts)).to.equal(undefined);
+  });
+
   it('is not used for a text with the character of placeholders', async () => {
     const text = 'ASK { <urn:\ue0000> ?p <urn:\ue0001> }';
     expect(shapeOf(text)).to.equal(undefined);
@@ -118,6 +131,7 @@ describe('Queries of one shape', () => {
     'SELECT ?o { VALUES ?s { <IRI> } ?s <a:p> ?o }',
     'SELECT ?o { ?s (<a:p>|<a:q>)+ ?o FILTER EXISTS { ?s <a:p> ?o FILTER(?s IN (<IRI>)) } }',
     'SELECT (IF(?s = <IRI>, "IRI", "no") AS ?o) { ?s <a:p> ?x } ORDER BY DESC(?s = <IRI>) LIMIT 1',
+    'SELECT ?o { ?s <a:p> ?o OPTIONAL { ?s <a:p> ?x FILTER(?s = <IRI>) } FILTER(BOUND(?x)) }',
     'SELECT ?o { BIND(IRI(CONCAT("IRI", "/o")) AS ?o) }',
     'CONSTRUCT { <IRI> <a:q> ?o } { <IRI> <a:p> ?o }',
     'DESCRIBE <IRI>',
@@ -144,7 +158,17 @@ describe('Queries of one shape', () => {
         }
       });
 
-  it('report errors with their own constants', async () => {
+  it('report errors that depend on their own constants', async () => {
+    const lengths = [10, 4000];
+    const codes = lengths.map(async (length) => {
+      const query = `ASK { FILTER(STRLEN(REPLACE("${'a'.repeat(length)}", "a", "${'b'.repeat(length)}")) = 100) }`;
+      const answer = engineAnswer(store.level, { readable: new Set(graphNames) }, query);
+      return answer.then(writeAnswer, ({ code }) => code);
+    });
+    expect(await Promise.all(codes)).to.deep.equal([['true'], 'query-limit']);
+  });
+
+  it('are rejected if they cannot be compiled', async () => {
     for (const text of ['x', 'y'])
       expect(
         await engineAnswer(

@@ -226,7 +226,7 @@ export function readSettingsFile(path: string): { name: string; content: unknown
   }
 }
 
-/** Returns a sentence for each environment variable that looks like a setting: `LWS_BASE_URL is no setting ...`. */
+/** Returns a sentence for each environment variable that looks like a setting: `LWS_BASE_URL in the environment is not a setting ...`. */
 export function unknownVariables(
   settings: Settings,
   environment: NonNullable<SettingSources['environment']>,

@@ -22,10 +22,7 @@ import type { Row } from './plan/plan.js';
 import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js';
 import { makeBindings, querySource } from './query-source.js';
 
-/**
- * Comunica query source for the quads that a caller may read. It evaluates complete operations: compiled to a plan, run over
- * ordered keys. Must not depend on HTTP or on the caller.
- */
+/** Options of `quadSource`. */
 export interface QuadSourceOptions extends Omit<RunOptions, 'matches'> {
   /** Quads of an operation, closed with it. */
   readonly matches: () => QuadMatches;
@@ -140,7 +137,7 @@ export type Solution = readonly (Term | undefined)[];
 export interface QueryAnswers {
   /** Solutions of SELECT, in blocks. */
   rows(): AsyncIterable<Solution[]>;
-  /** Of ASK. */
+  /** Result of an ASK. */
   truth(): Promise<boolean>;
   /** Distinct triples of CONSTRUCT and DESCRIBE, in blocks. */
   quads(): AsyncIterable<Quad[]>;

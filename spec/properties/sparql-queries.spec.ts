@@ -14,7 +14,7 @@ import {
   specLevel,
   type ToMemory,
 } from '../lib/query/engine-dataset.js';
-import { halfInMemory, inMemory } from '../lib/query/engine-memory.js';
+import { halfInFiles, halfInMemory, inMemory } from '../lib/query/engine-memory.js';
 import type { GraphStore } from '../support/naive-sparql/index.js';
 import { runs } from '../support/speed.js';
 import { largeDataset, type RandomDataset, smallDataset } from './sparql-data.js';
@@ -57,6 +57,7 @@ function enginesOf(): Engines {
     ['LevelDB', undefined],
     ['memory', once((level, snapshot) => inMemory(level, snapshot, []))],
     ['memory with changes', once(halfInMemory)],
+    ['files with changes', once(halfInFiles)],
   ];
 }
 

@@ -99,6 +99,7 @@ export class AskedQuery {
             asked = await memory?.ready();
             return asked;
           },
+          damaged: async (why) => memory?.discard(why),
           decide: async (iris, purpose) => {
             await this.confirm();
             return this.answered(job.decide(iris, purpose));

@@ -13,7 +13,7 @@ import type { ShortQueries } from './short-queries.js';
 
 export interface QueryPoolOptions extends QueryThreadData {
   readonly size: number;
-  /** Maximum threads for all callers without grants together. */
+  /** Maximum threads for all unprivileged callers together. */
   readonly strangers: number;
   readonly timeoutMs: number;
   readonly strangerTimeoutMs: number;

@@ -132,7 +132,7 @@ function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], n
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-/** Limits for the first rows, and for all of them. */
+/** Reads the first block. Returns its rows, and blocks that begin with it. */
 async function peek(blocks: Blocks): Promise<[readonly Row[], Blocks]> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first = await iterator.next();

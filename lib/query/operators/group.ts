@@ -59,7 +59,10 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
   yield* results(plan, groups.values());
 }
 
-/** Graph names, including all graphs that may have no row. If each triple gives a row, those are the graphs without triples. */
+/**
+ * Returns graph names that include every graph without rows: the graphs without triples if the pattern matches every triple,
+ * otherwise all graphs.
+ */
 function graphsLeft(execution: Execution, { input }: GroupPlan, slot: Slot): AsyncIterable<readonly TermKey[]> {
   const { outer } = execution;
   const pattern = outer ? undefined : onlyPattern(input);

@@ -278,9 +278,17 @@ export class Segment {
 
   /** Closes the files and leaves the cache to others. */
   close(): void {
-    for (const pages of this.cached) this.cacheOf().remove(pages);
-    this.file.close();
-    this.long?.close();
+    this.closer();
+  }
+
+  /** Returns `close` as a function that does not refer to the segment. */
+  get closer(): () => void {
+    const { cached, cacheOf, file, long } = this;
+    return () => {
+      for (const pages of cached) cacheOf().remove(pages);
+      file.close();
+      long?.close();
+    };
   }
 
   private pagesOf(section: number, place: Section): Pages {

@@ -61,7 +61,7 @@ describe('Query functions', () => {
   };
 
   for (const [expression, result] of [...textCases, ...valueCases, ...castCases])
-    it(`gives ${result} for ${expression}`, async () => {
+    it(`returns ${result} for ${expression}`, async () => {
       expect(await one(`SELECT (${expression} AS ?r) {}`)).to.equal(result);
     });
 

@@ -76,7 +76,7 @@ interface Node {
   readonly graph?: { readonly termType: string };
 }
 
-/** Cached results of `mayBeShort` for cached queries (`parseQuery`). */
+/** Cached results of `mayBeShort` for cached shapes (`parseQuery`). */
 const verdicts = new WeakMap<Algebra.Operation, boolean>();
 
 /** Returns true for a query that may be short: it has a constant to start from, and no operator that multiplies rows. */
@@ -186,8 +186,8 @@ export class ShortQueries implements Answerer {
       if (isStranger) this.strangersAt = began + took + pauseTimes * took;
     };
     try {
-      const { algebra } = await parseQuery(task.query, task.base, task);
-      if (!mayBeShort(algebra)) throw new NotShortError();
+      const { shape } = await parseQuery(task.query, task.base, task);
+      if (!mayBeShort(shape)) throw new NotShortError();
       const query = (begun: (answer: QueryAnswer) => void): Promise<void> =>
         new AskedQuery(job, rules, begun).run(this);
       const answer = await new Promise<QueryAnswer>((resolve, reject) => query(resolve).catch(reject));

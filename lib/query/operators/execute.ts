@@ -11,7 +11,6 @@ import {
   type Plan,
   type Row,
   type Slot,
-  slotsOf,
   type UnionPlan,
   type ValuesPlan,
 } from '../plan/plan.js';
@@ -112,7 +111,7 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
       memoryOf(execution, item).filters = filters.filter(isOnly(new Set(slotsOfWanted(item))));
     rows = isPattern ? joinedPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
     isFirst = false;
-    const slots = isPattern ? slotsOf(item) : item.certain;
+    const slots = isPattern ? item.slots : item.certain;
     for (const slot of slots) known.add(slot);
     bind(slots);
   }

@@ -15,13 +15,19 @@ type ToIndex = (level: Level, snapshot: LevelSnapshot) => Promise<IndexData>;
 const sortedArrays: ToIndex = async (level, snapshot) =>
   indexOf((await readQuads(level, snapshot, { most: 1_000_000 }))!);
 
+/** Directory of the files, and their number. */
+let folder: string | undefined;
+let files = 0;
+
 /** Index in a file of which no page is in memory. */
 export const inFiles: ToIndex = async (level, snapshot) => {
-  const folder = mkdtempSync(join(tmpdir(), 'quadpod-files-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  if (!folder) {
+    folder = mkdtempSync(join(tmpdir(), 'quadpod-files-'));
+    process.once('exit', () => rmSync(folder!, { recursive: true, force: true }));
+  }
   const run = new SegmentRun();
   for await (const keys of keyBlocks(level, allQuads, { snapshot })) for (const key of keys) run.add(key);
-  const name = join(folder, 'base.seg');
+  const name = join(folder, `${files++}.seg`);
   run.write(name, { graphs: [] });
   return openSegment(name, 0);
 };

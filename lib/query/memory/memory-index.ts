@@ -24,8 +24,6 @@ export interface MemoryIndexOptions {
   readonly memory: number;
   /** Minimum number of quads of an index in files. */
   readonly filesFrom?: number;
-  /** Maximum time that a query waits for a build. */
-  readonly waitMs?: number;
   /** Number of changed graphs that never lead to a rebuild: queries read them one by one. */
   readonly fewGraphs?: number;
   /** Minimum time between two builds. */
@@ -102,10 +100,12 @@ export class MemoryIndex {
   }
 
   /**
-   * Called for a query that requires the index, because the quads have one index on disk only. Waits for the in-memory index, or
-   * for all indexes on disk. Returns `undefined` if there is no in-memory index.
+   * Called for a query that requires the index, because the quads have one index on disk only. Waits for the index, or for
+   * all indexes in LevelDB if the index is switched off. Returns `undefined` if there is no index.
+   * @param waitMs maximum time to wait for a build
+   * @throws LwsError `too-busy` if the build fails or takes longer
    */
-  async ready(): Promise<MemoryAsked | undefined> {
+  async ready(waitMs: number): Promise<MemoryAsked | undefined> {
     const { store } = this.options;
     this.use();
     if (!this.base && !store.kept.orders.isComplete && !this.isClosed) {
@@ -113,15 +113,14 @@ export class MemoryIndex {
       else if (this.hasFailed && Date.now() < this.nextAt) throw unavailable();
       else {
         this.start();
-        await this.wait();
+        await this.wait(waitMs);
         if (this.hasFailed) throw unavailable();
       }
     }
     return this.asked;
   }
 
-  private async wait(): Promise<void> {
-    const { waitMs = 15_000 } = this.options;
+  private async wait(waitMs: number): Promise<void> {
     const waited = new AbortController();
     const isBuilt = await Promise.race([
       Promise.resolve(this.built).then(() => true),
@@ -184,8 +183,7 @@ export class MemoryIndex {
     } catch (error) {
       failure = error;
     }
-    await builder.end();
-    endTurn();
+    await builder.end().finally(endTurn);
     this.builder = undefined;
     this.isBuilding = false;
     if (this.isClosed) return;

@@ -307,15 +307,18 @@ describe('In-memory index', function () {
   });
 
   it('makes a query retry later that waits too long for a build', async () => {
-    queried = await Queried.open({ waitMs: 0 }, false);
+    queried = await Queried.open({}, false);
     await queried.write(new Map([['a', 1]]));
     // The thread is there before the build.
     await queried.ask('SELECT (1 AS ?v) {}');
     await queried.until(() => queried.builds === 1);
     queried.index.leave();
+    const { ready } = queried.index;
+    queried.index.ready = () => ready.call(queried.index, 0);
     const error = await queried.read().catch((thrown: unknown) => thrown);
     expect(error).to.be.an.instanceOf(LwsError).with.property('code', 'too-busy');
     expect(String(error)).to.include('The index for queries has been under construction for 0 seconds.');
+    queried.index.ready = ready;
     await queried.until(() => queried.builds === 2);
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
   });

@@ -117,7 +117,9 @@ describe('Documents', () => {
     expect((await run('guestbook', '--help')).stdout).to.include('--of IRI');
     expect((await run('guestbook', 'extra')).stderr).to.include('guestbook accepts no operands');
     expect((await run('check')).code).to.equal(0);
-    expect((await run('settings')).stdout).to.include('lws.guestbook.longest');
+    expect((await run('settings', '--describe')).stdout).to.match(
+      /lws\.guestbook\.longest = 5 .*\n {4}Maximum length of an entry, in characters\.\n/,
+    );
   }).timeout(60_000);
 
   it('contain a working exchange format in docs/component.md: input, errors and output', async () => {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { isIdentity } from '../../lib/authorization/did.js';
 import { packageRoot } from '../../lib/threads/package-root.js';
@@ -139,7 +140,12 @@ describe('Documents', () => {
     const bad = await run('import', file('bad.lines', 'a\0'));
     expect([bad.code, bad.stderr.includes('bad.lines is not a text file.')], bad.stderr).to.deep.equal([1, true]);
     const exported = await run('export', 'poem/', '--format', 'lines');
-    expect(exported.stdout, exported.stderr).to.equal(`${root}poem/line-1\n${root}poem/line-2\n`);
+    const lines = `${root}poem/line-1 text/plain\n${root}poem/line-2 text/plain\n`;
+    expect(exported.stdout, exported.stderr).to.equal(lines);
+    await run('import', file('note.ttl', '<> <urn:says> 1 .'), '--into', `${root}poem/`);
+    const packed = join(folder, 'poem.lines.gz');
+    expect((await run('export', 'poem/', '--output', packed)).code).to.equal(0);
+    expect(gunzipSync(readFileSync(packed)).toString()).to.equal(`${lines}${root}poem/note.ttl urn:says\n`);
     const server = await startProcess({
       environment: { ...environment, LWS_DEV_OPEN: 'false' },
       dataDir: join(folder, 'empty'),

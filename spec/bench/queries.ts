@@ -55,7 +55,7 @@ const builder = new Thread<BuilderFunctions>({
 });
 const filesFrom = Number(process.env['QUADPOD_FILES_FROM'] ?? Number.POSITIVE_INFINITY);
 const memory = Number(process.env['QUADPOD_INDEX_BYTES'] ?? 2 ** 30);
-const task = { folder, filesFrom, memory, storage: '', isRenewal: false };
+const task = { folder, filesFrom, memory, storage: '', isRenewal: false, used: [] };
 const { data: index } = (await builder.call('build', task))!;
 await builder.end();
 const layers = new MemoryLayers();

@@ -119,7 +119,14 @@ const builder = new Thread<BuilderFunctions>({
   limits: {},
 });
 const began = cpu();
-const task = { folder: join(folder, 'level'), filesFrom: 0, memory: 2 ** 31, storage: root, isRenewal: false };
+const task = {
+  folder: join(folder, 'level'),
+  filesFrom: 0,
+  memory: 2 ** 31,
+  storage: root,
+  isRenewal: false,
+  used: [],
+};
 const built = (await builder.call('build', task))!.data as SegmentData;
 const used = cpu() - began;
 await builder.end();

@@ -3,7 +3,7 @@
  * corresponds to. The change log shows the graphs that have changed since, or that it does not reach back far enough. The
  * folder is derived data: it can be deleted at any time.
  */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -53,6 +53,7 @@ export async function stateOf({ level, snapshot }: Opened, storage: string): Pro
 
 export class IndexFolder {
   private readonly manifest: string;
+  private names = 0;
 
   constructor(private readonly folder: string) {
     this.manifest = join(folder, manifestName);
@@ -63,11 +64,10 @@ export class IndexFolder {
     return join(this.folder, file);
   }
 
-  /** Returns the name of a new segment, and creates the folder. @throws the file system's error */
+  /** Returns the name of a new segment, which no other one had, and creates the folder. @throws the file system's error */
   newName(): string {
     makeFolders(this.folder);
-    const numbers = readdirSync(this.folder).map((name) => Number.parseInt(name, 10) || 0);
-    return `${String(Math.max(0, ...numbers) + 1).padStart(6, '0')}.seg`;
+    return `${Date.now()}-${++this.names}.seg`;
   }
 
   /** Replaces the manifest, after the segment is on disk. @param state absent: removes it @throws the file system's error */
@@ -76,12 +76,18 @@ export class IndexFolder {
       rmSync(this.manifest, { force: true });
       return;
     }
+    // The name of the segment is on disk before that of the manifest.
+    syncFolder(this.folder);
     const manifest: Manifest = { format, storage: state.storage, position: state.position, file };
     writeWhole(this.manifest, JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }));
   }
 
-  /** Removes all files except those of some segments. Threads that have them open can still read them. @throws the file system's error */
-  async clean(files: readonly string[]): Promise<void> {
+  /**
+   * Removes all files except those of the manifest and of some segments. Threads that have them open can still read them.
+   * @throws the file system's error
+   */
+  async clean(used: readonly string[]): Promise<void> {
+    const files = [...used, this.readManifest()?.file ?? ''];
     const kept = new Set([manifestName, ...files, ...files.map(longName)]);
     for (const name of await namesIn(this.folder))
       if (!kept.has(name)) await rm(join(this.folder, name), { force: true });
@@ -92,23 +98,34 @@ export class IndexFolder {
     storage: string,
     opened: Opened,
   ): Promise<{ readonly file: string; readonly changed: readonly string[] } | undefined> {
-    let manifest: Manifest;
+    const manifest = this.readManifest();
+    if (manifest?.format !== format || manifest.storage !== storage) return undefined;
+    const changed = await changedSince(manifest, opened);
+    return changed && { file: manifest.file, changed };
+  }
+
+  private readManifest(): Manifest | undefined {
     try {
       const { checksum, ...rest } = JSON.parse(readFileSync(this.manifest, 'utf8')) as Manifest & { checksum: number };
-      if (checksumOf(rest) !== checksum) return undefined;
-      manifest = rest;
+      return checksumOf(rest) === checksum ? rest : undefined;
     } catch {
       // The file does not exist or is damaged.
       return undefined;
     }
-    if (manifest.format !== format || manifest.storage !== storage) return undefined;
-    const changed = await changedSince(manifest, opened);
-    return changed && { file: manifest.file, changed };
   }
 }
 
 /** Directory of the index beside a LevelDB. */
 export const indexFolder = (level: string): IndexFolder => new IndexFolder(join(dirname(level), 'index'));
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {

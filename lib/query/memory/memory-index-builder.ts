@@ -3,9 +3,10 @@ import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { allQuads } from '../../storage/keys/quad-keys.js';
 import { keyBlocks, openLevel } from '../../storage/level/durable-level.js';
+import { affordable } from '../../threads/thread-limits.js';
 import { acquire, isEnding, release, serve } from '../../threads/worker-host.js';
 import { mergeInputs, mergeSegments } from '../segments/merge.js';
-import { PageCache } from '../segments/page-file.js';
+import { DamagedSegmentError, PageCache } from '../segments/page-file.js';
 import { longName, openSegment, Segment, type SegmentData } from '../segments/segment.js';
 import { graphBlocks, type IndexData, indexOf, readQuads } from './index-data.js';
 import { type IndexedState, type IndexFolder, indexFolder, stateOf } from './index-folder.js';
@@ -22,6 +23,8 @@ export interface BuilderTask {
   readonly storage: string;
   /** True if the files of an earlier index are merged with all changes since, however few. */
   readonly isRenewal: boolean;
+  /** Names of files that queries use. */
+  readonly used: readonly string[];
 }
 
 export interface BuiltIndex {
@@ -33,7 +36,7 @@ export interface BuiltIndex {
 }
 
 /** Limits of a run, which is sorted in memory: quads, and bytes of their terms. */
-const [maxInRun, maxTextInRun] = [250_000, 128 << 20];
+const [maxInRun, maxTextInRun] = [250_000, affordable(32 << 20)];
 /** Maximum number of graphs that have changed since the files were written, for their use without a merge. */
 const maxUnmerged = 2_000;
 /** Page cache of a merge, in bytes. */
@@ -49,7 +52,7 @@ const functions = {
     const runs: string[] = [];
     try {
       const read = await readFrom(task, files, runs);
-      // LevelDB is closed. The thread can be killed from here on.
+      // LevelDB is closed. The thread can be killed from here on. The next build removes what is left of this one.
       return (
         read.built ?? {
           data: openSegment(published(files, runs, read), task.memory),
@@ -58,7 +61,10 @@ const functions = {
       );
     } catch (error) {
       if (error instanceof StoppedError) return undefined;
-      throw error;
+      if (!(error instanceof DamagedSegmentError)) throw error;
+      // A damaged page of the earlier index was found by the merge.
+      files.publish('', undefined);
+      return await functions.build({ ...task, isRenewal: false });
     } finally {
       for (const run of runs) for (const name of [run, longName(run)]) rmSync(name, { force: true });
     }
@@ -80,20 +86,21 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): 
   const snapshot = level.snapshot();
   try {
     const kept = await files.read(storage, { level, snapshot });
+    await files.clean(task.used);
     const base = kept && files.path(kept.file);
-    const data = base && opened(base, memory);
+    const isMerged = isRenewal || (kept !== undefined && kept.changed.length > maxUnmerged);
+    const data = base && opened(base, isMerged ? 0 : memory);
     const state = await stateOf({ level, snapshot }, storage);
-    if (data && (!state || !(isRenewal || kept.changed.length > maxUnmerged)))
-      return { built: { data, from: 'files', changed: kept.changed } };
+    if (data && !isMerged) return { built: { data, from: 'files', changed: kept.changed } };
     if (data) {
       for await (const name of runsOf(files, kept.changed, (graph) => graphBlocks(level, snapshot, graph)))
         runs.push(name);
       return { state, base };
     }
+    files.publish('', undefined);
     const read = await readQuads(level, snapshot, { most: filesFrom, isStopped: isEnding });
     assertWanted();
     if (read) {
-      files.publish('', undefined);
       return { built: { data: indexOf(read), from: 'quads' } };
     }
     for await (const name of runsOf(files, [], () => keyBlocks(level, allQuads, { snapshot }))) runs.push(name);
@@ -156,7 +163,8 @@ function published(files: IndexFolder, runs: string[], { base, state }: ReadInde
   } finally {
     for (const segment of segments) segment.close();
   }
-  files.publish(basename(name), state);
+  // Without a state the manifest, if there is one, names the earlier index, which the next merge begins with.
+  if (state) files.publish(basename(name), state);
   return name;
 }
 

@@ -179,6 +179,7 @@ export class MemoryIndex {
         filesFrom,
         storage: store.changes.storage,
         isRenewal: this.base !== undefined,
+        used: this.base ? filesOf(this.base.data) : [],
       });
     } catch (error) {
       failure = error;
@@ -365,6 +366,6 @@ const unavailable = (): Error =>
   tooBusy('The index for queries could not be built. The log says why. Name the graphs to read, or retry later.', 60);
 
 const tell = async (thread: QueryThread, base: MemoryBase | undefined): Promise<void> => {
-  // The call fails if the thread ends, which then needs no index, or cannot open the files. Its queries then wait for another index.
-  await thread.call('use', base).catch(() => {});
+  // The call fails if the thread ends, which then needs no index, or if it cannot open the files. Another thread tries again.
+  await thread.call('use', base).catch(() => void thread.end());
 };

@@ -20,6 +20,7 @@ export interface QueryThread {
   /** Sends the thread the index for its next queries; `undefined`: there is none. */
   call(name: 'use', base: MemoryBase | undefined): Promise<unknown>;
   readonly exited: Promise<void>;
+  end(): Promise<unknown>;
 }
 
 /** Index information for the thread before it takes the snapshot of a query. */

@@ -144,7 +144,7 @@ export class MemoryMatches implements QuadMatches {
     if (!canMatch(bound)) return undefined;
     const { lastTokens, lastIds } = this;
     const ids: Ids = [-1, -1, -1, -1];
-    let isAbsent = false;
+    let [isAbsent, isInBase] = [false, true];
     for (let place = 0; place < 4; place++) {
       const token = bound[place];
       if (token === undefined) continue;
@@ -154,18 +154,20 @@ export class MemoryMatches implements QuadMatches {
       }
       ids[place] = lastIds[place]!;
       isAbsent ||= ids[place]! < 0;
+      isInBase &&= ids[place]! >= 0 && ids[place]! < this.terms.baseSize;
     }
-    if (isAbsent && this.sought) this.seek(bound, ids, this.sought);
+    if (!isInBase && this.sought) this.seek(bound, ids, this.sought);
     return isAbsent ? undefined : ids;
   }
 
-  /** Reads the pages that the quads would be on if the terms existed, so that the time does not tell absent terms from hidden ones. */
+  /** Reads the pages that the quads would be on if the terms existed, so that the time does not tell absent terms from hidden or new ones. */
   private seek(bound: Terms, ids: Ids, quads: QuadOrders): void {
     const near: Ids = [-1, -1, -1, -1];
     for (let place = 0; place < 4; place++) {
       const token = bound[place];
       if (token === undefined) continue;
-      near[place] = ids[place]! < 0 ? Math.max(0.5, this.terms.baseBelow(token) - 0.5) : ids[place]!;
+      const isInBase = ids[place]! >= 0 && ids[place]! < this.terms.baseSize;
+      near[place] = isInBase ? ids[place]! : Math.max(0.5, this.terms.baseBelow(token) - 0.5);
     }
     rangeFor(quads, near);
   }

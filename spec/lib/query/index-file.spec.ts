@@ -1,5 +1,5 @@
 /** Files of the index: a restarted server opens them at once with all later changes, or rebuilds the index. */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { IndexFolder } from '../../../lib/query/memory/index-folder.js';
@@ -48,7 +48,7 @@ describe('Files of the index', function () {
     expect(await counts()).to.deep.equal({ p0: 18_000, p1: 18_000, p2: 18_000 });
     expect(built()).to.have.length(1);
     // Files of runs are removed.
-    expect(readdirSync(folder()).map((name) => name.replace(/\d+/, ''))).to.have.members(['MANIFEST.json', '.seg']);
+    expect(readdirSync(folder()).map((name) => name.replace(/^[\d-]+/, ''))).to.have.members(['MANIFEST.json', '.seg']);
     for (const name of readdirSync(folder())) expect(statSync(join(folder(), name)).mode & 0o777).to.equal(0o600);
   });
 
@@ -136,5 +136,25 @@ describe('Files of the index', function () {
     rmSync(folder(), { recursive: true });
     await restart();
     expect(await counts()).to.deep.equal({ p0: 18_000, p4: 10, p5: 2100 });
+  });
+
+  it('is built again if a query finds a damaged page', async () => {
+    for (const name of ['big3', 'big4']) expect(await put(name, 18_000, 6)).to.equal(201);
+    await server.stop(true);
+    rmSync(folder(), { recursive: true, force: true });
+    // The last sections are not in memory.
+    server = await startSpecServer({ settings: { ...settings, 'index.memory-mb': '1' }, again: server });
+    await counts();
+    const path = file(/seg$/);
+    const bytes = readFileSync(path);
+    for (let at = bytes.length * 0.92; at < bytes.length * 0.99; at += 4096) bytes[Math.floor(at)]! ^= 255;
+    const handle = openSync(path, 'r+');
+    writeSync(handle, bytes);
+    closeSync(handle);
+    const query = `SELECT (COUNT(*) AS ?n) { GRAPH <${server.root}big4> { ?s ?p ?o FILTER(?o >= 0) } }`;
+    const url = `${server.root}.lws/sparql?query=${encodeURIComponent(query)}`;
+    expect((await request(url, { headers: { Accept: 'text/csv' } })).text.trim()).to.equal('n\r\n18000');
+    expect(built().map((facts) => facts['from'])).to.deep.equal(['quads', 'quads']);
+    expect(server.log.filter(({ msg }) => msg === 'The index is damaged and is built again.')).to.have.length(1);
   });
 });

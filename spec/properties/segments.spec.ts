@@ -188,8 +188,9 @@ function expectSame(segment: Segment, keys: readonly string[], random: Random): 
       expect(order.range(prefix, length)).to.deep.equal([from, to]);
       if (from === to) continue;
       const index = from + random.below(to - from);
-      const { columns, first, end } = order.window(index, to);
-      expect([first, columns[places[0]][0]]).to.deep.equal([index, sorted[index]![0]]);
+      const window = order.window(index, to);
+      const { first, end } = window;
+      expect([first, window.column(places[0])[0]]).to.deep.equal([index, sorted[index]![0]]);
       expect(end).to.be.within(index + 1, to);
       for (let place = 0; place < 4; place++) expect(order.term(index, places[place]!)).to.equal(sorted[index]![place]);
     }

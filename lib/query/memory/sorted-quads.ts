@@ -44,7 +44,7 @@ export class SortedQuads implements QuadOrders {
     readonly most: number,
     readonly isUnique: boolean = hasOneCopyOfEach(columns[spog]!),
   ) {
-    this.windows = columns.map((own) => ({ columns: own, first: 0, end: own[0].length }));
+    this.windows = columns.map((own) => ({ first: 0, end: own[0].length, column: (place) => own[place as 0] }));
   }
 
   get count(): number {

@@ -109,12 +109,14 @@ function outdatedQuads({ terms }: Segment, later: readonly Segment[]): QuadSet |
   return rows.length > 0 ? new QuadSet(rows, terms.size) : undefined;
 }
 
+const columnsOf = (window: Window): Columns => [window.column(0), window.column(1), window.column(2), window.column(3)];
+
 /** Yields all quads of an order in blocks. */
 export function* windowsOf(order: OrderReader): Generator<{ readonly columns: Columns; readonly length: number }> {
   for (let at = 0; at < order.quads; ) {
-    const { columns, end }: Window = order.window(at, order.quads);
-    yield { columns, length: end - at };
-    at = end;
+    const window = order.window(at, order.quads);
+    yield { columns: columnsOf(window), length: window.end - at };
+    at = window.end;
   }
 }
 

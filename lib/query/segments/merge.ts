@@ -11,8 +11,7 @@ import {
   orderPlaces,
   type Window,
 } from './quad-pages.js';
-import type { Segment } from './segment.js';
-import { SegmentWriter } from './segment.js';
+import { type Segment, SegmentWriter } from './segment.js';
 import type { TermWriter } from './term-writer.js';
 
 /** A set of numbers, as bits. */
@@ -208,8 +207,8 @@ function mergeTerms(
       for (let i = 0; i < cursor.length; i++) last.bytes[i] = cursor.bytes[i]!;
       last.length = cursor.length;
       if (++count % 4096 === 0) check();
-      numbers[input]![cursor.id] = count - 1;
-    } else numbers[input]![cursor.id] = count - 1;
+    }
+    numbers[input]![cursor.id] = count - 1;
     if (next(input)) heap.sink();
     else heap.drop();
   }

@@ -230,14 +230,13 @@ export class OrderReader {
    */
   bound(prefix: readonly number[], length: number, isAfter = false): number {
     const { fences, firsts } = this;
-    const limit = isAfter ? 1 : 0;
     // Number of pages whose first quad is before the bound.
     let [low, high] = [0, firsts.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
       let difference = 0;
       for (let i = 0; i < length && difference === 0; i++) difference = fences[middle * 4 + i]! - prefix[i]!;
-      if (difference < 0 || (difference === 0 && limit === 1)) low = middle + 1;
+      if (difference < 0 || (difference === 0 && isAfter)) low = middle + 1;
       else high = middle;
     }
     if (low === 0) return 0;

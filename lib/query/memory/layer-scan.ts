@@ -4,10 +4,10 @@
  */
 
 import { graphAt } from '../access/key-reader.js';
-import type { Window } from '../segments/quad-pages.js';
+import { gspo, spog, type Window } from '../segments/quad-pages.js';
 import type { GraphVerdicts } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
-import { gspo, type Ids, type QuadRange, spog } from './sorted-quads.js';
+import type { Ids, QuadRange } from './sorted-quads.js';
 
 /** No more matches. */
 export const ended = -1;

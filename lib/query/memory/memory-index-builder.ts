@@ -157,7 +157,7 @@ function published(files: IndexFolder, runs: string[], { base, state }: ReadInde
   const segments = names.map((each) => new Segment(openSegment(each, 0), () => cache));
   const name = files.path(files.newName());
   try {
-    mergeSegments(mergeInputs(segments), { name, isBase: true, check: assertWanted });
+    mergeSegments(mergeInputs(segments), { name, check: assertWanted });
   } finally {
     for (const segment of segments) segment.close();
   }

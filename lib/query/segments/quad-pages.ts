@@ -11,6 +11,7 @@ export const orderPlaces = [
   [2, 0, 1, 3],
   [3, 0, 1, 2],
 ] as const;
+export const [spog, posg, ospg, gspo] = [0, 1, 2, 3] as const;
 
 /**
  * Page layout in 32-bit words. 0: number of quads, and length of the predicate list << 16. 1 to 4: minimum of S, P, O and G. 5 to

@@ -121,7 +121,8 @@ class Forwarder {
     const [resource, query] = path.split('?');
     const { sparql } = this.session.place;
     if (method !== 'POST' || sparql === undefined || resource !== new URL(sparql).pathname) return false;
-    if (new URLSearchParams(query).has('update')) return false;
+    // The storage would decode a form to other parameters than those seen here.
+    if (new URLSearchParams(query).has('update') || headers['content-encoding'] !== undefined) return false;
     const [type] = (headers['content-type'] ?? '').split(';');
     if (type!.trim().toLowerCase() === 'application/sparql-query') return true;
     if (type!.trim().toLowerCase() !== 'application/x-www-form-urlencoded' || !Array.isArray(body)) return false;

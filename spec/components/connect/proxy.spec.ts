@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type LocalProxy, openProxy } from '../../../components/connect/proxy.js';
 import { makeIdentity, readIdentity } from '../../../lib/server/storage/owner-credential.js';
@@ -145,6 +146,13 @@ describe('connect', function () {
     expect(await post(form, 'query=ASK+{}', `${proxy.sparql}?update=CLEAR+ALL`)).to.equal(403);
     expect(await post('application/sparql-update', 'CLEAR ALL')).to.equal(403);
     expect(await post('application/sparql-query', 'ASK {}', proxy.url)).to.equal(403);
+    const hidden = Buffer.concat([
+      ...[Buffer.from([0x1f, 0x8b, 8, 0x10, 0, 0, 0, 0, 0, 3]), Buffer.from('&query=ASK+{}&\0')],
+      gzipSync('update=CLEAR+ALL').subarray(10),
+    ]);
+    expect(gunzipSync(hidden).toString()).to.equal('update=CLEAR+ALL');
+    const coded = { 'Content-Type': form, 'Content-Encoding': 'gzip' };
+    expect((await request(proxy.sparql!, { method: 'POST', headers: coded, body: hidden })).status).to.equal(403);
     for (const method of ['PUT', 'PATCH', 'DELETE', 'POST'])
       expect((await request(`${proxy.url}a`, { method, headers: text, body: '' })).status, method).to.equal(403);
     expect((await request(`${proxy.url}a`)).text).to.equal('a');

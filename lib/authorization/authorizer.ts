@@ -3,7 +3,7 @@
  * sources can only add permissions. Reasons go to the log, never to the client.
  */
 
-import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/keys/iri-ranges.js';
+import { below, type IriRange, isWholeStorage, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Mode } from './mode.js';
@@ -46,12 +46,25 @@ export type ReadScope =
   | 'decide'
   | { readonly owner?: string; readonly ranges: readonly IriRange[] };
 
+/**
+ * Readable members of a container: a default, and members that may differ from it and have to be decided. Otherwise each member has
+ * to be decided.
+ */
+export type MemberScope =
+  | 'decide'
+  | { readonly readable: boolean | { readonly owner: string }; readonly differing: readonly string[] };
+
+/** Maximum number of resources that are decided to avoid a decision per resource. */
+export const maxDiffering = 2_000;
+
 /** Base access model: owner mode or Web Access Control. */
 export interface BaseModel {
   decide(question: Question): Decision | Promise<Decision>;
   /** True if the caller may read every member of a container, now and in later states of the same permissions. May return false to be safe. */
   readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
   readScope(access: Access): ReadScope | Promise<ReadScope>;
+  /** Returns the readable members of a container in the committed state. */
+  memberScope(access: Access, container: string): MemberScope | Promise<MemberScope>;
   /** True if the caller owns something or was given access by name. */
   knows(access: Access): boolean | Promise<boolean>;
   /** Returns the readers of a resource, for decisions after its deletion (`Question.gone`). Undefined: nobody, or the owner suffices. */
@@ -80,6 +93,35 @@ export interface Authorizer extends BaseModel {
   standing(view: View, access: Access): Promise<CallerClass>;
   /** Returns the identity to record as owner of something that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;
+}
+
+/** Returns the ranges that permission sources add. */
+async function addedRanges(
+  sources: readonly PermissionSource[],
+  access: Access,
+  base: BaseModel,
+): Promise<readonly IriRange[] | 'decide'> {
+  const added: IriRange[] = [];
+  for (const source of sources) {
+    const ranges = await source.readRanges(access, base);
+    if (ranges === 'decide') return ranges;
+    added.push(...(ranges ?? []));
+  }
+  return added;
+}
+
+/** Returns the members of a container that are readable with added ranges: a range covers all members, or begins with one. */
+function withRanges(
+  { readable, differing }: Exclude<MemberScope, 'decide'>,
+  added: readonly IriRange[] | 'decide',
+  container: string,
+): MemberScope {
+  if (added === 'decide') return added;
+  const all = below(container);
+  if (added.some(({ from, to }) => from <= all.from && to >= all.to)) return { readable: true, differing: [] };
+  const targets = added.map(({ from }) => from).filter((iri) => iri !== container && parentOf(iri) === container);
+  const decided = new Set([...differing, ...targets]);
+  return decided.size > maxDiffering ? 'decide' : { readable, differing: [...decided] };
 }
 
 /** The base model and the permission sources. */
@@ -120,13 +162,17 @@ export function createAuthorizer(
     async readScope(access) {
       const scope = await base.readScope(access);
       if (scope === 'everything') return scope;
-      const added = await Promise.all(sources().map((source) => source.readRanges(access, base)));
-      const found = added.filter((ranges) => ranges !== undefined);
-      if (found.length === 0) return scope;
-      if (scope === 'decide' || found.includes('decide')) return 'decide';
+      const added = await addedRanges(sources(), access, base);
+      if (added.length === 0) return scope;
+      if (scope === 'decide' || added === 'decide') return 'decide';
       const own = typeof scope === 'object' ? scope : { ranges: [] };
-      const ranges = unionOfRanges([...own.ranges, ...(found as (readonly IriRange[])[]).flat()]);
+      const ranges = unionOfRanges([...own.ranges, ...added]);
       return isWholeStorage(ranges, storage) ? 'everything' : { ...own, ranges };
+    },
+    async memberScope(access, container) {
+      const scope = await base.memberScope(access, container);
+      if (scope === 'decide' || scope.readable === true) return scope;
+      return withRanges(scope, await addedRanges(sources(), access, base), container);
     },
     // Resources created anonymously get the owner of their parent.
     ownerOfNew: ({ principal }, parent) => principal?.subject ?? parent.owner,

@@ -63,7 +63,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/resources/linkset-write.ts patchLinks',
   'lib/resources/linkset-write.ts stage',
   'lib/resources/linkset.ts linksetBytes',
-  'lib/resources/membership.ts collect',
   'lib/resources/membership.ts jsonListing',
   'lib/resources/membership.ts rdfListing',
   'lib/resources/metadata.ts stageHeaderLinks',

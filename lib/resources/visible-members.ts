@@ -1,0 +1,167 @@
+/** Members of a container in a caller's view: those of a page, their number and their state. */
+import type { MemberScope, View } from '../authorization/authorizer.js';
+import type { Access } from '../authorization/principal.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
+import {
+  memberCounts,
+  noMembers,
+  type Segment,
+  segmentOf,
+  stateOfSegments,
+  viewState,
+  withMember,
+} from './member-counts.js';
+import type { Storage } from './storage.js';
+
+/** State of the storage with listable members. */
+export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
+
+/** Members from a position on, up to a number. */
+export interface Wanted {
+  readonly from: number;
+  readonly count: number;
+}
+
+interface VisibleMembers {
+  /** The wanted members in IRI order; in no particular order inside a transaction. */
+  readonly members: readonly ResourceRecord[];
+  /** Number of visible members. */
+  readonly total: number;
+  /** Depends on the visible members only. */
+  readonly state: string;
+}
+
+/** Request for members by a caller. */
+export interface MemberRequest {
+  readonly storage: Storage;
+  readonly access: Access;
+  readonly container: ResourceRecord;
+}
+
+/** Returns the members that the caller may read. */
+export async function visibleMembers(
+  request: MemberRequest,
+  view: MemberView,
+  wanted: Wanted,
+): Promise<VisibleMembers> {
+  const isLarge = view === request.storage.store && isCounted(request);
+  return (isLarge ? await countedMembers(request, wanted) : undefined) ?? decidedMembers(request, view, wanted);
+}
+
+/** Smaller containers are read as a whole. */
+const isCounted = ({ storage: { limits }, container: { members = 0 } }: MemberRequest): boolean =>
+  members > limits.pageSize;
+
+/** Returns the members of a page for a caller who may read all of them. */
+export async function allMembers(request: MemberRequest, { from, count }: Wanted): Promise<readonly ResourceRecord[]> {
+  const { storage, container } = request;
+  if (from >= (container.members ?? 0)) return [];
+  if (from === 0 || !isCounted(request)) return slice(request, { from, count }, { segments: [noMembers] });
+  const counts = memberCounts(storage.store, container, { size: storage.limits.pageSize });
+  await counts.refresh();
+  return slice(request, { from, count }, counts);
+}
+
+/** Decides on every member. */
+async function decidedMembers(
+  { storage, access, container }: MemberRequest,
+  view: MemberView,
+  { from, count }: Wanted,
+): Promise<VisibleMembers> {
+  const members: ResourceRecord[] = [];
+  const visible: string[] = [];
+  for await (const records of view.members(container.iri))
+    for (const record of records) {
+      const answer = storage.authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+      if (!(typeof answer === 'boolean' ? answer : await answer)) continue;
+      if (visible.length >= from && members.length < count) members.push(record);
+      visible.push(record.iri);
+    }
+  return { members, total: visible.length, state: viewState(visible) };
+}
+
+/** Decides on the members of the page and on those that may differ from the rest. `undefined`: every member has to be decided. */
+async function countedMembers(request: MemberRequest, wanted: Wanted): Promise<VisibleMembers | undefined> {
+  const { storage, access, container } = request;
+  const { authorizer, store, limits } = storage;
+  for (let attempt = 0; ; attempt++) {
+    const scope = await authorizer.memberScope(access, container.iri);
+    if (scope === 'decide') return undefined;
+    const { readable } = scope;
+    const owner = typeof readable === 'object' ? readable.owner : undefined;
+    const counts = readable === false ? undefined : memberCounts(store, container, { size: limits.pageSize, owner });
+    if (counts && !counts.isCurrent && attempt < maxAttempts) {
+      // Decisions are made after the members were counted, so that earlier revocations apply to all that is counted.
+      await counts.refresh();
+      continue;
+    }
+    const exceptions = await exceptionsOf(request, scope);
+    const segments = adjusted(counts?.segments ?? [noMembers], exceptions);
+    const shows = ({ iri, owner: by }: ResourceRecord): boolean =>
+      exceptions.get(iri) ?? (owner === undefined ? readable !== false : by === owner);
+    const members = counts
+      ? await slice(request, wanted, { segments, shows })
+      : recordsOf(storage, [...exceptions.keys()].sort(), wanted);
+    const total = segments.reduce((sum, { count }) => sum + count, 0);
+    return { members, total, state: stateOfSegments(segments) };
+  }
+}
+
+/** Maximum number of counts of changing members. After the last one, later changes are not counted. */
+const maxAttempts = 3;
+
+/** Returns the members whose decision differs from the default, with the decision. */
+async function exceptionsOf(
+  { storage: { authorizer, store }, access }: MemberRequest,
+  { readable, differing }: Exclude<MemberScope, 'decide'>,
+): Promise<Map<string, boolean>> {
+  const found = new Map<string, boolean>();
+  for (const iri of differing) {
+    const record = store.record(iri);
+    if (!record) continue;
+    const answer = authorizer.allows({ view: store, access, mode: 'read', iri, record });
+    const isAllowed = typeof answer === 'boolean' ? answer : await answer;
+    if (isAllowed !== (typeof readable === 'object' ? record.owner === readable.owner : readable))
+      found.set(iri, isAllowed);
+  }
+  return found;
+}
+
+function adjusted(segments: readonly Segment[], exceptions: ReadonlyMap<string, boolean>): readonly Segment[] {
+  const found = [...segments];
+  for (const [iri, isAllowed] of exceptions) {
+    const at = segmentOf(segments, iri);
+    found[at] = withMember(found[at]!, iri, isAllowed ? 1 : -1);
+  }
+  return found;
+}
+
+const recordsOf = ({ store }: Storage, iris: readonly string[], { from, count }: Wanted): readonly ResourceRecord[] =>
+  iris.slice(from, from + count).flatMap((iri) => store.record(iri) ?? []);
+
+interface CountedView {
+  readonly segments: readonly Segment[];
+  /** Tests if the caller sees a member. Absent: it sees all. */
+  readonly shows?: (record: ResourceRecord) => boolean;
+}
+
+/** Reads the members of a page, beginning with the segment that it starts in. */
+async function slice(
+  { storage: { store, authorizer }, access, container }: MemberRequest,
+  { from, count }: Wanted,
+  { segments, shows }: CountedView,
+): Promise<readonly ResourceRecord[]> {
+  const members: ResourceRecord[] = [];
+  if (count === 0) return members;
+  let [index, seen] = [0, 0];
+  while (index < segments.length - 1 && seen + segments[index]!.count <= from) seen += segments[index++]!.count;
+  for await (const records of store.members(container.iri, segments[index]!.from || undefined))
+    for (const record of records) {
+      if ((shows && !shows(record)) || seen++ < from) continue;
+      // Decided again with the state that is read.
+      const answer = !shows || authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record });
+      if (typeof answer === 'boolean' ? answer : await answer) members.push(record);
+      if (members.length >= count) return members;
+    }
+  return members;
+}

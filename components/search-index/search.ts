@@ -14,14 +14,21 @@ import { lws } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
 import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
-import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, RangeStream } from '../../lib/storage/keys/iri-ranges.js';
 import { entryKey, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { ownStatements } from '../../lib/storage/keys/subject-statements.js';
-import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
-import { algebraOfFilter, type Filter, indexGraph, relationOfPattern, resourceVariable } from './filter.js';
+import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
+import {
+  algebraOfFilter,
+  type Filter,
+  indexGraph,
+  predicateOf,
+  relationOfPattern,
+  resourceVariable,
+} from './filter.js';
 import { intersection, union } from './merge.js';
 import type { PostingLists } from './posting-lists.js';
-import { ownedSpace, postingSpace, relationOf, typeRelation } from './postings.js';
+import { ownedSpace, relationOf, typeRelation } from './postings.js';
 import { readableOf } from './readable-types.js';
 
 /** The index, and the caller of the search. */
@@ -45,9 +52,21 @@ export async function search(
   { from, count }: { readonly from: number; readonly count: number },
 ): Promise<{ readonly items: readonly ResourceRecord[]; readonly total: number }> {
   const { platform, lists, access } = index;
-  const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
   const scope = await platform.authorizer.readScope(access);
   if (scope === 'nothing') return { items: [], total: 0 };
+  const ranges =
+    scope === 'everything' ? [whole] : typeof scope === 'object' && !scope.owner ? scope.ranges : undefined;
+  const known = ranges && lists.matches(postingsOf(filter));
+  if (known) {
+    const snapshot = new StoreSnapshot(platform.store.level);
+    try {
+      const { iris, total } = within(await known, ranges, { from, count });
+      return { items: await typedRecords(snapshot, iris), total };
+    } finally {
+      await snapshot.close();
+    }
+  }
+  const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
   const opened: StoreSnapshot[] = [];
   const source = querySource('index', {
     queryBindings(asked) {
@@ -72,6 +91,33 @@ export async function search(
   } finally {
     for (const snapshot of opened) await snapshot.close();
   }
+}
+
+const whole: IriRange = { from: '', to: '\uffff' };
+
+/** Returns the postings of a filter's groups. Without groups, those of all resources: each has exactly one structural type. */
+const postingsOf = (filter: Filter): (readonly [relation: string, value: string])[][] =>
+  filter.length === 0
+    ? [structuralTypes.map((type) => [typeRelation, type])]
+    : filter.map(({ relation, values }) =>
+        values.map((value) => [relationOfPattern(predicateOf(relation)), value] as const),
+      );
+
+/** Returns a page of the IRIs within ranges, and their number. */
+function within(
+  iris: readonly string[],
+  ranges: readonly IriRange[],
+  { from, count }: { readonly from: number; readonly count: number },
+): { readonly iris: readonly string[]; readonly total: number } {
+  const [found, list]: [string[], ListStream] = [[], new ListStream(iris)];
+  let total = 0;
+  for (const range of ranges) {
+    const [start, end] = [list.indexOf(range.from), list.indexOf(range.to)];
+    const skipped = Math.max(0, from - total);
+    found.push(...iris.slice(start + skipped, Math.min(end, start + skipped + count - found.length)));
+    total += end - start;
+  }
+  return { iris: found, total };
 }
 
 async function* readableBlocks(
@@ -126,7 +172,7 @@ function streamsOf(operation: Algebra.Operation, searched: Searched): readonly S
   const hasRanges = typeof scope === 'object' && scope.ranges.length > 0;
   // Owned resources first: the first stream leads, and there are usually fewer of them than matches.
   const found = [...(hasRanges ? [] : readable), ...matching(operation, searched)];
-  const streams = found.length > 0 ? found : [everything(snapshot)];
+  const streams = found.length > 0 ? found : [everything(searched)];
   return hasRanges ? [...streams, union(readable)] : streams;
 }
 
@@ -159,6 +205,7 @@ const readableStreams = (
   ...(ranges.length > 0 ? [new RangeStream(ranges)] : []),
 ];
 
-/** Every resource has exactly one structural type. */
-const everything = (snapshot: StoreSnapshot): SortedStream =>
-  union([lws.Container, lws.DataResource].map((type) => snapshot.cursor(postingSpace, typeRelation, type)));
+const structuralTypes = [lws.Container, lws.DataResource];
+
+const everything = ({ lists, snapshot }: Searched): SortedStream =>
+  union(structuralTypes.map((type) => lists.stream(snapshot, typeRelation, type)));

@@ -4,6 +4,7 @@
  */
 import { DataFactory } from 'rdf-data-factory';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { type Algebra, loadAlgebraFactory } from '../../lib/query/algebra.js';
@@ -12,6 +13,7 @@ import { contextOf, loadQueryEngine } from '../../lib/query/query-engine.js';
 import { makeBindings, querySource } from '../../lib/query/query-source.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
+import type { Wanted } from '../../lib/resources/visible-members.js';
 import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { type IriRange, RangeStream } from '../../lib/storage/keys/iri-ranges.js';
@@ -41,16 +43,17 @@ export interface SearchedIndex {
 /** Ordered IRIs, in blocks. */
 type ResourceStream = BlockStream<readonly string[], unknown>;
 
+interface Found {
+  readonly items: readonly ResourceRecord[];
+  readonly total: number;
+}
+
 /**
  * Returns the readable resources that match a filter, ordered by IRI, with all of their types (rule 1.2).
  * @param from number of results before the page
  * @returns the page, and the total number of readable results
  */
-export async function search(
-  index: SearchedIndex,
-  filter: Filter,
-  { from, count }: { readonly from: number; readonly count: number },
-): Promise<{ readonly items: readonly ResourceRecord[]; readonly total: number }> {
+export async function search(index: SearchedIndex, filter: Filter, { from, count }: Wanted): Promise<Found> {
   const { platform, lists, access } = index;
   const scope = await platform.authorizer.readScope(access);
   if (scope === 'nothing') return { items: [], total: 0 };
@@ -66,6 +69,17 @@ export async function search(
       await snapshot.close();
     }
   }
+  const walk = () => searchBySource(index, scope, { filter, from, count });
+  return scope === 'decide' ? inTurn(platform.store, access, walk) : walk();
+}
+
+/** Searches with the engine, which walks all matches. */
+async function searchBySource(
+  index: SearchedIndex,
+  scope: ReadScope,
+  { filter, from, count }: Wanted & { readonly filter: Filter },
+): Promise<Found> {
+  const { platform, lists } = index;
   const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
   const opened: StoreSnapshot[] = [];
   const source = querySource('index', {
@@ -107,7 +121,7 @@ const postingsOf = (filter: Filter): (readonly [relation: string, value: string]
 function within(
   iris: readonly string[],
   ranges: readonly IriRange[],
-  { from, count }: { readonly from: number; readonly count: number },
+  { from, count }: Wanted,
 ): { readonly iris: readonly string[]; readonly total: number } {
   const [found, list]: [string[], ListStream] = [[], new ListStream(iris)];
   let total = 0;

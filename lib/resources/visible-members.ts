@@ -1,5 +1,6 @@
 /** Members of a container in a caller's view: those of a page, their number and their state. */
 import type { MemberScope, View } from '../authorization/authorizer.js';
+import { inTurn } from '../authorization/decision-turns.js';
 import type { Access } from '../authorization/principal.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import {
@@ -44,8 +45,9 @@ export async function visibleMembers(
   view: MemberView,
   wanted: Wanted,
 ): Promise<VisibleMembers> {
-  const isLarge = view === request.storage.store && isCounted(request);
-  return (isLarge ? await countedMembers(request, wanted) : undefined) ?? decidedMembers(request, view, wanted);
+  const decide = () => decidedMembers(request, view, wanted);
+  if (view !== request.storage.store || !isCounted(request)) return decide();
+  return (await countedMembers(request, wanted)) ?? inTurn(request.storage.store, request.access, decide);
 }
 
 /** Smaller containers are read as a whole. */

@@ -21,10 +21,11 @@ const record = (iri: string, owner: string, members?: number): ResourceRecord =>
 /** Container whose members are readable by default, by owner, or not, except some. Counts decisions and read members. */
 class World {
   readonly exceptions = new Set<string>();
-  readonly work = { decisions: 0, members: 0 };
+  readonly work = { decisions: 0, members: 0, running: 0, mostRunning: 0 };
   /** Called when the members have been read next. */
   afterRead: () => Promise<void> = async () => {};
   readable: Exclude<MemberScope, 'decide'>['readable'] = true;
+  isDecided = false;
 
   private readonly store: Store;
 
@@ -38,6 +39,7 @@ class World {
       get(target, name) {
         if (name !== 'members' && name !== 'keys') return Reflect.get(target, name);
         return async function* (...args: unknown[]) {
+          work.mostRunning = Math.max(work.mostRunning, ++work.running);
           for await (const each of Reflect.apply(target[name] as never, target, args) as AsyncIterable<unknown[]>) {
             work.members += each.length;
             const { afterRead } = world;
@@ -45,6 +47,7 @@ class World {
             await afterRead();
             yield each;
           }
+          work.running--;
         };
       },
     });
@@ -79,7 +82,7 @@ class World {
       },
       readsAllMembers: () => false,
       readScope: () => 'decide',
-      memberScope: () => ({ readable: this.readable, differing: [...this.exceptions] }),
+      memberScope: () => (this.isDecided ? 'decide' : { readable: this.readable, differing: [...this.exceptions] }),
       knows: () => false,
     };
     const storage = {
@@ -184,5 +187,25 @@ describe('Visible members', () => {
       // The segment that changed is counted again.
       expect((await read(10_000)).members).to.be.at.most(5 * pageSize);
     }
+  });
+
+  it('decides on all members for two requests at a time, one of each caller, and rejects more than 50 waiting ones', async () => {
+    const world = new World(memory, 3);
+    await world.change([1, 2, 3, 4, 5, 6, 7, 8], 'a');
+    world.isDecided = true;
+    const { request } = world;
+    const read = (subject?: string) => {
+      const access = subject === undefined ? {} : { principal: { subject } };
+      return visibleMembers({ ...request, access }, request.storage.store, { from: 0, count: 3 });
+    };
+    await Promise.all([read(), read(), read()]);
+    expect(world.work.mostRunning).to.equal(1);
+    const found = await Promise.all(['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd'].map(read));
+    expect(world.work.mostRunning).to.equal(2);
+    for (const { total } of found) expect(total).to.equal(8);
+    const crowd = await Promise.allSettled(Array.from({ length: 60 }, () => read()));
+    const refused = crowd.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []));
+    expect(refused).to.deep.equal(Array(9).fill('too-busy'));
+    await world.expectPages();
   });
 });

@@ -61,8 +61,12 @@ export async function allMembers(request: MemberRequest, { from, count }: Wanted
   if (from === 0 || !isCounted(request)) return slice(request, { from, count }, { segments: [noMembers] });
   const counts = memberCounts(storage.store, container, { size: storage.limits.pageSize });
   await counts.refresh();
-  return slice(request, { from, count }, counts);
+  // A commit that is on disk but not counted yet: the listing of this state is cached, so it is read from its start.
+  const isOfState = totalOf(counts.segments) === storage.store.record(container.iri)?.members;
+  return slice(request, { from, count }, isOfState ? counts : { segments: [noMembers] });
 }
+
+const totalOf = (segments: readonly Segment[]): number => segments.reduce((sum, { count }) => sum + count, 0);
 
 /** Decides on every member. */
 async function decidedMembers(
@@ -104,8 +108,7 @@ async function countedMembers(request: MemberRequest, wanted: Wanted): Promise<V
     const members = counts
       ? await slice(request, wanted, { segments, shows })
       : recordsOf(storage, [...exceptions.keys()].sort(), wanted);
-    const total = segments.reduce((sum, { count }) => sum + count, 0);
-    return { members, total, state: stateOfSegments(segments) };
+    return { members, total: totalOf(segments), state: stateOfSegments(segments) };
   }
 }
 

@@ -101,16 +101,22 @@ async function countedMembers(request: MemberRequest, wanted: Wanted): Promise<V
       await counts.refresh();
       continue;
     }
+    const counted = counts?.segments ?? [noMembers];
     const exceptions = await exceptionsOf(request, scope);
-    const segments = adjusted(counts?.segments ?? [noMembers], exceptions);
-    const shows = ({ iri, owner: by }: ResourceRecord): boolean =>
-      exceptions.get(iri) ?? (owner === undefined ? readable !== false : by === owner);
+    const segments = adjusted(counted, exceptions);
+    const shows = (record: ResourceRecord): boolean => exceptions.get(record.iri) ?? isReadable(readable, record);
+    const shown = [...exceptions.keys()].sort().slice(wanted.from, wanted.from + wanted.count);
     const members = counts
       ? await slice(request, wanted, { segments, shows })
-      : recordsOf(storage, [...exceptions.keys()].sort(), wanted);
+      : shown.flatMap((iri) => store.record(iri) ?? []);
     return { members, total: totalOf(segments), state: stateOfSegments(segments) };
   }
 }
+
+type Readable = Exclude<MemberScope, 'decide'>['readable'];
+
+const isReadable = (readable: Readable, { owner }: ResourceRecord): boolean =>
+  typeof readable === 'object' ? owner === readable.owner : readable;
 
 /** Maximum number of counts of changing members. After the last one, later changes are not counted. */
 const maxAttempts = 3;
@@ -126,8 +132,7 @@ async function exceptionsOf(
     if (!record) continue;
     const answer = authorizer.allows({ view: store, access, mode: 'read', iri, record });
     const isAllowed = typeof answer === 'boolean' ? answer : await answer;
-    if (isAllowed !== (typeof readable === 'object' ? record.owner === readable.owner : readable))
-      found.set(iri, isAllowed);
+    if (isAllowed !== isReadable(readable, record)) found.set(iri, isAllowed);
   }
   return found;
 }
@@ -140,9 +145,6 @@ function adjusted(segments: readonly Segment[], exceptions: ReadonlyMap<string, 
   }
   return found;
 }
-
-const recordsOf = ({ store }: Storage, iris: readonly string[], { from, count }: Wanted): readonly ResourceRecord[] =>
-  iris.slice(from, from + count).flatMap((iri) => store.record(iri) ?? []);
 
 interface CountedView {
   readonly segments: readonly Segment[];

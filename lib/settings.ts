@@ -98,7 +98,7 @@ export interface SettingSources {
   /** Content of the settings file, and its name in messages. */
   readonly file?: { readonly name: string; readonly content: unknown };
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Flags without dashes: `lws.base-uri` or the short `base-uri`. */
+  /** Flags without dashes: the name of a setting, with or without `lws.`. An exact name takes precedence. */
   readonly flags?: Readonly<Record<string, string>>;
 }
 
@@ -196,7 +196,7 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
     if (raw !== undefined) lay(key, raw, `environment ${environmentName(key)}`);
   }
   for (const [key, raw] of Object.entries(sources.flags ?? {}))
-    lay(key.startsWith('lws.') ? key : `lws.${key}`, raw, `flag --${key}`);
+    lay(known.has(key) || key.startsWith('lws.') ? key : `lws.${key}`, raw, `flag --${key}`);
   const profile = values.get(profileSetting)?.value as ProfileName | null | undefined;
   if (profile)
     for (const [name, value] of Object.entries(profiles[profile].settings))
@@ -226,7 +226,7 @@ export function readSettingsFile(path: string): { name: string; content: unknown
   }
 }
 
-/** Returns a sentence for each environment variable that looks like a setting: `LWS_BASE_URL is no setting ...`. */
+/** Returns a sentence for each environment variable that looks like a setting: `LWS_BASE_URL in the environment is not a setting ...`. */
 export function unknownVariables(
   settings: Settings,
   environment: NonNullable<SettingSources['environment']>,

@@ -93,7 +93,7 @@ export class KeptIndex {
     if (ofSubject >= limits.perSubject) refuse('You have', 'max-per-subject');
     if (ofAddress >= limits.perAddress) refuse('Your address has', 'max-per-address');
     if (all >= limits.inAll || all + this.waiting.elsewhere() >= limits.inAll * inAllStorages)
-      refuse('There are', 'max-waiting');
+      refuse('The storage has', 'max-waiting');
   }
 
   private entryOf(kept: KeptDocument): Entry {
@@ -156,7 +156,11 @@ export const readKept = (value: string): KeptDocument => JSON.parse(value) as Ke
 
 export const bytesOfKept = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringify(document));
 
-/** Converts an imported document, or returns `undefined` if it is not valid here. @param here its IRI and storage after the import */
+/**
+ * Converts an imported document, or returns `undefined` if it is not valid.
+ * @param id its IRI after the import
+ * @param storage IRI of this storage
+ */
 export function foreignDocument(
   value: unknown,
   type: DocumentType,

@@ -181,7 +181,9 @@ async function remove(endpoint: DocumentsEndpoint, request: RouteRequest): Promi
   const { platform, space } = endpoint;
   const { creator, controller } = await visible(endpoint, request);
   if (!controller && creator !== request.access.principal!.subject)
-    throw new LwsError('forbidden', 'Deleting a grant requires its issuer or a controller.', { reason: 'an assignee' });
+    throw new LwsError('forbidden', 'Only the issuer of a grant or a controller can delete it.', {
+      reason: 'an assignee',
+    });
   const key = keyOf(space, request.parameters['name']!);
   const conditions = preconditions(request.req);
   const work = (tx: Transaction): void => {

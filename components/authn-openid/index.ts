@@ -44,7 +44,7 @@ function openIdSuite(platform: Platform): Suite {
       const key = await keys.key(header['kid'] as string | undefined, String(header['alg']), address);
       if (!key)
         throw refusedCredential(
-          'The ID token is signed with an unknown key of its provider.',
+          'The ID token is signed with a key that its provider does not publish.',
           `kid is ${String(header['kid']).slice(0, 200)}, alg ${String(header['alg']).slice(0, 20)}`,
         );
       return verifiedBy(await verifyJwt(credential, key, { required: ['exp', 'iat', 'iss', 'sub'] }));

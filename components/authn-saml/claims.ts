@@ -120,7 +120,7 @@ function readConfirmation(subject: XmlElement): XmlElement {
   const data = onlyChild(confirmation, saml, 'SubjectConfirmationData');
   // A second NameID would name a party that may act for the subject (Core 2.4.1.1). A key would belong to holder-of-key.
   if (childrenOf(confirmation).length > 1 || childrenOf(data).length > 0)
-    refuse(notBuilt, 'SubjectConfirmation contains more than one empty SubjectConfirmationData');
+    refuse(notBuilt, 'SubjectConfirmation must contain only a SubjectConfirmationData without content');
   return data;
 }
 

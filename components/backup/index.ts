@@ -24,7 +24,7 @@ export default defineComponent({
     backup: {
       help: 'back up the state, blobs and keys of the storage to a directory, also while a server is running',
       operand: 'DIR',
-      flags: { key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)' },
+      flags: { key: 'FILE key of an owner, to authenticate to a running server (owner.key in lws.data-dir)' },
       switches: { full: 'write all graphs, not only those changed since the last backup in DIR' },
       example: 'backup /var/backups/quadpod --data-dir=lws-data',
       run: async (context) => (await import('./backup-command.js')).backUp(context),
@@ -38,7 +38,7 @@ export default defineComponent({
     restore: {
       help: 'restore a backup into an empty --data-dir',
       operand: 'DIR',
-      flags: { rewrite: 'OLD=NEW change the address to lws.base-uri' },
+      flags: { rewrite: 'OLD=NEW replace the address of the backup (OLD) by lws.base-uri (NEW)' },
       example: 'restore /var/backups/quadpod --data-dir=lws-data',
       run: async (context) => (await import('./restore-command.js')).restore(context),
     },

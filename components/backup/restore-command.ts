@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component/contract.js';
 import { tasks } from '../../lib/documents/document-tasks.js';
 import { LwsError } from '../../lib/errors.js';
-import { mostQuads } from '../../lib/query/memory/memory-index.js';
 import { writeLinksetGraphs } from '../../lib/resources/linkset-migration.js';
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
@@ -66,7 +65,7 @@ export async function restore(context: CommandContext): Promise<number> {
     const fill = (batch: BatchWriter): void => {
       for (const [key, value] of facts) batch.put(key, value);
       batch.put(metaKey('quads'), String(quads));
-      batch.put(metaKey('orders'), ordersOf(manifest).text);
+      batch.put(metaKey('orders'), IndexSet.one.text);
       batch.del(metaKey('restoring'));
     };
     await writeBatch(level, fill, () => facts.at(-1)!);
@@ -120,10 +119,6 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   throw new BackupError(`${target} is not empty (${names.slice(0, 5).join(', ')}). Choose another --data-dir.`);
 }
 
-/** If the quads do not fit into memory by default, all indexes are written at once. Otherwise the server adds them when they are due. */
-const ordersOf = ({ quads }: Manifest): IndexSet =>
-  quads.reduce((sum, { triples }) => sum + triples, 0) > mostQuads ? IndexSet.all : IndexSet.one;
-
 interface EntriesTask {
   readonly level: Level;
   readonly folder: string;
@@ -136,7 +131,6 @@ async function restoreEntries(
   { level, folder, manifest, rewriting }: EntriesTask,
 ): Promise<{ blobs: readonly string[]; facts: readonly Entry[] }> {
   const told = progress('Restoring entries');
-  const orders = ordersOf(manifest);
   const blobs: string[] = [];
   const facts: Entry[] = [];
   let waiting: Entry[] = [];
@@ -145,7 +139,7 @@ async function restoreEntries(
     const entries = waiting;
     waiting = [];
     const fill = (batch: BatchWriter): void => {
-      for (const entry of entries) putEntry(batch, entry, orders);
+      for (const entry of entries) putEntry(batch, entry, IndexSet.one);
     };
     await writeBatch(level, fill, () => [metaKey('restoring'), manifest.made]);
   };

@@ -78,7 +78,7 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
     const [storage, version] = await Promise.all(
       (['storage', 'version'] as const).map((name) => level.get(metaKey(name), { snapshot })),
     );
-    if (storage === undefined || version === undefined) throw new BackupError('There is no storage in this database.');
+    if (storage === undefined || version === undefined) throw new BackupError('This database contains no storage.');
     const hasGraphs = version === storeFormat;
     const header: Header = { 'quadpod-backup': hasGraphs ? 2 : 1, storage, version, made: new Date().toISOString() };
     let entries = 0;
@@ -175,7 +175,7 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
   end();
   if (trailer?.entries !== entries)
     throw new BackupError(
-      `${file} is cut off: it has ${entries} entries${trailer ? ` of ${trailer.entries}` : ' and no end'}.`,
+      `${file} is truncated: it has ${entries} entries${trailer ? ` of ${trailer.entries}` : ' and no trailer'}.`,
     );
   counted?.(entries);
 }

@@ -39,22 +39,27 @@ export const rightsRoute = (platform: Platform): Route =>
     return jsonReply(200, { append: await may('append'), write: await may('write'), share });
   });
 
-/** Status of the storage: versions, disk usage, and active settings. */
-export function statusRoute({ store, clock, describeSettings, version }: Platform): Route {
+const indexMetric = 'index_';
+
+/** Status of the storage: versions, disk usage, index for queries, and active settings. */
+export function statusRoute({ store, clock, describeSettings, version, metrics }: Platform): Route {
   const started = clock();
   const settings = describeSettings();
   const quota = settings.find(({ name }) => name === 'lws.quota.max-bytes')?.value;
-  return route('controller', 'GET HEAD {prefix}/status', () =>
-    jsonReply(200, {
+  return route('controller', 'GET HEAD {prefix}/status', async () => {
+    const ofIndex = (await metrics()).filter(({ name }) => name.startsWith(indexMetric));
+    return jsonReply(200, {
       version,
       node: process.version,
       uptimeSeconds: Math.max(0, Math.floor((clock() - started) / 1000)),
       bytes: store.bytes,
       /** 0: no limit. */
       quotaBytes: quota,
+      /** Metrics of the index without their prefix: quads, memory_bytes, changed_graphs, building, build_seconds. */
+      index: Object.fromEntries(ofIndex.map(({ name, values }) => [name.slice(indexMetric.length), values[0]?.value])),
       settings,
-    }),
-  );
+    });
+  });
 }
 
 const validSeconds = 60;

@@ -178,7 +178,7 @@ class CssReading {
   private async container(path: string): Promise<MemberOf<'container'>> {
     const resource = cssPathOf(path);
     const metadata = await this.lists.metadataOf(path, resource);
-    return { kind: 'container', ...(await this.common(path, resource, metadata)), source: path || 'The folder' };
+    return { kind: 'container', ...(await this.common(path, resource, metadata)), source: path || 'The directory' };
   }
 
   private async common(
@@ -196,7 +196,7 @@ class CssReading {
   }
 
   private leftOut(path: string, why: string): ReadStep {
-    return this.step({ kind: 'left-out', source: path === last ? 'The folder' : path, why }, path);
+    return this.step({ kind: 'left-out', source: path === last ? 'The directory' : path, why }, path);
   }
 }
 
@@ -208,11 +208,11 @@ const isList = (path: string): boolean => withoutMark(path).endsWith('.acl');
 const isContent = (path: string): boolean =>
   !path.startsWith(internal) && (path.endsWith('/') || !/\.(?:acl|acr|meta)$/.test(withoutMark(path)));
 
-/** Maps the IRIs of the folder. */
+/** IRIs of the data directory and of the import. */
 export interface CssPlace {
-  /** Returns the IRI of the folder on its server or, if unknown, its new IRI. */
+  /** IRI of the directory on its server or, if unknown, its new IRI. */
   readonly base: string;
-  /** Returns the new IRI. */
+  /** New IRI of the directory. */
   readonly into: string;
   readonly rewrite: MemberOptions['rewrite'];
   readonly tools: FormatTools;

@@ -57,7 +57,7 @@ const settings = {
     'lws.subscriptions.max-of-strangers',
     integer(1),
     200,
-    'Maximum subscriptions of all callers without grants together.',
+    'Maximum subscriptions of all other callers together.',
   ),
   purge: setting(
     'lws.subscription.purge-interval-seconds',
@@ -102,7 +102,7 @@ const settings = {
     'lws.webhook.max-per-second-of-strangers',
     integer(1, 100_000),
     10,
-    'Maximum deliveries per second to all callers without grants together; more are queued.',
+    'Maximum deliveries per second to all other callers together; more are queued.',
   ),
   perHost: setting(
     'lws.webhook.max-in-flight-per-host',

@@ -127,7 +127,7 @@ async function subscribe(
   };
 }
 
-/** Identities are free, so there are also limits per address and for all callers without grants. */
+/** Identities are free, so there are also limits per address and for all unprivileged callers together. */
 function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Subscription): void {
   const standing = standingOf(wanted);
   const assertBelow = (
@@ -152,7 +152,7 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   const ofAddress = isStranger ? tally.elsewhere(wanted.from) : 0;
   assertBelow(limits.perAddress, isHere, ['Your address has', 'max-per-address', ofAddress]);
   const isLike = (each: Subscription): boolean => standingOf(each) === standing;
-  const all = ['Strangers have', 'max-of-strangers'] as const;
+  const all = ['Unprivileged callers have', 'max-of-strangers'] as const;
   if (isStranger) {
     assertBelow(limits.ofStrangers, isLike, all);
     assertBelow(limits.ofStrangers * inAllStorages, isLike, [...all, tally.elsewhere()]);

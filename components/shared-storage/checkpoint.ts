@@ -1,6 +1,7 @@
 /**
- * Checkpoints: full states in the database. A new server begins with the last one, so that earlier rows of the journal can be removed. One is
- * made when the journal after the last one has become as large as that, so every change is written twice at most in the long run.
+ * Checkpoints: full states in the database. A new server starts from the last one, so earlier rows of the journal can be removed.
+ * A checkpoint is made when the journal after the last one has reached its size, so in the long run every change is written at
+ * most twice.
  */
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -8,7 +9,7 @@ import { gunzip, gzip } from 'node:zlib';
 import { Connection } from './connection.js';
 import type { DatabaseAddress, Replica } from './contract.js';
 
-/** Characters of one part. */
+/** Length of a part, in characters. */
 const partLength = 4 << 20;
 const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
@@ -16,7 +17,7 @@ const unpacked = promisify(gunzip);
 export interface Checkpoint {
   /** Unique number of its parts in the table. */
   readonly key: number;
-  /** The last row of the journal that is in it. */
+  /** Last row of the journal that it includes. */
   readonly seq: number;
   readonly parts: number;
   readonly bytes: number;
@@ -42,16 +43,17 @@ export async function work(replica: Replica, { address, keptMinutes }: Checkpoin
   await writeCheckpoint(replica, connection, keptMinutes).finally(() => connection.close());
 }
 
-/** Unpublished parts are removed when they are older: no server is still writing that checkpoint. */
+/** Age after which unpublished parts are removed: no server is still writing that checkpoint. */
 const abandonedMs = 7 * 24 * 3_600_000;
 /** Negative time in microseconds, for the age of unpublished parts, with random digits: two servers must not use the same key. */
 const newKey = (): number => -(Date.now() * 1000 + randomInt(1000));
 
 /**
- * Writes the state of a copy as a checkpoint, and removes the one before and the rows of the journal that no server needs any more. Several
- * servers may do it at once, and each may be held up for long: the published one is always complete, and never replaced by an older one.
- * @param keptMinutes younger rows stay, for servers that are not running at the moment
- * @returns the published checkpoint: that of another server when it has a later state
+ * Writes the state of a copy as a checkpoint, and removes the previous one and the rows of the journal that no server needs any
+ * more. Several servers may do this concurrently, and each may be delayed: the published checkpoint is always complete, and never
+ * replaced by an older one.
+ * @param keptMinutes younger rows stay, for servers that are currently stopped
+ * @returns the published checkpoint: that of another server if it has a later state
  */
 export async function writeCheckpoint(
   replica: Replica,
@@ -79,7 +81,7 @@ export async function writeCheckpoint(
 type Lines = AsyncIterable<readonly string[]>;
 type Place = Pick<Checkpoint, 'key' | 'seq'>;
 
-/** Publishes a checkpoint, when all its parts are there and the published one has an earlier state. */
+/** Publishes a checkpoint if all its parts exist and the published one has an earlier state. */
 async function publish(connection: Connection, checkpoint: Checkpoint): Promise<boolean> {
   const { key, seq, parts } = checkpoint;
   const { rowCount } = await connection.query(
@@ -100,7 +102,7 @@ async function writeParts(connection: Connection, lines: Lines, of: Place): Prom
   return { ...of, parts, bytes };
 }
 
-/** The lines of a state in parts of about `partLength`, each a text of whole lines. */
+/** Yields the lines of a state in parts of about `partLength`, each a text of complete lines. */
 async function* inParts(blocks: Lines): AsyncGenerator<string> {
   let [part, length]: [string[], number] = [[], 0];
   for await (const lines of blocks) {
@@ -113,7 +115,7 @@ async function* inParts(blocks: Lines): AsyncGenerator<string> {
   if (part.length > 0) yield part.join('\n');
 }
 
-/** The lines of a checkpoint, part by part. @param told called after each part */
+/** Yields the lines of a checkpoint, part by part. @param told called after each part */
 export async function* linesOf(
   connection: Connection,
   { key, parts }: Checkpoint,

@@ -1,4 +1,4 @@
-/** Makes checkpoints when they are due, on the server that leads. */
+/** Makes checkpoints when they are due, on the leader. */
 import { type CheckpointTask, lastCheckpoint } from './checkpoint.js';
 import { Connection } from './connection.js';
 import type { JoinOptions } from './contract.js';
@@ -6,23 +6,26 @@ import type { JoinOptions } from './contract.js';
 export interface CheckpointOptions extends CheckpointTask, Pick<JoinOptions, 'newThread'> {
   /** Minimum size of the journal after a checkpoint before the next one, in bytes. */
   readonly minBytes: number;
-  /** Milliseconds between two looks at the journal. */
+  /** Interval between checks of the journal, in milliseconds. */
   readonly lookMs?: number;
 }
 
 export class Checkpoints {
   private lookedAt = Number.NEGATIVE_INFINITY;
   private thread: ReturnType<JoinOptions['newThread']> | undefined;
-  /** Bytes of the journal's rows after row `after`, up to row `to`. */
+  /** Size of the journal rows after row `after` up to row `to`, in bytes. */
   private measured = { after: -1, to: -1, bytes: 0 };
-  /** A connection of its own: to measure a long journal takes long. */
+  /** A separate connection, because measuring a long journal takes long. */
   private readonly connection: Connection;
 
   constructor(private readonly options: CheckpointOptions) {
     this.connection = new Connection(options.address);
   }
 
-  /** Makes a checkpoint when it is due; called at each renewal of the leadership. @throws the error of the database or the thread */
+  /**
+   * Makes a checkpoint if it is due. Called at each renewal of the leadership.
+   * @throws the error of the database or the thread
+   */
   async review(): Promise<void> {
     const { minBytes, newThread, address, keptMinutes, lookMs = 30_000 } = this.options;
     if (this.thread || performance.now() - this.lookedAt < lookMs) return;
@@ -43,7 +46,7 @@ export class Checkpoints {
     }
   }
 
-  /** Bytes of the journal after a row; only rows that are new since the last call are read. */
+  /** Returns the size of the journal after a row, in bytes. Reads only rows that are new since the last call. */
   private async bytesAfter(seq: number): Promise<number> {
     if (this.measured.after !== seq) this.measured = { after: seq, to: seq, bytes: 0 };
     const { measured } = this;

@@ -1,4 +1,4 @@
-/** One server of several that serve a storage together: its start, its part in the cluster, its end. */
+/** One of several servers of a storage: startup, membership in the cluster, and shutdown. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -37,12 +37,15 @@ async function nameOf({ dataDir, place }: JoinOptions['blobs']): Promise<string>
   return readFile(file, 'utf8');
 }
 
-/** Keeps the secrets of all servers of a storage equal: each server has them in files of its folder, and the database has them too. */
+/**
+ * Synchronizes the secrets of all servers of a storage: each server has them in files of its data directory, and the database has
+ * a copy.
+ */
 class SharedSecrets {
-  /** The secrets as the database had them at the last look. */
+  /** Secrets in the database at the last synchronization. */
   private readonly known = new Map<string, string>();
 
-  /** @param names of the files */
+  /** @param names file names of the secrets */
   constructor(
     private readonly connection: Connection,
     private readonly folder: string,
@@ -69,7 +72,7 @@ class SharedSecrets {
 
   private async give(name: string, value: string): Promise<void> {
     const before = this.known.get(name);
-    // Of two servers that change a secret, the first wins; the other one takes its value at the next look.
+    // If two servers change a secret, the first wins. The other one reads its value at the next synchronization.
     const [statement, values] =
       before === undefined
         ? ['INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, value]]
@@ -82,7 +85,7 @@ class SharedSecrets {
 const [refreshMs, forgetMs] = [1_000, 60_000];
 const keptMinutes = 60;
 const minCheckpointBytes = 64 << 20;
-/** How long a start may wait for the starts of other servers. */
+/** Maximum wait of a startup for the startups of other servers, in seconds. */
 const startSeconds = 300;
 
 export class Cluster implements Coordination {
@@ -92,10 +95,10 @@ export class Cluster implements Coordination {
   private readonly membership: ServerMembership;
   private readonly secrets: SharedSecrets;
   private readonly checkpoints: Checkpoints;
-  /** Holds a lock while this server starts: two servers that start at once might make the same things. */
+  /** Holds a lock during the startup: two servers that start concurrently could create the same objects. */
   private readonly starting: Connection;
   private readonly onLead: (() => void)[] = [];
-  /** The session of `starting` that has the lock. */
+  /** Session of `starting` that holds the lock. */
   private startSession: object | undefined;
   private isMember = false;
   private refreshedAt = -refreshMs;
@@ -152,7 +155,7 @@ export class Cluster implements Coordination {
     this.startSession = this.starting.session;
   }
 
-  /** @throws StoreUnavailableError when another server may have started meanwhile */
+  /** @throws StoreUnavailableError if another server may have started meanwhile */
   private assertAlone(): void {
     if (this.startSession === undefined || this.startSession === this.starting.session) return;
     throw new StoreUnavailableError(
@@ -174,7 +177,7 @@ export class Cluster implements Coordination {
     await this.membership.join();
   }
 
-  /** Asks the database once a second at most. */
+  /** Queries the database at most once a second. */
   async refreshSecrets(): Promise<void> {
     if (performance.now() - this.refreshedAt < refreshMs) return;
     this.refreshedAt = performance.now();
@@ -205,7 +208,7 @@ export class Cluster implements Coordination {
     this.checkpoints.review().catch((error: unknown) => this.options.onTrouble('Making a checkpoint failed.', error));
   }
 
-  /** Removes identifiers an hour after they have expired, since the clocks of the servers differ. */
+  /** Removes identifiers an hour after they expired, because the clocks of the servers differ. */
   private async forget(): Promise<void> {
     if (performance.now() - this.forgotAt < forgetMs) return;
     this.forgotAt = performance.now();
@@ -224,21 +227,20 @@ export class Cluster implements Coordination {
   }
 }
 
-/*
- * Membership: every running server renews a row. One of them leads, that is, runs the jobs of the storage. A
- * server that was held up may lead a moment too long, so that this work has to be harmless when two servers do it.
- */
-
 const renewMs = 4_000;
 const [leaseSeconds, leaseMs] = [12, 12_000];
 
+/**
+ * Membership in the cluster: every running server renews a row. One of them, the leader, runs the jobs of the storage. A delayed
+ * server may consider itself the leader for too long, so these jobs must be harmless if two servers run them.
+ */
 class ServerMembership {
   readonly id = randomUUID();
   private timer: NodeJS.Timeout | undefined;
   private renewing: Promise<void> | undefined;
   private leadsUntil = 0;
 
-  /** @param onTerm called after each renewal; `begins`: this server leads now and did not before */
+  /** @param onTerm called after each renewal; `begins`: this server has just become the leader */
   constructor(
     private readonly connection: Connection,
     private readonly onTerm: (begins: boolean) => Promise<void>,
@@ -275,7 +277,7 @@ class ServerMembership {
     await this.onTerm(!led && this.leads);
   }
 
-  /** Removes the row, so that another server can lead at once. */
+  /** Removes the row, so that another server can become the leader immediately. */
   async leave(): Promise<void> {
     clearInterval(this.timer);
     await this.renewing;

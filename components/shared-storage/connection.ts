@@ -1,4 +1,4 @@
-/** One connection to the database, made when it is needed and again after it was lost. */
+/** One connection to the database, opened on demand and reopened after a loss. */
 import { randomUUID } from 'node:crypto';
 import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
@@ -7,13 +7,13 @@ import type { DatabaseAddress } from './contract.js';
 const [connectMs, farewellMs] = [5_000, 1_000];
 /** Maximum wait for the first commit of a session, in milliseconds. */
 const firstCommitMs = 10_000;
-/** For so long after a failed attempt to connect, further questions are refused at once. */
+/** Time after a failed connection attempt in which further queries are rejected immediately, in milliseconds. */
 const restMs = 500;
-/** How long a server that hangs in a transaction may keep a lock, and how long another one waits for a lock. */
+/** Maximum time for which a blocked server keeps a lock in a transaction, and maximum wait for a lock, in milliseconds. */
 const [idleMs, lockMs] = [10_000, 15_000];
 
 export const databaseAway = (cause: unknown): LwsError =>
-  tooBusy('The storage cannot reach its database. Try again in a moment.', 5, {
+  tooBusy('The storage cannot reach its database. Retry in a few seconds.', 5, {
     cause,
     reason: cause instanceof Error ? cause.message : String(cause),
   });
@@ -22,17 +22,17 @@ export class Connection {
   private client: Promise<Client> | undefined;
   private failure: { readonly error: unknown; readonly at: number } | undefined;
   private isClosed = false;
-  /** Application name of a session until its first commit; tells abandoned ones of this connection from others. */
+  /** Application name of a session until its first commit, to find abandoned sessions of this connection. */
   private readonly beginner = `quadpod ${randomUUID()}`;
   private warning: string | undefined;
 
-  /** @param timeoutMs the longest time of a question; absent: no limit */
+  /** @param timeoutMs timeout of a query; absent: no limit */
   constructor(
     private readonly address: DatabaseAddress,
     private readonly timeoutMs?: number,
   ) {}
 
-  /** @throws LwsError `too-busy` when the database cannot be reached; the error of the database otherwise */
+  /** @throws LwsError `too-busy` if the database cannot be reached; otherwise the error of the database */
   async query<R extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<R>> {
     const client = await this.connected();
     try {
@@ -44,14 +44,14 @@ export class Connection {
     }
   }
 
-  /** The session that gets the next question. After a loss it is another object, and the transactions and locks of the old one are gone. */
+  /** Session of the next query. After a loss it is another object, and the transactions and locks of the old one have ended. */
   get session(): object | undefined {
     return this.client;
   }
 
   /**
-   * Returns the last warning of the database and forgets it. A commit whose wait for the standby was cancelled is a success with a warning:
-   * the standby may lack it.
+   * Returns and clears the last warning of the database. A commit whose wait for the standby was cancelled succeeds with a
+   * warning: the standby may lack it.
    */
   takeWarning(): string | undefined {
     const { warning } = this;
@@ -59,7 +59,7 @@ export class Connection {
     return warning;
   }
 
-  /** Ends the connection; the next question makes another one. */
+  /** Closes the connection. The next query opens another one. */
   drop(): void {
     const { client } = this;
     this.client = undefined;
@@ -70,7 +70,7 @@ export class Connection {
     this.isClosed = true;
     const client = await this.client?.catch(() => undefined);
     if (!client) return;
-    // An unreachable database never confirms the end of the connection.
+    // An unreachable database never confirms the close.
     const giveUp = setTimeout(() => client.connection.stream.destroy(), farewellMs);
     await client.end();
     clearTimeout(giveUp);
@@ -107,7 +107,7 @@ export class Connection {
         (current) => {
           if (current === client && this.client === known) this.client = undefined;
         },
-        // The question that waits for the connection gets the error.
+        // The query that waits for the connection gets the error.
         () => {},
       );
     };
@@ -132,12 +132,13 @@ export class Connection {
   }
 
   /**
-   * Commits something before the first read. A primary that was restarted shows commits that no synchronous standby has. This commit waits
-   * for the standby, and the log is in order, so whatever the session reads afterwards is replicated.
-   * @throws Error when the standby did not confirm it
+   * Commits before the first read. A restarted primary shows commits that no synchronous standby has. This commit waits for the
+   * standby, and the log is in order, so everything that the session reads afterwards is replicated.
+   * @throws Error if the standby did not confirm it
    */
   private async commitFirst(client: Client): Promise<void> {
-    // An abandoned session waits for the standby and does not notice the loss of its client: without this, attempts fill the database.
+    // Cancels abandoned sessions, which wait for the standby and do not notice the loss of their client. Otherwise repeated
+    // attempts would use up all connections of the database.
     await client.query(
       'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
       [this.beginner],
@@ -160,7 +161,7 @@ export class Connection {
   }
 }
 
-/** The address with the password in it: pg would take the empty one of the address instead of an option `password`. */
+/** Returns the address with the password: pg would use the empty password of the address instead of an option `password`. */
 function withPassword(address: string, password: string | undefined): string {
   if (password === undefined) return address;
   const url = new URL(address);

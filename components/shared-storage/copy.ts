@@ -1,6 +1,6 @@
 /**
- * The copy of the storage that each server has in its folder: a LevelDB that follows the journal. It can be thrown away, and is made
- * again from the last checkpoint and the rows after it.
+ * Copy of the storage in the data directory of each server: a LevelDB that follows the journal. It can be deleted, and is rebuilt
+ * from the last checkpoint and the rows after it.
  */
 import { StoreUnavailableError } from '../../lib/plugin/blobs.js';
 import { lastCheckpoint, linesOf, writeCheckpoint } from './checkpoint.js';
@@ -9,13 +9,13 @@ import { contradict, type Journal } from './journal.js';
 
 export interface CopyOptions extends Pick<JoinOptions, 'replica' | 'storage' | 'told' | 'onProgress'> {
   readonly journal: Journal;
-  /** The name of the journal. */
+  /** Name of the journal. */
   readonly name: string;
 }
 
 /**
- * Makes the folder the copy of a journal that has everything up to some row.
- * @throws StoreUnavailableError when there is something else in the folder, or the database has less than the copy
+ * Makes the directory a copy of a journal, up to some row.
+ * @throws StoreUnavailableError if the directory has other content, or the database has less than the copy
  */
 export async function openCopy(options: CopyOptions): Promise<void> {
   const { replica, journal, name, storage, told } = options;
@@ -27,7 +27,7 @@ export async function openCopy(options: CopyOptions): Promise<void> {
       'The data directory is a copy of another database. Choose another lws.data-dir, or remove its directory level/ to copy ' +
         'the database in lws.store.',
     );
-  // Before a copy is made again: rows that the database lacks may exist in this copy only, also if it is not whole.
+  // Checked before a rebuild, also of an incomplete copy: rows that the database lacks may exist in this copy only.
   const { place } = replica;
   const found = await journal.find(place.seq);
   if (place.seq > (await journal.head()).seq || contradict(place, found))

@@ -1,6 +1,6 @@
 /**
- * The journal that the servers of one storage share: rows in a database, in one order. A server that writes holds a lock on the row of table
- * `head` until the database has committed, so that only one writes at a time, and knows all earlier rows.
+ * Journal shared by the servers of a storage: rows in a database, in one order. A writing server holds a lock on the row of table
+ * `head` until the database has committed, so only one server writes at a time, and it has read all earlier rows.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,15 +19,15 @@ export interface JournalRow {
 export class AppendInDoubtError extends LwsError {}
 
 const questionMs = 10_000;
-/** After this the connection counts as lost: TCP would wait a quarter of an hour for a machine that is gone. */
+/** Time after which a connection counts as lost, in milliseconds: TCP would wait a quarter of an hour for a stopped machine. */
 const answerMs = 45_000;
 const doubtMs = 20_000;
 const rowsAtATime = 200;
-/** A read of several rows ends after so many bytes. */
+/** Size after which a read of several rows ends, in bytes. */
 const bytesAtATime = 16 << 20;
 /**
- * Rows that are read together with the lock: so few and short that they fit into the buffers of a connection. A session that waits for its
- * client to read is not idle, so that the database would keep the lock of a server that is gone.
+ * Maximum number and size of rows read together with the lock: they must fit into the buffers of a connection. A session that
+ * waits for its client to read is not idle, so the database would keep the lock of a stopped server.
  */
 const [rowsInTurn, rowBytesInTurn] = [8, 32 << 10];
 
@@ -37,13 +37,13 @@ interface StoredRow {
   readonly body: Buffer | null;
 }
 
-/** The row at a place without its body, and those after it. */
+/** Query for the row at a position without its body, and the rows after it. */
 const nextRows =
   'SELECT seq, id, body FROM (SELECT seq, id, body, ' +
   'coalesce(sum(octet_length(body)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes FROM ' +
   '(SELECT seq, id, CASE WHEN seq > $1 THEN body END AS body FROM journal WHERE seq >= $1 ORDER BY seq LIMIT $2) AS first) AS following ' +
   'WHERE bytes < $3 ORDER BY seq';
-/** The same at the beginning of a turn, with the bodies of short rows only. */
+/** Same at the beginning of a turn, with the bodies of short rows only. */
 const shortRows =
   'SELECT seq, id, CASE WHEN seq > $1 AND octet_length(body) <= $3 THEN body END AS body FROM journal WHERE seq >= $1 ' +
   'ORDER BY seq LIMIT $2';
@@ -59,7 +59,7 @@ const placeOf = ({ rows }: { readonly rows: readonly StoredPlace[] }): JournalPl
   id: rows[0]!.id ?? undefined,
 });
 
-/** The rows after a place. @throws LwsError `too-busy` when the journal has another row at that place */
+/** Returns the rows after a position. @throws LwsError `too-busy` if the journal has another row at that position */
 function rowsAfter(place: JournalPlace, { rows }: { readonly rows: readonly StoredRow[] }): JournalRow[] {
   const found: JournalRow[] = [];
   for (const { seq, id, body } of rows) {
@@ -71,12 +71,12 @@ function rowsAfter(place: JournalPlace, { rows }: { readonly rows: readonly Stor
 }
 
 export class Journal {
-  /** Asks for the head of the journal; never waits for the lock. */
+  /** Queries the head of the journal. Never waits for the lock. */
   private readonly reader: Connection;
-  /** For other tables, and for long rows of the journal. */
+  /** For other tables and long rows of the journal. */
   readonly others: Connection;
   private readonly writer: Connection;
-  /** The session of `writer` that has the lock. */
+  /** Session of `writer` that holds the lock. */
   private turn: object | undefined;
 
   /** @param timeoutMs timeout of a write, including the wait for the lock */
@@ -89,18 +89,21 @@ export class Journal {
     this.others = new Connection(address, timeoutMs);
   }
 
-  /** The place of the last row. @throws LwsError `too-busy` */
+  /** Returns the position of the last row. @throws LwsError `too-busy` */
   async head(): Promise<JournalPlace> {
     return placeOf(await this.reader.query<StoredPlace>(lastRow));
   }
 
-  /** The next rows after a place, in order; fewer than there are when they are many or long. @throws LwsError `too-busy` */
+  /**
+   * Returns the next rows after a position, in order, but not all of them if they are many or long.
+   * @throws LwsError `too-busy`
+   */
   async after(place: JournalPlace): Promise<JournalRow[]> {
-    // Not by `reader`: the question for the head must not wait for long rows.
+    // Not by `reader`: the query for the head must not wait for long rows.
     return rowsAfter(place, await this.others.query<StoredRow>(nextRows, [place.seq, rowsAtATime + 1, bytesAtATime]));
   }
 
-  /** The row of a number, when it is still there. */
+  /** Returns the position of a row by its number, if it still exists. */
   async find(seq: number): Promise<JournalPlace> {
     const { rows } = await this.reader.query<{ id: string }>('SELECT id FROM journal WHERE seq = $1', [seq]);
     return { seq, id: rows[0]?.id };
@@ -138,17 +141,20 @@ export class Journal {
     }
   }
 
-  /** A question that keeps the session from being idle: the database ends an idle transaction, and with it the lock. */
+  /** Sends a query so that the session is not idle: the database would end an idle transaction, and with it the lock. */
   async keep(): Promise<void> {
     if (this.hasTurn) await this.writer.query('SELECT 1').catch(() => {});
   }
 
-  /** True if the session with the lock still exists. A later session would have no transaction, and write while others write. */
+  /**
+   * True if the session with the lock still exists. A new session would have no transaction, and would write concurrently with
+   * other servers.
+   */
   private get hasTurn(): boolean {
     return this.turn !== undefined && this.turn === this.writer.session;
   }
 
-  /** Gives the lock back without a write. */
+  /** Releases the lock without a write. */
   async release(): Promise<void> {
     if (!this.hasTurn) return;
     this.turn = undefined;
@@ -156,11 +162,11 @@ export class Journal {
   }
 
   /**
-   * Appends a row and gives the lock back. When the connection is lost meanwhile, or the database warns, a new one looks whether the row is
-   * there, which a standby has confirmed by then (`Connection.commitFirst`).
-   * @returns the place of the row
-   * @throws LwsError `too-busy` when it is not there, also when the session with the lock had ended before; AppendInDoubtError when
-   *   that could not be found out within `doubtMs`
+   * Appends a row and releases the lock. If the connection is lost meanwhile, or the database returns a warning, a new connection
+   * checks if the row exists. By then a standby has confirmed it (`Connection.commitFirst`).
+   * @returns the position of the row
+   * @throws LwsError `too-busy` if the row does not exist, also if the session with the lock had ended before; AppendInDoubtError
+   * if the check failed for `doubtMs`
    */
   async append(seq: number, body: Buffer): Promise<JournalPlace> {
     if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');
@@ -187,7 +193,7 @@ export class Journal {
     const until = Date.now() + Math.min(doubtMs, this.timeoutMs);
     for (let failure: unknown; ; ) {
       try {
-        // The transaction in doubt has the lock until it has ended: so the answer is final.
+        // The transaction in doubt holds the lock until it has ended, so the result is final.
         await this.lock({ seq });
         const { rows } = await this.writer.query('SELECT 1 FROM journal WHERE seq = $1 AND id = $2', [seq, id]);
         await this.release();
@@ -211,11 +217,11 @@ export class Journal {
   }
 }
 
-/** Returns true if two places cannot be in one journal. */
+/** Returns true if two positions cannot belong to one journal. */
 export const contradict = (one: JournalPlace, other: JournalPlace): boolean =>
   one.seq === other.seq && one.id !== undefined && other.id !== undefined && one.id !== other.id;
 
-/** The answer of a server whose database lacks rows that the server has. */
+/** Error of a server whose database lacks rows that the server has. */
 export function setBack({ seq }: JournalPlace): LwsError {
   const reason =
     `the database lacks row ${seq} of its journal, which this server has received: it was reset to an earlier state, or lost its ` +
@@ -226,7 +232,7 @@ export function setBack({ seq }: JournalPlace): LwsError {
 }
 
 const tablesVersion = '1';
-/** Format of rows and checkpoints. They have quads as GSPO keys only: the indexes of a copy are its own. */
+/** Format of rows and checkpoints. They contain quads as GSPO keys only, because each copy has its own indexes. */
 const rowFormat = '2';
 
 const statements = (schema: string): readonly string[] => [
@@ -245,9 +251,9 @@ const statements = (schema: string): readonly string[] => [
 const attempts = 10;
 
 /**
- * Makes the tables that are missing.
- * @returns the name of the journal, which each copy keeps to know its journal again
- * @throws StoreUnavailableError when the tables are of another storage or a later version, or the database cannot be reached
+ * Creates the missing tables.
+ * @returns the name of the journal, which each copy stores to recognize its journal
+ * @throws StoreUnavailableError if the tables belong to another storage or a later version, or the database cannot be reached
  */
 export async function openTables(address: DatabaseAddress, storage: string): Promise<string> {
   const connection = new Connection(address);
@@ -282,7 +288,7 @@ export async function openTables(address: DatabaseAddress, storage: string): Pro
   }
 }
 
-/** Repeats a statement that fails: `IF NOT EXISTS` can fail where two servers make something at the same time. */
+/** Retries a failed statement: `IF NOT EXISTS` can fail if two servers create the same object concurrently. */
 async function insistently(connection: Connection, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {

@@ -1,7 +1,7 @@
 /**
- * Follows the journal on one server, and takes turns to write it. Rows of other servers are applied before a client gets a response from an
- * earlier state. The server with the turn (the lock of the journal) has applied all rows of the others, and no other server writes. At the end of
- * the turn its transactions become one row.
+ * Follows the journal on one server, and writes it in turns. Rows of other servers are applied before a client gets a response
+ * from an earlier state. The server with the turn (the lock of the journal) has applied all rows of the others, and no other
+ * server writes. At the end of the turn its transactions become one row.
  */
 import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
 import { databaseAway } from './connection.js';
@@ -12,16 +12,19 @@ import { AppendInDoubtError, contradict, type Journal, type JournalRow, setBack 
 const maxTurnBytes = 32 << 20;
 
 const pollMs = 250;
-/** Between two signs of life in a turn: the database ends a transaction that is idle for ten seconds (`idleMs` in connection.ts). */
+/**
+ * Interval of queries during a turn, in milliseconds: the database ends a transaction that is idle for ten seconds (`idleMs` in
+ * connection.ts).
+ */
 const keepMs = 3_000;
 
 export class SharedLog {
-  /** The last row that is applied here. */
+  /** Last row applied here. */
   private place: JournalPlace;
   private isTurn = false;
   private applying: Promise<unknown> = Promise.resolve();
   private question: Promise<void> | undefined;
-  /** The number of the last row of the journal that this server knows of. */
+  /** Number of the last known row of the journal. */
   private head = 0;
   private isClosed = false;
   private polling: NodeJS.Timeout | undefined;
@@ -48,9 +51,8 @@ export class SharedLog {
   }
 
   /**
-   * Returns when everything is applied that any server acknowledged before the call. Concurrent calls share one question to the
-   * database.
-   * @throws LwsError `too-busy` when the database cannot be asked
+   * Applies all rows that any server acknowledged before the call. Concurrent calls share one query of the database.
+   * @throws LwsError `too-busy` if the database cannot be queried
    */
   freshen(): Promise<void> {
     this.question ??= this.ask();
@@ -58,7 +60,7 @@ export class SharedLog {
   }
 
   private async ask(): Promise<void> {
-    // Calls in this turn of the event loop share the question.
+    // Calls in the same turn of the event loop share the query.
     await new Promise((resolve) => setImmediate(resolve));
     this.question = undefined;
     const before = this.known;
@@ -66,15 +68,15 @@ export class SharedLog {
     if (this.head > this.place.seq) await this.follow();
   }
 
-  /** The last row that this server has or has seen. */
+  /** Last row that this server has applied or received. */
   private get known(): JournalPlace {
     return this.place.seq >= this.head ? this.place : { seq: this.head };
   }
 
   /**
-   * Notes the head of the journal.
-   * @param before the last row that was known when it was asked for
-   * @throws LwsError `too-busy` when the journal has fewer rows, or another row at the place of this server
+   * Records the head of the journal.
+   * @param before last known row when the head was queried
+   * @throws LwsError `too-busy` if the journal has fewer rows, or another row at the position of this server
    */
   private meet(head: JournalPlace, before: JournalPlace): void {
     if (head.seq < before.seq) throw setBack(before);
@@ -90,7 +92,7 @@ export class SharedLog {
     }, pollMs).unref();
   }
 
-  /** Begins a turn. It ends after the transactions that are queued by then. @throws LwsError `too-busy` */
+  /** Begins a turn. It ends after the transactions queued by then. @throws LwsError `too-busy` */
   private async begin(): Promise<void> {
     const [{ place }, before] = [this, this.known];
     const { head, rows } = await this.journal.lock(place);
@@ -131,7 +133,7 @@ export class SharedLog {
     });
   }
 
-  /** Applies rows up to `head`. @param known the next rows, when they were read already */
+  /** Applies rows up to `head`. @param known next rows, if already read */
   private follow(known: readonly JournalRow[] = []): Promise<void> {
     return this.alone(async () => {
       // Another call may have applied some of the known rows meanwhile.
@@ -148,14 +150,17 @@ export class SharedLog {
 
   /** Applies a row of another server. */
   private async apply({ body, ...place }: JournalRow): Promise<void> {
-    // During a turn: the database has ended it, and the staged transactions ran on an outdated state.
+    // During a turn, this means that the database has ended the turn, and the staged transactions ran on an outdated state.
     if (this.isTurn)
       this.queue.reject(this.queue.take(), databaseAway('the session that had the turn has ended'), false);
     await this.queue.apply(body, place);
     this.place = place;
   }
 
-  /** The error for a journal without the next row: it was set back after its head was read, or has dropped rows that a checkpoint has. */
+  /**
+   * Returns the error for a journal without the next row: it was reset after its head was read, or has dropped rows that a
+   * checkpoint includes.
+   */
   private async gap(): Promise<LwsError> {
     const { place, known } = this;
     if ((await this.journal.head()).seq < known.seq) return setBack(known);
@@ -170,7 +175,7 @@ export class SharedLog {
     return run;
   }
 
-  /** Ends the following. */
+  /** Stops following. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.polling);

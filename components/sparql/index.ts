@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineComponent } from '../../lib/component/contract.js';
 import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
-import { MemoryIndex, quadsInMemory } from '../../lib/query/memory/memory-index.js';
+import { MemoryIndex, type MemoryIndexOptions, memoryForIndexes } from '../../lib/query/memory/memory-index.js';
 import { flag, integer, optional, setting } from '../../lib/settings.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol/protocol.js';
@@ -36,13 +36,13 @@ const settings = {
     'lws.sparql.endpoint.max-concurrent-strangers',
     optional(integer(1, 64)),
     null,
-    'Maximum concurrent queries of all callers without grants together. Default: half of the concurrent queries.',
+    'Maximum concurrent queries of all callers without a grant or a resource of their own together. Default: half of the concurrent queries.',
   ),
   strangerTimeout: setting(
     'lws.sparql.endpoint.stranger-timeout-seconds',
     integer(1, 3600),
     10,
-    'Query timeout of callers without grants, in seconds, if shorter.',
+    'Query timeout of callers without a grant or a resource of their own, in seconds, if shorter.',
   ),
   maxBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'Maximum size of a query, in bytes.'),
   update: setting(
@@ -65,13 +65,17 @@ const settings = {
     [],
     'Hosts (host or host:port) allowed in SERVICE, at any address. Default: SERVICE is rejected.',
   ),
-  maxIndexed: setting(
-    'lws.sparql.endpoint.memory-index-quads',
+  indexMb: setting(
+    'lws.index.memory-mb',
     optional(integer(0)),
     null,
-    'Maximum quads of the in-memory index, built at the first query (about 100 bytes per quad, three times that during a rebuild); above it, the database stores four indexes instead of one. Default: by the memory of the machine, up to a million; 0 switches it off.',
+    'Maximum memory for the pages of the index for queries, in MiB, for all storages of the process. Default: a quarter of the memory above 448 MiB, at most 512 MiB. Other pages are read from its files (about 30 bytes per quad). 0 switches the index off; the database then stores four indexes instead of one.',
   ),
 };
+
+/** @param megabytes maximum memory for pages; `null` for the default */
+const indexOf = (options: Omit<MemoryIndexOptions, 'memory'>, megabytes: number | null): MemoryIndex =>
+  new MemoryIndex({ ...options, memory: megabytes === null ? memoryForIndexes() : megabytes * 2 ** 20 });
 
 /** Maximum queued queries per worker thread. */
 const queuedPerWorker = 16;
@@ -81,11 +85,11 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   install(platform, given) {
-    const { timeout, maxResults, maxAnswerMb, workers, maxBytes, memoryMb, allowedServices } = given;
+    const { timeout, maxResults, maxAnswerMb, workers, maxBytes, memoryMb, allowedServices, indexMb } = given;
     const size = workers ?? availableParallelism() + 1;
     const folder = join(resolve(platform.dataDir), 'level');
     const { store, log } = platform;
-    const memory = new MemoryIndex({ folder, store, log, maxQuads: given.maxIndexed ?? quadsInMemory() });
+    const memory = indexOf({ folder, store, log }, indexMb);
     const pool = new QueryPool({
       folder,
       storage: platform.rootIri,

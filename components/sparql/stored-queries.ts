@@ -72,7 +72,10 @@ async function executableOf(quads: Source, iri: string): Promise<string | undefi
   const [query, ...more] = own.length > 0 ? own : all;
   if (!query) return undefined;
   if (more.length > 0)
-    throw new LwsError('bad-request', 'The resource contains several queries, and none has the IRI of the resource.');
+    throw new LwsError(
+      'bad-request',
+      'The resource contains several queries. Exactly one must have the IRI of the resource.',
+    );
   if (query.object.termType !== 'Literal') return undefined;
   const declarations = (await match(query.subject, 'prefixes')).map(({ object }) => object);
   const declared: string[] = [];

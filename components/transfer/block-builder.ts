@@ -303,7 +303,7 @@ function aclOf(iri: string, { quads, prefixes }: AccessList, seed: string): NonN
 /** Returns a sentence for each agent in an access list, with its modes. */
 const namedIn = ({ rules }: Acl): string[] =>
   rules.flatMap(({ agents, groups, everybody, authenticated, modes }) =>
-    [everybody && 'everybody', authenticated && 'everybody who signs in', ...groups, ...agents]
+    [everybody && 'all callers', authenticated && 'all authenticated callers', ...groups, ...agents]
       .filter((name) => name !== false)
       .map((name) => `${name}: ${[...modes].sort().join(', ')}.`),
   );

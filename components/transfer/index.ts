@@ -42,12 +42,12 @@ export default defineComponent({
       operand: 'SOURCE',
       flags: {
         into: 'IRI target container (default: the root)',
-        to: 'URL target container on another server, instead of --into',
-        token: 'FILE the bearer token for --to',
+        to: 'URL target container on another server of any kind, instead of --into',
+        token: 'FILE bearer token for --to',
         format: 'NAME format of the source, if its name does not determine it',
         rewrite: 'OLD=NEW replace IRI prefixes',
         'on-conflict': 'WHAT for existing resources: fail, skip or replace',
-        key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)',
+        key: 'FILE key of an owner, to authenticate to a running server (owner.key in lws.data-dir)',
       },
       switches: {
         'dry-run': 'report the result without writing anything',
@@ -64,7 +64,7 @@ export default defineComponent({
       flags: {
         output: 'FILE or directory (-o); default: standard output',
         format: 'NAME output format, if the output name does not determine it',
-        key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)',
+        key: 'FILE key of an owner, to authenticate to a running server (owner.key in lws.data-dir)',
       },
       example: 'export http://localhost:8080/data/ -o data.nq.gz',
       run: async (context) => (await import('./export-command.js')).runExport(context),

@@ -1,7 +1,7 @@
 /** A set of resource names: eight bytes each, plus half for empty slots, because an import may have many millions. */
 import { hash } from 'node:crypto';
 
-/** Returns the name of a resource in the set: 72 bits of its hash, because one is kept for each resource. */
+/** Returns the name of a resource in the set: 72 bits of its hash, to save memory. */
 export const nameInSet = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
 
 /** The number of slots is a power of two. At most three quarters are used. */

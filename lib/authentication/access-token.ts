@@ -40,7 +40,7 @@ export function accessTokenSuite({ issuers, audiences }: AccessTokenOptions): Su
       const key = await issuer.key(header['kid'] as string | undefined, String(header['alg']));
       if (!key)
         throw refusedCredential(
-          'The access token is signed with an unknown key of its issuer.',
+          'The access token is signed with a key that its issuer does not publish.',
           `kid is ${String(header['kid']).slice(0, 200)}, alg ${String(header['alg']).slice(0, 20)}`,
         );
       const claims = await verifyJwt(credential, key, {

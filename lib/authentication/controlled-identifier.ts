@@ -113,7 +113,7 @@ async function readDocument(
   if (isRdfFormat(mediaType) && mediaType !== 'application/rdf+xml' && (mediaType !== jsonLd || !isPlain(body)))
     return documentOfQuads(decodeGraph(await documents.parseForeign(body, mediaType, base)), subject);
   if (mediaType !== 'application/json' && mediaType !== 'application/lws+cid' && !mediaType.endsWith('+json'))
-    throw unreadable(subject, `the document is ${mediaType || 'of no media type'}`);
+    throw unreadable(subject, `the document is ${mediaType || 'without a media type'}`);
   return parseJson(decodeUtf8(body));
 }
 

@@ -73,8 +73,8 @@ export function replayCache(size: number, validMs: number, clock: () => number):
 }
 
 /**
- * Verifies the signature of a DPoP proof off the main thread, with cached keys: every request has a new proof, and WebCrypto
- * would cost half as much again.
+ * Algorithm of a DPoP proof for `node:crypto`. Proofs are verified off the main thread, with cached keys: every request has a new
+ * proof, and WebCrypto would cost half as much again.
  */
 interface Algorithm {
   readonly hash: string | null;

@@ -121,7 +121,7 @@ function select(keys: readonly JWK[], kid: string | undefined, algorithm: string
 
 const kinds: Readonly<Record<string, string>> = { ES: 'EC', RS: 'RSA', PS: 'RSA', Ed: 'OKP' };
 
-/** Imports a public key for signatures of an algorithm. */
+/** True if a JWK is a public key for signatures of an algorithm. */
 export const fits = ({ kty, use, alg, d, k }: JWK, algorithm: string): boolean =>
   kty === kinds[algorithm.slice(0, 2)] &&
   (use === undefined || use === 'sig') &&

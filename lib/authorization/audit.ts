@@ -14,8 +14,8 @@ export interface DecisionRecord {
 const records = new WeakMap<Access, DecisionRecord>();
 
 /**
- * Records a decision. The last one of a request counts, which is the one inside the transaction. Whether a rejected caller may
- * read only affects the error.
+ * Records a decision. The last one of a request counts, which is the one inside the transaction. A later check of read access
+ * only selects the error and is not recorded.
  */
 export function recordDecision(access: Access, mode: Mode, target: string, { allowed, rule }: Decision): void {
   if (mode === 'read' && (allowed || records.has(access))) return;

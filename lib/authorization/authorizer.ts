@@ -67,11 +67,11 @@ export interface BaseModel {
   memberScope(access: Access, container: string): MemberScope | Promise<MemberScope>;
   /** True if the caller owns something or was given access by name. */
   knows(access: Access): boolean | Promise<boolean>;
-  /** Returns the readers of a resource, for decisions after its deletion (`Question.gone`). Undefined: nobody, or the owner suffices. */
+  /** Returns the readers, for decisions after a deletion (`Question.gone`). Undefined: none, or the owner suffices. */
   readersOf?(view: View, iri: string): string | undefined;
 }
 
-/** Caller classes in order of priority. Identities are free, so a caller can be many strangers. */
+/** Caller classes by priority. `known`: with a grant or an owned resource. `stranger`: all others; identities are free. */
 export type CallerClass = 'controller' | 'known' | 'stranger';
 
 /** Source of permissions in addition to the base model, such as access grants. It can never deny access. */

@@ -19,7 +19,7 @@ import {
 import type { Groups } from './groups.js';
 import type { Access } from './principal.js';
 
-/** Tests if a rule of an ACL applies to the caller (rule 3.2). */
+/** Dependencies of `judge`. */
 interface JudgeOptions {
   readonly groups: Groups;
   /** Maximum number of remote group documents fetched per decision. */

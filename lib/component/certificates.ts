@@ -70,7 +70,7 @@ export interface TlsFacts {
 export interface CertificateEquipment {
   /** `lws.data-dir`. Files with keys in it have mode 0600. */
   readonly dataDir: string;
-  /** PEM files of authorities that are trusted in addition to the system's. */
+  /** PEM files of authorities that are trusted in addition to those of Node.js. */
   readonly authorities: readonly string[];
   readonly challenges: ChallengeAnswers;
   readonly log: Log;

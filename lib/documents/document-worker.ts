@@ -48,7 +48,7 @@ const functions = {
   readsContent: tasks.readsContent,
   patchJson: tasks.patchJson,
 
-  /** @param folder directory of the LevelDB with the graph. Without it, the update may only contain ground triples */
+  /** @param folder directory of the LevelDB with the graph. Without it, the update may only contain triples without variables */
   async update({
     timeoutMs,
     folder,

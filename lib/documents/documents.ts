@@ -173,7 +173,7 @@ export class Documents {
     return { ...parsed, keys: allOf(parsed.keys) };
   }
 
-  /** Like `parse`, but may return a large graph packed. @param given not copied if it is a string, which the caller must not use afterwards */
+  /** Like `parse`, but may return a large graph packed. @param isTaken the caller must not use the bytes afterwards */
   async parseGraph(
     { bytes, isTaken = false }: { readonly bytes: Uint8Array; readonly isTaken?: boolean },
     format: RdfFormat,
@@ -269,10 +269,10 @@ export class Documents {
   }
 
   /**
-   * Evaluates an update of one graph. Updates of at most 8 KiB with ground triples only are parsed here. Everything else runs in
-   * a worker thread, over a snapshot that the thread opens.
+   * Evaluates an update of one graph. Updates of at most 8 KiB with triples without variables only are parsed here. Everything
+   * else runs in a worker thread, over a snapshot that the thread opens.
    * @returns the change, valid for any state unless it has a revision. Without a store: `undefined` if the update contains more
-   * than ground triples
+   * than triples without variables
    * @throws LwsError `update-timeout` when the deadline passes, `too-busy`, and as `evaluateUpdate` of `lib/query`
    */
   async evaluateUpdate(

@@ -67,7 +67,7 @@ class FolderReading {
       else yield* this.stepsOf(found);
     }
     const why = `${this.clutter} files of operating systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.`;
-    if (this.clutter > 0) yield this.step({ kind: 'left-out', source: 'The folder', why }, '\uffff');
+    if (this.clutter > 0) yield this.step({ kind: 'left-out', source: 'The directory', why }, '\uffff');
   }
 
   private async *stepsOf(file: TreeFile): AsyncGenerator<ReadStep> {

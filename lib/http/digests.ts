@@ -16,7 +16,7 @@ export const digestOf = (algorithm: DigestAlgorithm, bytes: Buffer): Buffer =>
 
 export type WantedDigests = Readonly<Record<'repr' | 'content', DigestAlgorithm | undefined>>;
 
-/** Returns the requested digests. @param whole true if the content is the whole representation; a part has no Content-Digest (rule 4) */
+/** Returns the requested digests. @param whole false for a part, which has no Content-Digest (rule 10.7) */
 export function wantedDigests(req: IncomingMessage, whole: boolean): WantedDigests {
   const wantedOf = (name: string): DigestAlgorithm | undefined => {
     const value = field(req, name);
@@ -34,7 +34,7 @@ export const digestFields = (
   ...(content ? { 'Content-Digest': formatDigest(content, digest(content)) } : {}),
 });
 
-/** Adds digests to a reply by rules 3 and 5, for every endpoint. Replies that have digests stay unchanged. */
+/** Adds `Want-Content-Digest` to OPTIONS responses, and requested digests to reads. Existing digests are kept. */
 export function withDigests(req: IncomingMessage, reply: Reply): Reply {
   const { status, fields, body } = reply;
   if (req.method === 'OPTIONS' && status === 204 && !fields['Want-Content-Digest'])

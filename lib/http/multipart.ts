@@ -27,7 +27,7 @@ export function partsOf(bytes: Buffer, contentType: string): Part[] {
   const parts: Part[] = [];
   let at = delimiter.length - 2;
   while (!startsWith(bytes, '--', at)) {
-    if (!startsWith(bytes, lineEnd, at)) throw malformed('something follows a boundary in its line');
+    if (!startsWith(bytes, lineEnd, at)) throw malformed('the line of a boundary has further text');
     const end = bytes.indexOf(delimiter, at + 2);
     if (end < 0) throw malformed('its last boundary is missing');
     if (parts.push(partOf(bytes.subarray(at + 2, end))) > mostParts)
@@ -35,8 +35,8 @@ export function partsOf(bytes: Buffer, contentType: string): Part[] {
     at = end + delimiter.length;
   }
   if (at + 2 < bytes.length && !(startsWith(bytes, lineEnd, at + 2) && at + 4 === bytes.length))
-    throw malformed('something follows its last boundary');
-  if (parts.length === 0) throw malformed('it has no part');
+    throw malformed('it has data after its last boundary');
+  if (parts.length === 0) throw malformed('it has no parts');
   return parts;
 }
 

@@ -182,7 +182,7 @@ function within({ path, value: parent }: Place, token: string): Place {
 }
 
 const isIndex = (token: string): boolean => /^(?:0|[1-9]\d*)$/.test(token);
-const nowhere = (): Conflict => new Conflict('its pointer leads to nothing');
+const nowhere = (): Conflict => new Conflict('its pointer does not resolve');
 const tooMuch = (what: string): LwsError =>
   new LwsError('malformed-body', `The operations of the JSON Patch ${what}. Send the whole document with PUT instead.`);
 

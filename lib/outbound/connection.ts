@@ -15,7 +15,7 @@ interface ExchangeOptions {
   readonly connectTimeoutMs: number;
   /** Aborts the exchange. Its reason is thrown. */
   readonly signal: AbortSignal;
-  /** Trusted authorities. Default: those of the system. */
+  /** Trusted authorities. Default: those of Node.js. */
   readonly secureContext: SecureContext | undefined;
 }
 

@@ -73,7 +73,7 @@ export class Endpoint {
     if (code === 'UND_ERR_INVALID_ARG') return error;
     return /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(code)
       ? new OutboundError('connect', `Cannot connect to ${this.origin} (${code}).`)
-      : new OutboundError('protocol', `${this.origin} breaks off (${code}).`);
+      : new OutboundError('protocol', `${this.origin} closed the connection (${code}).`);
   }
 
   /** Closes all connections and aborts their requests. */

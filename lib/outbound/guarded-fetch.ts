@@ -8,7 +8,7 @@ import { OutboundError } from './outbound-error.js';
 import { type Hop, nextHop } from './redirect.js';
 
 export interface GuardedFetchOptions extends AdmissionOptions {
-  /** Trusted certificates (PEM) instead of the system's. */
+  /** Trusted certificates (PEM) instead of those of Node.js. */
   readonly ca?: string;
   /** Limits concurrent requests. Default: no limit. */
   readonly gate?: Gate;

@@ -14,22 +14,23 @@ import { type ExplainedPart, explained, type Observed } from './operators/explai
 import { graphTriples, type TripleKeys } from './operators/graph-results.js';
 import { type Run, type RunOptions, startRun } from './operators/run.js';
 import type { ReadQuery } from './parse/parse-query.js';
+import { type Constants, withConstants } from './parse/query-shape.js';
+import { bindConstants } from './plan/bind-constants.js';
 import { type Compiled, compileQuery } from './plan/compile-query.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import type { Row } from './plan/plan.js';
 import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js';
 import { makeBindings, querySource } from './query-source.js';
 
-/**
- * Comunica query source for the quads that a caller may read. It evaluates complete operations: compiled to a plan, run over
- * ordered keys. Must not depend on HTTP or on the caller.
- */
+/** Options of `quadSource`. */
 export interface QuadSourceOptions extends Omit<RunOptions, 'matches'> {
   /** Quads of an operation, closed with it. */
   readonly matches: () => QuadMatches;
   /** Base IRI for IRI(). */
   readonly base: string;
-  /** The query, if the engine passes it on unchanged: its compiled plan is cached. */
+  /** Constants of the operation. */
+  readonly constants?: Constants;
+  /** The operation, if the engine passes it on unchanged: its compiled plan is cached. */
   readonly asked?: Algebra.Operation | undefined;
 }
 
@@ -47,16 +48,29 @@ export interface QuadSource extends IQuerySource {
 
 const dataFactory = new DataFactory<Quad>();
 
-/** Compiled plans of cached queries (`parseQuery`). */
-const plans = new WeakMap<Algebra.Operation, Compiled>();
+/** Compiled plans of cached shapes (`parseQuery`), and of the last query of each. */
+const plans = new WeakMap<Algebra.Operation, { shape: Compiled; constants: Constants; bound: Compiled }>();
 
 /** Source that compiles each operation from Comunica. Its methods throw `too-complex` for an operation that cannot be compiled. */
-export function quadSource({ base, asked, ...options }: QuadSourceOptions): QuadSource {
+export function quadSource({ base, constants = new Map(), asked, ...options }: QuadSourceOptions): QuadSource {
   const isTold = options.observer?.isRun === false;
   const runs: (Run & { readonly compiled: Compiled })[] = [];
+  const compiledFor = (operation: Algebra.Operation): Compiled => {
+    try {
+      const known = asked && plans.get(asked);
+      if (known?.constants === constants) return known.bound;
+      const shape = known?.shape ?? compiledOrRefused(operation, base);
+      const bound = bindConstants(shape, constants);
+      if (asked && !shape.isOfMoment) plans.set(asked, { shape, constants, bound });
+      return bound;
+    } catch (error) {
+      if (constants.size === 0) throw error;
+      // The error must be that of the query with its constants.
+      return compiledOrRefused(withConstants(operation, constants), base);
+    }
+  };
   const begun = (operation: Algebra.Operation): Run & { readonly compiled: Compiled } => {
-    const compiled = (asked && plans.get(asked)) ?? compiledOrRefused(operation, base);
-    if (asked && !compiled.isOfMoment) plans.set(asked, compiled);
+    const compiled = compiledFor(operation);
     const run = { ...startRun({ ...options, matches: options.matches() }, compiled), compiled };
     runs.push(run);
     return run;
@@ -123,7 +137,7 @@ export type Solution = readonly (Term | undefined)[];
 export interface QueryAnswers {
   /** Solutions of SELECT, in blocks. */
   rows(): AsyncIterable<Solution[]>;
-  /** Of ASK. */
+  /** Result of an ASK. */
   truth(): Promise<boolean>;
   /** Distinct triples of CONSTRUCT and DESCRIBE, in blocks. */
   quads(): AsyncIterable<Quad[]>;
@@ -138,29 +152,30 @@ export interface QueryAnswers {
  * compiled, and for too deep nesting.
  */
 export function answersOf(
-  { form, algebra, base }: ReadQuery,
+  { form, shape, constants, base }: ReadQuery,
   { loadEngine = loadQueryEngine, ...options }: AskOptions,
 ): QueryAnswers {
-  const asked = loadEngine === loadQueryEngine ? algebra : undefined;
+  const asked = loadEngine === loadQueryEngine ? shape : undefined;
   const assertTime = options.assertTime ?? (() => {});
   const source = quadSource({
     ...options,
-    ...{ base, asked, matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
+    ...{ base, constants, asked },
+    ...{ matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
   });
   const context = contextOf(source, base);
   const answers: QueryAnswers = {
     async *rows() {
       const engine = await loadEngine();
-      const stream = (await engine.queryBindings(algebra, context).catch(tooDeep)) as RowStream;
+      const stream = (await engine.queryBindings(shape, context).catch(tooDeep)) as RowStream;
       const slots = stream.columns.map(([, slot]) => slot);
       const termAt = termCache();
       for await (const block of stream.blocks())
         yield block.map((row) => slots.map((slot) => (row[slot] === undefined ? undefined : termAt(row[slot]))));
     },
-    truth: async () => (await loadEngine()).queryBoolean(algebra, context).catch(tooDeep),
+    truth: async () => (await loadEngine()).queryBoolean(shape, context).catch(tooDeep),
     async *quads() {
       const engine = await loadEngine();
-      const stream = await engine.queryQuads(algebra, context).catch(tooDeep);
+      const stream = await engine.queryQuads(shape, context).catch(tooDeep);
       const quadOf = tripleReader();
       for await (const block of (stream as BlockStream<TripleKeys[], Quad>).blocks()) yield block.map(quadOf);
     },

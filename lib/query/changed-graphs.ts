@@ -96,9 +96,9 @@ export interface ChangedGraphsOptions {
   readonly maxChanged: number;
   /** Throws for a name that a changed graph cannot have; absent: any name is allowed. */
   readonly assertName?: (iri: string) => void;
-  /** Returns the existing graphs that the caller may know of (default: all). Others are treated as nonexistent. */
+  /** Decides which existing graphs the caller may know of (default: all). Others are treated as nonexistent. */
   readonly mayKnow?: Decide | undefined;
-  /** Returns the nonexistent graphs that the caller may create; absent: it may read everything. */
+  /** Decides which nonexistent graphs the caller may create; absent: the caller can read everything. */
   readonly mayMake?: Decide | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Updates with ground triples only: their change is computed without the graph, and without the SPARQL parser. */
+/** Changes of INSERT DATA and DELETE DATA, computed without the graph and without the SPARQL parser. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
 import { patchConflict } from '../errors.js';
@@ -15,7 +15,10 @@ import { readN3Patch } from './parse/n3-patch.js';
 import type { ReadUpdate, SentUpdate, UpdateTarget } from './parse/read-update.js';
 import { runStep } from './query-source.js';
 
-/** Parses an N3 Patch or ground triples. Returns `undefined` if the SPARQL parser is required. @throws LwsError as `readN3Patch` */
+/**
+ * Parses an N3 Patch or a data update. Returns `undefined` if the SPARQL parser is required.
+ * @throws LwsError as `readN3Patch`
+ */
 export const readPlain = ({ text, isN3 }: SentUpdate, graph: string): ReadUpdate | undefined =>
   isN3 ? readN3Patch(text, graph) : readDataUpdate(text, graph);
 

@@ -14,11 +14,11 @@ const maxMade = 16 << 20;
 
 /**
  * Evaluates an update.
- * @param opened a database, and a snapshot of it. Without them, the update may only contain ground triples
+ * @param opened a database, and a snapshot of it. Without them, the update may only contain triples without variables
  * @param assertTime called in every block, throws to stop the work
  * @returns the change, with the revision of the graph in the snapshot (`null`: it does not exist). A change without a revision
- * applies to any state:   the update contains ground triples only, and the graph is not loaded, or stays large. `undefined`: the
- * graph is not loaded, and the update contains more
+ * applies to any state: the update contains triples without variables only, and the graph is not loaded, or stays large.
+ * `undefined`: the graph is not loaded, and the update contains more
  * @throws LwsError as `readUpdate`, `readN3Patch`, `dataDelta`, `computeUpdate`
  */
 export async function evaluateUpdate(

@@ -284,7 +284,8 @@ class QuadChange {
 
   take(row: Row): void {
     const { update, removed, added } = this;
-    // In one graph, removed triples existed, and ground triples are bounded by the length of the text. Solutions multiply the insertions.
+    // In one graph, removed triples existed, and triples without variables are bounded by the length of the text. Solutions
+    // multiply the insertions.
     const isOne = this.options.graph !== undefined;
     this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true, counts: !isOne });
     // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and each solution has its own blank nodes.

@@ -195,13 +195,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** Line breaks and tabs are escaped, since parsers convert them to spaces. */
 function attributeText(value: string): string {
-  if (NOT_IN_XML.test(value)) throw new UnwritableError(`XML cannot hold a character of ${JSON.stringify(value)}.`);
+  if (NOT_IN_XML.test(value))
+    throw new UnwritableError(`XML cannot represent a character of ${JSON.stringify(value)}.`);
   return NOT_IN_ATTRIBUTE.test(value) ? value.replace(ALL_NOT_IN_ATTRIBUTE, escaped) : value;
 }
 
 /** Only carriage returns are escaped, since parsers convert them to line feeds. */
 function literalText({ value }: Literal): string {
-  if (NOT_IN_XML.test(value)) throw new UnwritableLiteralError(value, 'XML cannot hold one of its characters');
+  if (NOT_IN_XML.test(value)) throw new UnwritableLiteralError(value, 'XML cannot represent one of its characters');
   return NOT_IN_TEXT.test(value) ? value.replace(ALL_NOT_IN_TEXT, escaped) : value;
 }
 

@@ -94,7 +94,7 @@ export class BulkStaging {
     return 'created';
   }
 
-  /** Returns the container with that IRI. Creates it and its ancestors if they are missing. */
+  /** Stages the container with that IRI and its ancestors, if they are missing. */
   private async ensureContainer(iri: string): Promise<void> {
     const { tx } = this;
     const missing: string[] = [];

@@ -22,7 +22,7 @@ export interface DeltaRequest {
   readonly length?: number;
   /** The caller cannot read the graph. The revision changes even if the graph does not, because it would reveal the content (rule 6.13). */
   readonly isBlind?: boolean;
-  /** A small graph may be serialized here, however long it takes. */
+  /** True if a small graph may be serialized here, even if that takes long. */
   readonly isPatient?: boolean;
 }
 

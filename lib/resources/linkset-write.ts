@@ -73,7 +73,7 @@ function stage(storage: Storage, tx: Transaction, current: LinksetState, links: 
   return { ...linksetState(storage, tx, after), ...(isBlind && { isBlind }) };
 }
 
-/** Checks that do not need the body. Run before it is read and inside the transaction (endpoint rule 3). */
+/** Checks that do not need the body. Run before it is read and inside the transaction (rule 2.6). */
 async function admit(
   storage: Storage,
   view: View,

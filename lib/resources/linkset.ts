@@ -68,7 +68,7 @@ const isManaged = (name: string): boolean =>
   managed.has(name) || (name.startsWith(registered) && isManagedOrType(name.slice(registered.length)));
 const isManagedOrType = (name: string): boolean => name === 'type' || managed.has(name);
 
-/** True if a client may declare a type (rule 2): not a structural type or interaction model. */
+/** True if a client may declare a type (rule 11.3): not a structural type or interaction model. */
 const isDeclarable = (type: string): boolean => !type.startsWith(lws.namespace) && !interactionModels.has(type);
 
 /** Returns the link context object of a resource, its members in the order of rule 11.1. */
@@ -90,7 +90,7 @@ export interface RelationFilter {
 }
 
 /**
- * Returns the linkset as a document. `filter` removes relations, never the anchor (endpoint rule 5). Written member by member,
+ * Returns the linkset as a document. `filter` removes relations, never the anchor (rule 11.9). Written member by member,
  * because an object would order integer-like names first.
  */
 export function linksetBytes(
@@ -221,7 +221,7 @@ export function linksOfHeader(links: readonly Link[], iri: string): ClientLinks 
   return readContextObject(Object.fromEntries(relations), iri);
 }
 
-/** Merges a partial update: relations of `change` replace those of the same name (endpoint rule 6). */
+/** Merges a partial update: relations of `change` replace those of the same name (rule 11.10). */
 export function mergeLinks(links: ClientLinks, change: ClientLinks): ClientLinks {
   const named = new Set(Object.keys(change).map(relationName));
   const kept = Object.entries(links).filter(([name]) => !named.has(relationName(name)));

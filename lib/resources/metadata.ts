@@ -64,7 +64,7 @@ export function stageLinks<T extends ResourceRecord>(
 /** True if a transaction writes the links of a resource. Dates cannot show it: two writes can have the same millisecond. */
 export const changesLinks = (tx: Transaction, iri: string): boolean => tx.entries.has(linksKey(iri));
 
-/** Links are deleted with their resource (linkset rule 4). */
+/** Links are deleted with their resource (rule 11.4). */
 export function deleteLinks(tx: Transaction, { iri, linked }: ResourceRecord): void {
   if (linked === undefined) return;
   stageLinksetGraph(tx, iri, clientLinks(tx, iri), []);
@@ -80,7 +80,7 @@ function stageLinksetGraph(tx: Transaction, iri: string, before: ClientLinks, fr
 
 /**
  * Stages the Link fields of a request. They replace all links on a new resource and with PUT, and the relations they name with
- * PATCH (endpoint rule 6). Without links the record is unchanged.
+ * PATCH (rule 11.10). Without links the record is unchanged.
  */
 export function stageHeaderLinks<T extends ResourceRecord>(
   storage: Storage,

@@ -67,7 +67,7 @@ async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPa
 }
 
 /**
- * Returns the graph that an update creates from an empty graph, or `undefined` if it does more than insert ground triples.
+ * Returns the graph that an update creates from an empty graph, or `undefined` if it does more than insert data.
  * @throws LwsError `patch-conflict` for an N3 Patch that does more: an empty graph matches no condition and has no triples to
  * remove
  */

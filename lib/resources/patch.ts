@@ -60,7 +60,7 @@ function requireRead(request: PatchRequest): PatchRequest {
 async function patchGraph(storage: Storage, given: PatchRequest, update: SentUpdate): Promise<WriteResult> {
   const { documents, profile, store } = storage;
   const { iri, access, links, isBlind = false } = given;
-  // Rule 20.6: under a profile, updates of any length that only contain ground triples need no read access.
+  // Rule 20.6: under a profile, updates of any length without variables need no read access.
   const inlineOnly = !(isBlind && profile?.appendsByPatch);
   const data = await documents.evaluateUpdate(update, { graph: iri, inlineOnly });
   const request = data && !(data.isStrict && data.removes) ? given : requireRead(given);

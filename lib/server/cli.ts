@@ -36,7 +36,7 @@ const shortNames: Readonly<Record<string, string>> = { '-o': '--output', '-h': '
 /** Flags of every command that take no value. */
 const switchesOfAll = ['help', 'version'];
 
-/** Parses `command --flag=value --flag value --flag`. @param switches flags that take no value @throws SettingsError for a second command */
+/** Parses `command --flag=value --flag value --flag`. @param switches flags that take no value */
 export function readCommandLine(words: readonly string[], switches: ReadonlySet<string> = new Set()): CommandLine {
   const flags: Record<string, string> = {};
   const commands: string[] = [];
@@ -89,7 +89,7 @@ function assertNoHabit(words: readonly string[]): void {
   const habit = words.find((word) => /^(?:-p|--port|--lws\.port)(?:=|$)/.test(word));
   if (habit !== undefined)
     throw new SettingsError(
-      `${habit.split('=', 1)[0]} is no setting. The port is part of the base URI: --base-uri=http://localhost:8081. ` +
+      `${habit.split('=', 1)[0]} is not a setting. The port is part of the base URI: --base-uri=http://localhost:8081. ` +
         'Behind a proxy, --listen-port sets the local port.',
     );
   const short = words.find((word) => /^-[^-]/.test(word) && word !== '-o' && word !== '-h');
@@ -189,8 +189,8 @@ function explain(error: unknown, settings: Settings | undefined): number {
 type HelpOfCommands = Readonly<Record<string, CommandHelp>>;
 
 const sources = `Settings come from config.json (or --config FILE), the environment (LWS_BASE_URI) and flags
-(--lws.base-uri=... or --base-uri=...), the later ones winning. "quadpod settings" prints all of them.
-With --storage NAME a command is about that storage of a deployment ("quadpod storage").
+(--lws.base-uri=... or --base-uri=...). Later sources take precedence. "quadpod settings" prints all of them.
+With --storage NAME a command applies to that storage of a deployment ("quadpod storage").
 `;
 
 /** Lists the commands with their descriptions. */

@@ -87,6 +87,7 @@ export const commands: Readonly<Record<string, HouseCommand>> = {
   },
   settings: {
     help: 'print the effective settings and their sources',
+    switches: { describe: 'also print the description of each setting' },
     example: 'settings --config quadpod.json',
     run: printSettings,
   },
@@ -268,9 +269,11 @@ async function rotateWebhookKey({ settings }: Context): Promise<number> {
   return 0;
 }
 
-async function printSettings({ settings }: Context): Promise<number> {
-  for (const { name, value, source } of describeSettings(settings))
-    process.stdout.write(`${name} = ${value === undefined ? 'not shown' : JSON.stringify(value)}  (${source})\n`);
+async function printSettings({ settings, flags }: Context): Promise<number> {
+  for (const { name, value, source, doc } of describeSettings(settings)) {
+    print(`${name} = ${value === undefined ? 'not shown' : JSON.stringify(value)}  (${source})`);
+    if (flags['describe'] === 'true') print(`    ${doc}`);
+  }
   return 0;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Timing side channel of hidden data, over HTTP: latency of queries with a name in 100 000 hidden triples, compared with a
  * nonexistent name, for several kinds of callers, from LevelDB and from memory. Run it with `node
- * dist/spec/bench/hidden-timing.js [seconds for each form] [quads of the index in memory]`. It is not a spec and asserts nothing.
+ * dist/spec/bench/hidden-timing.js [seconds for each form] [MiB of the index in memory]`. It is not a spec and asserts nothing.
  */
 import { rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -10,7 +10,7 @@ import { credential, ed25519Identity, type Identity } from '../support/identity.
 import { type ServerProcess, startProcess } from '../support/process.js';
 
 const seconds = Number(process.argv[2] ?? 2);
-const maxIndexed = process.argv[3] ?? '0';
+const indexMb = process.argv[3] ?? '0';
 const e = 'https://e.example/hidden/';
 const hidden = 100_000;
 const [owner, alice, bob, carol] = [ed25519Identity(), ed25519Identity(), ed25519Identity(), ed25519Identity()];
@@ -21,7 +21,7 @@ async function start(environment: Record<string, string>): Promise<ServerProcess
     environment: {
       LWS_OWNERS: owner.did,
       LWS_LOG_LEVEL: 'info',
-      LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: maxIndexed,
+      LWS_INDEX_MEMORY_MB: indexMb,
       ...environment,
     },
   });
@@ -161,12 +161,12 @@ async function compare(server: ServerProcess, name: string, caller: Identity | u
 }
 
 async function indexed(server: ServerProcess): Promise<void> {
-  if (maxIndexed === '0') return;
+  if (indexMb === '0') return;
   await ask(server, 'ASK {}', owner);
   for (let i = 0; i < 600 && !server.output.stdout.includes(`"quads":1`); i++) await sleep(100);
 }
 
-const from = maxIndexed === '0' ? 'LevelDB' : 'memory';
+const from = indexMb === '0' ? 'LevelDB' : 'memory';
 for (const [mode, readers] of [
   [
     'wac',

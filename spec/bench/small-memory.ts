@@ -87,14 +87,14 @@ await filling.stop();
 writeFileSync(join(folder, 'all.nq'), nquads(root));
 const imported = await runProcess(['import', join(folder, 'all.nq')], { dataDir, root, seconds: 300 });
 if (imported.code !== 0) throw new Error(imported.stderr);
-rmSync(join(dataDir, 'level.index'), { force: true });
+rmSync(join(dataDir, 'index'), { recursive: true, force: true });
 
 const group = groupOf(mib << 20);
 const environment = { LWS_LOG_LEVEL: 'info' };
 const server: ServerProcess = await startProcess({ dataDir, root, environment, group: group?.procs });
 const statusOf = (name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) >> 10;
-const built = (): readonly string[] => server.output.stdout.match(/^.*in-memory index is ready.*$/gm) ?? [];
+const built = (): readonly string[] => server.output.stdout.match(/^.*index is ready.*$/gm) ?? [];
 
 let isOver = false;
 const statuses = new Map<number, number>();
@@ -107,10 +107,8 @@ const askers = Promise.all(
     }
   }),
 );
-/** True if there is no index, because the quads do not fit into the memory. */
-const hasNoIndex = (): boolean => server.output.stdout.includes('There is no in-memory index');
 const until = async (isThere: () => boolean): Promise<boolean> => {
-  for (let seconds = 0; seconds < 180 && !isThere() && !hasNoIndex(); seconds++) await sleep(1000);
+  for (let seconds = 0; seconds < 180 && !isThere(); seconds++) await sleep(1000);
   return isThere();
 };
 print(`built: ${await until(() => built().length > 0)}, RSS ${statusOf('VmRSS')} MiB`);

@@ -121,7 +121,9 @@ const builder = new Thread<BuilderFunctions>({
   script: new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url),
   limits: {},
 });
-const task = { folder, maxQuads: quads, keptFrom: Number.POSITIVE_INFINITY, storage: '' };
+const filesFrom = Number(process.env['QUADPOD_FILES_FROM'] ?? Number.POSITIVE_INFINITY);
+const memory = Number(process.env['QUADPOD_INDEX_BYTES'] ?? 2 ** 30);
+const task = { folder, filesFrom, memory, storage: '', isRenewal: false, used: [] };
 const { data: index } = (await builder.call('build', task))!;
 await builder.end();
 const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;

@@ -84,7 +84,7 @@ describeStorage('Bad input: JSON-LD with a remote context', (s) => {
     expect(asked).to.deep.equal([]);
   });
 
-  it('Bad input, PUT rule 3: malformed RDF for a container is rejected as a body', async () => {
+  it('Bad input, rule 6.7: malformed RDF for a container is rejected as a body', async () => {
     expectProblem(await s.post(s.scratch, 'text/turtle', '<a', asContainer), [400, 409], s);
   });
 });

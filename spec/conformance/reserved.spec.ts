@@ -35,7 +35,7 @@ const reservedPaths = [
 
 describeStorage('Reserved names', (s) => {
   for (const path of reservedPaths)
-    it(`Reserved names, PUT rule 3: PUT at ${path} is 409`, async () => {
+    it(`Reserved names, rule 1.3: PUT at ${path} is 409`, async () => {
       const iri = s.root + path;
       const isContainer = path.endsWith('/');
       expectProblem(await s.send('PUT', iri, {}, isContainer ? undefined : 'x'), 409, s);
@@ -56,7 +56,7 @@ describeStorage('Reserved names', (s) => {
     '.META/',
     'x.txt.acl',
   ])
-    it(`Reserved names, PUT rule 3: PUT at ${name} in a container is 409`, async () => {
+    it(`Reserved names, rule 1.3: PUT at ${name} in a container is 409`, async () => {
       const container = await s.container();
       expectProblem(await s.send('PUT', container + name, {}, name.endsWith('/') ? undefined : 'x'), 409, s);
       expect(await s.members(container)).to.deep.equal([]);

@@ -24,7 +24,7 @@ describeStorage(
       expect(await s.members(`${base}a/`)).to.deep.equal([`${base}a/b/`]);
       expect(await s.members(`${base}a/b/c/`)).to.deep.equal([base + deep]);
       expect(linked(await s.get(`${base}a/b/`), 'up')).to.deep.equal([`${base}a/`]);
-      // In the index, and in a graph of the parent.
+      // The new containers are in the type index and in the graph of their parent.
       const search = `${s.root}.lws/type-search?type=${encodeURIComponent('https://www.w3.org/ns/lws#Container')}`;
       expect((await s.get(search)).text).to.include(`"${base}a/b/c/"`);
       const quads = await graphOf(await s.get(`${base}a/`, { Accept: 'text/turtle' }), `${base}a/`);
@@ -216,7 +216,7 @@ describeStorage(
           status,
           s,
         );
-      // A name that cannot be a resource of this storage is no secret.
+      // A name that is not valid for a resource of this storage is not a secret.
       expectProblem(await s.send('GET', `${s.root}.lws/no-such`, {}, undefined, as(s, bob)), [403, 404], s);
     });
 

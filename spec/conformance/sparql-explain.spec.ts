@@ -132,5 +132,5 @@ describeStorage(
       expect(estimates).to.deep.equal([64, 64, 64, 64]);
     });
   },
-  inWac({ 'sparql.endpoint.memory-index-quads': '0' }),
+  inWac({ 'index.memory-mb': '0' }),
 );

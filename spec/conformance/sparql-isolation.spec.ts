@@ -14,7 +14,7 @@ import { begin, read, readsDuring, residentMb } from '../support/sparql-stream.j
 
 const e = 'https://e.example/isolation/';
 const rows = 420;
-/** More than its square. */
+/** Above the square of `rows`. */
 const maxResults = 180_000;
 
 function inServer(environment: Readonly<Record<string, string>>, body: (server: () => ServerProcess) => void): void {

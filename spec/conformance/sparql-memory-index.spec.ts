@@ -1,4 +1,4 @@
-/** Rule 14.7: with the in-memory index, queries return the same results and see every acknowledged write. */
+/** Rule 14.7: with the index, queries return the same results and see every acknowledged write. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { putLinks } from '../support/linkset.js';
@@ -7,7 +7,7 @@ import { below, build, e, expectImmediateRevocation, half, wholeTree } from '../
 import { eventually } from '../support/subscriptions.js';
 import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
 
-const withIndex = (quads: number) => inWac({ 'sparql.endpoint.memory-index-quads': String(quads) });
+const withIndex = (megabytes: number) => inWac({ 'index.memory-mb': String(megabytes) });
 
 async function logged(s: StorageUnderTest, text: string): Promise<void> {
   for (let i = 0; i < 400; i++) {
@@ -17,7 +17,7 @@ async function logged(s: StorageUnderTest, text: string): Promise<void> {
   throw new Error(`The log does not say: ${text}`);
 }
 
-const ready = 'The in-memory index is ready';
+const ready = 'The index is ready';
 
 const valuesOf = (s: StorageUnderTest, iri: string): Promise<string[]> =>
   rows(s, `SELECT ?v { GRAPH <${iri}> { ?s <${e}v> ?v } }`);
@@ -57,7 +57,7 @@ function seesChanges(s: StorageUnderTest): void {
 }
 
 describeStorage(
-  'SPARQL from the in-memory index',
+  'SPARQL from the index',
   (s) => {
     before(async () => {
       expect(s.server!.log.some(({ msg }) => String(msg).includes(ready))).to.equal(false);
@@ -76,7 +76,7 @@ describeStorage(
     seesChanges(s);
 
     it('is available again after a restart', async () => {
-      await s.restart(withIndex(100_000));
+      await s.restart(withIndex(64));
       expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
       await logged(s, ready);
       expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
@@ -85,10 +85,10 @@ describeStorage(
       await s.delete(iri);
       await s.restart(withIndex(0));
       expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
-      expect(s.server!.log.some(({ msg }) => String(msg).includes('in-memory index'))).to.equal(false);
+      expect(s.server!.log.some(({ msg }) => String(msg).includes('index'))).to.equal(false);
     });
   },
-  withIndex(100_000),
+  withIndex(64),
 );
 
 /** Numbers of queries executed by the HTTP thread and by worker threads. */
@@ -195,20 +195,5 @@ describeStorage(
       expect((await ask(s, lookup, { Accept: 'text/turtle' })).status).to.equal(406);
     });
   },
-  withIndex(100_000),
-);
-
-describeStorage(
-  'SPARQL with more quads than the in-memory index may hold',
-  (s) => {
-    it('works without it and logs that', async () => {
-      const triples = Array.from({ length: 50 }, (_, number) => `<> <${e}v> ${number} .`).join(' ');
-      const { iri } = await s.stored('text/turtle', triples);
-      await s.restart(withIndex(40));
-      expect(await graphsSeen(s)).to.include(iri);
-      await logged(s, 'more than 40 quads');
-      expect(await rows(s, `SELECT ?v { GRAPH <${iri}> { ?s <${e}v> ?v } }`)).to.have.length(50);
-    });
-  },
-  withIndex(40),
+  withIndex(64),
 );

@@ -162,7 +162,7 @@ function relations(s: StorageUnderTest): void {
     ).to.deep.equal([]);
   });
 
-  it('Rule 13.5: structural relations match nothing and are no error', async () => {
+  it('Rule 13.5: structural relations match nothing and are not an error', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     for (const [key, value] of [
@@ -182,7 +182,7 @@ function relations(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.5: an unused relation matches nothing and is no error', async () => {
+  it('Rule 13.5: an unused relation matches nothing and is not an error', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a <${type}> .`);
     for (const key of ['license', 'payment', uniqueIri('rel')])

@@ -152,7 +152,7 @@ describeStorage(
       for (const iri of [second, s.scratch]) expect(await modesOf(s, iri, as(s, alice)), iri).to.equal('');
     });
 
-    it('Reserved names: a resource with an escaped dot in its name is no ACL, rule 1.3', async () => {
+    it('Reserved names: a resource with an escaped dot in its name is not an ACL, rule 1.3', async () => {
       const container = await thing(s, s.fresh('/'));
       const iri = await thing(s, `${container}x`);
       await setAcl(s, container, rule('Append', agent(alice)));

@@ -199,7 +199,7 @@ describe('Back-ups', function () {
     expect((await run(['backup'], server.dataDir)).stderr).to.contain('quadpod backup DIR');
   });
 
-  it('can be restored again after an interrupted restore, which is no storage until it completes', async () => {
+  it('can be restored again after an interrupted restore, and is not a storage until the restore completes', async () => {
     const target = fresh();
     const blob = blobsOf(backup)[0]!;
     const bytes = readFileSync(blob);

@@ -60,7 +60,7 @@ describe('kill -9 during an index build', function () {
     const seen = new Set<string>();
     for (let round = 0; round < rounds || (!seen.has('growing') && round < maxRounds); round++) {
       const dataDir = copied('served');
-      const environment = { LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: '1000', LWS_LOG_LEVEL: 'error' };
+      const environment = { LWS_INDEX_MEMORY_MB: '0', LWS_LOG_LEVEL: 'error' };
       const server = await startProcess({ dataDir, root: first.root, environment });
       const model = new Model();
       const clients = [0, 1].map((at) => new Client(model, `${server.root}own${at}/`, server.root));

@@ -229,7 +229,7 @@ describe('Untrusted archive', function () {
     writeFileSync(file, bytes);
     const expectNamed = ({ access }: ReportedImport): void => {
       const lines = access.filter(({ source }) => source === `${server.root}in/listed`).map(({ why }) => why);
-      expect(lines).to.have.members([`${stranger.did}: append, control, delete, read, write.`, 'everybody: read.']);
+      expect(lines).to.have.members([`${stranger.did}: append, control, delete, read, write.`, 'all callers: read.']);
     };
     expectNamed(await post({ 'dry-run': '' }, bytes));
     expectNamed(await post({ 'dry-run': '', acls: 'yes' }, bytes));

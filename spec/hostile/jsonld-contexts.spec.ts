@@ -13,7 +13,7 @@ const node = (at: number, context: unknown): object => ({
   'http://e.example/p': at,
 });
 
-/** Documents by the count that determines their length. */
+/** Hostile documents. The count determines their length. */
 const hostile: readonly (readonly [what: string, make: (count: number) => object])[] = [
   ['an array of contexts', (count) => ({ '@context': times(count, (at) => ({ [`t${at}`]: 'http://e.example/' })) })],
   ['a shipped context again and again', (count) => ({ '@context': times(count, () => lwsContext) })],

@@ -111,8 +111,8 @@ function keyParts(s: StorageUnderTest): void {
     });
 }
 
-for (const [where, quads] of [
-  ['in memory', '1000000'],
+for (const [where, megabytes] of [
+  ['in memory', '64'],
   ['on disk', '0'],
 ])
   describeStorage(
@@ -122,7 +122,7 @@ for (const [where, quads] of [
       settings: {
         owners: owner.did,
         'public-read': 'true',
-        'sparql.endpoint.memory-index-quads': quads!,
+        'index.memory-mb': megabytes!,
       },
       owner,
       isOncePlaced: true,

@@ -18,7 +18,7 @@ describe('Large uploads of unauthorized callers', function () {
   const send = (method: string, name: string, fields: Record<string, string>, body = ''): Promise<Answer> =>
     request(server.root + name, { method, headers: { ...fields, 'Content-Type': 'text/turtle' }, body });
 
-  it('three of them, of new identities, do not delay the owner until all are done', async () => {
+  it('do not delay the owner if three new identities upload at the same time', async () => {
     const asOwner = by(server, owner);
     expect((await request(`${server.root}inbox/`, { method: 'PUT', headers: asOwner })).status).to.equal(201);
     const acl = turtleOf(ownerRule, rule('Append', anybody));

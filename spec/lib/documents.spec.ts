@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { isIdentity } from '../../lib/authorization/did.js';
 import { packageRoot } from '../../lib/threads/package-root.js';
@@ -117,7 +118,9 @@ describe('Documents', () => {
     expect((await run('guestbook', '--help')).stdout).to.include('--of IRI');
     expect((await run('guestbook', 'extra')).stderr).to.include('guestbook accepts no operands');
     expect((await run('check')).code).to.equal(0);
-    expect((await run('settings')).stdout).to.include('lws.guestbook.longest');
+    expect((await run('settings', '--describe')).stdout).to.match(
+      /lws\.guestbook\.longest = 5 .*\n {4}Maximum length of an entry, in characters\.\n/,
+    );
   }).timeout(60_000);
 
   it('contain a working exchange format in docs/component.md: input, errors and output', async () => {
@@ -137,7 +140,12 @@ describe('Documents', () => {
     const bad = await run('import', file('bad.lines', 'a\0'));
     expect([bad.code, bad.stderr.includes('bad.lines is not a text file.')], bad.stderr).to.deep.equal([1, true]);
     const exported = await run('export', 'poem/', '--format', 'lines');
-    expect(exported.stdout, exported.stderr).to.equal(`${root}poem/line-1\n${root}poem/line-2\n`);
+    const lines = `${root}poem/line-1 text/plain\n${root}poem/line-2 text/plain\n`;
+    expect(exported.stdout, exported.stderr).to.equal(lines);
+    await run('import', file('note.ttl', '<> <urn:says> 1 .'), '--into', `${root}poem/`);
+    const packed = join(folder, 'poem.lines.gz');
+    expect((await run('export', 'poem/', '--output', packed)).code).to.equal(0);
+    expect(gunzipSync(readFileSync(packed)).toString()).to.equal(`${lines}${root}poem/note.ttl urn:says\n`);
     const server = await startProcess({
       environment: { ...environment, LWS_DEV_OPEN: 'false' },
       dataDir: join(folder, 'empty'),

@@ -35,7 +35,7 @@ describe('docs/rules.md', () => {
     expect(defined).to.deep.equal([...new Set(defined)].sort(byNumber));
   });
 
-  it('has every rule that something cites', () => {
+  it('defines every cited rule', () => {
     const dead = files.flatMap((file) =>
       cited(textOf(file))
         .filter((number) => !defined.includes(number))
@@ -44,7 +44,7 @@ describe('docs/rules.md', () => {
     expect(dead).to.deep.equal([]);
   });
 
-  it('has no rule that no spec cites in its title or at its head', () => {
+  it('lists only rules that a spec cites in a title or its header', () => {
     const tested = new Set(
       files
         .filter((file) => file.startsWith('spec/') && file.endsWith('.spec.ts'))
@@ -57,7 +57,7 @@ describe('docs/rules.md', () => {
     expect(defined.filter((number) => !tested.has(number))).to.deep.equal([]);
   });
 
-  it('is what the files cite, and not texts that nobody can open', () => {
+  it('is cited instead of documents outside the repository', () => {
     const foreign = new RegExp(`service${String.raw`\.md`}|open-${'points'}`);
     expect(files.filter((file) => foreign.test(textOf(file)))).to.deep.equal([]);
   });

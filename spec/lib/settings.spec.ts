@@ -10,6 +10,7 @@ import { blobPlaceOf } from '../../lib/server/storage/open-store.js';
 import { assertUsable } from '../../lib/server/storage/usable-settings.js';
 import {
   describeSettings,
+  integer,
   loadSettings,
   optional,
   type SettingSources,
@@ -40,6 +41,13 @@ describe('Settings', () => {
     const settings = load({ ...file({ 'lws.data-dir': 'file', 'lws.system-prefix': '/.file' }), environment, flags });
     expect(settings).to.include({ systemPrefix: '/.file', dataDir: 'env', logLevel: 'warn', pageSize: 7 });
     expect(settings.baseUri).to.equal('http://localhost:8080');
+  });
+
+  it('accepts a setting whose name does not begin with lws. as a flag and in the environment', () => {
+    const own = { most: setting('audit.max-entries', integer(1), 10, 'Maximum number of entries.') };
+    const most = (sources: SettingSources) => loadSettings([...tables, own], sources).of(own).most;
+    expect(most({ flags: { 'audit.max-entries': '6' } })).to.equal(6);
+    expect(most({ environment: { AUDIT_MAX_ENTRIES: '7' } })).to.equal(7);
   });
 
   it('reads lists as JSON in the file, separated by commas or spaces elsewhere', () => {

@@ -64,7 +64,7 @@ for (const who of [owner, alice])
     let count = 0;
     before(async () => {
       server = await started({});
-      onDisk = await started({ 'sparql.endpoint.memory-index-quads': '0' });
+      onDisk = await started({ 'index.memory-mb': '0' });
     });
     after(() => Promise.all([server.stop(), onDisk.stop()]));
 

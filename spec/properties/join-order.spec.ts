@@ -9,11 +9,10 @@ import type { QuadMatches } from '../../lib/query/access/quad-matches.js';
 import { matchesOf } from '../../lib/query/dataset.js';
 import type { MemoryView } from '../../lib/query/memory/memory-layers.js';
 import { startRun } from '../../lib/query/operators/run.js';
-import { parseQuery } from '../../lib/query/parse/parse-query.js';
 import { compileQuery } from '../../lib/query/plan/compile-query.js';
 import type { LevelSnapshot } from '../../lib/storage/level/durable-level.js';
 import { graphsOf } from '../bench/query-shapes.js';
-import { type SpecLevel, specLevel } from '../lib/query/engine-dataset.js';
+import { queryWithAlgebra, type SpecLevel, specLevel } from '../lib/query/engine-dataset.js';
 import { inMemory } from '../lib/query/engine-memory.js';
 import { runs } from '../support/speed.js';
 import { Random } from './sparql-random.js';
@@ -107,7 +106,7 @@ describe('Order of patterns', function () {
   });
 
   const ran = async (patterns: readonly string[]): Promise<{ rows: number; keys: number }> => {
-    const { algebra } = await parseQuery(`SELECT * { ${patterns.join(' . ')} }`, base);
+    const { algebra } = await queryWithAlgebra(`SELECT * { ${patterns.join(' . ')} }`);
     const read = { keys: 0 };
     const readable = { all: true, known: () => true, resolve: async () => {} };
     const matches = matchesOf({ level: data.level, snapshot, memory, readable }, () => {});
@@ -169,7 +168,7 @@ describe('The order of two patterns with the same number of matches', () => {
     const memory = await inMemory(data.level, snapshot, []);
     for (const patterns of ['?s v:creator ?p ; v:name ?n', '?s v:name ?n ; v:creator ?p']) {
       const text = `PREFIX v: <${base}v#> SELECT * { ${patterns} FILTER(STRSTARTS(?n, "river 123")) }`;
-      const { algebra } = await parseQuery(text, base);
+      const { algebra } = await queryWithAlgebra(text);
       const read = { keys: 0 };
       const readable = { all: true, known: () => true, resolve: async () => {} };
       const matches = matchesOf({ level: data.level, snapshot, memory, readable }, () => {});

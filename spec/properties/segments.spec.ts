@@ -5,9 +5,11 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -228,7 +230,6 @@ describe('Segments of numbered quads', function () {
 
   it('detects every damaged byte before it is used', () => {
     const name = written(3000);
-    const size = statSync(name).size;
     const readAll = (most: number): string => {
       const segment = new Segment(openSegment(name, most), () => new PageCache(0));
       try {
@@ -241,25 +242,32 @@ describe('Segments of numbered quads', function () {
         segment.close();
       }
     };
-    const sound = readAll(0);
-    const flip = (at: number): void => {
-      const handle = openSync(name, 'r+');
+    const [sound, long] = [readAll(0), readFileSync(`${name}.long`)];
+    const flip = (file: string, at: number): void => {
+      const handle = openSync(file, 'r+');
       const byte = Buffer.alloc(1);
       readSync(handle, byte, 0, 1, at);
       byte[0]! ^= 1 << (at % 8);
       writeSync(handle, byte, 0, 1, at);
       closeSync(handle);
     };
-    for (let at = 0; at < size; at += 2011) {
-      flip(at);
-      for (const most of [0, 1 << 30])
-        try {
-          expect(readAll(most), `byte ${at}`).to.equal(sound);
-        } catch (error) {
-          expect(error, `byte ${at}`).to.be.an.instanceOf(DamagedSegmentError);
-        }
-      flip(at);
-    }
+    for (const [file, step] of [
+      [name, 2011],
+      [`${name}.long`, 40_009],
+    ] as const)
+      for (let at = 0; at < statSync(file).size; at += step) {
+        flip(file, at);
+        for (const most of [0, 1 << 30])
+          try {
+            expect(readAll(most), `byte ${at}`).to.equal(sound);
+          } catch (error) {
+            expect(error, `byte ${at}`).to.be.an.instanceOf(DamagedSegmentError);
+          }
+        flip(file, at);
+      }
+    rmSync(`${name}.long`);
+    expect(() => openSegment(name, 0)).to.throw(DamagedSegmentError);
+    writeFileSync(`${name}.long`, long);
     expect(readAll(0)).to.equal(sound);
   });
 

@@ -82,7 +82,7 @@ describe('SPARQL over HTTP', () => {
   before(async function () {
     this.timeout(60_000);
     await storages.memory.open({});
-    await storages.disk.open({ 'sparql.endpoint.memory-index-quads': '0' });
+    await storages.disk.open({ 'index.memory-mb': '0' });
   });
   after(() => Promise.all(Object.values(storages).map((storage) => storage.close())));
 

@@ -6,8 +6,15 @@
  * queries for each oracle, and without one.
  */
 import { parseQuery, type ReadQuery } from '../../lib/query/parse/parse-query.js';
-import { base, graphNames, type SpecLevel, specLevel, type ToMemory } from '../lib/query/engine-dataset.js';
-import { halfInMemory, inMemory } from '../lib/query/engine-memory.js';
+import {
+  base,
+  graphNames,
+  queryWithAlgebra,
+  type SpecLevel,
+  specLevel,
+  type ToMemory,
+} from '../lib/query/engine-dataset.js';
+import { halfInFiles, halfInMemory, inMemory } from '../lib/query/engine-memory.js';
 import type { GraphStore } from '../support/naive-sparql/index.js';
 import { runs } from '../support/speed.js';
 import { largeDataset, type RandomDataset, smallDataset } from './sparql-data.js';
@@ -50,6 +57,7 @@ function enginesOf(): Engines {
     ['LevelDB', undefined],
     ['memory', once((level, snapshot) => inMemory(level, snapshot, []))],
     ['memory with changes', once(halfInMemory)],
+    ['files with changes', once(halfInFiles)],
   ];
 }
 
@@ -138,7 +146,7 @@ async function verdictOf(scene: Scene, query: RandomQuery): Promise<Verdict> {
   const oxigraph = await oxigraphOutcome(scene, whole);
   if (isRight(oxigraph)) return 'error' in oxigraph ? 'both refuse' : 'Oxigraph';
   if (ours.every((each) => 'error' in each)) return 'wrong';
-  const { algebra, from } = await parseQuery(whole, base);
+  const { algebra, from } = await queryWithAlgebra(whole);
   const asked = { isOdd: scene.dataset.isOdd, algebra, hasFrom: from !== undefined };
   if (!isFaultOf('oxigraph', asked)) return 'wrong';
   if (!scene.isLarge) return isRight(await naiveOutcome(whole, scene.graphs)) ? 'section 18' : 'wrong';

@@ -1,4 +1,4 @@
-/** Events as notifications (rule 16.5,,; Activity Streams 2.0), independent of the recipient. */
+/** Events as notifications (rule 16.5; Activity Streams 2.0), independent of the recipient. */
 
 import { lwsContext } from '../../../lib/rdf/contexts.js';
 import { parentOf } from '../../../lib/storage/keys/records.js';

@@ -16,7 +16,7 @@ export interface Subscription {
   readonly type?: unknown;
   readonly subscriber: string;
   readonly client?: string;
-  /** Digest of the client address of a caller without grants. Absent for controllers. */
+  /** Digest of the client address of the subscriber. Absent for controllers. */
   readonly from?: string;
   /** The subscriber had no grant and no resource when it subscribed. */
   readonly isStranger?: boolean;
@@ -39,7 +39,12 @@ export const standings = ['controller', 'known', 'stranger'] as const satisfies 
 export const standingOf = ({ from, isStranger }: Subscription): CallerClass =>
   from === undefined ? 'controller' : isStranger ? 'stranger' : 'known';
 
-/** Parses an imported subscription of that name. `undefined` if it is not valid. @param limits as for new subscriptions */
+/**
+ * Parses an imported subscription of that name. `undefined` if it is not valid.
+ * @param root root IRI of the storage
+ * @param latest latest expiry, in milliseconds since the epoch
+ * @param hasRoom true if the subscriber may have another subscription
+ */
 export function foreignSubscription(
   value: unknown,
   id: string,

@@ -47,7 +47,7 @@ export class Subscriptions {
 
   private constructor(
     private readonly clock: () => number,
-    /** Subscriptions of callers without grants. */
+    /** Subscriptions of unprivileged callers in all storages of the process. */
     readonly tally: Tally,
   ) {}
 

@@ -1,4 +1,6 @@
-/** Limits of open streams. Identities are free, so there are also limits per address and for callers without grants. */
+/**
+ * Limits of open streams. Identities are free, so there are also limits per address and for all unprivileged callers together.
+ */
 
 import { inAllStorages, type Tally } from '../../../lib/authentication/tally.js';
 import { type Client, clientFor } from '../../../lib/authorization/client.js';
@@ -64,7 +66,7 @@ export class Places {
     if (!isStranger) return;
     const [isAlike, all] = [
       (place: Place) => place.standing === 'stranger',
-      ['Strangers have', 'max-of-strangers'],
+      ['Unprivileged callers have', 'max-of-strangers'],
     ] as const;
     assertBelow(ofStrangers, isAlike, all);
     assertBelow(ofStrangers * inAllStorages, isAlike, [...all, tally.elsewhere()]);

@@ -21,7 +21,7 @@ export const streamSettings = {
     'lws.streams.max-of-strangers',
     integer(0),
     200,
-    'Maximum open streams of all callers without grants together.',
+    'Maximum open streams of all callers without a grant or a resource of their own together.',
   ),
 };
 

@@ -3,13 +3,16 @@
 import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { AskOptions } from '../../../lib/query/answers.js';
+import { NeedsIndexError } from '../../../lib/query/dataset.js';
 import type { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
+import { DamagedSegmentError } from '../../../lib/query/segments/page-file.js';
 import { stagedGraphs } from '../../../lib/storage/graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { ownedBy } from '../../../lib/storage/level/owned-entries.js';
 import type { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import type { Caller } from '../../../lib/threads/worker-host.js';
 import type { AnswerPart, AskedTask, Purpose, QueryQuestions, TimeLimit } from './messages.js';
+import { interrupted } from './query-errors.js';
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
 
@@ -66,6 +69,7 @@ async function start(
  */
 export async function answered(host: QueryHost, given: AskedTask, caller: Asking): Promise<AnswerPart> {
   const snapshot = host.level.snapshot();
+  let isSent = false;
   try {
     const { chunks, ...head } = await start(host, { ...given, snapshot }, caller);
     const partOf = (text: string): AnswerPart => ({ ...head, chunk: new TextEncoder().encode(text) });
@@ -74,12 +78,17 @@ export async function answered(host: QueryHost, given: AskedTask, caller: Asking
       if (last !== undefined) {
         const part = partOf(last);
         await caller.send(part, [part.chunk.buffer]);
+        isSent = true;
       }
       last = text;
     }
     const part = partOf(last ?? '');
     caller.moves.push(part.chunk.buffer);
     return part;
+  } catch (error) {
+    if (!(error instanceof DamagedSegmentError)) throw error;
+    await caller.ask('damaged', error.message);
+    throw isSent ? interrupted(error) : new NeedsIndexError();
   } finally {
     await snapshot.close();
   }

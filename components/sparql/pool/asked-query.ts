@@ -41,6 +41,9 @@ export interface QueryRules {
   readonly memory?: MemoryIndex | undefined;
 }
 
+/** Share of its time limit that a query waits for the index. After that it is 503 instead of 422. */
+const waitShare = 0.8;
+
 export class AskedQuery {
   private body: ThreadOutput | undefined;
   /** Aborts the calls of other endpoints. */
@@ -96,9 +99,10 @@ export class AskedQuery {
             changes: asked && memory?.changes(thread, asked),
           }),
           index: async () => {
-            asked = await memory?.ready();
+            asked = await memory?.ready(waitShare * limit.timeoutMs);
             return asked;
           },
+          damaged: async (why) => memory?.discard(why),
           decide: async (iris, purpose) => {
             await this.confirm();
             return this.answered(job.decide(iris, purpose));

@@ -53,6 +53,8 @@ export interface QueryQuestions {
   decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
   /** Resolves when the in-memory index is ready or not needed. `undefined`: there is none. */
   index(): Promise<MemoryAsked | undefined>;
+  /** Drops the index because a file is damaged. */
+  damaged(why: string): void;
   /** The thread opens no sockets. */
   service(call: ServiceCall): Promise<ServiceAnswer>;
 }

@@ -5,6 +5,7 @@ import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/quer
 import { keysFor } from '../../../lib/query/dataset.js';
 import { Observed } from '../../../lib/query/operators/explain.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
+import { withConstants } from '../../../lib/query/parse/query-shape.js';
 import { unknownFunctions } from '../../../lib/query/plan/compile-expression.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { graphChunks } from '../results/graph-writer.js';
@@ -25,10 +26,11 @@ const chunkLength = 32_768;
 export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryRun> {
   const query = await parseQuery(task.query, task.base, task);
   const dataset = { ...run, ...graphsOf(task, query) };
-  const keys = run.memory ? undefined : await keysFor(dataset, query.algebra, run.assertTime ?? (() => {}));
+  const algebra = run.memory ? undefined : withConstants(query.shape, query.constants);
+  const keys = algebra && (await keysFor(dataset, algebra, run.assertTime ?? (() => {})));
   const observed = task.explain && new Observed(task.explain === 'run');
   const answers = answersOf(query, { ...dataset, keys, observer: observed });
-  const unknown = unknownFunctions(query.algebra);
+  const unknown = unknownFunctions(query.shape);
   try {
     const { mediaType, chunks } = observed
       ? {

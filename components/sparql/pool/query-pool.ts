@@ -1,7 +1,7 @@
 /** Pool of query threads, shared between clients. */
 import { priorityOf } from '../../../lib/authorization/client.js';
 import { type Metric, metric } from '../../../lib/metrics.js';
-import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
+import type { IndexState, MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import { spareThreads, ThreadSlots, WorkerPool } from '../../../lib/threads/worker-pool.js';
@@ -13,7 +13,7 @@ import type { ShortQueries } from './short-queries.js';
 
 export interface QueryPoolOptions extends QueryThreadData {
   readonly size: number;
-  /** Maximum threads for all callers without grants together. */
+  /** Maximum threads for all unprivileged callers together. */
   readonly strangers: number;
   readonly timeoutMs: number;
   readonly strangerTimeoutMs: number;
@@ -146,6 +146,7 @@ export class QueryPool {
         this.short?.answered ?? 0,
       ),
       metric('counter', 'sparql_threads_killed_total', 'Threads terminated together with their query.', killed),
+      ...(this.options.memory ? measuresOf(this.options.memory.state) : []),
     ];
   }
 
@@ -163,3 +164,11 @@ export class QueryPool {
     await Promise.all([this.threads.close(), this.short?.pause()]);
   }
 }
+
+const measuresOf = ({ quads, bytes, changedGraphs, isBuilding, buildSeconds }: IndexState): readonly Metric[] => [
+  metric('gauge', 'index_quads', 'Quads of the index for queries when it was built.', quads),
+  metric('gauge', 'index_memory_bytes', 'Bytes of the index for queries in memory.', bytes),
+  metric('gauge', 'index_changed_graphs', 'Graphs that have changed since the index was built.', changedGraphs),
+  metric('gauge', 'index_building', '1 while the index is built.', isBuilding ? 1 : 0),
+  metric('gauge', 'index_build_seconds', 'Duration of the running build.', buildSeconds),
+];

@@ -21,9 +21,9 @@ import type { AnswerPart, AskedTask, QueryTask } from './messages.js';
 class NotShortError extends Error {}
 
 /**
- * Maximum length of the text, in characters, and work: matches and rows read or created, about 0.1 ms per some hundreds. Only
- * readable graphs are counted, so that the place of execution reveals nothing. The maximum is a few milliseconds in a warm
- * thread.
+ * Maximum length of the text, in characters, and work: matches and rows read or created. A few hundred of them take
+ * 0.1 ms, and the maximum a few milliseconds in a warm thread. Only readable graphs are counted, so that the place of execution
+ * reveals nothing.
  */
 const [maxLength, maxWork] = [2048, 8000];
 /** Maximum number of tokens in the text. Parsing takes about 20 µs for each. */
@@ -31,13 +31,19 @@ const maxTokens = 400;
 const token = /\w+|[^\s\w]/g;
 /** Maximum CPU time in milliseconds, whatever was read, and maximum parts of the result before the last. */
 const [maxMs, maxParts] = [20, 4];
-/** Maximum quads changed since the index was built. The HTTP thread keeps them in its own sorted index. */
+/**
+ * Maximum quads of graphs that changed since the index was built: the HTTP thread must read and sort these itself
+ * (`MemoryLayers`).
+ */
 const maxChanged = 2000;
-/** Maximum queued queries, and their timeout in milliseconds: one may have to fetch a remote group. Others use the query threads. */
+/**
+ * Maximum queued queries, and milliseconds within which one of them must end: a query may have to fetch a remote group. Further
+ * queries use the query threads.
+ */
 const [maxWaiting, maxWaitMs] = [64, 20];
 /**
- * A form that exceeded the limits this often, and never ran within them, is not tried again for this many milliseconds. One
- * failure may be chance. Callers without grants pause for a multiple of the time they used.
+ * A form that exceeded the limits this often since it last ran within them is not tried again for this many milliseconds. One
+ * failure may be chance. All unprivileged callers pause for this multiple of the time that such a query used.
  */
 const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 
@@ -70,7 +76,7 @@ interface Node {
   readonly graph?: { readonly termType: string };
 }
 
-/** Cached results of `mayBeShort` for cached queries (`parseQuery`). */
+/** Cached results of `mayBeShort` for cached shapes (`parseQuery`). */
 const verdicts = new WeakMap<Algebra.Operation, boolean>();
 
 /** Returns true for a query that may be short: it has a constant to start from, and no operator that multiplies rows. */
@@ -123,14 +129,14 @@ export class ShortQueries implements Answerer {
   /** Never resolves: the HTTP thread does not exit. */
   readonly exited = new Promise<void>(() => {});
   private readonly layers = new MemoryLayers();
-  /** Number of exceeded limits, by form of the query. */
+  /** Number of exceeded limits since the last success, by form of the query. */
   private readonly long = lruCache<number>(1000, longMs);
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
   private ended = 0;
   private strangersAt = 0;
   private isPaused = false;
-  /** True while a query waits for more than the disk. */
+  /** True while the running query takes longer than `maxWaitMs`: it waits for more than the disk. */
   private isStuck = false;
   /** Number of answered queries. */
   answered = 0;
@@ -174,14 +180,14 @@ export class ShortQueries implements Answerer {
     // Let other requests run between two queued queries.
     if (this.waiting > 1) await setImmediate();
     const began = performance.now();
-    /** Counts a query that took long against its form and the caller. */
+    /** Counts a query that exceeded a limit against its form, and makes unprivileged callers pause. */
     const count = (took: number): void => {
       this.long.set(form, (this.long.get(form) ?? 0) + 1);
       if (isStranger) this.strangersAt = began + took + pauseTimes * took;
     };
     try {
-      const { algebra } = await parseQuery(task.query, task.base, task);
-      if (!mayBeShort(algebra)) throw new NotShortError();
+      const { shape } = await parseQuery(task.query, task.base, task);
+      if (!mayBeShort(shape)) throw new NotShortError();
       const query = (begun: (answer: QueryAnswer) => void): Promise<void> =>
         new AskedQuery(job, rules, begun).run(this);
       const answer = await new Promise<QueryAnswer>((resolve, reject) => query(resolve).catch(reject));
@@ -209,7 +215,7 @@ export class ShortQueries implements Answerer {
       this.waiting < maxWaiting &&
       !this.isPaused &&
       !this.isStuck &&
-      memory?.asked !== undefined &&
+      memory?.isInMemory === true &&
       memory.changedQuads <= maxChanged
     );
   }

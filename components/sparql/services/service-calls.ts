@@ -55,7 +55,7 @@ export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOpt
         return limit(
           `The response of ${nameOf(endpoint)} is larger than ${maxAnswerBytes} bytes (fixed limit). Make the SERVICE pattern more selective.`,
         );
-      return failure(`${nameOf(endpoint)} ${error.code === 'timeout' ? 'took too long' : 'could not be asked'}.`);
+      return failure(`${nameOf(endpoint)} ${error.code === 'timeout' ? 'took too long' : 'could not be queried'}.`);
     } finally {
       left -= performance.now() - startedAt;
     }

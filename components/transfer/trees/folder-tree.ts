@@ -130,6 +130,6 @@ export function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<
   return work.catch((cause: NodeJS.ErrnoException) => {
     if (cause.syscall === undefined) throw cause;
     const why = cause.code === 'EEXIST' ? 'another file has the same name' : cause.code;
-    throw new TransferError(`${path.slice(0, 200) || 'The folder'} cannot be ${what}: ${why}.`, { cause });
+    throw new TransferError(`${path.slice(0, 200) || 'The directory'} cannot be ${what}: ${why}.`, { cause });
   });
 }

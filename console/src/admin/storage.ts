@@ -5,6 +5,13 @@ import { Page, scrollTable } from '../frame/page.js';
 import { readStatus, type Status } from '../storage/controller.js';
 import { sizeText } from '../storage/names.js';
 
+function indexText({ quads = 0, memory_bytes, changed_graphs, building, build_seconds }: Status['index']): string {
+  const build = building ? `being built for ${durationText(build_seconds ?? 0)}` : 'built at the next query';
+  if (quads === 0) return `none, ${build}`;
+  const changes = `${changed_graphs} graphs changed since${building ? `, ${build}` : ''}`;
+  return `${quads} quads, ${sizeText(memory_bytes ?? 0)} in memory, ${changes}`;
+}
+
 @customElement('admin-storage')
 export class AdminStorage extends Page {
   @state() private status: Status | 'hidden' | undefined;
@@ -20,11 +27,12 @@ export class AdminStorage extends Page {
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
     if (!this.status) return html`<p>Loading …</p>`;
     if (this.status === 'hidden') return html`<p class="empty">You need control of this storage to see its status.</p>`;
-    const { version, node, uptimeSeconds, bytes, quotaBytes } = this.status;
+    const { version, node, uptimeSeconds, bytes, quotaBytes, index } = this.status;
     return html`
       <h2>Room and versions</h2>
       <dl class="facts">
         <dt>Used</dt><dd>${sizeText(bytes)} ${quotaBytes > 0 ? html`of ${sizeText(quotaBytes)} <meter min="0" max=${quotaBytes} .value=${bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
+        ${index.quads === undefined ? '' : html`<dt>Index for queries</dt><dd>${indexText(index)}</dd>`}
         <dt>Runs for</dt><dd>${durationText(uptimeSeconds)}</dd>
         <dt>Quadpod</dt><dd>${version}</dd>
         <dt>Node.js</dt><dd>${node}</dd>

@@ -248,7 +248,7 @@ export function graphOf(rows: readonly Row[]): Graph {
 const keyOf = ({ kind, value }: Term): string => `${kind} ${value}`;
 const short = (text: string): string => (text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text);
 
-/** A layout that changes only when stepped. */
+/** Layout that changes only on an explicit step. */
 export function layout({ nodes, links }: Graph): Simulation<GraphNode, GraphLink> {
   return forceSimulation<GraphNode, GraphLink>([...nodes])
     .force(

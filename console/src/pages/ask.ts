@@ -60,7 +60,7 @@ export class AskPage extends Page {
   protected override render(): TemplateResult {
     if (this.failure) return html`<h1>Ask</h1><p class="problem" role="alert">${this.failure}</p>`;
     if (!this.isOn)
-      return html`<h1>Ask</h1><p class="empty">${switchedOff} Whoever runs the server can switch it on.</p>`;
+      return html`<h1>Ask</h1><p class="empty">${switchedOff} The operator of the server can switch it on.</p>`;
     return html`
       <h1>Ask in SPARQL</h1>
       ${this.tabList()}

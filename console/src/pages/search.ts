@@ -88,7 +88,7 @@ export class SearchPage extends Page {
 
   protected override render(): TemplateResult {
     if (!this.isOn)
-      return html`<h1>Search by type</h1><p class="empty">${switchedOff} Whoever runs the server can switch it on.</p>`;
+      return html`<h1>Search by type</h1><p class="empty">${switchedOff} The operator of the server can switch it on.</p>`;
     return html`
       <h1>Search by type</h1>
       <p class="soft">Resources are listed and counted. One is found by its own types, and by those of the things that it describes at

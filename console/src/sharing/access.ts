@@ -92,7 +92,7 @@ export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> 
   return found;
 }
 
-/** Number of unanswered requests of other users. */
+/** Counts the unanswered requests of other users. */
 export async function countOpen(subject: string): Promise<number> {
   if ((await serviceEndpoint('AccessRequestService')) === undefined) return 0;
   const requests = await readAll('AccessRequest');

@@ -10,6 +10,8 @@ export interface Status {
   readonly bytes: number;
   /** 0: no limit. */
   readonly quotaBytes: number;
+  /** Index for queries. Empty: there is no SPARQL endpoint. */
+  readonly index: Partial<Record<'quads' | 'memory_bytes' | 'changed_graphs' | 'building' | 'build_seconds', number>>;
   readonly settings: readonly {
     readonly name: string;
     readonly doc: string;

@@ -304,7 +304,7 @@ interface SubjectKeys {
   of(subject: TermKey): readonly string[] | undefined;
 }
 
-/** Collects the keys of a subject. */
+/** Keys of a subject, in blocks. */
 interface SubjectList {
   readonly subject: TermKey;
   /** Returns false if the subject has too many keys and no more are needed. */

@@ -6,7 +6,7 @@ import type { IriRange } from '../../storage/keys/iri-ranges.js';
 import type { GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import type { MemoryView } from './memory-layers.js';
-import { gspo, type Ids, lowerBound, type QuadRange, type SortedQuads } from './sorted-quads.js';
+import { gspo, type Ids, type QuadOrders, type QuadRange } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 /** More ranges are only searched if later queries will use the result (`isExact`): each takes two binary searches. */
@@ -23,7 +23,7 @@ interface Found {
 }
 
 /** Cached intervals by the quads of the base and by the array of ranges, which stays the same between queries of a caller. */
-const remembered = new WeakMap<SortedQuads, WeakMap<readonly IriRange[], Found | undefined>>();
+const remembered = new WeakMap<QuadOrders, WeakMap<readonly IriRange[], Found | undefined>>();
 
 export class GraphIntervals {
   private known: { readonly found: Found | undefined } | undefined;
@@ -78,10 +78,9 @@ function intervalsOf({ ranges, isExact }: GraphFilter, { terms, layers }: Memory
   return known.get(ranges);
 }
 
-function search(ranges: readonly IriRange[], terms: TermIds, { columns, count }: SortedQuads): Found {
+function search(ranges: readonly IriRange[], terms: TermIds, quads: QuadOrders): Found {
   const ids = Uint32Array.from(ranges.flatMap(({ from, to }) => [terms.baseBelow(from), terms.baseBelow(to)]));
-  const graphs = columns[gspo]![graphAt];
-  return { ids, quads: ids.map((id) => lowerBound(graphs, id, 0, count)) };
+  return { ids, quads: ids.map((id) => quads.firstOf(id)) };
 }
 
 const isAscii = ({ from, to }: IriRange): boolean => !/[^\0-\x7f]/.test(from) && !/[^\0-\x7f]/.test(to);

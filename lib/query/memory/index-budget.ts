@@ -9,18 +9,15 @@ export interface Held {
   leave(): void;
 }
 
-/** Approximate size of an index per quad, in bytes. */
-const bytesOfQuad = 128;
-
 export class IndexBudget {
   /** Size of each in bytes, the most recently used last. */
   private readonly held = new Map<Held, number>();
   private most = 0;
   private last: Promise<void> = Promise.resolve();
 
-  /** Sets the maximum number of quads in the index of one storage. The budget of all is the largest of these. */
-  allow(quads: number): void {
-    this.most = Math.max(this.most, quads * bytesOfQuad);
+  /** Sets the maximum memory of the index of one storage, in bytes. The budget of all is the largest of these. */
+  allow(bytes: number): void {
+    this.most = Math.max(this.most, bytes);
   }
 
   /** Records a query or a new index, with its size in bytes. */

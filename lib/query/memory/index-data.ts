@@ -1,27 +1,63 @@
 /** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
 
+import { basename } from 'node:path';
 import { allQuads, graphPrefix } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { graphAt, KeyReader } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';
-import { type SortedQuadsData, shareQuads, sortQuads } from './sorted-quads.js';
-import type { TermIds } from './term-ids.js';
+import { PageCache } from '../segments/page-file.js';
+import { isResident, Segment, type SegmentData, segmentBytes } from '../segments/segment.js';
+import { SegmentQuads } from './segment-quads.js';
+import { type QuadOrders, type SortedQuadsData, sharedQuads, shareQuads, sortQuads } from './sorted-quads.js';
+import type { BaseTerms, TermIds } from './term-ids.js';
 import { longer, TermTable, type TermTableData } from './term-table.js';
 
-/** Index of all quads, in shared memory. */
-export interface IndexData {
+/** Index of few quads, in shared memory. */
+export interface SortedData {
   readonly quads: SortedQuadsData;
   readonly terms: TermTableData;
 }
 
-export const buffersOf = ({ quads, terms }: IndexData): readonly SharedArrayBuffer[] => [
-  ...quads.columns.flat(),
-  ...[terms.text, terms.offsets, terms.hashes, terms.slots],
-];
+/** Index of all quads, in messages between threads: sorted arrays, or files. */
+export type IndexData = SortedData | SegmentData;
 
-export const bytesOf = (data: IndexData): number =>
-  buffersOf(data).reduce((sum, { byteLength }) => sum + byteLength, 0);
+const isSegment = (data: IndexData): data is SegmentData => 'resident' in data;
+
+/** Memory of an index in bytes. */
+export function bytesOf(data: IndexData): number {
+  if (isSegment(data)) return segmentBytes(data);
+  const { text, offsets, hashes, slots } = data.terms;
+  const buffers = [...data.quads.columns.flat(), text, offsets, hashes, slots];
+  return buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+export const quadsOf = (data: IndexData): number => (isSegment(data) ? data.quads : data.quads.count);
+
+/** True if the index is in memory, except for long terms. */
+export const isInMemory = (data: IndexData): boolean => !isSegment(data) || isResident(data);
+
+/** Names of the files of an index, without those of long terms. */
+export const filesOf = (data: IndexData): readonly string[] => (isSegment(data) ? [basename(data.name)] : []);
+
+/** Page cache of this thread, in bytes. */
+const cacheBytes = 16 << 20;
+let cache: PageCache | undefined;
+const cacheOfThread = (): PageCache => {
+  cache ??= new PageCache(cacheBytes);
+  return cache;
+};
+
+/** Closes the files of segments that no query reads any more. */
+const unused = new FinalizationRegistry<() => void>((close) => close());
+
+/** Opens an index in this thread. @throws the file system's error */
+export function openIndex(data: IndexData): { readonly quads: QuadOrders; readonly terms: BaseTerms } {
+  if (!isSegment(data)) return { quads: sharedQuads(data.quads), terms: TermTable.from(data.terms) };
+  const segment = new Segment(data, cacheOfThread);
+  unused.register(segment.terms, segment.closer);
+  return { quads: new SegmentQuads(segment), terms: segment.terms };
+}
 
 /** Columns S, P, O and G, which grow when quads are added. */
 class QuadColumns {
@@ -77,7 +113,7 @@ export async function readQuads(
 }
 
 /** Builds the sorted index of quads in shared memory. */
-export function indexOf({ terms, quads }: ReadQuads): IndexData {
+export function indexOf({ terms, quads }: ReadQuads): SortedData {
   const { data, numbers } = terms.share();
   for (const column of quads.columns) for (let i = 0; i < quads.count; i++) column[i] = numbers[column[i]!]!;
   const sorted = sortQuads(quads.columns, quads.count, { most: Math.max(0, terms.size - 1), isShared: true });

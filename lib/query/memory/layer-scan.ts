@@ -3,10 +3,10 @@
  * graph that is not authorized yet, and resumes after the authorizer's response.
  */
 
-import type { Columns } from '../segments/quad-pages.js';
+import { graphAt } from '../access/key-reader.js';
 import type { GraphVerdicts } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
-import { gspo, type Ids, type QuadRange, rangeIn, spog, upperBound } from './sorted-quads.js';
+import { gspo, type Ids, type QuadRange, spog } from './sorted-quads.js';
 
 /** No more matches. */
 export const ended = -1;
@@ -31,18 +31,27 @@ export interface Copies {
 
 /** Maximum number of quads searched for further undecided graphs, so that the authorizer is asked for all of them together. */
 const maxAhead = 4096;
+/** Length of the first window of a scan, and of the first one after a leap. */
+const firstAhead = 32;
 
 export class LayerScan implements MatchScan {
-  /** Columns S, P, O and G in the order of the scan. */
-  readonly columns: Columns;
-  private readonly subjects: Uint32Array;
-  private readonly predicates: Uint32Array;
-  private readonly objects: Uint32Array;
-  private readonly graphs: Uint32Array;
+  /** Columns S, P, O and G of the current window. */
+  private subjects = noNumbers;
+  private predicates = noNumbers;
+  private objects = noNumbers;
+  private graphs = noNumbers;
+  /** Index of the first row of the window, and the index after its last row. */
+  private first = 0;
+  private end = 0;
   /** Maps numbers in the columns to those of `MemoryView.terms`. Absent: they are equal. */
   private readonly numbers: Uint32Array | undefined;
   private at: number;
+  /** Maximum length of the next window: the first matches may be enough. */
+  private ahead = firstAhead;
+  /** Row of the current match in the window. */
   private taken = -1;
+  /** Triple of the current match, which may be in an earlier window. */
+  private readonly triple = [-1, -1, -1];
 
   /**
    * @param ids bound terms, as numbers of the layer
@@ -56,8 +65,6 @@ export class LayerScan implements MatchScan {
     private readonly verdicts: GraphVerdicts | undefined,
     private readonly copies: Copies | undefined,
   ) {
-    this.columns = layer.quads.columns[range.order]!;
-    [this.subjects, this.predicates, this.objects, this.graphs] = this.columns;
     this.numbers = layer.numbers?.ids;
     this.at = range.from;
   }
@@ -73,26 +80,27 @@ export class LayerScan implements MatchScan {
     return this.range.to - this.range.from;
   }
 
-  /** Returns the same scan over a part of the range, in indexes of the columns. */
+  /** Returns the same scan over a part of the range. */
   within(from: number, to: number): LayerScan {
     return new LayerScan(this.layer, { ...this.range, from, to }, this.ids, this.verdicts, this.copies);
   }
 
-  /** Returns the index of the next match in the columns, `ended`, or `stopped`. */
+  /** Moves to the next match. Returns its index in the order, `ended`, or `stopped`. */
   next(): number {
-    const { layer, range, graphs, verdicts, copies } = this;
+    const { layer, range, verdicts, copies } = this;
     const { masked } = layer;
     for (; this.at < range.to; this.at++) {
-      const i = this.at;
-      if (range.rest !== 0 && !this.hasRest(i)) continue;
-      const graph = graphs[i]!;
+      if (this.at >= this.end) this.load();
+      const row = this.at - this.first;
+      if (range.rest !== 0 && !this.hasRest(row)) continue;
+      const graph = this.graphs[row]!;
       if (masked && masked[graph] === 1) continue;
-      if (copies && this.taken >= 0 && this.isSameTriple(i, this.taken)) continue;
+      if (copies && this.isSameTriple(row)) continue;
       if (verdicts) {
         const isOpen = verdicts.isOpen(this.among(graph));
         if (isOpen === false) {
           // In GSPO the quads of a graph are adjacent, so they are skipped together.
-          if (range.order === gspo) this.at = upperBound(graphs, graph, i, range.to) - 1;
+          if (range.order === gspo) this.at = this.after(this.at, graphAt) - 1;
           continue;
         }
         if (isOpen === undefined) {
@@ -101,76 +109,97 @@ export class LayerScan implements MatchScan {
         }
       }
       if (copies) {
-        const isRepeated = this.isRepeated(copies, i);
+        const isRepeated = this.isRepeated(copies, row);
         if (isRepeated === undefined) return stopped;
         if (isRepeated) continue;
+        this.keepTriple(row);
       }
-      this.taken = i;
-      this.at++;
-      return i;
+      this.taken = row;
+      return this.at++;
     }
     return ended;
   }
 
   id(place: number): number {
-    return this.idAt(place, this.taken);
+    return this.among(this.number(place));
   }
 
-  /** Returns a term of the quad at an index of the columns. */
-  idAt(place: number, at: number): number {
-    return this.among(this.columns[place as 0][at]!);
+  /** Returns a term of the current match, as a number of the layer. */
+  number(place: number): number {
+    const column =
+      place === 0 ? this.subjects : place === 1 ? this.predicates : place === 2 ? this.objects : this.graphs;
+    return column[this.taken]!;
   }
 
   /** Skips quads with the same term in this position as the last match. The position is the next one after the bound terms. */
   leapOver(place: number): void {
-    const by = this.columns[place as 0];
-    this.at = Math.max(this.at, upperBound(by, by[this.taken]!, this.taken, this.range.to));
+    const next = this.after(this.first + this.taken, place);
+    if (next >= this.end) this.ahead = firstAhead;
+    this.at = Math.max(this.at, next);
   }
 
-  private among(number: number): number {
+  /** Returns the number in `MemoryView.terms` of a number of the layer. */
+  among(number: number): number {
     return this.numbers ? this.numbers[number]! : number;
   }
 
-  private hasRest(i: number): boolean {
-    const { ids, range } = this;
-    for (let place = 0; place < 4; place++)
-      if ((range.rest & (1 << place)) !== 0 && this.columns[place]![i] !== ids[place]) return false;
-    return true;
+  private after(at: number, place: number): number {
+    const { layer, range } = this;
+    return layer.quads.after(range.order, at, { place, to: range.to });
   }
 
-  private isSameTriple(i: number, j: number): boolean {
+  private load(): void {
+    const to = Math.min(this.range.to, this.at + this.ahead);
+    const { columns, first, end } = this.layer.quads.window(this.range.order, this.at, to);
+    this.ahead = Math.min(maxAhead, 8 * this.ahead);
+    [this.subjects, this.predicates, this.objects, this.graphs] = columns;
+    [this.first, this.end] = [first, end];
+  }
+
+  private keepTriple(row: number): void {
+    this.triple[0] = this.subjects[row]!;
+    this.triple[1] = this.predicates[row]!;
+    this.triple[2] = this.objects[row]!;
+  }
+
+  private isSameTriple(row: number): boolean {
+    const { triple } = this;
+    return this.objects[row] === triple[2] && this.subjects[row] === triple[0] && this.predicates[row] === triple[1];
+  }
+
+  private hasRest(row: number): boolean {
+    const { ids, range } = this;
+    const { rest } = range;
     return (
-      this.objects[i] === this.objects[j] &&
-      this.subjects[i] === this.subjects[j] &&
-      this.predicates[i] === this.predicates[j]
+      ((rest & 1) === 0 || this.subjects[row] === ids[0]) &&
+      ((rest & 2) === 0 || this.predicates[row] === ids[1]) &&
+      ((rest & 4) === 0 || this.objects[row] === ids[2]) &&
+      ((rest & 8) === 0 || this.graphs[row] === ids[3])
     );
   }
 
   /** Returns true if an open graph has a copy with precedence, and `undefined` if a graph is not authorized yet. */
-  private isRepeated({ areAdjacent, before }: Copies, i: number): boolean | undefined {
+  private isRepeated({ areAdjacent, before }: Copies, row: number): boolean | undefined {
     if (!areAdjacent && !this.layer.quads.isUnique) {
-      const isRepeated = this.hasCopy(this.layer, i, this.graphs[i]!);
+      const isRepeated = this.hasCopy(this.layer, row, this.graphs[row]!);
       if (isRepeated !== false) return isRepeated;
     }
     for (const layer of before) {
-      const isRepeated = this.hasCopy(layer, i, Number.POSITIVE_INFINITY);
+      const isRepeated = this.hasCopy(layer, row, Number.POSITIVE_INFINITY);
       if (isRepeated !== false) return isRepeated;
     }
     return false;
   }
 
   /** Returns true if a layer has the triple in an open graph with a number below `below`. */
-  private hasCopy(layer: Layer, i: number, below: number): boolean | undefined {
-    const { quads, masked, numbers } = layer;
-    const triple = [this.subjects[i]!, this.predicates[i]!, this.objects[i]!];
+  private hasCopy(layer: Layer, row: number, below: number): boolean | undefined {
+    const triple = [this.subjects[row]!, this.predicates[row]!, this.objects[row]!];
     const [s, p, o] = layer === this.layer ? triple : triple.map((number) => numberIn(layer, this.among(number)));
     if (s! < 0 || p! < 0 || o! < 0) return false;
-    const { from, to } = rangeIn(quads, spog, [s!, p!, o!, -1]);
-    const graphs = quads.columns[spog]![3];
-    for (let at = from; at < to && graphs[at]! < below; at++) {
-      const graph = graphs[at]!;
-      if (masked && masked[graph] === 1) continue;
-      const id = numbers ? numbers.ids[graph]! : graph;
+    const { from, to } = layer.quads.range(spog, [s!, p!, o!, -1]);
+    for (const graph of graphsIn(layer, spog, { from, to })) {
+      if (graph >= below) return false;
+      const id = layer.numbers ? layer.numbers.ids[graph]! : graph;
       const isOpen = this.verdicts ? this.verdicts.isOpen(id) : true;
       if (isOpen === undefined) this.verdicts!.note(id);
       if (isOpen !== false) return isOpen;
@@ -179,13 +208,29 @@ export class LayerScan implements MatchScan {
   }
 
   private noteUndecided(verdicts: GraphVerdicts): void {
-    const { graphs, layer, range } = this;
-    const end = Math.min(range.to, this.at + maxAhead);
-    for (let i = this.at; i < end; i++) {
-      const graph = graphs[i]!;
-      if (layer.masked && layer.masked[graph] === 1) continue;
-      if (range.rest !== 0 && !this.hasRest(i)) continue;
-      if (verdicts.isOpen(this.among(graph)) === undefined) verdicts.note(this.among(graph));
+    const { layer, range, at } = this;
+    const ahead = { ...range, from: at, to: Math.min(range.to, at + maxAhead) };
+    const all = new LayerScan(layer, ahead, this.ids, undefined, undefined);
+    while (all.next() !== ended) {
+      const graph = all.id(graphAt);
+      if (verdicts.isOpen(graph) === undefined) verdicts.note(graph);
+    }
+  }
+}
+
+const noNumbers: Uint32Array = new Uint32Array(0);
+
+/** Yields the graphs of the current quads in a part of an order. */
+function* graphsIn(
+  { quads, masked }: Layer,
+  order: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): Generator<number> {
+  for (let at = from; at < to; ) {
+    const { columns, first, end } = quads.window(order, at, to);
+    for (; at < to && at < end; at++) {
+      const graph = columns[graphAt][at - first]!;
+      if (masked?.[graph] !== 1) yield graph;
     }
   }
 }

@@ -1,55 +1,171 @@
-/** Thread that builds the in-memory index. It opens the server's LevelDB itself, and reads one snapshot, or the file of an earlier index. */
-import { statSync } from 'node:fs';
-import { openLevel } from '../../storage/level/durable-level.js';
+/** Thread that builds the index. It opens the server's LevelDB itself and reads one snapshot, or the files of an earlier index. */
+import { rmSync } from 'node:fs';
+import { basename } from 'node:path';
+import { allQuads } from '../../storage/keys/quad-keys.js';
+import { keyBlocks, openLevel } from '../../storage/level/durable-level.js';
+import { affordable } from '../../threads/thread-limits.js';
 import { acquire, isEnding, release, serve } from '../../threads/worker-host.js';
-import { type IndexData, indexOf, readQuads } from './index-data.js';
-import { readIndex, stateOf, writeIndex } from './index-file.js';
+import { mergeInputs, mergeSegments } from '../segments/merge.js';
+import { DamagedSegmentError, PageCache } from '../segments/page-file.js';
+import { longName, openSegment, Segment, type SegmentData } from '../segments/segment.js';
+import { graphBlocks, type IndexData, indexOf, readQuads } from './index-data.js';
+import { type IndexedState, type IndexFolder, indexFolder, stateOf } from './index-folder.js';
+import { SegmentRun } from './segment-run.js';
 
 export interface BuilderTask {
   /** Directory of the LevelDB. */
   readonly folder: string;
-  readonly maxQuads: number;
-  /** Minimum number of quads of an index that is saved to a file. */
-  readonly keptFrom: number;
+  /** Minimum number of quads of an index in files. Smaller ones are sorted arrays in memory. */
+  readonly filesFrom: number;
+  /** Maximum memory for the sections of segments, in bytes. */
+  readonly memory: number;
   /** IRI of the storage. */
   readonly storage: string;
+  /** True if the files of an earlier index are merged with all changes since, however few. */
+  readonly isRenewal: boolean;
+  /** Names of files that queries use. */
+  readonly used: readonly string[];
 }
 
 export interface BuiltIndex {
   readonly data: IndexData;
+  /** Source: the files of an earlier index, these files merged with changed graphs, or all quads. */
+  readonly from: 'files' | 'merge' | 'quads';
   /** Graphs that have changed since, absent if the index is current. */
   readonly changed?: readonly string[];
 }
 
-/** Minimum time between two writes of a file, in milliseconds. */
-const keptMs = 600_000;
-let save = (): void => {};
+/** Limits of a run, which is sorted in memory: quads, and bytes of their terms. */
+const [maxInRun, maxTextInRun] = [250_000, affordable(32 << 20)];
+/** Maximum number of graphs that have changed since the files were written, for their use without a merge. */
+const maxUnmerged = 2_000;
+/** Page cache of a merge, in bytes. */
+const mergeCache = 4 << 20;
+
+/** Thrown when the thread has to end. */
+class StoppedError extends Error {}
 
 const functions = {
-  /** Returns the index, or `undefined` if there are more than `maxQuads` quads or the thread has to end. */
-  async build({ folder, maxQuads, keptFrom, storage }: BuilderTask): Promise<BuiltIndex | undefined> {
-    const level = await acquire(() => openLevel(folder));
-    const snapshot = level.snapshot();
-    const file = `${folder}.index`;
-    const kept = await readIndex(file, storage, { level, snapshot });
-    const read = kept ? undefined : await readQuads(level, snapshot, { most: maxQuads, isStopped: isEnding });
-    const state = read && read.quads.count >= keptFrom ? await stateOf({ level, snapshot }, storage) : undefined;
-    await snapshot.close();
-    // LevelDB is closed. The thread can be killed from here on.
-    await release(level);
-    if (kept && kept.data.quads.count <= maxQuads) return kept;
-    const data = read && indexOf(read);
-    if (data && state && isOld(file)) save = () => writeIndex(file, state, data);
-    return data && { data };
+  /** Returns the index, or `undefined` if the thread has to end. */
+  async build(task: BuilderTask): Promise<BuiltIndex | undefined> {
+    const files = indexFolder(task.folder);
+    const runs: string[] = [];
+    try {
+      const read = await readFrom(task, files, runs);
+      // LevelDB is closed. The thread can be killed from here on. The next build removes what is left of this one.
+      return (
+        read.built ?? {
+          data: openSegment(published(files, runs, read), task.memory),
+          from: read.base === undefined ? 'quads' : 'merge',
+        }
+      );
+    } catch (error) {
+      if (error instanceof StoppedError) return undefined;
+      if (!(error instanceof DamagedSegmentError)) throw error;
+      // A damaged page of the earlier index was found by the merge.
+      files.publish('', undefined);
+      return await functions.build({ ...task, isRenewal: false });
+    } finally {
+      for (const run of runs) for (const name of [run, longName(run)]) rmSync(name, { force: true });
+    }
   },
-
-  /** Writes the file, after the index has been passed on. */
-  save: async () => save(),
 };
 
-function isOld(file: string): boolean {
-  const { mtimeMs = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
-  return Date.now() - mtimeMs > keptMs;
+interface ReadIndex {
+  readonly built?: BuiltIndex;
+  /** State of the runs. */
+  readonly state?: IndexedState | undefined;
+  /** Path of an earlier index, of which the runs contain the changed graphs. */
+  readonly base?: string;
+}
+
+/** Opens the files of an earlier index and reads the graphs that have changed since, or reads all quads: into memory if they are few. */
+async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): Promise<ReadIndex> {
+  const { folder, filesFrom, memory, storage, isRenewal } = task;
+  const level = await acquire(() => openLevel(folder));
+  const snapshot = level.snapshot();
+  try {
+    const kept = await files.read(storage, { level, snapshot });
+    await files.clean(task.used);
+    const base = kept && files.path(kept.file);
+    const isMerged = isRenewal || (kept !== undefined && kept.changed.length > maxUnmerged);
+    const data = base && opened(base, isMerged ? 0 : memory);
+    const state = await stateOf({ level, snapshot }, storage);
+    if (data && !isMerged) return { built: { data, from: 'files', changed: kept.changed } };
+    if (data) {
+      for await (const name of runsOf(files, kept.changed, (graph) => graphBlocks(level, snapshot, graph)))
+        runs.push(name);
+      return { state, base };
+    }
+    files.publish('', undefined);
+    const read = await readQuads(level, snapshot, { most: filesFrom, isStopped: isEnding });
+    assertWanted();
+    if (read) {
+      return { built: { data: indexOf(read), from: 'quads' } };
+    }
+    for await (const name of runsOf(files, [], () => keyBlocks(level, allQuads, { snapshot }))) runs.push(name);
+    return { state };
+  } finally {
+    await snapshot.close();
+    await release(level);
+  }
+}
+
+/** Opens a segment, unless it is missing or damaged. */
+function opened(name: string, memory: number): SegmentData | undefined {
+  try {
+    return openSegment(name, memory);
+  } catch {
+    // It is built again from the database.
+    return undefined;
+  }
+}
+
+function assertWanted(): void {
+  if (isEnding()) throw new StoppedError();
+}
+
+/**
+ * Writes quads as sorted segments. Yields their paths.
+ * @param graphs graphs that replace those of an earlier index; if there are none, `blocks` returns all quads
+ */
+async function* runsOf(
+  files: IndexFolder,
+  graphs: readonly string[],
+  blocks: (graph: string) => AsyncIterable<readonly string[]>,
+): AsyncGenerator<string> {
+  let run = new SegmentRun();
+  // Only the oldest run replaces graphs: the others would hide its quads.
+  let replaced = graphs;
+  const write = (): string => {
+    const name = files.path(files.newName());
+    run.write(name, { graphs: replaced });
+    [run, replaced] = [new SegmentRun(), []];
+    return name;
+  };
+  for (const graph of graphs.length === 0 ? [''] : graphs)
+    for await (const keys of blocks(graph)) {
+      assertWanted();
+      for (const key of keys) run.add(key);
+      if (run.count >= maxInRun || run.textBytes > maxTextInRun) yield write();
+    }
+  if (run.count > 0 || replaced.length > 0) yield write();
+}
+
+/** Merges an earlier index and runs, and publishes the result. Returns its path. */
+function published(files: IndexFolder, runs: string[], { base, state }: ReadIndex): string {
+  const cache = new PageCache(mergeCache);
+  const names = base === undefined ? runs : [base, ...runs];
+  const segments = names.map((each) => new Segment(openSegment(each, 0), () => cache));
+  const name = files.path(files.newName());
+  try {
+    mergeSegments(mergeInputs(segments), { name, isBase: true, check: assertWanted });
+  } finally {
+    for (const segment of segments) segment.close();
+  }
+  // Without a state the manifest, if there is one, names the earlier index, which the next merge begins with.
+  if (state) files.publish(basename(name), state);
+  return name;
 }
 
 export type BuilderFunctions = typeof functions;

@@ -2,12 +2,15 @@
  * Lifecycle of the in-memory index: a separate thread builds it at the first query, the query threads receive it with the graphs
  * that have changed since, and it is rebuilt after many changes.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tooBusy } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/transactions/store.js';
 import { Thread } from '../../threads/thread.js';
 import { memoryOfProcess, threadLimits } from '../../threads/thread-limits.js';
 import { processBudget } from './index-budget.js';
-import { bytesOf } from './index-data.js';
+import { bytesOf, filesOf, isInMemory, quadsOf } from './index-data.js';
+import { indexFolder } from './index-folder.js';
 import { LayeredGraphs } from './layered-graphs.js';
 import type { BuilderFunctions, BuiltIndex } from './memory-index-builder.js';
 import type { GraphChanges, MemoryAsked, MemoryBase, QueryThread } from './memory-layers.js';
@@ -17,37 +20,47 @@ export interface MemoryIndexOptions {
   readonly folder: string;
   readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'kept' | 'grow' | 'growsAt' | 'changes'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Maximum number of quads of a storage with an index; 0 disables indexes. */
-  readonly maxQuads: number;
-  /** Minimum number of quads of an index that is saved to a file. */
-  readonly keptFrom?: number;
+  /** Maximum memory for the pages of the index, in bytes. Other pages are read from its files. 0 disables indexes. */
+  readonly memory: number;
+  /** Minimum number of quads of an index in files. */
+  readonly filesFrom?: number;
   /** Number of changed graphs that never lead to a rebuild: queries read them one by one. */
   readonly fewGraphs?: number;
   /** Minimum time between two builds. */
   readonly pauseMs?: number;
   /** Minimum time between two builds as a multiple of the last build's duration. */
   readonly pauseTimes?: number;
-  /** Time until the next build after one that failed or found too many quads. */
+  /** Time until the next build after one that failed. */
   readonly retryMs?: number;
   /** Time without a query after which the index is dropped. */
   readonly idleMs?: number;
 }
 
-/** Memory that a server needs for everything else, and bytes per quad for an index and for the one that replaces it. */
-const [besides, bytesOfQuad] = [448 << 20, 512];
-/** Default maximum number of quads of an index. */
-export const mostQuads = 1_000_000;
+/** Memory that a server needs for everything else, and the share and maximum of the rest that indexes may use, in bytes. */
+const [besides, share, mostMemory] = [448 << 20, 0.25, 512 << 20];
 
-/** Returns the maximum number of quads of an index in the memory of this process. */
-export const quadsInMemory = (): number =>
-  Math.min(mostQuads, Math.max(0, Math.floor((memoryOfProcess() - besides) / bytesOfQuad)));
+/** Returns the maximum memory of indexes in this process, in bytes. */
+export const memoryForIndexes = (): number =>
+  Math.min(mostMemory, Math.max(16 << 20, Math.floor((memoryOfProcess() - besides) * share)));
+
+export interface IndexState {
+  /** Quads of the index when it was built; 0: there is none. */
+  readonly quads: number;
+  /** Bytes of it in memory. */
+  readonly bytes: number;
+  /** Graphs that have changed since. Queries read them one by one. */
+  readonly changedGraphs: number;
+  readonly isBuilding: boolean;
+  /** Duration of the running build. */
+  readonly buildSeconds: number;
+}
 
 /** Approximate number of quads of a resource. */
 const quadsOfGraph = 20;
 /** With this multiple of the changes that lead to a rebuild, the old index is dropped before the new one is complete. */
 const tooMany = 4;
-/** With this share of `maxQuads`, the build of all indexes on disk starts, so that they exist before the in-memory index is dropped. */
-const worthGrowing = 0.8;
+/** A client retries after this many seconds. */
+const retryAfter = 10;
 
 export class MemoryIndex {
   private readonly changed = new LayeredGraphs();
@@ -58,7 +71,6 @@ export class MemoryIndex {
   private builder: Thread<BuilderFunctions> | undefined;
   private isBuilding = false;
   private built: Promise<void> | undefined;
-  private saver: Thread<BuilderFunctions> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
   private isPaused = false;
@@ -67,14 +79,15 @@ export class MemoryIndex {
   private nextAt = 0;
   /** The last build did not produce an index. */
   private hasFailed = false;
-  private isTold = false;
+  /** Start of the last build, as a timestamp. */
+  private startedAt = 0;
   /** True if a query has arrived since the last build began. */
   private isUsed = false;
   private idle: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: MemoryIndexOptions) {
-    options.store.growsAt = options.maxQuads * worthGrowing;
-    processBudget.allow(options.maxQuads);
+    if (options.memory === 0) options.store.growsAt = 0;
+    processBudget.allow(options.memory);
     options.store.onStage((transaction) => {
       if (transaction.graphs.size > 0) this.changed.stage(transaction);
     });
@@ -87,20 +100,38 @@ export class MemoryIndex {
   }
 
   /**
-   * Called for a query that requires the index, because the quads have one index on disk only. Waits for the in-memory index, or
-   * for all indexes on disk. Returns `undefined` if there is no in-memory index.
+   * Called for a query that requires the index, because the quads have one index on disk only. Waits for the index, or for
+   * all indexes in LevelDB if the index is switched off. Returns `undefined` if there is no index.
+   * @param waitMs maximum time to wait for a build
+   * @throws LwsError `too-busy` if the build fails or takes longer
    */
-  async ready(): Promise<MemoryAsked | undefined> {
+  async ready(waitMs: number): Promise<MemoryAsked | undefined> {
     const { store } = this.options;
     this.use();
     if (!this.base && !store.kept.orders.isComplete && !this.isClosed) {
-      if (this.hasFailed || !this.hasRoom) await store.grow();
+      if (!this.hasRoom) await store.grow();
+      else if (this.hasFailed && Date.now() < this.nextAt) throw unavailable();
       else {
         this.start();
-        await this.built;
+        await this.wait(waitMs);
+        if (this.hasFailed) throw unavailable();
       }
     }
     return this.asked;
+  }
+
+  private async wait(waitMs: number): Promise<void> {
+    const waited = new AbortController();
+    const isBuilt = await Promise.race([
+      Promise.resolve(this.built).then(() => true),
+      sleep(waitMs, false, { signal: waited.signal, ref: false }).catch(() => true),
+    ]);
+    waited.abort();
+    if (isBuilt) return;
+    throw tooBusy(
+      `The index for queries has been under construction for ${this.state.buildSeconds} seconds. Retry later, or name the graphs to read.`,
+      retryAfter,
+    );
   }
 
   /** Called for each query. The first one starts a build, so a server without queries has no index. */
@@ -112,8 +143,7 @@ export class MemoryIndex {
     this.idle.refresh();
     if (this.base) processBudget.use(this, bytesOf(this.base.data));
     if (this.base) this.review();
-    else if (!this.hasRoom) this.tellOfNone();
-    else if (!this.isBuilding) this.later(this.nextAt - Date.now());
+    else if (this.hasRoom && !this.isBuilding) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
@@ -124,11 +154,12 @@ export class MemoryIndex {
     this.isUsed = false;
     const sequence = this.changed.begin();
     this.isBuilding = true;
+    this.startedAt = Date.now();
     this.built = this.build(sequence);
   }
 
   private async build(sequence: number): Promise<void> {
-    const { folder, maxQuads, store, keptFrom = 50_000, pauseMs = 10_000, pauseTimes = 10 } = this.options;
+    const { folder, memory, store, filesFrom = 50_000, pauseMs = 10_000, pauseTimes = 10 } = this.options;
     const endTurn = await processBudget.turn();
     if (this.isClosed || this.isPaused) {
       endTurn();
@@ -142,23 +173,37 @@ export class MemoryIndex {
     let built: BuiltIndex | undefined;
     let failure: unknown;
     try {
-      built = await builder.call('build', { folder, maxQuads, keptFrom, storage: store.changes.storage });
+      built = await builder.call('build', {
+        folder,
+        memory,
+        filesFrom,
+        storage: store.changes.storage,
+        isRenewal: this.base !== undefined,
+        used: this.base ? filesOf(this.base.data) : [],
+      });
     } catch (error) {
       failure = error;
     }
-    // Errors of writing the file are ignored: without it, the next start is only slower.
-    this.saver = builder;
-    const saved = built && !this.isClosed ? builder.call('save', undefined).catch(() => {}) : Promise.resolve();
-    const ended = saved.then(() => builder.end()).finally(endTurn);
-    if (!built) await ended;
+    await builder.end().finally(endTurn);
     this.builder = undefined;
     this.isBuilding = false;
     if (this.isClosed) return;
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
     this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
-    if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built.changed ?? [], ms);
+    if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built, ms);
     else this.giveUp(failure);
+  }
+
+  /** State for operators. */
+  get state(): IndexState {
+    return {
+      quads: this.base ? this.quads : 0,
+      bytes: this.base ? bytesOf(this.base.data) : 0,
+      changedGraphs: this.changed.size,
+      isBuilding: this.isBuilding,
+      buildSeconds: this.isBuilding ? Math.round((Date.now() - this.startedAt) / 1000) : 0,
+    };
   }
 
   /** True if a build is running or planned. */
@@ -170,7 +215,7 @@ export class MemoryIndex {
   serve(thread: QueryThread): void {
     this.threads.set(thread, 0);
     void thread.exited.then(() => this.threads.delete(thread));
-    if (this.base) tell(thread, this.base);
+    if (this.base) void tell(thread, this.base);
   }
 
   /** Records that a thread now serves another storage. */
@@ -196,6 +241,15 @@ export class MemoryIndex {
     return changes;
   }
 
+  /** Drops the index and its files because of a damaged one. The next query starts a build. */
+  discard(why: string): void {
+    if (!this.base || this.isClosed) return;
+    this.options.log.warn({ why }, 'The index is damaged and is built again.');
+    indexFolder(this.options.folder).publish('', undefined);
+    if (!this.isBuilding) this.drop();
+    this.nextAt = 0;
+  }
+
   /** Ends a running build and blocks new ones until the returned function is called. The next query then starts a build. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
@@ -217,33 +271,39 @@ export class MemoryIndex {
   private async endBuild(): Promise<void> {
     await this.builder?.end();
     await this.built;
-    await this.saver?.end();
   }
 
-  private adopt(base: MemoryBase, changed: readonly string[], ms: number): void {
-    this.quads = base.data.quads.count;
+  private adopt(base: MemoryBase, { changed = [], from }: BuiltIndex, ms: number): void {
+    this.quads = quadsOf(base.data);
     this.changed.forget(base.sequence);
     this.changed.add(changed, quadsOfGraph);
     this.give(base);
-    [this.hasFailed, this.isTold] = [false, false];
-    const facts = { quads: this.quads, bytes: bytesOf(base.data), changed: changed.length, ms };
-    this.options.log.info(facts, 'The in-memory index is ready.');
+    this.hasFailed = false;
+    const facts = { quads: this.quads, bytes: bytesOf(base.data), from, changed: changed.length, ms };
+    this.options.log.info(facts, 'The index is ready.');
     this.review();
   }
 
   private give(base: MemoryBase | undefined): void {
     this.base = base;
-    for (const thread of this.threads.keys()) tell(thread, base);
+    const told = [...this.threads.keys()].map((thread) => tell(thread, base));
     if (base) processBudget.use(this, bytesOf(base.data));
     else processBudget.free(this);
+    if (base) void Promise.all(told).then(() => this.clean());
+  }
+
+  /** Removes outdated files, after the threads have opened the current ones. */
+  private async clean(): Promise<void> {
+    if (!this.base || this.isBuilding || this.isClosed) return;
+    const { folder, log } = this.options;
+    const failed = (err: unknown): void => log.warn({ err }, 'Outdated files of the index could not be removed.');
+    await indexFolder(folder).clean(filesOf(this.base.data)).catch(failed);
   }
 
   private giveUp(failure: unknown): void {
-    const { log, store, retryMs = 300_000 } = this.options;
-    if (failure) log.warn({ err: failure }, 'The in-memory index could not be built.');
-    else this.tellOfNone();
+    const { log, retryMs = 300_000 } = this.options;
+    if (failure) log.warn({ err: failure }, 'The index could not be built.');
     this.hasFailed = true;
-    if (!this.isDispensable) void store.grow();
     this.nextAt = Date.now() + retryMs;
     this.drop();
   }
@@ -253,20 +313,13 @@ export class MemoryIndex {
     return this.options.store.kept.orders.isComplete;
   }
 
-  /** Logs once why queries do not use an index. */
-  private tellOfNone(): void {
-    const { log, maxQuads } = this.options;
-    if (!this.isTold && maxQuads > 0)
-      log.info(
-        `There is no in-memory index: the storage has more than ${maxQuads} quads, or their texts are too long.`,
-      );
-    this.isTold = true;
+  private get hasRoom(): boolean {
+    return this.options.memory > 0;
   }
 
-  /** True if an index of the storage's size is allowed. */
-  private get hasRoom(): boolean {
-    const { store, maxQuads } = this.options;
-    return maxQuads > 0 && store.kept.quads <= maxQuads;
+  /** True if queries do not read files of the index. */
+  get isInMemory(): boolean {
+    return this.base !== undefined && isInMemory(this.base.data);
   }
 
   /** Drops the index after `idleMs` without a query, or if other storages were queried more recently and need the memory. */
@@ -287,7 +340,7 @@ export class MemoryIndex {
   /** Plans a rebuild after many changes. */
   private review(): void {
     if (!this.base || this.isBuilding || !this.isOver(1)) return;
-    // Queries that have waited for an index can use it, whatever is written meanwhile.
+    // If queries need the index, it is kept until the next build may start, so that queries that waited for it can use it.
     if (this.isOver(tooMany) && (this.isDispensable || Date.now() >= this.nextAt)) this.drop();
     if (this.isUsed) this.later(this.nextAt - Date.now());
   }
@@ -309,7 +362,10 @@ export class MemoryIndex {
   }
 }
 
-const tell = (thread: QueryThread, base: MemoryBase | undefined): void => {
-  // The call fails only if the thread ends, which then needs no index.
-  thread.call('use', base).catch(() => {});
+const unavailable = (): Error =>
+  tooBusy('The index for queries could not be built. The log says why. Name the graphs to read, or retry later.', 60);
+
+const tell = async (thread: QueryThread, base: MemoryBase | undefined): Promise<void> => {
+  // The call fails if the thread ends, which then needs no index, or if it cannot open the files. Another thread tries again.
+  await thread.call('use', base).catch(() => void thread.end());
 };

@@ -3,10 +3,10 @@
  * in the state of the query's snapshot.
  */
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
-import { type GraphTriples, graphBlocks, type IndexData, readTriples } from './index-data.js';
-import { type SortedQuads, sharedQuads, sortQuads } from './sorted-quads.js';
-import { TermIds } from './term-ids.js';
-import { TableFullError, TermTable } from './term-table.js';
+import { type GraphTriples, graphBlocks, type IndexData, openIndex, readTriples } from './index-data.js';
+import { type QuadOrders, type SortedQuads, sortQuads } from './sorted-quads.js';
+import { type BaseTerms, TermIds } from './term-ids.js';
+import { TableFullError } from './term-table.js';
 
 export interface MemoryBase {
   readonly version: number;
@@ -20,6 +20,7 @@ export interface QueryThread {
   /** Sends the thread the index for its next queries; `undefined`: there is none. */
   call(name: 'use', base: MemoryBase | undefined): Promise<unknown>;
   readonly exited: Promise<void>;
+  end(): Promise<unknown>;
 }
 
 /** Index information for the thread before it takes the snapshot of a query. */
@@ -49,8 +50,11 @@ interface KnownGraph {
 const lanes = 8;
 /** Maximum number of quads of changed graphs that are sorted again for each query. More become a persistent layer. */
 const maxRecent = 1000;
-/** Maximum number of terms that are not in the base. Beyond it, all are dropped: most may belong to earlier contents of graphs. */
-const maxOwnTerms = 250_000;
+/**
+ * Maximum number of terms that are not in the base, at least, and as a share of the terms of the base. Beyond it, all are dropped:
+ * most may belong to earlier contents of graphs.
+ */
+const [maxOwnTerms, maxOwnShare] = [250_000, 0.25];
 
 export class MemoryLayers {
   private base: LayersOfBase | undefined;
@@ -97,8 +101,8 @@ type ReadGraph = (graph: string, terms: TermIds) => Promise<GraphTriples>;
 /** A base with the graphs that have changed since. Each base has its own object, because a query may still read graphs for the old one. */
 class LayersOfBase {
   readonly version: number;
-  private readonly table: TermTable;
-  private readonly quads: SortedQuads;
+  private readonly table: BaseTerms;
+  private readonly quads: QuadOrders;
   private readonly masked: Uint8Array;
   private terms: TermIds;
   private readonly known = new Map<string, KnownGraph>();
@@ -108,14 +112,14 @@ class LayersOfBase {
 
   constructor({ version, data }: MemoryBase) {
     this.version = version;
-    this.table = TermTable.from(data.terms);
-    this.quads = sharedQuads(data.quads);
+    const { quads, terms } = openIndex(data);
+    [this.quads, this.table] = [quads, terms];
     this.masked = new Uint8Array(this.table.size);
     this.terms = new TermIds(this.table);
   }
 
   async view(changed: readonly ChangedGraph[], readTriples: ReadGraph): Promise<MemoryView> {
-    if (this.terms.ownSize > maxOwnTerms) this.forget();
+    if (this.terms.ownSize > Math.max(maxOwnTerms, maxOwnShare * this.table.size)) this.forget();
     const next = changed
       .filter(({ graph, sequence, lasts }) => !lasts || this.known.get(graph)?.sequence !== sequence)
       .values();
@@ -216,7 +220,7 @@ function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermI
 }
 
 export interface Layer {
-  readonly quads: SortedQuads;
+  readonly quads: QuadOrders;
   /** By graph number: 1 if this layer's quads of the graph are outdated. Absent: none are. */
   readonly masked: Uint8Array | undefined;
   /** Absent: the numbers in the quads are those of `MemoryView.terms`. */

@@ -9,7 +9,7 @@ import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { MemoryView } from './memory-layers.js';
 import { type MemoryScans, plainScans } from './memory-scans.js';
 import { OpenScans } from './open-scans.js';
-import type { Ids } from './sorted-quads.js';
+import { type Ids, type QuadOrders, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 /** Matches per block. The first one is shorter, because it may be enough. */
@@ -24,6 +24,8 @@ export class MemoryMatches implements QuadMatches {
   readonly estimatesReadable = true;
   private readonly terms: TermIds;
   private readonly scans: MemoryScans;
+  /** Quads in which absent terms are sought; absent for callers that may read everything. */
+  private readonly sought: QuadOrders | undefined;
   // Last term of each position and its number: patterns in a batch share most terms.
   private readonly lastTokens: Terms = [undefined, undefined, undefined, undefined];
   private readonly lastIds: Ids = [-1, -1, -1, -1];
@@ -35,6 +37,7 @@ export class MemoryMatches implements QuadMatches {
   ) {
     const gates = { union: graphFilter(options, 'union'), named: graphFilter(options, 'named') };
     this.terms = view.terms;
+    this.sought = options.readable.all ? undefined : view.layers[0]?.quads;
     this.scans = options.readable.all ? plainScans(view, gates) : new OpenScans(view, gates);
   }
 
@@ -141,6 +144,7 @@ export class MemoryMatches implements QuadMatches {
     if (!canMatch(bound)) return undefined;
     const { lastTokens, lastIds } = this;
     const ids: Ids = [-1, -1, -1, -1];
+    let [isAbsent, isInBase] = [false, true];
     for (let place = 0; place < 4; place++) {
       const token = bound[place];
       if (token === undefined) continue;
@@ -149,9 +153,23 @@ export class MemoryMatches implements QuadMatches {
         lastIds[place] = this.terms.idOf(token);
       }
       ids[place] = lastIds[place]!;
-      if (ids[place]! < 0) return undefined;
+      isAbsent ||= ids[place]! < 0;
+      isInBase &&= ids[place]! >= 0 && ids[place]! < this.terms.baseSize;
     }
-    return ids;
+    if (!isInBase && this.sought) this.seek(bound, ids, this.sought);
+    return isAbsent ? undefined : ids;
+  }
+
+  /** Reads the pages that the quads would be on if the terms existed, so that the time does not tell absent terms from hidden or new ones. */
+  private seek(bound: Terms, ids: Ids, quads: QuadOrders): void {
+    const near: Ids = [-1, -1, -1, -1];
+    for (let place = 0; place < 4; place++) {
+      const token = bound[place];
+      if (token === undefined) continue;
+      const isInBase = ids[place]! >= 0 && ids[place]! < this.terms.baseSize;
+      near[place] = isInBase ? ids[place]! : Math.max(0.5, this.terms.baseBelow(token) - 0.5);
+    }
+    rangeFor(quads, near);
   }
 
   /** Bound graphs are authorized before any quad is read, even nonexistent ones. */

@@ -7,7 +7,7 @@ import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.j
 import { sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
 import { LeapingScan } from './ordered-scans.js';
-import { type Ids, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
+import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 
 export interface MemoryScans {
   /** Authorizes the graphs that must be decided before any quad is read. */
@@ -99,12 +99,12 @@ export function leapingScan(
   const order = orderPlaces.findIndex(
     (places) => places[bound] === place && places.slice(0, bound).every((each) => own[each]! >= 0),
   );
-  const range = order < 0 ? rangeFor(layer.quads, own) : rangeIn(layer.quads, order, own);
+  const range = order < 0 ? rangeFor(layer.quads, own) : layer.quads.range(order, own);
   const scan = new LayerScan(layer, range, own, verdicts, undefined);
   return order < 0 ? scan : new LeapingScan(scan, place);
 }
 
-/** Returns the part of a layer to scan for some bound terms. */
+/** Part of a layer to scan for some bound terms. */
 interface Stretch {
   readonly layer: Layer;
   readonly ids: Ids;

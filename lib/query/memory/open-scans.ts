@@ -12,7 +12,7 @@ import { estimated, sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
 import { leapingScan, type MemoryScans, numbersIn } from './memory-scans.js';
 import { MergedScan, SortedScan } from './ordered-scans.js';
-import { gspo, type Ids, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
+import { gspo, type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 /** Reading graph by graph and sorting the matches pays if they have this many times fewer quads than the sorted whole. */
@@ -83,7 +83,7 @@ export class OpenScans implements MemoryScans {
       const own = numbersIn(layer, ids);
       if (!own) return [];
       const isBound = own[graphAt] >= 0;
-      const whole = isBound ? rangeIn(layer.quads, gspo, own) : rangeFor(layer.quads, own);
+      const whole = isBound ? layer.quads.range(gspo, own) : rangeFor(layer.quads, own);
       const few = isBound ? undefined : slices({ layer, isBase: layer === this.layers[0], own, whole }, part);
       return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
     });
@@ -99,7 +99,7 @@ export class OpenScans implements MemoryScans {
   }
 }
 
-/** Returns the part of a layer to scan for some bound terms. */
+/** Part of a layer to scan for some bound terms. */
 interface Stretch {
   readonly layer: Layer;
   /** True if the layer is the base. */
@@ -119,7 +119,7 @@ function slices({ layer, isBase, own, whole }: Stretch, { few, intervals, verdic
           const bound = numbersIn(layer, [-1, -1, -1, graph]);
           return bound ? [[own[0], own[1], own[2], bound[graphAt]] as Ids] : [];
         })
-        .map((ids) => [ids, rangeIn(layer.quads, gspo, ids)] as const)
+        .map((ids) => [ids, layer.quads.range(gspo, ids)] as const)
     : (isBase ? intervals.ranges(own, length) : undefined)?.map((range) => [own, range] as const);
   if (!ranges) return undefined;
   const total = ranges.reduce((sum, [, { from, to }]) => sum + to - from, 0);

@@ -85,12 +85,15 @@ export class MergedScan implements MatchScan {
 
 /** Sorts the matches in some parts of one order of a layer by another order. */
 export class SortedScan implements MatchScan {
+  /** Terms S, P, O and G of each match, as numbers of the layer. */
   private readonly found: number[] = [];
+  /** Offsets of the matches in `found`, in order. */
+  private offsets: number[] = [];
   private part = 0;
   private at = -1;
   private isSorted = false;
 
-  /** @param parts scans of one order of one layer */
+  /** @param parts scans of one layer */
   constructor(
     private readonly parts: readonly LayerScan[],
     private readonly places: readonly number[],
@@ -99,37 +102,42 @@ export class SortedScan implements MatchScan {
 
   next(): number {
     if (!this.isSorted && this.gather() === stopped) return stopped;
+    const { offsets } = this;
     do this.at++;
-    while (this.once && this.at > 0 && this.at < this.found.length && this.compare(this.at, this.at - 1) === 0);
-    return this.at < this.found.length ? this.at : ended;
+    while (
+      this.once &&
+      this.at > 0 &&
+      this.at < offsets.length &&
+      this.compare(offsets[this.at]!, offsets[this.at - 1]!) === 0
+    );
+    return this.at < offsets.length ? this.at : ended;
   }
 
   id(place: number): number {
-    return this.parts[0]!.idAt(place, this.found[this.at]!);
+    return this.parts[0]!.among(this.found[this.offsets[this.at]! + place]!);
   }
 
   private gather(): number {
-    for (; this.part < this.parts.length; this.part++)
-      for (let found = this.parts[this.part]!.next(); found !== ended; found = this.parts[this.part]!.next()) {
-        if (found === stopped) return stopped;
-        this.found.push(found);
+    const { parts, found } = this;
+    for (; this.part < parts.length; this.part++) {
+      const scan = parts[this.part]!;
+      for (let next = scan.next(); next !== ended; next = scan.next()) {
+        if (next === stopped) return stopped;
+        found.push(scan.number(0), scan.number(1), scan.number(2), scan.number(3));
       }
-    const columns = this.parts[0]?.columns;
-    this.found.sort((a, b) => {
-      for (const place of this.places) {
-        const difference = columns![place as 0][a]! - columns![place as 0][b]!;
-        if (difference !== 0) return difference;
-      }
-      return 0;
-    });
+    }
+    this.offsets = Array.from({ length: found.length / 4 }, (_, match) => 4 * match);
+    this.offsets.sort((a, b) => this.compare(a, b));
     this.isSorted = true;
     return ended;
   }
 
   private compare(a: number, b: number): number {
-    const columns = this.parts[0]!.columns;
-    const [first, second] = [this.found[a]!, this.found[b]!];
-    for (const place of this.places) if (columns[place as 0][first] !== columns[place as 0][second]) return 1;
+    const { found, places } = this;
+    for (let at = 0; at < places.length; at++) {
+      const difference = found[a + places[at]!]! - found[b + places[at]!]!;
+      if (difference !== 0) return difference;
+    }
     return 0;
   }
 }

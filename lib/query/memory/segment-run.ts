@@ -18,6 +18,11 @@ export class SegmentRun {
   private readonly ids = [0, 0, 0, 0];
   private readonly tokens: TermKey[] = ['', '', '', ''];
 
+  /** Bytes of the terms. */
+  get textBytes(): number {
+    return this.terms.textBytes;
+  }
+
   /** @param key GSPO key of a quad @throws TableFullError */
   add(key: string): void {
     const { reader, tokens, ids, terms } = this;

@@ -2,7 +2,7 @@
  * Quads of numbered terms, sorted in four orders with four columns each, with binary search for given terms. In three orders the
  * graph comes last, so that the copies of a triple in several graphs are adjacent.
  */
-import { type Columns, orderPlaces } from '../segments/quad-pages.js';
+import { type Columns, orderPlaces, type Window } from '../segments/quad-pages.js';
 import { shared } from './term-table.js';
 
 /** Subject, predicate, object and graph as numbers; -1 if not bound. */
@@ -10,14 +10,21 @@ export type Ids = [number, number, number, number];
 
 export const [spog, posg, ospg, gspo] = [0, 1, 2, 3] as const;
 
-export interface SortedQuads {
+/** Quads of numbered terms in four orders (`orderPlaces`). */
+export interface QuadOrders {
   readonly count: number;
   /** Greatest number of a term. */
   readonly most: number;
-  /** Indexed by order (`orderPlaces`). */
-  readonly columns: readonly Columns[];
   /** True if no triple is in two graphs. */
   readonly isUnique: boolean;
+  /** Returns the part of an order whose first terms are the bound ones, up to the first unbound position. */
+  range(order: number, ids: Ids): QuadRange;
+  /** Returns the quads from an index on, as many as are at hand, at most up to `to`. */
+  window(order: number, at: number, to: number): Window;
+  /** Returns the index of the first quad after `at`, at most `to`, with another term in this position or in one before it. */
+  after(order: number, at: number, { place, to }: { readonly place: number; readonly to: number }): number;
+  /** Returns the index in GSPO of the first quad whose graph is not less. */
+  firstOf(graph: number): number;
 }
 
 export interface SortedQuadsData {
@@ -27,6 +34,51 @@ export interface SortedQuadsData {
   readonly isUnique: boolean;
 }
 
+/** Quads in memory. */
+export class SortedQuads implements QuadOrders {
+  private readonly windows: readonly Window[];
+
+  /** @param columns by order */
+  constructor(
+    readonly columns: readonly Columns[],
+    readonly most: number,
+    readonly isUnique: boolean = hasOneCopyOfEach(columns[spog]!),
+  ) {
+    this.windows = columns.map((own) => ({ columns: own, first: 0, end: own[0].length }));
+  }
+
+  get count(): number {
+    return this.columns[spog]![0].length;
+  }
+
+  range(order: number, ids: Ids): QuadRange {
+    const places = orderPlaces[order]!;
+    const columns = this.columns[order]!;
+    let [from, to, level] = [0, this.count, 0];
+    for (; level < 4 && from < to; level++) {
+      const id = ids[places[level]!];
+      if (id < 0) break;
+      const by = columns[places[level]!];
+      from = lowerBound(by, id, { from, to });
+      to = upperBound(by, id, { from, to });
+    }
+    return { order, from, to, rest: restOf(order, level, ids) };
+  }
+
+  window(order: number): Window {
+    return this.windows[order]!;
+  }
+
+  after(order: number, at: number, { place, to }: { readonly place: number; readonly to: number }): number {
+    const by = this.columns[order]![place as 0];
+    return upperBound(by, by[at]!, { from: at, to });
+  }
+
+  firstOf(graph: number): number {
+    return lowerBound(this.columns[gspo]![3], graph, { from: 0, to: this.count });
+  }
+}
+
 export const shareQuads = ({ count, most, columns, isUnique }: SortedQuads): SortedQuadsData => ({
   count,
   most,
@@ -34,12 +86,12 @@ export const shareQuads = ({ count, most, columns, isUnique }: SortedQuads): Sor
   columns: columns.map((order) => order.map(shared)),
 });
 
-export const sharedQuads = ({ count, most, columns, isUnique }: SortedQuadsData): SortedQuads => ({
-  count,
-  most,
-  isUnique,
-  columns: columns.map((order) => order.map((each) => new Uint32Array(each)) as never),
-});
+export const sharedQuads = ({ most, columns, isUnique }: SortedQuadsData): SortedQuads =>
+  new SortedQuads(
+    columns.map((order) => order.map((each) => new Uint32Array(each)) as never),
+    most,
+    isUnique,
+  );
 
 /**
  * Sorts quads.
@@ -61,7 +113,7 @@ export function sortQuads(
     ]);
     columns.push(source.map((each) => picked(each, sorted[0], isShared)) as never);
   }
-  return { count, most, columns, isUnique: hasOneCopyOfEach(columns[spog]!, count) };
+  return new SortedQuads(columns, most);
 }
 
 const digitBits = 11;
@@ -93,8 +145,8 @@ function picked(source: Uint32Array, order: Uint32Array, isShared: boolean): Uin
   return picks;
 }
 
-function hasOneCopyOfEach([subjects, predicates, objects]: Columns, count: number): boolean {
-  for (let i = 1; i < count; i++)
+function hasOneCopyOfEach([subjects, predicates, objects]: Columns): boolean {
+  for (let i = 1; i < subjects.length; i++)
     if (objects[i] === objects[i - 1] && predicates[i] === predicates[i - 1] && subjects[i] === subjects[i - 1])
       return false;
   return true;
@@ -129,33 +181,30 @@ const ordersFor: readonly (readonly number[])[] = [
   [gspo],
 ];
 
-export function rangeFor(quads: SortedQuads, ids: Ids): QuadRange {
+export function rangeFor(quads: QuadOrders, ids: Ids): QuadRange {
   const mask = (ids[0] >= 0 ? 1 : 0) | (ids[1] >= 0 ? 2 : 0) | (ids[2] >= 0 ? 4 : 0) | (ids[3] >= 0 ? 8 : 0);
   const [order, other] = ordersFor[mask]!;
-  const range = rangeIn(quads, order!, ids);
+  const range = quads.range(order!, ids);
   if (other === undefined) return range;
-  const second = rangeIn(quads, other, ids);
+  const second = quads.range(other, ids);
   return second.to - second.from < range.to - range.from ? second : range;
 }
 
-/** Returns the part of an order whose first terms are the bound ones, up to the first unbound position. */
-export function rangeIn({ columns, count }: SortedQuads, order: number, ids: Ids): QuadRange {
+/** Returns the mask of the bound positions from a level of the order on. */
+export function restOf(order: number, level: number, ids: Ids): number {
   const places = orderPlaces[order]!;
-  let [from, to, level] = [0, count, 0];
-  for (; level < 4 && from < to; level++) {
-    const id = ids[places[level]!];
-    if (id < 0) break;
-    const by = columns[order]![places[level]!];
-    from = lowerBound(by, id, from, to);
-    to = upperBound(by, id, from, to);
-  }
   let rest = 0;
-  for (; level < 4; level++) if (ids[places[level]!]! >= 0) rest |= 1 << places[level]!;
-  return { order, from, to, rest };
+  for (let at = level; at < 4; at++) if (ids[places[at]!] >= 0) rest |= 1 << places[at]!;
+  return rest;
+}
+
+interface Bounds {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Returns the index of the first number that is not less. */
-export function lowerBound(by: Uint32Array, id: number, from: number, to: number): number {
+function lowerBound(by: Uint32Array, id: number, { from, to }: Bounds): number {
   let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -166,7 +215,7 @@ export function lowerBound(by: Uint32Array, id: number, from: number, to: number
 }
 
 /** Returns the index of the first number that is greater. Uses galloping search, because it is mostly near. */
-export function upperBound(by: Uint32Array, id: number, from: number, to: number): number {
+function upperBound(by: Uint32Array, id: number, { from, to }: Bounds): number {
   let [low, step] = [from, 1];
   while (low + step <= to && by[low + step - 1]! <= id) {
     low += step;

@@ -5,13 +5,23 @@
 import type { TermKey } from '../access/terms.js';
 import { TermTable } from './term-table.js';
 
+/** Terms of the base, numbered in the order of their texts. */
+export interface BaseTerms {
+  readonly size: number;
+  /** Returns the number of a term, or -1 if it is not in the base. */
+  idOf(token: TermKey): number;
+  /** Returns the number of terms that are less than a string. */
+  placeOf(text: string): number;
+  termKey(id: number): TermKey;
+}
+
 export class TermIds {
   private readonly own = new TermTable();
   private readonly first: number;
   /** For each term that is not in the base: the number of base terms that are less. */
   private readonly places: number[] = [];
 
-  constructor(private readonly base: TermTable) {
+  constructor(private readonly base: BaseTerms) {
     this.first = base.size;
   }
 

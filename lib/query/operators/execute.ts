@@ -11,7 +11,6 @@ import {
   type Plan,
   type Row,
   type Slot,
-  slotsOf,
   type UnionPlan,
   type ValuesPlan,
 } from '../plan/plan.js';
@@ -112,7 +111,7 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
       memoryOf(execution, item).filters = filters.filter(isOnly(new Set(slotsOfWanted(item))));
     rows = isPattern ? joinedPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
     isFirst = false;
-    const slots = isPattern ? slotsOf(item) : item.certain;
+    const slots = isPattern ? item.slots : item.certain;
     for (const slot of slots) known.add(slot);
     bind(slots);
   }
@@ -133,7 +132,7 @@ function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], n
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-/** Limits for the first rows, and for all of them. */
+/** Reads the first block. Returns its rows, and blocks that begin with it. */
 async function peek(blocks: Blocks): Promise<[readonly Row[], Blocks]> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first = await iterator.next();

@@ -19,7 +19,7 @@ import { forService } from './join-service.js';
 /** Executes a plan, with input rows or alone. */
 type Run = (execution: Execution, plan: Plan, input?: Blocks) => Blocks;
 
-/** Result of a pattern test. */
+/** Execution of a test, and the function that runs its plans. */
 interface Asker {
   readonly execution: Execution;
   readonly run: Run;

@@ -1,7 +1,7 @@
 /** Explains a plan as a tree: the purpose of each operator, its estimated rows, and the actual rows if it ran. Runs nothing. */
 import { bracketed, quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { type TermKey, termOf } from '../access/terms.js';
-import { type Blocks, type Pattern, type Place, type Plan, type Row, type Slot, slotsOf } from '../plan/plan.js';
+import type { Blocks, Pattern, Place, Plan, Row, Slot } from '../plan/plan.js';
 import type { Execution, Observer } from './execution.js';
 import { JoinOrder } from './join-order.js';
 import { estimateOf } from './pattern-access.js';
@@ -99,7 +99,7 @@ export function explained({ plan, execution, variables }: Explainable, observed:
     const taken = observed.orderOf(join) ?? [];
     const left = items.filter((item) => !taken.includes(item));
     if (left.length < 2) return [...taken, ...left];
-    const bound = new Set(taken.flatMap((item) => ('places' in item ? [...slotsOf(item)] : [...item.certain])));
+    const bound = new Set(taken.flatMap((item) => ('places' in item ? [...item.slots] : [...item.certain])));
     const order = await JoinOrder.of(execution, left, { bound, rows: 1, filters: join.filters });
     const rest: Part[] = [];
     while (!order.isOver) rest.push(await order.next(bound));

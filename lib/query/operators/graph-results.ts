@@ -36,7 +36,7 @@ export function isStorable(triple: TripleKeys): boolean {
   return isAllowed(triple) && !needLanguages.has(datatype ?? '');
 }
 
-/** Yields the triples of a template for a row. Some may not be valid RDF. */
+/** Returns the triples of a template for a row. Some may not be valid RDF. */
 export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleKeys[] {
   const triples: TripleKeys[] = [];
   const termOf = (place: TemplatePlace): TermKey | undefined => {

@@ -11,7 +11,6 @@ import {
   type Place,
   type Row,
   type Slot,
-  slotsOf,
 } from '../plan/plan.js';
 import { type Accumulator, accumulator } from './aggregates.js';
 import { blockLength, type Execution, emptyRow, spend } from './execution.js';
@@ -60,11 +59,14 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
   yield* results(plan, groups.values());
 }
 
-/** Graph names, including all graphs that may have no row. If each triple gives a row, those are the graphs without triples. */
+/**
+ * Returns graph names that include every graph without rows: the graphs without triples if the pattern matches every triple,
+ * otherwise all graphs.
+ */
 function graphsLeft(execution: Execution, { input }: GroupPlan, slot: Slot): AsyncIterable<readonly TermKey[]> {
   const { outer } = execution;
   const pattern = outer ? undefined : onlyPattern(input);
-  const isAny = pattern && slotsOf(pattern).size === pattern.wanted.length && !pattern.places.some(isToken);
+  const isAny = pattern && pattern.slots.size === pattern.wanted.length && !pattern.places.some(isToken);
   return isAny ? emptyGraphNames(execution) : graphNames(execution, outer?.[slot]);
 }
 

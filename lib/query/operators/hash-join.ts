@@ -87,7 +87,7 @@ export async function havePartners(
   });
 }
 
-/** Result of a plan that runs once, with lookup of the rows compatible with a row. */
+/** Returns the result of a plan that runs once, with lookup of the rows compatible with a row. */
 function partners(execution: Execution, plan: Plan, run: () => Blocks) {
   const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({
     rows: undefined,

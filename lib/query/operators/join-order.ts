@@ -3,7 +3,7 @@
  * of its variables. Actual rows correct the estimates. A wrong estimate costs time but never changes the result.
  */
 
-import { type Expression, type Pattern, type Plan, type Row, type Slot, slotsOf } from '../plan/plan.js';
+import type { Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
 import { type Execution, recallLasting } from './execution.js';
 import { boundBy, estimateOf, fanOutOf, selectivityOf, usualFanOut } from './pattern-access.js';
 
@@ -109,7 +109,7 @@ const newOrders = (): Map<string, readonly Candidate[]> => new Map();
 async function candidateOf(execution: Execution, item: Item): Promise<Candidate> {
   if ('places' in item) {
     const rows = await estimateOf(execution, item);
-    return { item, rows, slots: slotsOf(item), fanOut: usualFanOut(item, rows), factor: 1, selectivity: 1 };
+    return { item, rows, slots: item.slots, fanOut: usualFanOut(item, rows), factor: 1, selectivity: 1 };
   }
   const rows = await rowsOf(execution, item);
   const fanOut = new Map([...item.possible].map((slot) => [slot, Math.min(rows, usualReached)] as const));

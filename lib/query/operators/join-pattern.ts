@@ -198,7 +198,7 @@ class JoinedRows {
       }
   }
 
-  /** Returns undefined if a variable would have two terms. */
+  /** Adds the row extended by the match, unless a variable would have two terms. */
   private put(row: Row, terms: Terms): void {
     const { wanted } = this.pattern;
     const merged = row.slice();

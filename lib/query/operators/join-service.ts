@@ -20,7 +20,7 @@ interface ServiceTable {
   readonly plan: Plan;
 }
 
-/** @param run executes the plan on the left side, which supports input rows if it says so */
+/** @param run executes the left plan, with input rows if it is joinable */
 export async function* joinService(
   execution: Execution,
   plan: ServicePlan,
@@ -56,7 +56,7 @@ export async function* forService(right: Plan, left: Blocks): AsyncGenerator<Row
   if (first.length > 0) yield* behind(first, rest);
 }
 
-/** More rows than may be sent, or all rows. Then none are left. */
+/** Reads rows until there are more than may be sent. `rest` is absent if these are all rows. */
 async function begin(blocks: Blocks): Promise<{ first: Row[]; rest: AsyncIterator<Row[]> | undefined }> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first: Row[] = [];

@@ -47,7 +47,7 @@ interface Counts {
 const countsOf = (execution: Execution, pattern: Pattern): Counts =>
   recallLasting(execution, { part: pattern, as: 'counts' }, () => ({ estimate: undefined, fanOut: undefined }));
 
-/** Number of keys that match the constants of the pattern. */
+/** Estimates the number of keys that match the constants of the pattern. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {
   const counts = countsOf(execution, pattern);
   counts.estimate ??= await execution.matches.estimate(constants(pattern), pattern.part);

@@ -3,7 +3,7 @@ import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
-import { type Plan, type Row, type Slot, starsOf } from '../plan/plan.js';
+import { type Row, starsOf } from '../plan/plan.js';
 import { execute } from './execute.js';
 import { type Execution, maxOfTexts, type Observer } from './execution.js';
 
@@ -27,16 +27,12 @@ export interface Run {
   close(): Promise<void>;
 }
 
-const starsOfPlans = new WeakMap<Plan, ReadonlySet<Slot>>();
-
 export function startRun(
   options: RunOptions,
   { plan, width, isHasty }: Pick<Compiled, 'plan' | 'width' | 'isHasty'>,
 ): Run {
   const assertTime = options.assertTime ?? (() => {});
   const { matches } = options;
-  const stars = starsOfPlans.get(plan) ?? starsOf(plan);
-  starsOfPlans.set(plan, stars);
   const execution: Execution = {
     matches,
     emptyGraphs: options.emptyGraphs,
@@ -47,7 +43,7 @@ export function startRun(
     isHasty,
     observer: options.observer,
     texts: { left: maxOfTexts },
-    stars,
+    stars: starsOf(plan),
     callService: options.callService ?? (() => Promise.reject(new Error('SERVICE is not available here.'))),
   };
   async function* rows(): AsyncGenerator<Row[]> {

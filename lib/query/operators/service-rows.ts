@@ -14,7 +14,7 @@ import type { ServiceClause } from '../parse/service-clauses.js';
 import type { Row, Slot } from '../plan/plan.js';
 
 /**
- * Yields the rows of a clause, or the one empty row of SILENT (SPARQL 1.1 Federated Query 2.3).
+ * Returns the rows of a clause, or the one empty row of SILENT (SPARQL 1.1 Federated Query 2.3).
  * @param values the VALUES that end the query
  * @throws LwsError `service-failed`, `query-limit`
  */

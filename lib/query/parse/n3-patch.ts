@@ -23,7 +23,7 @@ const refuse = (why: string): never => {
 };
 
 /**
- * Parses a patch. Without conditions it contains only ground triples, like INSERT DATA and DELETE DATA.
+ * Parses a patch. Without conditions it contains only triples without variables, like INSERT DATA and DELETE DATA.
  * @throws LwsError `malformed-body` for invalid Notation3, `invalid-patch` for a document that is not a patch, `too-large`
  */
 export function readN3Patch(text: string, base: string): ReadUpdate {
@@ -83,7 +83,7 @@ function clausesOf(quads: readonly Quad[]): Readonly<Record<Clause, readonly Qua
     if (!subject.equals(patch)) refuse('it contains triples that do not belong to the patch');
     if (predicate.value === rdf.type) continue;
     const name = clauses.find((each) => predicate.value === solid + each);
-    if (!name) return refuse(`<${predicate.value.slice(0, 200)}> is no clause of a patch`);
+    if (!name) return refuse(`<${predicate.value.slice(0, 200)}> is not a clause of a patch`);
     if (labels[name] !== undefined) refuse(`it contains several values of solid:${name}`);
     if (!isBlank(object)) refuse(`the value of solid:${name} must be a formula: {...}`);
     labels[name] = object.value;

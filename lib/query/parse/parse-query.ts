@@ -8,6 +8,7 @@ import { decodeEscapes } from './code-point-escapes.js';
 import { lowerGraphs } from './graph-names.js';
 import { bindParameters, type Parameters } from './parameters.js';
 import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
+import { type Constants, fixedTerms, type QueryShape, shapeOf } from './query-shape.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
@@ -17,8 +18,9 @@ export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 
 export interface ReadQuery {
   readonly form: QueryForm;
-  /** The algebra without its dataset clauses. */
-  readonly algebra: Algebra.Operation;
+  /** The algebra without its dataset clauses, with placeholders for the constants. Shared by the queries of one shape. */
+  readonly shape: Algebra.Operation;
+  readonly constants: Constants;
   /** Graphs of FROM and FROM NAMED, absent without such clauses. */
   readonly from: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] } | undefined;
   /** Names of the variables of a SELECT, in order. */
@@ -37,31 +39,56 @@ export interface ReadOptions {
 
 /** Maximum length of cached queries, in characters. Queries whose algebra is modified afterwards are not cached. */
 const longestKept = 8192;
-const kept = new LRUCache<string, ReadQuery>({
+/** Parsed shapes and texts. Without `fixed` (`fixedTerms`), the shape cannot be used. */
+const kept = new LRUCache<
+  string,
+  { readonly query: ReadQuery | undefined; readonly fixed: ReadonlySet<string> | undefined }
+>({
   maxSize: 64 * longestKept,
   sizeCalculation: (_query, text) => text.length + 1,
 });
+const none: Constants = new Map();
 
 /**
- * Parses a query.
+ * Parses a query, or finds the parsed one of the same shape.
  * @throws LwsError `malformed-query` with line and column, also for an update, `too-complex` for a SERVICE that is not allowed,
  * `bad-request` as `bindParameters`
  */
 export async function parseQuery(written: string, base: string, options: ReadOptions = {}): Promise<ReadQuery> {
   const name = `${base}\u0000${written}`;
-  const isKept =
-    name.length <= longestKept && !/service/i.test(written) && Object.keys(options.parameters ?? {}).length === 0;
-  const known = isKept ? kept.get(name) : undefined;
+  const isShort = name.length <= longestKept && Object.keys(options.parameters ?? {}).length === 0;
+  const known = isShort ? kept.get(name)?.query : undefined;
   if (known) return known;
-  const query = await parsed(written, base, options);
-  if (isKept) kept.set(name, query);
-  return query;
+  const shape = isShort ? shapeOf(written) : undefined;
+  if (!shape || /service/i.test(shape.text)) return parsed(written, base, options);
+  const { constants } = shape;
+  const { query, fixed } = await keptOf(shape, base);
+  if (!query || !fixed || [...constants.values()].some((value) => fixed.has(value)))
+    return (await keptOf({ text: written, constants: none }, base)).query!;
+  const own = { ...query, constants };
+  kept.set(name, { query: own, fixed });
+  return own;
+}
+
+async function keptOf({ text, constants }: QueryShape, base: string) {
+  const name = `${base}\u0000${text}`;
+  let found = kept.get(name);
+  if (!found) {
+    const query = await parsed(text, base).catch((error: unknown) => {
+      // After the shape, the text is parsed, so that its own error is reported.
+      if (constants.size === 0) throw error;
+      return undefined;
+    });
+    found = { query, fixed: query && fixedTerms(query, constants) };
+    kept.set(name, found);
+  }
+  return found;
 }
 
 async function parsed(
   written: string,
   base: string,
-  { allowedServices = [], parameters = {} }: ReadOptions,
+  { allowedServices = [], parameters = {} }: ReadOptions = {},
 ): Promise<ReadQuery> {
   const { parse, translate } = await sparqlReader(base);
   const text = decodeEscapes(written);
@@ -105,7 +132,8 @@ async function parsed(
   const input = from?.input ?? algebra;
   return {
     form: syntax.subType as QueryForm,
-    algebra: input,
+    shape: input,
+    constants: none,
     from: from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) },
     variables: namesOf(projectionOf(input)?.variables ?? []),
     prefixes: prefixesOf(syntax),

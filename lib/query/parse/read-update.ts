@@ -22,7 +22,7 @@ export interface UpdateTarget {
   readonly isNew?: boolean | undefined;
   /** Key of the entry that holds the graph in JSON: `revision`, `prefixes`, `keys`. Absent for the graph of an RDF resource. */
   readonly entry?: string | undefined;
-  /** Do not ask a worker if the update contains ground triples only. */
+  /** Do not ask a worker: return undefined unless the update contains triples without variables only. */
   readonly inlineOnly?: boolean;
 }
 

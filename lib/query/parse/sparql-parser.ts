@@ -5,7 +5,7 @@ import { nodesOf, scopeOf } from './query-scopes.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 import { onParseErrors } from './syntax-errors.js';
 
-/** Strings and comments, which are kept, references, and words, one of which is BASE. Any other character matches itself. */
+/** Unchanged strings and comments, references, and words, one of which is BASE. Any other character matches itself. */
 const token = new RegExp(
   `${stringToken}|${commentToken}|<(${referenceToken})>|((?:[?$@:%.\\w\\u0080-\\uffff-]|\\\\.)+)(?=((?:\\s|${commentToken}(?:[\\n\\r]|$))*<)?)`,
   'gs',
@@ -14,7 +14,7 @@ const token = new RegExp(
 const hasScheme = (reference: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:/.test(reference);
 const hasDots = (reference: string): boolean => /(?:^|\/)\.{1,2}(?:[/?#]|$)/.test(reference);
 
-/** Resolves such references against the base in effect at their position: the text can change it (SPARQL 1.1 4.1.1.2), also between updates. */
+/** Resolves references that the parser gets wrong: the base can change in the text (SPARQL 1.1 4.1.1.2) and between updates. */
 export function resolveReferences(text: string, outer: string): string {
   // Most texts contain no such reference.
   if (!/\.[/?#>]|<\/\/|\bbase\b/i.test(text)) return text;

@@ -73,8 +73,8 @@ export function marksOf(expressions: readonly Algebra.Expression[], outer: Outer
 }
 
 /** An expression depends on the slots that its marks depend on. */
-export const withMarked = ({ evaluate, slots }: Expression, marks: readonly Mark[]): Expression => ({
-  evaluate,
+export const withMarked = ({ evaluate, bind, slots }: Expression, marks: readonly Mark[]): Expression => ({
+  ...{ evaluate, bind },
   slots: unite([slots, ...marks.map(({ existence }) => new Set(existence.shared))]),
 });
 

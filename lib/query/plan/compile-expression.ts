@@ -11,13 +11,24 @@ import { functions } from '../expressions/functions.js';
 import { calculateAny } from '../expressions/functions-time.js';
 import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from '../expressions/values.js';
 import { nodesOf } from '../parse/query-scopes.js';
+import { type Constants, constantOf, isPlaceholder } from '../parse/query-shape.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
 import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan.js';
 
 /** @throws NotCompiledError */
 export function compileExpression(node: Algebra.Expression, names: Names): Expression {
-  const slots = new Set<Slot>();
-  return { evaluate: compile(node, names, slots), slots, isCheap: isCheap(node) };
+  const use: Use = { slots: new Set(), constants: new Map(), hasPlaceholders: false };
+  const evaluate = compile(node, names, use);
+  const bind = (constants: Constants): Evaluate =>
+    compile(node, names, { slots: new Set(), constants, hasPlaceholders: false });
+  return { evaluate, slots: use.slots, isCheap: isCheap(node), ...(use.hasPlaceholders && { bind }) };
+}
+
+/** Terms in an expression. */
+interface Use {
+  readonly slots: Set<Slot>;
+  readonly constants: Constants;
+  hasPlaceholders: boolean;
 }
 
 /** Deterministic operators that cost less than joining a row. */
@@ -40,16 +51,16 @@ export function constantToken(term: Term): TermKey {
   }
 }
 
-function compile(node: Algebra.Expression, names: Names, slots: Set<Slot>): Evaluate {
+function compile(node: Algebra.Expression, names: Names, use: Use): Evaluate {
   switch (node.subType) {
     case 'term':
-      return compileTerm((node as Algebra.TermExpression).term, names, slots);
+      return compileTerm((node as Algebra.TermExpression).term, names, use);
     case 'existence':
       return compileMark(node as Algebra.ExistenceExpression, names);
     case 'named':
-      return compileCast(node as Algebra.NamedExpression, names, slots);
+      return compileCast(node as Algebra.NamedExpression, names, use);
     case 'operator':
-      return compileCall(node as Algebra.OperatorExpression, names, slots);
+      return compileCall(node as Algebra.OperatorExpression, names, use);
     default:
       throw new NotCompiledError(`An ${node.subType} expression is not allowed here`);
   }
@@ -73,19 +84,19 @@ export function unknownFunctions(root: Algebra.Operation): readonly string[] {
  * A call of an unknown function is an error of the expression (SPARQL 1.1, 17.6).
  * @throws LwsError `bad-request` for a cast without exactly one argument
  */
-function compileCast({ name, args }: Algebra.NamedExpression, names: Names, slots: Set<Slot>): Evaluate {
+function compileCast({ name, args }: Algebra.NamedExpression, names: Names, use: Use): Evaluate {
   if (!Object.hasOwn(casts, name.value)) return constant(undefined);
   if (args.length !== 1)
     throw new LwsError('bad-request', `The function <${name.value}> requires one argument, but has ${args.length}.`);
-  const arg = compile(args[0]!, names, slots);
+  const arg = compile(args[0]!, names, use);
   const evaluate = make(casts, name.value)([arg], names.facts);
   return constants.has(arg) ? constant(evaluate([])) : evaluate;
 }
 
-function compileCall({ operator, args: given }: Algebra.OperatorExpression, names: Names, slots: Set<Slot>): Evaluate {
+function compileCall({ operator, args: given }: Algebra.OperatorExpression, names: Names, use: Use): Evaluate {
   const name = operator.toLowerCase();
-  if (name === 'bound') return compileBound(given[0]!, names, slots);
-  const args = given.map((arg) => compile(arg, names, slots));
+  if (name === 'bound') return compileBound(given[0]!, names, use);
+  const args = given.map((arg) => compile(arg, names, use));
   const evaluate = compileOperator(name, args, names);
   return args.every((arg) => constants.has(arg)) && !changing.has(name) ? constant(evaluate([])) : evaluate;
 }
@@ -118,10 +129,13 @@ function make(makes: Makes, name: string): Make {
   return makes[name]!;
 }
 
-function compileTerm(term: Term, names: Names, slots: Set<Slot>): Evaluate {
-  if (term.termType !== 'Variable') return constant(toValue(constantToken(term)));
+function compileTerm(term: Term, names: Names, use: Use): Evaluate {
+  if (term.termType !== 'Variable') {
+    use.hasPlaceholders ||= isPlaceholder(term);
+    return constant(toValue(constantToken(constantOf(term, use.constants))));
+  }
   const slot = names.slot(term.value);
-  slots.add(slot);
+  use.slots.add(slot);
   return (row) => {
     const token = row[slot];
     return token === undefined ? undefined : toValue(token);
@@ -136,11 +150,11 @@ function compileMark(node: Algebra.ExistenceExpression, { marks }: Names): Evalu
   return (row) => truth((row[slot] === markOfPartner) === isWanted);
 }
 
-function compileBound(node: Algebra.Expression, names: Names, slots: Set<Slot>): Evaluate {
+function compileBound(node: Algebra.Expression, names: Names, use: Use): Evaluate {
   const { term } = node as Partial<Algebra.TermExpression>;
   if (term?.termType !== 'Variable') throw new NotCompiledError('BOUND requires a variable');
   const slot = names.slot(term.value);
-  slots.add(slot);
+  use.slots.add(slot);
   return (row) => truth(row[slot] !== undefined);
 }
 

@@ -14,7 +14,6 @@ import {
   type Place,
   type Plan,
   type ServicePlan,
-  slotsOf,
   unite,
 } from './plan.js';
 
@@ -26,7 +25,7 @@ interface JoinParts {
 
 export function makeJoin({ patterns = [], parts: given = [], filters = [] }: JoinParts): JoinPlan {
   const parts = given.map((part) => (part.kind === 'closure' ? atNodes(part, patterns) : part));
-  const own = patterns.map(slotsOf);
+  const own = patterns.map(({ slots }) => slots);
   const certain = unite([...own, ...parts.map((part) => part.certain)]);
   const possible = unite([...own, ...parts.map((part) => part.possible)]);
   const isJoinable = parts.every((part) => part.isJoinable) && filters.every(({ slots }) => isSubset(slots, certain));

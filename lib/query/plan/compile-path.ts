@@ -1,7 +1,7 @@
 /** Compiles property paths to plans (SPARQL 1.1 9, 18.4). */
 import type { Algebra } from '@comunica/utils-algebra';
 import { truth } from '../expressions/values.js';
-import { constantToken } from './compile-expression.js';
+import { type Constants, constantOf } from '../parse/query-shape.js';
 import { filterPlan, joinPlans, unionOf } from './compile-join.js';
 import { partOf, patternPlan, placeOf } from './compile-pattern.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
@@ -37,9 +37,12 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
       }
       case 'nps': {
         const slot = names.unnamed();
-        const excluded = new Set((path as Algebra.Nps).iris.map(constantToken));
-        const evaluate: Evaluate = (row) => truth(!excluded.has(row[slot]!));
-        return filterPlan(patternPlan([from, { slot }, to, at], part, names), { evaluate, slots: new Set([slot]) });
+        const bind = (constants: Constants): Evaluate => {
+          const excluded = new Set((path as Algebra.Nps).iris.map((iri) => constantOf(iri, constants).value));
+          return (row) => truth(!excluded.has(row[slot]!));
+        };
+        const condition = { evaluate: bind(new Map()), bind, slots: new Set([slot]) };
+        return filterPlan(patternPlan([from, { slot }, to, at], part, names), condition);
       }
       default: {
         const length = lengths[path.type];

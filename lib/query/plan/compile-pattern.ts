@@ -28,7 +28,8 @@ export function placeOf(term: Term, names: Names): Place {
 export function patternPlan(places: readonly Place[], part: Pattern['part'], names: Names): Plan {
   names.addPattern();
   const wanted = places.flatMap((place, index) => (place && 'slot' in place ? [index] : []));
-  return makeJoin({ patterns: [{ places, part, wanted }] });
+  const slots = new Set(places.flatMap((place) => (place && 'slot' in place ? [place.slot] : [])));
+  return makeJoin({ patterns: [{ places, part, wanted, slots }] });
 }
 
 function graphsPlan(graph: Place): Plan {

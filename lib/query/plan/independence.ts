@@ -1,6 +1,6 @@
 /** Analyzes if the right side of a test can be evaluated once for all rows. */
 import { filterPlan, makeJoin } from './compile-join.js';
-import { type Existence, type Expression, type Plan, partsOf, type Slot, slotsOf, unite } from './plan.js';
+import { type Existence, type Expression, type Plan, partsOf, type Slot, unite } from './plan.js';
 
 /**
  * True for a path with zero length that starts at nodes of the graph only if a variable is unbound, but anywhere if a term
@@ -71,7 +71,8 @@ function ownSlots(plan: Plan): ReadonlySet<Slot>[] {
 }
 
 function slotsOfExpressions(plan: Plan): ReadonlySet<Slot>[] {
-  if (plan.kind === 'join') return [...plan.patterns.map(slotsOf), ...plan.filters.map(({ slots }) => slots)];
+  if (plan.kind === 'join')
+    return [...plan.patterns.map(({ slots }) => slots), ...plan.filters.map(({ slots }) => slots)];
   if (plan.kind === 'filter' || plan.kind === 'leftJoin') return plan.condition ? [plan.condition.slots] : [];
   return plan.kind === 'extend' ? [plan.expression.slots] : [];
 }

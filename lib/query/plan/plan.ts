@@ -2,6 +2,7 @@
 
 import type { TermKey } from '../access/terms.js';
 import type { Evaluate, Row, Slot } from '../expressions/evaluate.js';
+import type { Constants } from '../parse/query-shape.js';
 import type { ServiceClause } from '../parse/service-clauses.js';
 
 export type { Evaluate, Row, Slot };
@@ -16,10 +17,18 @@ export interface Pattern {
   readonly part: 'union' | 'named';
   /** Positions with variables. */
   readonly wanted: readonly number[];
+  /** Variables at these positions. */
+  readonly slots: ReadonlySet<Slot>;
 }
 
-export interface Expression {
+/** Function of a row. */
+interface Evaluated {
   readonly evaluate: Evaluate;
+  /** Returns the function for constants; absent: it has no placeholders. */
+  readonly bind?: ((constants: Constants) => Evaluate) | undefined;
+}
+
+export interface Expression extends Evaluated {
   readonly slots: ReadonlySet<Slot>;
   /** Depends on its slots only and may be evaluated before the row is complete, which costs less than joining the row. */
   readonly isCheap?: boolean;
@@ -37,8 +46,7 @@ export interface Aggregate {
   readonly separator: string;
 }
 
-export interface SortKey {
-  readonly evaluate: Evaluate;
+export interface SortKey extends Evaluated {
   readonly isDescending: boolean;
 }
 
@@ -226,18 +234,6 @@ export const onlyPattern = (plan: Plan): Pattern | undefined =>
 /** Returns the term of a position for a row. */
 export const termAt = (place: Place, row: Row): TermKey | undefined =>
   !place ? undefined : 'token' in place ? place.token : row[place.slot];
-
-const slotsOfPatterns = new WeakMap<Pattern, ReadonlySet<Slot>>();
-
-/** Slots of a pattern. */
-export function slotsOf(pattern: Pattern): ReadonlySet<Slot> {
-  let slots = slotsOfPatterns.get(pattern);
-  if (!slots) {
-    slots = new Set(pattern.places.flatMap((place) => (place && 'slot' in place ? [place.slot] : [])));
-    slotsOfPatterns.set(pattern, slots);
-  }
-  return slots;
-}
 
 /** Yields a plan and all plans and patterns that it contains. */
 export function* partsOf(plan: Plan): Generator<Plan> {

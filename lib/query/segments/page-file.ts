@@ -22,6 +22,7 @@ export class PageWriter {
   private readonly handle: number;
   private readonly buffer = Buffer.alloc(1 << 18);
   private used = 0;
+  private isOpen = true;
 
   /** @throws the file system's error, here and in all methods */
   constructor(name: string) {
@@ -50,11 +51,13 @@ export class PageWriter {
   end(): void {
     this.flush();
     fsyncSync(this.handle);
-    closeSync(this.handle);
+    this.close();
   }
 
-  /** Closes the file without the rest. */
-  abandon(): void {
+  /** Closes the file without the rest. Does nothing if it is closed: another file may have its descriptor. */
+  close(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
     closeSync(this.handle);
   }
 
@@ -93,10 +96,15 @@ export class PageFile {
     return shared;
   }
 
-  /** Fills `target` from a position of the file. @throws DamagedSegmentError at the end of the file */
+  /** Fills `target` from a position of the file. @throws DamagedSegmentError at the end of the file, or if it cannot be read */
   readInto(target: Uint8Array, from: number): void {
     for (let at = 0; at < target.length; ) {
-      const count = readSync(this.handle, target, at, Math.min(target.length - at, 1 << 26), from + at);
+      let count: number;
+      try {
+        count = readSync(this.handle, target, at, Math.min(target.length - at, 1 << 26), from + at);
+      } catch (cause) {
+        throw new DamagedSegmentError(`The file cannot be read: ${(cause as Error).message}`, { cause });
+      }
       if (count === 0) throw new DamagedSegmentError('The file is truncated.');
       at += count;
     }

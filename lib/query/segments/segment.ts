@@ -2,10 +2,11 @@
  * Segment: an immutable file with a dictionary, quads in four orders, quad tombstones, fences and a footer. Long terms are in a
  * second file. It can be opened in several threads, which share its fences and resident sections.
  */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import {
   CachedPages,
+  checksumBytes,
   DamagedSegmentError,
   type PageCache,
   PageFile,
@@ -19,7 +20,7 @@ import { type Columns, type OrderFences, OrderReader, OrderWriter } from './quad
 import { TermReader } from './term-reader.js';
 import { type TermFences, TermWriter } from './term-writer.js';
 
-const magic = 'QPSEG001';
+const magic = 'QPSEG002';
 /** Bytes at the end of the file: offset of the footer (8), its length (4), its checksum (4), and the magic number (8). */
 const tailBytes = 24;
 export const longName = (name: string): string => `${name}.long`;
@@ -52,6 +53,8 @@ interface Footer {
   /** True if no triple is in two graphs. */
   readonly isUnique: boolean;
   readonly facts: SegmentFacts;
+  /** Size of the file of long terms. */
+  readonly longBytes: number;
 }
 
 const bytesOf = (array: Uint8Array | Uint32Array): Uint8Array =>
@@ -60,7 +63,7 @@ const bytesOf = (array: Uint8Array | Uint32Array): Uint8Array =>
 /** Writes a segment: terms, the four orders, tombstones, and `end`. */
 export class SegmentWriter {
   private readonly writer: PageWriter;
-  private readonly long: PageWriter;
+  private readonly long!: PageWriter;
   private readonly orders: OrderMeta[] = [];
   private terms!: Footer['terms'];
   private tombstones!: OrderMeta;
@@ -73,7 +76,12 @@ export class SegmentWriter {
   /** @throws the file system's error, here and in all methods */
   constructor(private readonly name: string) {
     this.writer = new PageWriter(`${name}.new`);
-    this.long = new PageWriter(longName(name));
+    try {
+      this.long = new PageWriter(longName(name));
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
   }
 
   /** @param write adds the terms in order */
@@ -82,6 +90,9 @@ export class SegmentWriter {
     const to = new TermWriter(writer, (bytes) => {
       const at = long.bytes;
       long.append(bytes);
+      const checksum = Buffer.alloc(checksumBytes);
+      checksum.writeUInt32LE(crc32(bytes));
+      long.append(checksum);
       return at;
     });
     write(to);
@@ -115,7 +126,7 @@ export class SegmentWriter {
       place[0] = writer.bytes;
       writer.append(bytes);
     }
-    const footer: Footer = { terms, orders, tombstones, isUnique, facts };
+    const footer: Footer = { terms, orders, tombstones, isUnique, facts, longBytes: long.bytes };
     const text = Buffer.from(JSON.stringify(footer));
     const tail = Buffer.alloc(tailBytes);
     tail.writeBigUInt64LE(BigInt(writer.bytes), 0);
@@ -132,8 +143,8 @@ export class SegmentWriter {
 
   /** Removes what was written. */
   abandon(): void {
-    this.writer.abandon();
-    this.long.abandon();
+    this.writer.close();
+    this.long?.close();
     for (const name of [`${this.name}.new`, longName(this.name)]) rmSync(name, { force: true });
   }
 
@@ -187,7 +198,9 @@ interface OrderData extends Section {
 export function openSegment(name: string, most: number): SegmentData {
   const file = new PageFile(name);
   try {
-    const { terms, orders, tombstones, ...footer } = footerOf(file);
+    const { terms, orders, tombstones, longBytes, ...footer } = footerOf(file);
+    if (longBytes > 0 && statSync(longName(name), { throwIfNoEntry: false })?.size !== longBytes)
+      throw new DamagedSegmentError('The file of long terms is missing or truncated.');
     const arrayOf = ([from, length, checksum]: ArrayPlace): SharedArrayBuffer => {
       const array = file.shared(from, length);
       if (crc32(new Uint8Array(array)) !== checksum)
@@ -269,7 +282,11 @@ export class Segment {
     if (existsSync(longName(name))) this.long = new PageFile(longName(name));
     const readRest = (offset: number, length: number): Buffer => {
       if (!this.long) throw new DamagedSegmentError('The file of long terms is missing.');
-      return this.long.read(offset, length);
+      const bytes = this.long.read(offset, length + checksumBytes);
+      const rest = bytes.subarray(0, length);
+      if (crc32(rest) !== bytes.readUInt32LE(length))
+        throw new DamagedSegmentError('The checksum of a long term does not match.');
+      return rest;
     };
     this.terms = new TermReader(this.pagesOf(0, terms), termFences(terms), readRest);
     this.orders = orders.map((order, at) => new OrderReader(this.pagesOf(at + 1, order), at, orderFences(order)));
@@ -278,9 +295,17 @@ export class Segment {
 
   /** Closes the files and leaves the cache to others. */
   close(): void {
-    for (const pages of this.cached) this.cacheOf().remove(pages);
-    this.file.close();
-    this.long?.close();
+    this.closer();
+  }
+
+  /** Returns `close` as a function that does not refer to the segment. */
+  get closer(): () => void {
+    const { cached, cacheOf, file, long } = this;
+    return () => {
+      for (const pages of cached) cacheOf().remove(pages);
+      file.close();
+      long?.close();
+    };
   }
 
   private pagesOf(section: number, place: Section): Pages {

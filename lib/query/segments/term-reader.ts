@@ -1,5 +1,6 @@
 /** Reads the dictionary of a segment: the number of a term, the text of a number, and all terms in order. */
 import { isWellFormed } from '../../rdf/iri.js';
+import { affordable } from '../../threads/thread-limits.js';
 import type { TermKey } from '../access/terms.js';
 import { checksumBytes, type Pages, pageBytes } from './page-file.js';
 import { inPage, maxFence, referenceBytes, restartEvery, type TermFences, termsHead } from './term-writer.js';
@@ -8,6 +9,8 @@ const encoder = new TextEncoder();
 /** Slots in the cache of decoded terms. The low bits of the number determine the slot. */
 const cacheSlots = 1 << 16;
 const longestCached = 256;
+/** Maximum characters in the cache. Beyond it, the cache is emptied. */
+const maxCached = affordable(8 << 20);
 
 /** Cursor over all terms in order. */
 export interface TermCursor {
@@ -37,6 +40,7 @@ export class TermReader {
   private readonly entry: Entry = { shared: 0, isLong: false, length: 0, at: 0 };
   private cachedIds: Int32Array | undefined;
   private cached: TermKey[] = [];
+  private cachedLength = 0;
 
   /** @param readRest reads the end of a long term at an offset of the second file */
   constructor(
@@ -77,6 +81,11 @@ export class TermReader {
     if (this.cachedIds[slot] === id) return this.cached[slot]!;
     const token = this.read(id);
     if (token.length > longestCached) return token;
+    this.cachedLength += token.length;
+    if (this.cachedLength > maxCached) {
+      this.cachedIds.fill(-1);
+      [this.cached, this.cachedLength] = [[], token.length];
+    }
     this.cachedIds[slot] = id;
     this.cached[slot] = token;
     return token;

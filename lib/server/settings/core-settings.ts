@@ -41,7 +41,7 @@ export const coreSettings = {
   ),
   acmeWebroot: setting(
     'lws.tls.acme.webroot',
-    optional(text('a folder')),
+    optional(text('a directory')),
     null,
     'Webroot of an external ACME client. Its challenges in .well-known/acme-challenge are answered.',
   ),
@@ -116,7 +116,7 @@ export const coreSettings = {
   ),
   storagesTemplates: setting(
     'lws.storages.templates',
-    optional(text('a folder')),
+    optional(text('a directory')),
     null,
     'Directory with a subdirectory for each template of new storages. {{name}}, {{owner}} and {{storage}} in its .ttl and .acl files are replaced.',
   ),
@@ -141,7 +141,7 @@ export const coreSettings = {
     'Max-age of Strict-Transport-Security, in seconds. 0: do not send the field.',
   ),
   logLevel: setting('lws.log.level', oneOf(logLevels), 'info', `Log level: ${logLevels.join(', ')}.`),
-  components: setting('lws.components', list, [], 'Modules to install as components.'),
+  components: setting('lws.components', list, [], 'Additional modules to install as components.'),
   profile: setting(
     profileSetting,
     optional(oneOf(Object.keys(profiles) as ProfileName[])),
@@ -333,13 +333,13 @@ export const coreSettings = {
     'lws.fetch.max-concurrent-per-host',
     integer(1, 10_000),
     8,
-    'Maximum concurrent requests to one host.',
+    'Maximum concurrent requests per purpose to one host.',
   ),
   fetchCertificates: setting(
     'lws.fetch.ca-certificates',
     list,
     [],
-    'Files with CA certificates (PEM) to trust in addition to those of the system.',
+    'Files with CA certificates (PEM) to trust in addition to those of Node.js.',
   ),
 } as const;
 

@@ -1,7 +1,7 @@
 /** Effective settings and the components that they name. */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Component } from '../../component/contract.js';
 import { loadSettings, type SettingSources, type Settings, SettingsError } from '../../settings.js';
 import { coreSettings } from './core-settings.js';
@@ -48,6 +48,11 @@ async function importComponent(module: string): Promise<Component> {
   try {
     return ((await import(module)) as { default: Component }).default;
   } catch (cause) {
-    throw new SettingsError(`lws.components names ${module}, which cannot be loaded: ${(cause as Error).message}.`);
+    const file = module.startsWith('file:') ? fileURLToPath(module) : module;
+    if (file !== module && !existsSync(file))
+      throw new SettingsError(`The component ${file} cannot be loaded: it does not exist.`);
+    // Node.js names this file as the importer.
+    const reason = (cause as Error).message.replace(` imported from ${fileURLToPath(import.meta.url)}`, '');
+    throw new SettingsError(`lws.components names ${file}, which cannot be loaded: ${reason}.`);
   }
 }

@@ -44,7 +44,7 @@ function assertEach(all: Settings, components: readonly Component[]): void {
     );
   if (devOpen && owners.length === 0 && accessControl === 'wac')
     refuse(
-      'lws.dev.open applies to storages without owners, but owners or access control lists (lws.access-control=wac) decide here. ' +
+      'lws.dev.open has no effect with lws.access-control=wac: access control lists decide, and without owners they give no access. ' +
         'Unset one of the two, or name an owner in lws.owners.',
     );
   if (devOpen && requireHttps)

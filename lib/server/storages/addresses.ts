@@ -36,7 +36,7 @@ export class Addresses {
     const path = this.isByHost ? '/' : `/${stand}/`;
     if (!/^https?:$/.test(url.protocol) || text === template || url.href !== `${url.origin}${path}`)
       refuse(
-        '{name} stands once: as the first label of the host, or as the only segment of the path, and a slash ends it',
+        '{name} must occur once: as the first label of the host, or as the only path segment, followed by a slash',
       );
     this.host = this.isByHost ? url.host.slice(stand.length + 1) : url.host;
     if (!this.isByHost && url.host === home.host && home.pathname === '/')

@@ -43,7 +43,7 @@ export async function assertTemplate(template: string, folder: string | null): P
   if (!known.includes(template))
     throw new LwsError(
       'malformed-body',
-      `There is no template ${JSON.stringify(template)}; ${known.length > 0 ? `there are ${known.join(', ')}` : 'lws.storages.templates has none'}.`,
+      `The template ${JSON.stringify(template)} does not exist. ${known.length > 0 ? `Templates: ${known.join(', ')}` : 'lws.storages.templates has none'}.`,
     );
 }
 

@@ -16,7 +16,7 @@ export class KeyRuns {
     if (this.run.push(key) === keysOfRun) this.endRun();
   }
 
-  /** Yields all keys in order without duplicates. No keys can be added afterwards. @param take called with each key */
+  /** Returns all keys in order without duplicates. No keys can be added afterwards. @param take called with each key */
   merged(take: (key: string) => void): PackedKeys {
     this.endRun();
     const heads = this.runs.splice(0).map((run) => new Head(run));

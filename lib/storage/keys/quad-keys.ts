@@ -159,7 +159,7 @@ const quadLength = (length: number): string => `0${digits(length)}`;
 /** Common prefix of all GSPO keys of a graph, and of no others (graph names never contain U+0000). */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
 
-/** Returns the GSPO keys of all quads. */
+/** Range of the GSPO keys of all quads. */
 export const allQuads = rangeOf(`GSPO${separator}`);
 
 /**

@@ -33,24 +33,24 @@ export interface ResourceRecord {
   /** JSON and binary: the name of the blob, and the SHA-256 of its bytes (base64). */
   readonly blob?: string;
   readonly sha256?: string;
-  /** The types that clients declared in the linkset, beside the structural one; here, so that a listing has them. */
+  /** Types that clients declared in the linkset, for listings. */
   readonly types?: readonly string[];
-  /** When the client-managed links, which lie in an entry of their own, were written last (ms); absent: never. */
+  /** Time of the last write of client-managed links, in milliseconds since the epoch. Absent: never written. */
   readonly linked?: number;
-  /** The links before these were written within the same second. */
+  /** True if the previous links were written within the same second. */
   readonly linkedSharesSecond?: true;
-  /** It has an access control list of its own, an entry that goes with it. */
+  /** True if the resource has its own ACL, an entry that is deleted with it. */
   readonly acl?: true;
 }
 
-/** What a record says of its blob. */
+/** Returns the facts about the blob of a record. */
 export const blobFacts = ({ blob, size, sha256 }: ResourceRecord): BlobFacts => ({
   blob: blob!,
   size,
   sha256: sha256!,
 });
 
-/** A new revision: 72 random bits, because a counter would tell a stranger how much the storage is written to. */
+/** Creates a revision of 72 random bits. A counter would reveal the number of writes to other callers. */
 export function newRevision(): string {
   if (poolAt + 9 > pool.length) [pool, poolAt] = [randomBytes(4608), 0];
   const revision = pool.toString('base64url', poolAt, poolAt + 9);
@@ -60,9 +60,9 @@ export function newRevision(): string {
 let pool = randomBytes(4608);
 let poolAt = 0;
 
-/** The container that an IRI lies in: everything up to the last slash before its end (a trailing slash excluded). */
+/** Returns the parent container of an IRI: everything up to the last slash, without a trailing slash. */
 export const parentOf = (iri: string): string => iri.slice(0, iri.lastIndexOf('/', iri.length - 2) + 1);
-/** The last segment of an IRI, with the trailing slash of a container. */
+/** Returns the last segment of an IRI, with the trailing slash of a container. */
 export const nameOf = (iri: string): string => iri.slice(iri.lastIndexOf('/', iri.length - 2) + 1);
 export const isContainerIri = (iri: string): boolean => iri.endsWith('/');
 
@@ -72,7 +72,7 @@ const recordSpace = `R${separator}`;
 
 export const recordKey = (iri: string): string => `${recordSpace}${parentOf(iri)}${separator}${nameOf(iri)}`;
 
-/** The range of the records of a container's members, which is the order of their IRIs. */
+/** Returns the range of the member records of a container, in the order of their IRIs. @param from IRI of the first member */
 export const memberRange = (container: string, from?: string): KeyRange => ({
   ...rangeOf(`${recordSpace}${container}${separator}`),
   ...(from === undefined ? {} : { gte: recordKey(from) }),
@@ -80,8 +80,8 @@ export const memberRange = (container: string, from?: string): KeyRange => ({
 export const allRecords = (): KeyRange => rangeOf(recordSpace);
 
 /**
- * The key ranges with the records of the resources in a range: those of members of the containers within it, and of the containers
- * around its beginning. They have records of other resources only if the range ends within a container that it holds.
+ * Returns the key ranges with the records of the resources in a range: members of the containers in it, and of the containers
+ * around its start. They include records of other resources only if the range ends inside a container.
  */
 export function recordsIn({ from, to }: IriRange): KeyRange[] {
   // A range that begins directly after a container does not have its members.
@@ -101,7 +101,7 @@ export interface KeyRange {
   readonly lt: string;
 }
 
-/** Applies the staged entries of a range to the entries found, and returns these. */
+/** Applies the staged entries of a range to the entries found, and returns the result. */
 export function layEntries(
   found: Map<string, string>,
   { gte, lt }: KeyRange,

@@ -204,7 +204,7 @@ export class ChangeLog {
     } catch (error) {
       // While LevelDB is being reopened, the recovery reports it.
       if (level.status === 'open')
-        this.options.onTrouble?.('The log of changes could not be shortened. It is retried.', error);
+        this.options.onTrouble?.('The log of changes could not be shortened. A later attempt follows.', error);
     }
   }
 

@@ -31,7 +31,7 @@ import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import type { Store } from './store.js';
 
 export interface CheckReport {
-  /** Called with one sentence per problem. */
+  /** One sentence per problem. */
   readonly faults: readonly string[];
   readonly resources: number;
   readonly triples: number;
@@ -196,7 +196,9 @@ class Check {
       if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples but has none.`);
   }
 
-  /** Graphs with invalid terms, by number of triples. */
+  /**
+   * Reports graphs with invalid terms, and graphs with keys that do not match their terms. Both maps contain numbers of triples.
+   */
   private terms(illegal: ReadonlyMap<string, number>, misread: ReadonlyMap<string, number>): void {
     for (const [graph, count] of illegal)
       this.fault(

@@ -53,7 +53,7 @@ export interface CommitQueueOptions {
   readonly onFailure: (error: unknown) => void;
   /** Called when a batch is on disk. */
   readonly onBatch: (batch: WrittenBatch) => void;
-  /** Called when the set of indexes has changed. */
+  /** Called when the indexes have become complete, or no longer are. */
   readonly onOrders: (kept: KeptQuads) => void;
 }
 
@@ -148,7 +148,7 @@ export class CommitQueue {
         if (!frees) this.assertQuota(transaction);
         if (transaction.changes.length > 0 || transaction.announcements.length > 0)
           for (const listener of this.options.listeners) await listener(transaction);
-        // After a batch that the disk rejected, the store is read-only.
+        // Checked before the write: after a batch that the disk rejected, the store is read-only.
         const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;
         const needed = underWay + sizeOfBatch(transaction, this.growth.orders);
         if (needed > largeBatch) await this.options.assertSpace(needed, frees);
@@ -193,7 +193,7 @@ export class CommitQueue {
     return committed;
   }
 
-  /** A transaction about to be staged, with its sizes. */
+  /** Numbers a transaction that is about to be staged, and computes its sizes. */
   protected measured(transaction: Transaction): Measured {
     const bytes = sizeOfBatch(transaction, this.growth.orders);
     return { transaction, sequence: ++this.sequence, bytes, total: transaction.bytes };
@@ -204,7 +204,7 @@ export class CommitQueue {
     return undefined;
   }
 
-  /** Called after staging. */
+  /** Starts to write the staged transactions, unless a write is running. */
   protected flushSoon(): void {
     this.flushing ??= this.flush().finally(() => {
       this.flushing = undefined;
@@ -275,7 +275,7 @@ export class CommitQueue {
     let { orders, quads } = this.growth;
     for (const { transaction } of group) quads += quadsOf(transaction);
     const fill = async (batch: BatchWriter): Promise<void> => {
-      // The bulk writer filled its part with the indexes of before.
+      // The bulk writer filled its part with the previous indexes.
       if (!batchWriter) orders = await this.growth.fill(batch, quads - this.growth.quads);
       for (const { transaction } of group) await fillBatch(batch, transaction, orders);
       await this.options.changes.write(batch, group);

@@ -18,7 +18,7 @@ const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
 const indexesOf = (level: Level, snapshot: LevelSnapshot | undefined): TermName[][] =>
   quadstoreIndexes(storedIndexes(level, snapshot));
 
-/** Reads quads from a new snapshot each time. Only transactions write quads. */
+/** Reads quads from the given snapshot, or from a new one each time. Only transactions write quads. */
 export class QuadReader extends Quadstore implements Source<Quad> {
   constructor(
     private readonly level: Level,

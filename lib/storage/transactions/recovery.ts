@@ -17,9 +17,9 @@ export interface RecoveryOptions {
   readonly onRecovery: (message: string) => void;
 }
 
-/** Time between two attempts. Each closes LevelDB, which interrupts all readers. */
+/** Minimum and maximum time between two attempts, in milliseconds. Each closes LevelDB, which interrupts all readers. */
 const [shortestMs, longestMs] = [1_000, 10_000];
-/** A failure after this time is a new one. */
+/** A failure later than this after the previous one starts with the minimum time again, in milliseconds. */
 const forgottenMs = 60_000;
 /** Disk space that LevelDB needs to open, besides a copy of its log. */
 const spareBytes = 4 << 20;

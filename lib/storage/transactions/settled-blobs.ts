@@ -88,7 +88,7 @@ async function settle(level: Level, blobs: Blobs, blob: string): Promise<void> {
   else await blobs.confirm(blob);
 }
 
-/** Another server may have started to read a blob before it knew that nothing refers to it. */
+/** Delay before a blob is removed, in milliseconds: another server may still be reading it. */
 const keptMs = 30_000;
 
 export class SettledBlobs {

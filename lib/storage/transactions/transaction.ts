@@ -25,9 +25,9 @@ export interface TransactionBase {
   graph(record: ResourceRecord): Promise<readonly string[]>;
   /** Keys of a graph with subjects that begin with a string, in blocks. */
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
-  /** Keys of triples with an IRI as object; `undefined` if no index has them, or they are still staged. */
+  /** Keys of triples with an IRI as object; `undefined` without an index by object, or if the graph has staged changes. */
   keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
-  /** Returns the given GSPO keys that a graph contains. */
+  /** Returns, for each of these GSPO keys, whether the graph contains it. */
   hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
@@ -63,7 +63,7 @@ export class Transaction {
 
   constructor(private readonly base: TransactionBase) {}
 
-  /** Previous state, with graphs as they were. Graphs that this transaction changed cannot be read. */
+  /** Previous state, including the graphs, which the transaction itself does not return. */
   get before(): TransactionBase {
     return this.base;
   }

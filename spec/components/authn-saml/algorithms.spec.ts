@@ -37,7 +37,7 @@ describe('authn-saml: algorithms and keys', () => {
         );
   });
 
-  it('refuses SHA-1 and MD5 unless SHA-1 is asked for', async () => {
+  it('rejects MD5, and SHA-1 unless it is allowed', async () => {
     const sha1 = `${dsNamespace}sha1`;
     await expectRefusal(
       by({ method: `${dsNamespace}rsa-sha1` }),

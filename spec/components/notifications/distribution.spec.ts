@@ -10,7 +10,7 @@ describe('notifications/distribution', () => {
     ['known', 40, true],
     ['controller', undefined, false],
   ] as const)
-    it(`Rule 16.12: ${isBounded ? 'no more than so many events wait' : 'any number of events waits'} for a ${standing}`, async () => {
+    it(`Rule 16.12: queues ${isBounded ? 'a limited' : 'an unlimited'} number of events for a ${standing}`, async () => {
       const { store, dispose } = await memoryStore();
       const warnings: unknown[] = [];
       const log = { warn: (facts: unknown) => warnings.push(facts) } as never;

@@ -230,7 +230,7 @@ describe('Directory in the format of Community Solid Server', () => {
       'gone.meta: The resource does not exist.',
       'p$.txt: Another file has the same resource name.',
       leftOutOf(all)[3],
-      'The folder: 2 access control files in the Access Control Policy language (.acr) are not imported: their permissions and prohibitions are lost.',
+      'The directory: 2 access control files in the Access Control Policy language (.acr) are not imported: their permissions and prohibitions are lost.',
     ]);
     expect(leftOutOf(all)[3]).to.match(/^x\.meta: It cannot be parsed\. x\.meta:1: /);
   });

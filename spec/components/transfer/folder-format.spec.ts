@@ -135,7 +135,7 @@ describe('Directory format', () => {
     expect(shown[4]).to.match(/^d\.ttl: It is invalid\. d\.ttl:3: /);
     expect(shown[5]).to.match(/^e\.jsonld: .* The JSON-LD context https:\/\/remote\.example\/context does not ship/);
     expect(shown.slice(6)).to.deep.equal([
-      'The folder: 5 files of operating systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.',
+      'The directory: 5 files of operating systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.',
     ]);
   });
 

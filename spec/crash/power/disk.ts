@@ -48,7 +48,7 @@ interface Write {
 
 class File {
   readonly writes: Write[] = [];
-  /** Number of synced ones. */
+  /** Number of synced writes. */
   synced = 0;
   /** Number of the last change of one of its names. */
   named = 0;

@@ -91,13 +91,13 @@ export async function record(): Promise<{ log: Buffer; root: string } | undefine
       ...{ LD_PRELOAD: object, POWER_FOLDER: dataDir, POWER_LOG: log, POWER_BOOT_ID: boot },
       LWS_OWNERS: owner.did,
       LWS_REQUIRE_CONDITIONAL_WRITES: 'false',
-      // Indexes are built while clients write. A step ends after one or two of the long ones.
-      LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: '60',
     };
     const root = `http://localhost:${await freePort()}/`;
     const clients = ['rdf', 'json', 'text', 'large'].map((kind) => new Client(`${root}${kind}-`));
     for (const end of ['kill', 'stop'] as const) {
-      const server = await startProcess({ dataDir, root, environment });
+      // In the second step, indexes are built in LevelDB while clients write.
+      const more = end === 'stop' ? { LWS_INDEX_MEMORY_MB: '0' } : {};
+      const server = await startProcess({ dataDir, root, environment: { ...environment, ...more } });
       await Promise.all(clients.map((client) => client.run(end === 'kill' ? 16 : 10)));
       if (end === 'kill') await beginImport(root);
       await server[end]();

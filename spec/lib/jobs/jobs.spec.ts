@@ -16,7 +16,7 @@ interface State extends JobState {
   steps: number;
 }
 
-/** A job that ends when its spec says so. */
+/** Job that the spec ends. */
 class ManualJob implements Job<State> {
   private settle!: { done(): void; fail(error: Error): void };
   private readonly ended = new Promise<void>((done, fail) => {

@@ -285,7 +285,7 @@ describe('outbound/guarded-fetch', () => {
       expect((await lifted(`http://localhost:${port}/`, request)).status).to.equal(200);
     });
 
-    it('is no proxy, with any environment variables', async () => {
+    it('uses no proxy, whatever the environment variables are', async () => {
       const proxy = `http://127.0.0.1:${await closedPort()}`;
       const port = await serve((message, response) => response.end(message.url));
       const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'];

@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
+import type { Algebra } from '../../../lib/query/algebra.js';
 import { type AskOptions, answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { anyGraph } from '../../../lib/query/parse/graph-names.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
+import { withConstants } from '../../../lib/query/parse/query-shape.js';
 import { encodeGraph, otherKeys } from '../../../lib/storage/keys/quad-keys.js';
 import { type ResourceRecord, recordKey, writeRecord } from '../../../lib/storage/keys/records.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/level/durable-level.js';
@@ -155,8 +157,14 @@ export async function plainAnswer(data: SpecData, view: SpecView, query: string)
   return ask(query, { sources: [source] });
 }
 
+/** Parses a query, with its algebra as if it had no shape. */
+export async function queryWithAlgebra(text: string): Promise<ReadQuery & { readonly algebra: Algebra.Operation }> {
+  const query = await parseQuery(text, base);
+  return { ...query, algebra: withConstants(query.shape, query.constants) };
+}
+
 async function ask(query: string, context: object): Promise<Answer> {
-  const [engine, { algebra, form, base: own }] = await Promise.all([loadStockEngine(), parseQuery(query, base)]);
+  const [engine, { algebra, form, base: own }] = await Promise.all([loadStockEngine(), queryWithAlgebra(query)]);
   const full = { ...context, baseIRI: own, readOnly: true } as never;
   if (form === 'ask') return { truth: await engine.queryBoolean(algebra as never, full) };
   if (form === 'construct' || form === 'describe')

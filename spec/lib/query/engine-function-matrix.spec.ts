@@ -2,7 +2,6 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { compileQuery } from '../../../lib/query/plan/compile-query.js';
 import {
   type Answer,
@@ -10,6 +9,7 @@ import {
   engineAnswer,
   graphNames,
   plainAnswer,
+  queryWithAlgebra,
   type SpecData,
   type SpecLevel,
   type SpecView,
@@ -121,7 +121,7 @@ describe('Query functions with every kind of argument', function () {
       const columns = all.map((call, at) => `(${call} AS ?r${at})`).join(' ');
       const where = `${nodesOf(first, 'a')} ${second ? nodesOf(second, 'b') : ''}`;
       const query = `PREFIX xsd: <${xsd}> SELECT ?an ?bn ${columns} { ${where} }`;
-      const { algebra, base: own } = await parseQuery(query, base);
+      const { algebra, base: own } = await queryWithAlgebra(query);
       expect(() => compileQuery(algebra as never, own)).not.to.throw();
       const [found, expected] = [
         tableOf(await engineAnswer(store.level, view, query)),

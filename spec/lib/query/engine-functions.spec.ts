@@ -1,13 +1,13 @@
 /** Functions of the query engine: results follow SPARQL 1.1 and XPath, and the engine compiles them itself. */
 import type { Term } from '@rdfjs/types';
 import { expect } from 'chai';
-import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { compileQuery } from '../../../lib/query/plan/compile-query.js';
 import { aggregateCases, castCases } from './engine-cast-cases.js';
 import {
   base,
   engineAnswer,
   graphNames,
+  queryWithAlgebra,
   type SpecLevel,
   type SpecView,
   specLevel,
@@ -48,7 +48,7 @@ describe('Query functions', () => {
 
   /** Result of the engine, which must compile the whole query. */
   async function answer(query: string): Promise<readonly ReadonlyMap<string, Term>[]> {
-    const { algebra, base: own } = await parseQuery(query, base);
+    const { algebra, base: own } = await queryWithAlgebra(query);
     expect(() => compileQuery(algebra as never, own), query).not.to.throw();
     const found = await engineAnswer(store.level, view, query);
     return 'rows' in found ? found.rows : [];
@@ -61,7 +61,7 @@ describe('Query functions', () => {
   };
 
   for (const [expression, result] of [...textCases, ...valueCases, ...castCases])
-    it(`gives ${result} for ${expression}`, async () => {
+    it(`returns ${result} for ${expression}`, async () => {
       expect(await one(`SELECT (${expression} AS ?r) {}`)).to.equal(result);
     });
 

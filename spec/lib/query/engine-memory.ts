@@ -1,20 +1,46 @@
-/** In-memory datasets for specs of the query engine: an index of an earlier state, and later changes. */
-import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
+/** Datasets in the index for specs of the query engine: an index of an earlier state, and later changes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type IndexData, indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
-import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
+import { SegmentRun } from '../../../lib/query/memory/segment-run.js';
+import { openSegment } from '../../../lib/query/segments/segment.js';
+import { allQuads } from '../../../lib/storage/keys/quad-keys.js';
+import { keyBlocks, type Level, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { graphNames } from './engine-dataset.js';
 
-/** Snapshot in memory in which some graphs have changed since the index was built. */
+type ToIndex = (level: Level, snapshot: LevelSnapshot) => Promise<IndexData>;
+
+const sortedArrays: ToIndex = async (level, snapshot) =>
+  indexOf((await readQuads(level, snapshot, { most: 1_000_000 }))!);
+
+/** Directory of the files, and their number. */
+let folder: string | undefined;
+let files = 0;
+
+/** Index in a file of which no page is in memory. */
+export const inFiles: ToIndex = async (level, snapshot) => {
+  if (!folder) {
+    folder = mkdtempSync(join(tmpdir(), 'quadpod-files-'));
+    process.once('exit', () => rmSync(folder!, { recursive: true, force: true }));
+  }
+  const run = new SegmentRun();
+  for await (const keys of keyBlocks(level, allQuads, { snapshot })) for (const key of keys) run.add(key);
+  const name = join(folder, `${files++}.seg`);
+  run.write(name, { graphs: [] });
+  return openSegment(name, 0);
+};
+
+/** Snapshot in the index in which some graphs have changed since the index was built. */
 export async function inMemory(
   level: Level,
   snapshot: LevelSnapshot,
   changed: readonly string[],
-  older: LevelSnapshot = snapshot,
+  { older = snapshot, toIndex = sortedArrays }: { readonly older?: LevelSnapshot; readonly toIndex?: ToIndex } = {},
 ): Promise<MemoryView> {
   const layers = new MemoryLayers();
-  const read = await readQuads(level, older, { most: 1_000_000 });
-  const data = read && indexOf(read);
-  layers.use({ version: 1, sequence: 0, data: data! });
+  layers.use({ version: 1, sequence: 0, data: await toIndex(level, older) });
   const graphs = changed.map((graph, index) => [graph, index + 1] as const);
   return (await layers.view({ version: 1, sequence: changed.length }, { graphs, unsettled: [] }, level, snapshot))!;
 }
@@ -22,3 +48,5 @@ export async function inMemory(
 /** Two of the graphs have changed. */
 export const halfInMemory = (level: Level, snapshot: LevelSnapshot): Promise<MemoryView> =>
   inMemory(level, snapshot, [graphNames[1]!, graphNames[2]!]);
+export const halfInFiles = (level: Level, snapshot: LevelSnapshot): Promise<MemoryView> =>
+  inMemory(level, snapshot, [graphNames[1]!, graphNames[2]!], { toIndex: inFiles });

@@ -19,7 +19,7 @@ import {
   type ToMemory,
   writeAnswer,
 } from './engine-dataset.js';
-import { halfInMemory } from './engine-memory.js';
+import { halfInFiles, halfInMemory } from './engine-memory.js';
 import { randomData, randomOrder, randomQuery, randomView } from './engine-queries.js';
 
 const factory = new DataFactory<Quad>();
@@ -65,7 +65,8 @@ const data: SpecData = new Map(
 
 for (const [name, toMemory] of [
   ['Query engine', undefined],
-  ['Query engine with in-memory index', halfInMemory],
+  ['Query engine with the index in memory', halfInMemory],
+  ['Query engine with the index in files', halfInFiles],
 ] as const)
   describe(name, () => itAnswers(toMemory));
 

@@ -49,7 +49,7 @@ describe('Calls of the query engine', function () {
     expect(await callsOf('r', query, 200)).to.deep.equal(['queryBoolean ask']);
   });
 
-  it('makes one for each update, with ground triples or a WHERE', async () => {
+  it('makes one for each update, with or without a WHERE', async () => {
     expect(await patch('r', 'INSERT DATA { <#a> <#b> 1 }')).to.deep.equal(['queryVoid deleteinsert']);
     expect(await patch('r', 'DELETE DATA { <#a> <#b> 1 } ; INSERT DATA { <#a> <#b> 2 }')).to.deep.equal([
       'queryVoid compositeupdate',

@@ -6,9 +6,8 @@ import { LwsError } from '../../../lib/errors.js';
 import { emptyGraphs } from '../../../lib/query/access/empty-graphs.js';
 import { quadSource } from '../../../lib/query/answers.js';
 import { matchesOf } from '../../../lib/query/dataset.js';
-import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { contextOf, loadQueryEngine, loadStockEngine, type QueryEngine } from '../../../lib/query/query-engine.js';
-import { base, datasetOf, graphNames, type SpecLevel, specLevel } from './engine-dataset.js';
+import { datasetOf, graphNames, queryWithAlgebra, type SpecLevel, specLevel } from './engine-dataset.js';
 
 const queries = [
   'SELECT * { ?s ?p ?o FILTER(?o > 0) }',
@@ -58,7 +57,7 @@ describe('Query source', function () {
   async function answerOf(engine: QueryEngine, text: string): Promise<string[]> {
     const snapshot = store.level.snapshot();
     const dataset = datasetOf(store.level, snapshot, { readable: new Set(graphNames) });
-    const { algebra, form, base: iri } = await parseQuery(text, base);
+    const { algebra, form, base: iri } = await queryWithAlgebra(text);
     const source = quadSource({
       ...{ base: iri, matches: () => matchesOf(dataset, () => {}), emptyGraphs: emptyGraphs(dataset, () => {}) },
     });

@@ -5,7 +5,7 @@ import { IndexBudget } from '../../../lib/query/memory/index-budget.js';
 describe('Budget of in-memory indexes', () => {
   const made = (): { budget: IndexBudget; index: (name: string) => { leave(): void }; left: string[] } => {
     const [budget, left] = [new IndexBudget(), [] as string[]];
-    budget.allow(1000);
+    budget.allow(128_000);
     const index = (name: string): { leave(): void } => {
       const own = {
         leave: (): void => {

@@ -1,8 +1,8 @@
-/** File of the in-memory index: a restarted server loads it at once with all later changes, or rebuilds the index. */
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+/** Files of the index: a restarted server opens them at once with all later changes, or rebuilds the index. */
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readIndex } from '../../../lib/query/memory/index-file.js';
+import { IndexFolder } from '../../../lib/query/memory/index-folder.js';
 import { request } from '../../support/http.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';
@@ -10,7 +10,7 @@ import { isSharedRun } from '../../support/shared-storage.js';
 const e = 'http://example.org/';
 const settings = { 'dev.open': 'true', 'require-conditional-writes': 'false' };
 
-describe('File of the in-memory index', function () {
+describe('Files of the index', function () {
   this.timeout(120_000);
   let server: SpecServer;
   before(async function () {
@@ -36,12 +36,9 @@ describe('File of the in-memory index', function () {
     return Object.fromEntries(rows.map((row) => [row.split(',')[0]!.slice(e.length), Number(row.split(',')[1])]));
   }
 
-  const file = (): string => join(server.dataDir, 'level.index');
-  const built = () => server.log.filter(({ msg }) => msg === 'The in-memory index is ready.');
-  async function until(holds: () => boolean): Promise<void> {
-    for (let at = 0; at < 500 && !holds(); at++) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(holds()).to.equal(true);
-  }
+  const folder = (): string => join(server.dataDir, 'index');
+  const file = (name: RegExp): string => join(folder(), readdirSync(folder()).find((each) => name.test(each))!);
+  const built = () => server.log.filter(({ msg }) => msg === 'The index is ready.');
   async function restart(): Promise<void> {
     await server.stop(true);
     server = await startSpecServer({ settings, again: server });
@@ -49,9 +46,10 @@ describe('File of the in-memory index', function () {
 
   it('is written after the build, readable by the owner of the process only', async () => {
     expect(await counts()).to.deep.equal({ p0: 18_000, p1: 18_000, p2: 18_000 });
-    await until(() => existsSync(file()));
-    expect(statSync(file()).mode & 0o777).to.equal(0o600);
     expect(built()).to.have.length(1);
+    // Files of runs are removed.
+    expect(readdirSync(folder()).map((name) => name.replace(/^[\d-]+/, ''))).to.have.members(['MANIFEST.json', '.seg']);
+    for (const name of readdirSync(folder())) expect(statSync(join(folder(), name)).mode & 0o777).to.equal(0o600);
   });
 
   it('has the state before a restart and all later changes', async () => {
@@ -74,65 +72,89 @@ describe('File of the in-memory index', function () {
     expect(await counts()).to.deep.equal({ p0: 18_000, p3: 6, p4: 10, rel: 1 });
   });
 
-  for (const [what, spoil] of [
-    ['damaged', (bytes: Buffer) => bytes.fill(1, bytes.length >> 1, (bytes.length >> 1) + 1)],
-    ['cut off', (bytes: Buffer) => bytes.subarray(0, bytes.length - 1)],
-    [
-      'of another storage',
-      (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace('"storage":"http', '"storage":"ftth'), 'latin1'),
-    ],
-    [
-      'of a later state',
-      (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace(/"position":1/, '"position":9'), 'latin1'),
-    ],
-    [
-      'of a state that the log does not cover',
-      (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace(/"position":(\d)/, '"position":0'), 'latin1'),
-    ],
+  const replaced = (from: string, to: string) => (bytes: Buffer) =>
+    Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1');
+  for (const [what, name, spoil] of [
+    ['damaged', /seg$/, (bytes: Buffer) => bytes.fill(1, bytes.length >> 1, (bytes.length >> 1) + 1)],
+    ['cut off', /seg$/, (bytes: Buffer) => bytes.subarray(0, bytes.length - 1)],
+    ['without its segment', /seg$/, undefined],
+    ['with a changed manifest', /MANIFEST/, replaced('"position":1', '"position":9')],
+    ['with a manifest that is cut off', /MANIFEST/, (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
   ] as const)
-    it(`is ignored if it is ${what}`, async () => {
-      const whole = readFileSync(file());
-      const spoilt = spoil(Buffer.from(whole));
-      expect(spoilt.equals(whole)).to.equal(false);
-      writeFileSync(file(), spoilt);
+    it(`is built again if it is ${what}`, async () => {
+      const [whole, manifest] = [readFileSync(file(/seg$/)), readFileSync(file(/MANIFEST/))];
+      const [path, segmentFile, manifestFile] = [file(name), file(/seg$/), file(/MANIFEST/)];
+      if (spoil) writeFileSync(path, spoil(readFileSync(path)));
+      else rmSync(path);
       await restart();
       expect(await counts()).to.deep.equal({ p0: 18_000, p3: 6, p4: 10, rel: 1 });
       expect(built().map(({ quads, changed }) => [quads, changed])).to.deep.equal([[18_017, 0]]);
-      writeFileSync(file(), whole);
+      writeFileSync(segmentFile, whole);
+      writeFileSync(manifestFile, manifest);
     });
 
-  it('is rejected if any byte differs: length, digest, header and index', async () => {
+  it('is built again if it belongs to another state or another storage', async () => {
     await restart();
     await counts();
     const { level } = server.server.store;
     const opened = { level, snapshot: level.snapshot() };
-    const whole = readFileSync(file());
-    const copy = `${file()}.copy`;
-    const isUsed = async (bytes: Buffer): Promise<boolean> => {
-      writeFileSync(copy, bytes);
-      return (await readIndex(copy, server.root, opened)) !== undefined;
-    };
-    expect(await isUsed(whole)).to.equal(true);
-    expect(await isUsed(Buffer.concat([whole, Buffer.alloc(1)]))).to.equal(false);
-    const headEnd = 36 + whole.readUInt32LE();
-    expect(whole.toString('latin1', 36, headEnd)).to.match(/^\{.*"lengths":\[.*\]\}$/);
-    const inIndex = Array.from(
-      { length: 50 },
-      (_, at) => headEnd + Math.floor(((whole.length - headEnd - 1) * at) / 49),
-    );
-    const inHead = [...Array(headEnd).keys()].filter((at) => at < 40 || at % 5 === 0);
-    for (const at of [...inHead, ...inIndex]) {
-      const flipped = Buffer.from(whole);
-      flipped[at]! ^= 1 << (at % 8);
-      expect(await isUsed(flipped), `byte ${at}`).to.equal(false);
+    const index = new IndexFolder(folder());
+    const { file: name } = (await index.read(server.root, opened))!;
+    const { position } = JSON.parse(readFileSync(file(/MANIFEST/), 'utf8')) as { position: number };
+    expect(await index.read(`${server.root}x`, opened)).to.equal(undefined);
+    for (const other of [position + 1_000_000, position - 1]) {
+      index.publish(name, { storage: server.root, position: other });
+      expect(await index.read(server.root, opened), `position ${other}`).to.equal(undefined);
     }
-    rmSync(copy);
+    index.publish(name, { storage: server.root, position });
+    expect(await index.read(server.root, opened))
+      .to.have.property('file')
+      .that.equals(name);
     await opened.snapshot.close();
   });
 
-  it('is not required', async () => {
-    rmSync(file());
+  it('is merged with the graphs that have changed since, if they are many', async () => {
     await restart();
-    expect(await counts()).to.deep.equal({ p0: 18_000, p3: 6, p4: 10, rel: 1 });
+    await counts();
+    const names = Array.from({ length: 2100 }, (_, at) => `many${at}`).values();
+    const write = async (): Promise<void> => {
+      for (const name of names) expect(await put(name, 1, 5)).to.equal(201);
+    };
+    await Promise.all(Array.from({ length: 10 }, write));
+    expect((await request(`${server.root}small`, { method: 'DELETE' })).status).to.equal(204);
+    for (const from of ['merge', 'files']) {
+      await restart();
+      expect(await counts()).to.deep.equal({ p0: 18_000, p4: 10, p5: 2100 });
+      expect(built().map((facts) => [facts['quads'], facts['changed'], facts['from']])).to.deep.equal([
+        [20_110, 0, from],
+      ]);
+    }
+    expect(readdirSync(folder())).to.have.length(2);
+  });
+
+  it('is not required', async () => {
+    rmSync(folder(), { recursive: true });
+    await restart();
+    expect(await counts()).to.deep.equal({ p0: 18_000, p4: 10, p5: 2100 });
+  });
+
+  it('is built again if a query finds a damaged page', async () => {
+    for (const name of ['big3', 'big4']) expect(await put(name, 18_000, 6)).to.equal(201);
+    await server.stop(true);
+    rmSync(folder(), { recursive: true, force: true });
+    // The last sections are not in memory.
+    server = await startSpecServer({ settings: { ...settings, 'index.memory-mb': '1' }, again: server });
+    await counts();
+    const path = file(/seg$/);
+    const bytes = readFileSync(path);
+    for (let at = bytes.length * 0.92; at < bytes.length * 0.99; at += 4096) bytes[Math.floor(at)]! ^= 255;
+    const handle = openSync(path, 'r+');
+    writeSync(handle, bytes);
+    closeSync(handle);
+    const query = `SELECT (COUNT(*) AS ?n) { GRAPH <${server.root}big4> { ?s ?p ?o FILTER(?o >= 0) } }`;
+    const url = `${server.root}.lws/sparql?query=${encodeURIComponent(query)}`;
+    expect((await request(url, { headers: { Accept: 'text/csv' } })).text.trim()).to.equal('n\r\n18000');
+    expect(built().map((facts) => facts['from'])).to.deep.equal(['quads', 'quads']);
+    expect(server.log.filter(({ msg }) => msg === 'The index is damaged and is built again.')).to.have.length(1);
   });
 });

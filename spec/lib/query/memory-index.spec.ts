@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
+import { LwsError } from '../../../lib/errors.js';
 import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
 import { openStore } from '../../../lib/server/storage/open-store.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
@@ -38,12 +39,12 @@ class Queried {
     if (hasAll) await store.grow();
     const folder = join(dataDir, 'level');
     const said: string[] = [];
-    const say = (...parts: unknown[]): void => {
-      said.push(String(parts.at(-1)));
+    const say = (facts: unknown, text?: string): void => {
+      said.push(`${text ?? facts} ${JSON.stringify(facts)}`);
     };
     const index = new MemoryIndex({
       ...{ folder, store, log: { info: say, warn: say } as never },
-      ...{ maxQuads: 100_000, fewGraphs: 60, pauseMs: 50, pauseTimes: 0.5, retryMs: 100, ...bounds },
+      ...{ memory: 1 << 30, fewGraphs: 60, pauseMs: 50, pauseTimes: 0.5, retryMs: 100, ...bounds },
     });
     const options = {
       folder,
@@ -187,17 +188,22 @@ describe('In-memory index', function () {
     expect(new Map([...last].map(([name, values]) => [name, values[0]!]))).to.deep.equal(acknowledged);
   }
 
-  it('returns one state of the store in every result, across rebuilds', async () => {
-    queried = await Queried.open({});
-    queried.index.start();
-    // A slow machine may need the full timeout of the spec.
-    await contend(
-      1500,
-      () => {},
-      () => queried.builds > 2 && queried.used.memory > 5,
-    );
-    expect(queried.used.memory).to.be.above(5);
-  });
+  for (const [where, bounds] of [
+    ['memory', {}],
+    ['files in memory', { filesFrom: 10 }],
+    ['files', { filesFrom: 10, memory: 1 }],
+  ] as const)
+    it(`returns one state of the store in every result, across rebuilds (${where})`, async () => {
+      queried = await Queried.open(bounds);
+      queried.index.start();
+      // A slow machine may need the full timeout of the spec.
+      await contend(
+        1500,
+        () => {},
+        () => queried.builds > 2 && queried.used.memory > 5,
+      );
+      expect(queried.used.memory).to.be.above(5);
+    });
 
   it('returns one state of the store in every result, with all changes in layers', async () => {
     queried = await Queried.open({ fewGraphs: 1_000_000 });
@@ -236,7 +242,7 @@ describe('In-memory index', function () {
   });
 
   it('does not delay a query that names its graphs', async () => {
-    queried = await Queried.open({ maxQuads: 100 }, false);
+    queried = await Queried.open({}, false);
     await queried.write(
       new Map([
         ['a', 1],
@@ -253,15 +259,8 @@ describe('In-memory index', function () {
     expect(queried.used).to.deep.equal({ memory: 0, level: 0 });
   });
 
-  it('ends the wait with all indexes in LevelDB if there are too many quads', async () => {
-    queried = await Queried.open({ maxQuads: 100 }, false);
-    await queried.write(new Map(Array.from({ length: 30 }, (_, at) => [`b${at}`, 2])));
-    expect((await queried.read()).size).to.equal(30);
-    expect(queried.store.kept.orders.isComplete).to.equal(true);
-  });
-
   it('does not exist if its limit is 0: LevelDB has all indexes before the first result', async () => {
-    queried = await Queried.open({ maxQuads: 0 }, false);
+    queried = await Queried.open({ memory: 0 }, false);
     await queried.write(new Map([['a', 1]]));
     expect((await queried.read()).size).to.equal(1);
     expect([queried.builds, queried.store.kept.orders.isComplete]).to.deep.equal([0, true]);
@@ -307,30 +306,21 @@ describe('In-memory index', function () {
     expect((await queried.read()).size).to.equal(59);
   });
 
-  it('is dropped when there are too many quads, and rebuilt when there are fewer', async () => {
-    queried = await Queried.open({ maxQuads: 100, fewGraphs: 3 });
+  it('makes a query retry later that waits too long for a build', async () => {
+    queried = await Queried.open({}, false);
     await queried.write(new Map([['a', 1]]));
-    queried.index.start();
+    // The thread is there before the build.
+    await queried.ask('SELECT (1 AS ?v) {}');
     await queried.until(() => queried.builds === 1);
-    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
-    const many = Array.from({ length: 30 }, (_, at) => `b${at}`);
-    await queried.write(new Map(many.map((name) => [name, 2])));
-    expect((await queried.read()).size).to.equal(31);
-    await queried.until(() => queried.said.some((line) => line.includes('more than 100 quads')));
-    expect(queried.index.asked).to.equal(undefined);
-    // A count that does not decrease is not read again.
-    await queried.rest();
-    expect((await queried.read()).size).to.equal(31);
-    await queried.rest();
-    await queried.until(() => !queried.index.isAtWork);
-    expect(queried.builds).to.equal(1);
-    await queried.write(new Map(many.map((name) => [name, undefined])));
-    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+    queried.index.leave();
+    const { ready } = queried.index;
+    queried.index.ready = () => ready.call(queried.index, 0);
+    const error = await queried.read().catch((thrown: unknown) => thrown);
+    expect(error).to.be.an.instanceOf(LwsError).with.property('code', 'too-busy');
+    expect(String(error)).to.include('The index for queries has been under construction for 0 seconds.');
+    queried.index.ready = ready;
     await queried.until(() => queried.builds === 2);
-    const before = queried.used.memory;
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
-    expect(queried.used.memory).to.equal(before + 1);
-    expect(queried.said.filter((line) => line.includes('more than'))).to.have.length(1);
   });
 
   it('logs why it could not be built', async () => {

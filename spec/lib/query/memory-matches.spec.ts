@@ -21,7 +21,7 @@ import {
   type SpecView,
   specLevel,
 } from './engine-dataset.js';
-import { inMemory } from './engine-memory.js';
+import { inFiles, inMemory } from './engine-memory.js';
 
 const factory = new DataFactory<Quad>();
 const xsd = 'http://www.w3.org/2001/XMLSchema#';
@@ -108,8 +108,10 @@ describe('Matches from memory', function () {
           const snapshot = store.level.snapshot();
           try {
             const marked = changed.map((at) => graphNames[at]!);
-            const memory = await inMemory(store.level, snapshot, marked, older);
-            for (const [view, wanted, all] of asked) await same(store, snapshot, memory, view, wanted, all);
+            for (const toIndex of [undefined, inFiles]) {
+              const memory = await inMemory(store.level, snapshot, marked, { older, ...(toIndex && { toIndex }) });
+              for (const [view, wanted, all] of asked) await same(store, snapshot, memory, view, wanted, all);
+            }
           } finally {
             await older.close();
             await snapshot.close();

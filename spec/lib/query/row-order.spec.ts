@@ -222,8 +222,8 @@ describe('Row order', function () {
           await store.fill(all);
           const snapshots = [without.level.snapshot(), store.level.snapshot()] as const;
           try {
-            const expectedFrom = await inMemory(without.level, snapshots[0], changed, first);
-            const foundIn = await inMemory(store.level, snapshots[1], changedToo, second);
+            const expectedFrom = await inMemory(without.level, snapshots[0], changed, { older: first });
+            const foundIn = await inMemory(store.level, snapshots[1], changedToo, { older: second });
             for (const [view, { text }] of asked) {
               const [expected, found] = [
                 await rowsOf(without, snapshots[0], expectedFrom, view, text),

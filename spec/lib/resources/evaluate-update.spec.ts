@@ -1,4 +1,7 @@
-/** Updates of one graph: ground triples are parsed inline, everything else is evaluated over a snapshot that a worker thread opens. */
+/**
+ * Updates of one graph: triples without variables are parsed inline, everything else is evaluated over a snapshot that a worker
+ * thread opens.
+ */
 import { expect } from 'chai';
 import { Documents, makePools, type Pools } from '../../../lib/documents/documents.js';
 import { pauseUpdates, withLevel } from '../../../lib/documents/update-gate.js';
@@ -44,7 +47,7 @@ describe('Documents.evaluateUpdate', function () {
       `${quad.subject.value} ${quad.predicate.value} ${quad.object.value}`.replaceAll(graph, ''),
     );
 
-  it('parses short ground triples inline, as a change of any state', async () => {
+  it('parses short updates without variables inline, as a change of any state', async () => {
     const begun = () => pools.updates.state.begun + pools.large.state.begun;
     const before = begun();
     const text = 'DELETE DATA { <#a> <#p> 1, 2 } ; INSERT DATA { <#a> <#p> 1 . [] <#q> 3 }';
@@ -55,7 +58,7 @@ describe('Documents.evaluateUpdate', function () {
     expect(begun()).to.equal(before);
   });
 
-  it('parses long ground triples, and those that need the SPARQL parser, in a worker; evaluates nothing else without a store', async () => {
+  it('parses long updates without variables, and those that need the SPARQL parser, in a worker; evaluates nothing else without a store', async () => {
     const { begun } = pools.large.state;
     const many = Array.from({ length: 1000 }, (_, at) => `<#a> <#p> ${at}`).join(' . ');
     for (const [text, triples] of [
@@ -91,7 +94,7 @@ describe('Documents.evaluateUpdate', function () {
     expect(await overSnapshot(move, 'spec other')).to.deep.include({ added: [], revision: null });
   });
 
-  it('returns a change of any state for ground triples in a graph that stays large, and an exact one for other updates', async () => {
+  it('returns a change of any state for triples without variables in a graph that stays large, and an exact one for other updates', async () => {
     const lines = Array.from({ length: largeGraph + 1 }, (_, at) => `<${graph}#s${at}> <${graph}#p> "x" .`);
     const { revision } = await put(lines.join('\n'), 'application/n-triples');
     for (const grow of [async () => {}, () => spec.memory.store.grow()]) {

@@ -111,7 +111,14 @@ describe('Embedded server that cannot start', () => {
       { 'lws.tls.acme.email': 'a@a.example' },
       /^lws\.tls\.acme\.email .* \(lws\.tls\.acme\.email from the call of createServer\)$/,
     ],
-    [{ 'lws.components': ['not-there'] }, /^lws\.components names not-there, which cannot be loaded/],
+    [
+      { 'lws.components': ['not-there'] },
+      /^lws\.components names not-there, which cannot be loaded: Cannot find package 'not-there'\.$/,
+    ],
+    [
+      { 'lws.components': ['/not-there.mjs'] },
+      /^The component \/not-there\.mjs cannot be loaded: it does not exist\.$/,
+    ],
   ] as const)
     it(`is rejected with one sentence: ${JSON.stringify(settings)}`, async () => {
       const error = await refusal(settings);

@@ -15,7 +15,7 @@ interface Each {
 describe('Many storages in one process (skipped without /proc)', function () {
   this.timeout(120_000);
   let told: Readonly<Record<'opened' | 'idle' | 'again', Each>> & {
-    readonly asked: { readonly statuses: Readonly<Record<string, number>>; readonly threadsAtMost: number };
+    readonly queries: { readonly statuses: Readonly<Record<string, number>>; readonly threadsAtMost: number };
   };
   before(function () {
     if (process.platform !== 'linux') return this.skip();
@@ -41,9 +41,9 @@ describe('Many storages in one process (skipped without /proc)', function () {
   });
 
   it('has the threads of one query pool, and one that builds an index, if all storages are queried at once', () => {
-    expect(told.asked.statuses).to.deep.equal({ 200: 60 });
+    expect(told.queries.statuses).to.deep.equal({ 200: 60 });
     // Threads above the limit are ending. One is for updates, one for an index.
-    expect(told.asked.threadsAtMost).to.be.at.most(availableParallelism() + 1 + 1 + 1 + 1 + 2);
+    expect(told.queries.threadsAtMost).to.be.at.most(availableParallelism() + 1 + 1 + 1 + 1 + 2);
   });
 
   it('releases everything of a closed storage', () => {

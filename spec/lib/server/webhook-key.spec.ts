@@ -18,7 +18,7 @@ describe('server/verification-method', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('keeps the old method until its last signature is older than five minutes, from the next start on', async () => {
+  it('publishes the old method from the next start until its last signature is older than five minutes', async () => {
     const [file, old] = [join(folder, 'webhook.key'), join(folder, 'webhook-old.key')];
     const first = await verificationMethodOf(keptKey(file), storage);
     expect(await oldVerificationMethod(old, storage, 0)).to.equal(undefined);

@@ -264,8 +264,8 @@ describe('Start with errors', function () {
       'quadpod: LWS_DATA_DRI in the environment is not a setting and is ignored. Did you mean LWS_DATA_DIR?\n',
     );
     expect(code).to.equal(0);
-    refused(await runProcess(['-p', '8081']), /^quadpod: -p is no setting.*--base-uri=/);
-    refused(await runProcess(['--port=8081']), /^quadpod: --port is no setting.*--base-uri=/);
+    refused(await runProcess(['-p', '8081']), /^quadpod: -p is not a setting.*--base-uri=/);
+    refused(await runProcess(['--port=8081']), /^quadpod: --port is not a setting.*--base-uri=/);
     const config = join(folder, 'config.json');
     writeFileSync(config, '{"base-uri": "http://localhost:1"}');
     refused(

@@ -4,7 +4,7 @@ import { acquire, type Caller, serve } from '../../../lib/threads/worker-host.js
 const opened = acquire(async () => ({ close: async () => {} }));
 
 const functions = {
-  /** Repeats until it is told to end. */
+  /** Repeats until the thread is asked to end. */
   async ask(_: undefined, caller: Caller<{ wait: () => Promise<void> }, never>): Promise<void> {
     await opened;
     await caller.ask('wait');

@@ -70,18 +70,19 @@ describe('Addresses of storages', () => {
   });
 
   for (const [template, home, why] of [
-    ['https://pods.example/', 'https://pods.example/', '{name} stands once'],
-    ['https://{name}.pods.example/{name}/', 'https://pods.example/', '{name} stands once'],
-    ['https://pods.example/{name}', 'https://pods.example/home/', '{name} stands once'],
-    ['https://pods.example/x/{name}/', 'https://pods.example/home/', '{name} stands once'],
-    ['https://x{name}.pods.example/', 'https://pods.example/', '{name} stands once'],
-    ['https://{name}.pods.example/?a', 'https://pods.example/', '{name} stands once'],
-    ['ftp://{name}.pods.example/', 'https://pods.example/', '{name} stands once'],
+    ['https://pods.example/', 'https://pods.example/', '{name} must occur once'],
+    ['https://{name}.pods.example/{name}/', 'https://pods.example/', '{name} must occur once'],
+    ['https://pods.example/{name}', 'https://pods.example/home/', '{name} must occur once'],
+    ['https://pods.example/x/{name}/', 'https://pods.example/home/', '{name} must occur once'],
+    ['https://x{name}.pods.example/', 'https://pods.example/', '{name} must occur once'],
+    ['https://{name}.pods.example/?a', 'https://pods.example/', '{name} must occur once'],
+    ['ftp://{name}.pods.example/', 'https://pods.example/', '{name} must occur once'],
     ['{name}', 'https://pods.example/', 'use a URI such as'],
     ['https://pods.example/{name}/', 'https://pods.example/', 'would contain all others'],
     ['http://{name}.pods.example/', 'https://pods.example/', 'all storages use the same scheme'],
   ] as const)
-    it(`refuses ${template} beside ${home}`, () => expect(() => new Addresses(template, new URL(home))).to.throw(why));
+    it(`rejects ${template} with the home storage ${home}`, () =>
+      expect(() => new Addresses(template, new URL(home))).to.throw(why));
 
   it('names are labels of hosts', () => {
     for (const name of ['a', 'a1', 'a-b', 'a'.repeat(63)]) expect(isStorageName(name), name).to.equal(true);

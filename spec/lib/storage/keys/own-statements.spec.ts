@@ -23,7 +23,7 @@ async function statements(graph: string, quads: readonly Quad[]): Promise<(reado
 
 describe('storage/own-statements', () => {
   for (const reference of ['', '#', '#me', '#me#twice', '#a/b?c', '#é𝄞'])
-    it(`tells what is said of the resource${reference && ` and its fragment ${reference}`}`, async () => {
+    it(`returns statements about the resource${reference && ` and its fragment ${reference}`}`, async () => {
       expect(await statements(iri, [about(reference)])).to.deep.equal([[p, target]]);
     });
 

@@ -13,7 +13,7 @@ const iris = fc
 const containers = fc.array(segment, { maxLength: 3 }).map((parts) => root + parts.map((part) => `${part}/`).join(''));
 const isIn = ({ from, to }: IriRange, iri: string): boolean => from <= iri && iri < to;
 
-/** Resources with records in the range, as often as they are found. */
+/** Resources whose records are in the ranges, with duplicates. */
 const found = (all: readonly string[], range: IriRange): string[] =>
   recordsIn(range).flatMap(({ gte, lt }) =>
     all

@@ -26,7 +26,7 @@ describe('storage/check', () => {
     ['a datatype with the length of a list', [keyOfList(['http://data.example/a', 'http://data.example/b'])], 1],
     ['a datatype that is not an IRI', [encodeGraph(iri, [quad])[0]!.replace('http://data', 'http:// ata')], 1],
   ] as const)
-    it(`reports ${what} ${faults === 0 ? 'as sound' : 'with the graph that has it'}`, async () => {
+    it(`reports ${what} ${faults === 0 ? 'as valid' : 'with the name of the graph'}`, async () => {
       const { store, dispose } = await memoryStore();
       const stage = (after: readonly string[]) =>
         store.transact(async (tx) => {

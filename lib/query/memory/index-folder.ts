@@ -1,0 +1,161 @@
+/**
+ * Folder beside the database with the segment of an index. `MANIFEST.json` names it and the position in the change log that it
+ * corresponds to. The change log shows the graphs that have changed since, or that it does not reach back far enough. The
+ * folder is derived data: it can be deleted at any time.
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { stagedGraphs } from '../../storage/graphs/staged-keys.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
+import { makeFolders, writeWhole } from '../../storage/level/synced-files.js';
+import { allChanges, changeKey, positionOfKey, readEntry } from '../../storage/log/change-entry.js';
+import { linksetEnd } from '../access/graph-ranges.js';
+import { longName } from '../segments/segment.js';
+
+/** Version of the manifest and of the content of segments. */
+const format = 1;
+const manifestName = 'MANIFEST.json';
+/** Maximum number of changed graphs. With more, the index is built from all quads. */
+const maxChanged = 200_000;
+
+/** State of a storage. */
+export interface IndexedState {
+  /** IRI of the storage. */
+  readonly storage: string;
+  /** Position of its last event in the change log. */
+  readonly position: number;
+}
+
+interface Manifest extends IndexedState {
+  readonly format: number;
+  /** Name of the segment. */
+  readonly file: string;
+}
+
+const checksumOf = (manifest: Manifest): number => crc32(JSON.stringify(manifest));
+
+interface Opened {
+  readonly level: Level;
+  readonly snapshot: LevelSnapshot;
+}
+
+/**
+ * Returns the state of an index of a snapshot, or `undefined` if it cannot be used after a restart because it has graphs that the
+ * log does not cover, or there is no log.
+ */
+export async function stateOf({ level, snapshot }: Opened, storage: string): Promise<IndexedState | undefined> {
+  const [last] = await level.keys({ ...allChanges(), reverse: true, limit: 1, snapshot }).all();
+  if (last === undefined || (await stagedGraphs(level, snapshot)).size > 0) return undefined;
+  return { storage, position: positionOfKey(last) };
+}
+
+export class IndexFolder {
+  private readonly manifest: string;
+  private names = 0;
+
+  constructor(private readonly folder: string) {
+    this.manifest = join(folder, manifestName);
+  }
+
+  /** Path of a segment. */
+  path(file: string): string {
+    return join(this.folder, file);
+  }
+
+  /** Returns the name of a new segment, which no other one had, and creates the folder. @throws the file system's error */
+  newName(): string {
+    makeFolders(this.folder);
+    return `${Date.now()}-${++this.names}.seg`;
+  }
+
+  /** Replaces the manifest, after the segment is on disk. @param state absent: removes it @throws the file system's error */
+  publish(file: string, state: IndexedState | undefined): void {
+    if (!state) {
+      rmSync(this.manifest, { force: true });
+      return;
+    }
+    // The name of the segment is on disk before that of the manifest.
+    syncFolder(this.folder);
+    const manifest: Manifest = { format, storage: state.storage, position: state.position, file };
+    writeWhole(this.manifest, JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }));
+  }
+
+  /**
+   * Removes all files except those of the manifest and of some segments. Threads that have them open can still read them.
+   * @throws the file system's error
+   */
+  async clean(used: readonly string[]): Promise<void> {
+    const files = [...used, this.readManifest()?.file ?? ''];
+    const kept = new Set([manifestName, ...files, ...files.map(longName)]);
+    for (const name of await namesIn(this.folder))
+      if (!kept.has(name)) await rm(join(this.folder, name), { force: true });
+  }
+
+  /** Returns the segment of the manifest and the graphs that have changed since, or `undefined` if it cannot be used. */
+  async read(
+    storage: string,
+    opened: Opened,
+  ): Promise<{ readonly file: string; readonly changed: readonly string[] } | undefined> {
+    const manifest = this.readManifest();
+    if (manifest?.format !== format || manifest.storage !== storage) return undefined;
+    const changed = await changedSince(manifest, opened);
+    return changed && { file: manifest.file, changed };
+  }
+
+  private readManifest(): Manifest | undefined {
+    try {
+      const { checksum, ...rest } = JSON.parse(readFileSync(this.manifest, 'utf8')) as Manifest & { checksum: number };
+      return checksumOf(rest) === checksum ? rest : undefined;
+    } catch {
+      // The file does not exist or is damaged.
+      return undefined;
+    }
+  }
+}
+
+/** Directory of the index beside a LevelDB. */
+export const indexFolder = (level: string): IndexFolder => new IndexFolder(join(dirname(level), 'index'));
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Returns `undefined` if the log does not have all changes since, or there are too many. */
+async function changedSince(
+  { position, storage }: IndexedState,
+  { level, snapshot }: Opened,
+): Promise<readonly string[] | undefined> {
+  const graphs = new Set<string>();
+  let last: number | undefined;
+  for await (const entries of entryBlocks(level, { ...allChanges(), gte: changeKey(position) }, { snapshot }))
+    for (const entry of entries) {
+      const { previous, events } = readEntry(entry, storage);
+      const end = positionOfKey(entry[0]);
+      // The log entry of the position itself may have been removed.
+      if (end !== position && previous !== (last ?? position)) return undefined;
+      last = end;
+      for (const { what } of end === position ? [] : events) {
+        if ('id' in what) continue;
+        const { iri } = (what.after ?? what.before)!;
+        graphs.add(iri).add(iri + linksetEnd);
+      }
+      if (graphs.size > maxChanged) return undefined;
+    }
+  return last === undefined ? undefined : [...graphs];
+}

@@ -1,0 +1,25 @@
+/** Plan of a query from the plan of its shape. */
+import { isIri, type TermKey, termOf } from '../access/terms.js';
+import { type Constants, constantOf, rewritten } from '../parse/query-shape.js';
+import { constantToken } from './compile-expression.js';
+import type { Compiled } from './compile-query.js';
+import type { Expression } from './plan.js';
+
+/**
+ * Replaces the tokens of placeholders, and compiles the expressions with placeholders again.
+ * @throws NotCompiledError as the compiler, for a constant that cannot be stored
+ */
+export function bindConstants(compiled: Compiled, constants: Constants): Compiled {
+  if (constants.size === 0) return compiled;
+  return rewritten(compiled, (part) => {
+    if (typeof part === 'string') return tokenOf(part, constants);
+    if (typeof part !== 'object') return part;
+    const { bind } = (part ?? {}) as Partial<Expression>;
+    return bind ? { ...part, evaluate: bind(constants), bind: undefined } : part;
+  });
+}
+
+function tokenOf(token: TermKey, constants: Constants): TermKey {
+  if (isIri(token)) return constants.get(token) ?? token;
+  return constantToken(constantOf(termOf(token), constants));
+}

@@ -3,7 +3,7 @@
  * sources can only add permissions. Reasons go to the log, never to the client.
  */
 
-import { below, type IriRange, isWholeStorage, unionOfRanges } from '../storage/keys/iri-ranges.js';
+import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Mode } from './mode.js';
@@ -74,6 +74,8 @@ export interface BaseModel {
 /** Caller classes by priority. `known`: with a grant or an owned resource. `stranger`: all others; identities are free. */
 export type CallerClass = 'controller' | 'known' | 'stranger';
 
+export type AddedMembers = 'all' | 'decide' | readonly string[];
+
 /** Source of permissions in addition to the base model, such as access grants. It can never deny access. */
 export interface PermissionSource {
   /** Returns the rule that allows the access, or undefined. */
@@ -83,6 +85,8 @@ export interface PermissionSource {
     access: Access,
     base: BaseModel,
   ): readonly IriRange[] | 'decide' | undefined | Promise<readonly IriRange[] | 'decide' | undefined>;
+  /** Returns the additional readable members of a container: all, or members that have to be decided; `decide` if all have to. */
+  readMembers(access: Access, base: BaseModel, container: string): AddedMembers | Promise<AddedMembers>;
   /** True if it gives the caller a permission that not every caller has. */
   names(access: Access): boolean;
 }
@@ -110,17 +114,19 @@ async function addedRanges(
   return added;
 }
 
-/** Returns the members of a container that are readable with added ranges: a range covers all members, or begins with one. */
-function withRanges(
+/** Returns the members of a container that are readable with permission sources. */
+async function withSources(
   { readable, differing }: Exclude<MemberScope, 'decide'>,
-  added: readonly IriRange[] | 'decide',
-  container: string,
-): MemberScope {
-  if (added === 'decide') return added;
-  const all = below(container);
-  if (added.some(({ from, to }) => from <= all.from && to >= all.to)) return { readable: true, differing: [] };
-  const targets = added.map(({ from }) => from).filter((iri) => iri !== container && parentOf(iri) === container);
-  const decided = new Set([...differing, ...targets]);
+  sources: readonly PermissionSource[],
+  [access, base, container]: Parameters<PermissionSource['readMembers']>,
+): Promise<MemberScope> {
+  const decided = new Set(differing);
+  for (const source of sources) {
+    const added = await source.readMembers(access, base, container);
+    if (added === 'all') return { readable: true, differing: [] };
+    if (added === 'decide') return added;
+    for (const iri of added) decided.add(iri);
+  }
   return decided.size > maxDiffering ? 'decide' : { readable, differing: [...decided] };
 }
 
@@ -172,7 +178,7 @@ export function createAuthorizer(
     async memberScope(access, container) {
       const scope = await base.memberScope(access, container);
       if (scope === 'decide' || scope.readable === true) return scope;
-      return withRanges(scope, await addedRanges(sources(), access, base), container);
+      return withSources(scope, sources(), [access, base, container]);
     },
     // Resources created anonymously get the owner of their parent.
     ownerOfNew: ({ principal }, parent) => principal?.subject ?? parent.owner,

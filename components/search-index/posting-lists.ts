@@ -14,18 +14,29 @@ import { postingSpace } from './postings.js';
 
 interface List {
   readonly iris: readonly string[];
+  /** Unique for each state of each list. */
+  readonly version: number;
   /** Changes since then, which the next request applies. */
   readonly changes: Map<string, boolean>;
 }
 
-/** Result of a filter, valid while the lists that it was merged from are. */
+/** Result of a filter, valid while the lists have the versions that it was merged from. */
 interface Merged {
   readonly iris: readonly string[];
-  readonly lists: readonly (readonly string[])[];
+  readonly versions: readonly number[];
+}
+
+/** Filter in a normal form, and its lists in the state of the last commit. */
+interface Found {
+  readonly key: string;
+  readonly groups: readonly (readonly List[])[];
 }
 
 /** A relation and a value. */
 type Posting = readonly [relation: string, value: string];
+
+/** Merging lists with more IRIs takes milliseconds. */
+const longMerge = 20_000;
 
 export class PostingLists {
   private readonly lists: LRUCache<string, List>;
@@ -35,6 +46,7 @@ export class PostingLists {
   private readonly reading = new Map<string, { readonly list: Promise<void>; readonly changes: List['changes'] }>();
   private readonly keyPrefix = `${entryKey(postingSpace)}\u0000`;
   private readonly listBytes: number;
+  private lastVersion = 0;
 
   /** @param maxBytes approximate total size: three quarters for lists, one for results of filters */
   constructor(
@@ -42,11 +54,11 @@ export class PostingLists {
     maxBytes: number,
   ) {
     this.listBytes = Math.max(1, Math.floor(maxBytes * 0.75));
-    this.lists = new LRUCache({ maxSize: this.listBytes, sizeCalculation: ({ iris }) => Math.ceil(bytesOf(iris)) });
-    // The strings are shared with the lists.
+    this.lists = new LRUCache({ maxSize: this.listBytes, sizeCalculation: ({ iris }, key) => bytesOf(key, iris) });
+    // The strings are shared with the lists. The versions of a key take less memory than it.
     this.merged = new LRUCache({
       maxSize: Math.max(1, maxBytes - this.listBytes),
-      sizeCalculation: ({ iris }) => 1000 + 8 * iris.length,
+      sizeCalculation: ({ iris }, key) => 1000 + 2 * key.length + 8 * iris.length,
     });
     store.onStage((transaction) => this.expect(transaction, 1));
     store.onDrop((transaction) => this.expect(transaction, -1));
@@ -58,8 +70,8 @@ export class PostingLists {
    * lists are used only without pending commits that change them, because the snapshot may or may not include those.
    */
   stream(snapshot: StoreSnapshot, relation: string, value: string): SortedStream {
-    const iris = this.known([relation, value]);
-    if (iris) return new ListStream(iris);
+    const list = this.known([relation, value]);
+    if (list) return new ListStream(list.iris);
     // Fills the cache for the next request.
     this.obtain(relation, value).catch(() => {});
     return snapshot.cursor(postingSpace, relation, value);
@@ -70,34 +82,60 @@ export class PostingLists {
    * is not merged again. `undefined` if a list is not cached.
    */
   matches(groups: readonly (readonly Posting[])[]): Promise<readonly string[]> | undefined {
-    const found = groups.map((group) => group.map((posting) => this.known(posting)));
-    const lists = found.flat();
-    if (lists.some((list) => list === undefined)) return undefined;
-    return this.merge(JSON.stringify(groups), found as string[][][], lists as string[][]);
+    const found = this.find(groups);
+    return found && this.merge(found);
   }
 
-  private async merge(key: string, groups: string[][][], lists: string[][]): Promise<readonly string[]> {
-    if (lists.length === 1) return lists[0]!;
-    const known = this.merged.get(key);
-    if (known && lists.every((list, at) => list === known.lists[at])) return known.iris;
-    const iris: string[] = [];
-    const streams = groups.map((group) => union(group.map((list) => new ListStream(list))));
-    for await (const block of intersection(streams)) {
-      for (const iri of block) iris.push(iri);
-      await new Promise((resolve) => setImmediate(resolve));
+  /** True if `matches` would merge long lists. */
+  isLong(groups: readonly (readonly Posting[])[]): boolean {
+    const found = this.find(groups);
+    if (!found || this.result(found)) return false;
+    return found.groups.flat().reduce((sum, { iris }) => sum + iris.length, 0) > longMerge;
+  }
+
+  /** Returns the lists of a filter, without repeated postings and groups, and independent of their order. */
+  private find(groups: readonly (readonly Posting[])[]): Found | undefined {
+    const texts = groups.map((group) => JSON.stringify(distinct(group.map((posting) => JSON.stringify(posting)))));
+    const sorted = distinct(texts);
+    const lists: List[][] = [];
+    for (const text of sorted) {
+      const found = (JSON.parse(text) as string[]).map((posting) => this.known(JSON.parse(posting) as Posting));
+      if (found.includes(undefined)) return undefined;
+      lists.push(found as List[]);
     }
-    this.merged.set(key, { iris, lists });
+    return { key: sorted.join('\n'), groups: lists };
+  }
+
+  /** Returns the result of a filter if it needs no merge. */
+  private result({ key, groups }: Found): readonly string[] | undefined {
+    const lists = groups.flat();
+    if (lists.length === 1) return lists[0]!.iris;
+    const known = this.merged.get(key);
+    return known && lists.every(({ version }, at) => version === known.versions[at]) ? known.iris : undefined;
+  }
+
+  private async merge(found: Found): Promise<readonly string[]> {
+    const known = this.result(found);
+    if (known) return known;
+    const { key, groups } = found;
+    const iris: string[] = [];
+    const streams = groups.map((group) => union(group.map((list) => new ListStream(list.iris))));
+    for await (const block of intersection(streams)) for (const iri of block) iris.push(iri);
+    this.merged.set(key, { iris, versions: groups.flat().map(({ version }) => version) });
     return iris;
   }
 
   /** Returns a cached list in the state of the last commit. */
-  private known([relation, value]: Posting): readonly string[] | undefined {
+  private known([relation, value]: Posting): List | undefined {
     const prefix = entryRange(postingSpace, relation, value).gte;
     const list = this.underWay.has(prefix) ? undefined : this.lists.get(prefix);
-    if (!list || list.changes.size === 0) return list?.iris;
-    const iris = changed(list.iris, list.changes);
-    this.lists.set(prefix, { iris, changes: new Map() });
-    return iris;
+    return !list || list.changes.size === 0 ? list : this.keep(prefix, changed(list.iris, list.changes), new Map());
+  }
+
+  private keep(prefix: string, iris: readonly string[], changes: List['changes']): List {
+    const list = { iris, changes, version: ++this.lastVersion };
+    this.lists.set(prefix, list);
+    return list;
   }
 
   /** Number of pending commits that change a list. */
@@ -130,11 +168,11 @@ export class PostingLists {
       // A slice would hold the whole key in memory. Strings parsed from JSON do not.
       const texts = JSON.parse(JSON.stringify(keys.map((key) => key.slice(prefix.length)))) as string[];
       for (const text of texts) iris.push(text);
-      if (bytesOf(iris) <= this.listBytes) continue;
+      if (bytesOf(prefix, iris) <= this.listBytes) continue;
       this.tooLong.set(prefix, true);
       return;
     }
-    this.lists.set(prefix, { iris, changes });
+    this.keep(prefix, iris, changes);
   }
 
   private apply(transaction: Transaction): void {
@@ -155,8 +193,15 @@ export class PostingLists {
 }
 
 /** Estimates the memory of a list from its first and last text. Reading all of them would cost more than the cache saves. */
-const bytesOf = (iris: readonly string[]): number =>
-  100 + iris.length * (24 + ((iris[0]?.length ?? 0) + (iris[iris.length - 1]?.length ?? 0)) / 2);
+const bytesOf = (key: string, iris: readonly string[]): number =>
+  Math.ceil(
+    100 + 2 * key.length + iris.length * (24 + ((iris[0]?.length ?? 0) + (iris[iris.length - 1]?.length ?? 0)) / 2),
+  );
+
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
+
+/** Maximum number of arguments of a call. */
+const maxArguments = 10_000;
 
 /** Returns a new list, because running searches continue with the old one. */
 function changed(iris: readonly string[], changes: ReadonlyMap<string, boolean>): readonly string[] {
@@ -167,5 +212,10 @@ function changed(iris: readonly string[], changes: ReadonlyMap<string, boolean>)
     parts.push(iris.slice(at, next), changes.get(iri) ? [iri] : []);
     at = iris[next] === iri ? next + 1 : next;
   }
-  return [...parts, iris.slice(at)].flat();
+  parts.push(iris.slice(at));
+  // `concat` copies memory. `flat` would take 20 ms for 250 000 IRIs.
+  const batches: string[][] = [];
+  for (let from = 0; from < parts.length; from += maxArguments)
+    batches.push(([] as string[]).concat(...parts.slice(from, from + maxArguments)));
+  return ([] as string[]).concat(...batches);
 }

@@ -1,9 +1,9 @@
 /** Counts the members of large containers by ranges of IRIs, so that a page of a listing is found without reading the pages before it. */
 import { createHash, hash } from 'node:crypto';
-import type { LRUCache } from 'lru-cache';
-import { lruCache } from '../caches.js';
+import { LRUCache } from 'lru-cache';
 import { iriOfRecordKey, memberRange, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Store } from '../storage/transactions/store.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
 
 /** A range of members: from an IRI to the start of the next segment. */
 export interface Segment {
@@ -61,32 +61,55 @@ export class MemberCounts {
   /** Segments that changed since they were counted. */
   private stale = new Set<Segment>(this.counted);
   private running: Promise<void> | undefined;
+  private changes = 0;
+  private isFollowing = true;
 
+  /** @param onCounted called after every count */
   constructor(
     private readonly store: Store,
     readonly container: string,
-    private readonly options: CountOptions,
+    private readonly options: CountOptions & { readonly onCounted: (counts: MemberCounts) => void },
   ) {}
 
   get segments(): readonly Segment[] {
     return this.counted;
   }
 
-  get isCurrent(): boolean {
-    return this.stale.size === 0 && !this.running;
+  get owner(): string | undefined {
+    return this.options.owner;
   }
 
-  /** Called when a member was created or deleted. */
-  changed(iri: string): void {
-    this.stale.add(this.counted[segmentOf(this.counted, iri)]!);
+  /** Changes when the creation or deletion of a member is staged, committed or dropped. */
+  get version(): number {
+    return this.changes;
+  }
+
+  /** False after the counts were evicted: they no longer follow commits. */
+  get isFollowed(): boolean {
+    return this.isFollowing;
+  }
+
+  get isCurrent(): boolean {
+    return this.isFollowing && this.stale.size === 0 && !this.running;
+  }
+
+  /** Called when the creation or deletion of a member is staged, committed or dropped. */
+  changed(iri: string, isStaged: boolean): void {
+    this.changes++;
+    if (!isStaged) this.stale.add(this.counted[segmentOf(this.counted, iri)]!);
+  }
+
+  unfollow(): void {
+    this.isFollowing = false;
   }
 
   /** Counts what changed before the call. */
   async refresh(): Promise<void> {
     await this.running;
-    if (this.stale.size === 0) return;
+    if (this.stale.size === 0 || !this.isFollowing) return;
     this.running ??= this.recount().finally(() => {
       this.running = undefined;
+      this.options.onCounted(this);
     });
     await this.running;
   }
@@ -143,36 +166,85 @@ export class MemberCounts {
 
 /** Maximum number of segments of a storage. */
 const maxSegments = 20_000;
-const known = new WeakMap<Store, LRUCache<string, MemberCounts>>();
 
-/** Returns the counts of a container, which follow every commit. */
-export function memberCounts(
-  store: Store,
-  { iri, members = 0 }: ResourceRecord,
-  { size, owner }: CountOptions,
-): MemberCounts {
-  const containers = known.get(store) ?? followed(store);
-  const key = owner === undefined ? iri : `${iri}\u0000${owner}`;
-  const found = containers.get(key) ?? new MemberCounts(store, iri, { size, owner });
-  containers.set(key, found, { size: 1 + Math.ceil(members / size) });
-  return found;
-}
+/** Counts of a storage, and the members whose creation or deletion is pending. */
+class FollowedCounts {
+  /** Counts that have not been completed: their size is unknown. */
+  private readonly counting = new Map<string, MemberCounts>();
+  private readonly cached = new LRUCache<string, MemberCounts>({
+    maxSize: maxSegments,
+    sizeCalculation: ({ segments }) => segments.length,
+    dispose: (counts) => this.unfollow(counts),
+  });
+  private readonly ofContainers = new Map<string, Set<MemberCounts>>();
+  /** Number of pending transactions that create or delete a member. */
+  private readonly underWay = new Map<string, number>();
 
-function followed(store: Store): LRUCache<string, MemberCounts> {
-  const containers = lruCache<MemberCounts>(maxSegments);
-  known.set(store, containers);
-  store.onCommit(({ changes }) => {
-    if (containers.size === 0) return;
-    const changed = new Map<string, string[]>();
+  constructor(private readonly store: Store) {
+    store.onStage((transaction) => this.note(transaction, 1));
+    store.onCommit((transaction) => this.note(transaction, -1));
+    store.onDrop((transaction) => this.note(transaction, -1));
+  }
+
+  isUnderWay(iris: readonly string[]): boolean {
+    return this.underWay.size > 0 && iris.some((iri) => this.underWay.has(iri));
+  }
+
+  obtain({ iri, members = 0 }: ResourceRecord, { size, owner }: CountOptions): MemberCounts | undefined {
+    if (owner === undefined && members > size * maxSegments) return undefined;
+    const key = owner === undefined ? iri : `${iri}\u0000${owner}`;
+    const known = this.cached.get(key) ?? this.counting.get(key);
+    if (known) return known;
+    const made = new MemberCounts(this.store, iri, { size, owner, onCounted: (counts) => this.counted(key, counts) });
+    this.counting.set(key, made);
+    this.ofContainers.set(iri, (this.ofContainers.get(iri) ?? new Set()).add(made));
+    // The callers of `refresh` get the rejection.
+    made.refresh().catch(() => {});
+    return made;
+  }
+
+  private counted(key: string, counts: MemberCounts): void {
+    this.counting.delete(key);
+    if (counts.isFollowed) this.cached.set(key, counts);
+    // Has more segments than the cache.
+    if (this.cached.peek(key) !== counts) this.unfollow(counts);
+  }
+
+  private unfollow(counts: MemberCounts): void {
+    counts.unfollow();
+    const others = this.ofContainers.get(counts.container);
+    others?.delete(counts);
+    if (others?.size === 0) this.ofContainers.delete(counts.container);
+  }
+
+  private note({ changes }: Transaction, by: 1 | -1): void {
     for (const { before, after } of changes) {
       if (before && after) continue;
       const { iri } = (before ?? after)!;
-      const members = changed.get(parentOf(iri));
-      if (members) members.push(iri);
-      else changed.set(parentOf(iri), [iri]);
+      const count = (this.underWay.get(iri) ?? 0) + by;
+      if (count > 0) this.underWay.set(iri, count);
+      else this.underWay.delete(iri);
+      if (this.ofContainers.size === 0) continue;
+      for (const counts of this.ofContainers.get(parentOf(iri)) ?? []) counts.changed(iri, by > 0);
     }
-    for (const counts of containers.values())
-      for (const iri of changed.get(counts.container) ?? []) counts.changed(iri);
-  });
-  return containers;
+  }
 }
+
+const known = new WeakMap<Store, FollowedCounts>();
+
+/** Follows the members of all containers. Called when a storage is opened, so that no pending transaction is missed. */
+export function followMembers(store: Store): FollowedCounts {
+  const found = known.get(store) ?? new FollowedCounts(store);
+  known.set(store, found);
+  return found;
+}
+
+/** Returns the counts of a container, which follow every commit until they are evicted. `undefined` if they have too many segments. */
+export const memberCounts = (
+  store: Store,
+  container: ResourceRecord,
+  options: CountOptions,
+): MemberCounts | undefined => followMembers(store).obtain(container, options);
+
+/** Tests if a pending transaction creates or deletes one of the members. LevelDB may or may not have its changes. */
+export const isUnderWay = (store: Store, iris: readonly string[]): boolean => followMembers(store).isUnderWay(iris);

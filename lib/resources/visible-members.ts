@@ -1,9 +1,12 @@
 /** Members of a container in a caller's view: those of a page, their number and their state. */
+import { setTimeout } from 'node:timers/promises';
 import type { MemberScope, View } from '../authorization/authorizer.js';
 import { inTurn } from '../authorization/decision-turns.js';
 import type { Access } from '../authorization/principal.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import {
+  isUnderWay,
+  type MemberCounts,
   memberCounts,
   noMembers,
   type Segment,
@@ -47,7 +50,10 @@ export async function visibleMembers(
 ): Promise<VisibleMembers> {
   const decide = () => decidedMembers(request, view, wanted);
   if (view !== request.storage.store || !isCounted(request)) return decide();
-  return (await countedMembers(request, wanted)) ?? inTurn(request.storage.store, request.access, decide);
+  const { storage, access } = request;
+  const counted = () => countedMembers(request, wanted);
+  if (wanted.count > storage.limits.pageSize) return inTurn(storage, access, async () => (await counted()) ?? decide());
+  return (await counted()) ?? inTurn(storage, access, decide);
 }
 
 /** Smaller containers are read as a whole. */
@@ -60,9 +66,9 @@ export async function allMembers(request: MemberRequest, { from, count }: Wanted
   if (from >= (container.members ?? 0)) return [];
   if (from === 0 || !isCounted(request)) return slice(request, { from, count }, { segments: [noMembers] });
   const counts = memberCounts(storage.store, container, { size: storage.limits.pageSize });
-  await counts.refresh();
+  await counts?.refresh();
   // A commit that is on disk but not counted yet: the listing of this state is cached, so it is read from its start.
-  const isOfState = totalOf(counts.segments) === storage.store.record(container.iri)?.members;
+  const isOfState = counts?.isCurrent && totalOf(counts.segments) === storage.store.record(container.iri)?.members;
   return slice(request, { from, count }, isOfState ? counts : { segments: [noMembers] });
 }
 
@@ -90,41 +96,67 @@ async function decidedMembers(
 async function countedMembers(request: MemberRequest, wanted: Wanted): Promise<VisibleMembers | undefined> {
   const { storage, access, container } = request;
   const { authorizer, store, limits } = storage;
-  for (let attempt = 0; ; attempt++) {
+  let counts: MemberCounts | undefined;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    // Decisions are made after the members were counted, so that earlier revocations apply to all that is counted.
+    await counts?.refresh();
     const scope = await authorizer.memberScope(access, container.iri);
     if (scope === 'decide') return undefined;
-    const { readable } = scope;
+    const { readable, differing } = scope;
+    if (readable === false) return exceptionalMembers(request, scope, wanted);
     const owner = typeof readable === 'object' ? readable.owner : undefined;
-    const counts = readable === false ? undefined : memberCounts(store, container, { size: limits.pageSize, owner });
-    if (counts && !counts.isCurrent && attempt < maxAttempts) {
-      // Decisions are made after the members were counted, so that earlier revocations apply to all that is counted.
-      await counts.refresh();
-      continue;
-    }
-    const counted = counts?.segments ?? [noMembers];
+    if (!counts || counts.owner !== owner) counts = memberCounts(store, container, { size: limits.pageSize, owner });
+    if (!counts?.isFollowed) return undefined;
+    if (!counts.isCurrent) continue;
+    const { version, segments: counted } = counts;
     const exceptions = await exceptionsOf(request, scope);
-    const segments = adjusted(counted, exceptions);
-    const shows = (record: ResourceRecord): boolean => exceptions.get(record.iri) ?? isReadable(readable, record);
-    const shown = [...exceptions.keys()].sort().slice(wanted.from, wanted.from + wanted.count);
-    const members = counts
-      ? await slice(request, wanted, { segments, shows })
-      : shown.flatMap((iri) => store.record(iri) ?? []);
-    return { members, total: totalOf(segments), state: stateOfSegments(segments) };
+    // Otherwise the counts have a member that the exceptions lack, or the reverse, and the total reveals it.
+    if (counts.isCurrent && counts.version === version && !isUnderWay(store, differing)) {
+      const segments = adjusted(counted, exceptions);
+      const members = await slice(request, wanted, { segments, shows: showing(scope, exceptions) });
+      return { members, total: totalOf(segments), state: stateOfSegments(segments) };
+    }
+    if (isUnderWay(store, differing)) await setTimeout(pauseMs);
   }
+  return undefined;
 }
 
-type Readable = Exclude<MemberScope, 'decide'>['readable'];
+type CountedScope = Exclude<MemberScope, 'decide'>;
 
-const isReadable = (readable: Readable, { owner }: ResourceRecord): boolean =>
+const isReadable = (readable: CountedScope['readable'], { owner }: ResourceRecord): boolean =>
   typeof readable === 'object' ? owner === readable.owner : readable;
 
-/** Maximum number of counts of changing members. After the last one, later changes are not counted. */
-const maxAttempts = 3;
+/** Maximum number of counts of changing members. */
+const maxAttempts = 5;
+/** About the duration of a commit. */
+const pauseMs = 5;
+
+/** Returns a test of the members that the caller may see. Members that differ and were created since have to be decided. */
+function showing(
+  { readable, differing }: CountedScope,
+  exceptions: ReadonlyMap<string, boolean>,
+): (record: ResourceRecord) => boolean {
+  const mayDiffer = new Set(differing);
+  return (record) => exceptions.get(record.iri) ?? (isReadable(readable, record) || mayDiffer.has(record.iri));
+}
+
+/** Returns the members for a caller who may read only members that differ from the rest. */
+async function exceptionalMembers(
+  request: MemberRequest,
+  scope: CountedScope,
+  { from, count }: Wanted,
+): Promise<VisibleMembers> {
+  const exceptions = await exceptionsOf(request, scope);
+  const segments = adjusted([noMembers], exceptions);
+  const shown = [...exceptions.keys()].sort().slice(from, from + count);
+  const members = shown.flatMap((iri) => request.storage.store.record(iri) ?? []);
+  return { members, total: totalOf(segments), state: stateOfSegments(segments) };
+}
 
 /** Returns the members whose decision differs from the default, with the decision. */
 async function exceptionsOf(
   { storage: { authorizer, store }, access }: MemberRequest,
-  { readable, differing }: Exclude<MemberScope, 'decide'>,
+  { readable, differing }: CountedScope,
 ): Promise<Map<string, boolean>> {
   const found = new Map<string, boolean>();
   for (const iri of differing) {
@@ -148,7 +180,7 @@ function adjusted(segments: readonly Segment[], exceptions: ReadonlyMap<string, 
 
 interface CountedView {
   readonly segments: readonly Segment[];
-  /** Tests if the caller sees a member. Absent: it sees all. */
+  /** False for members that the caller does not see. Absent: it sees all. */
   readonly shows?: (record: ResourceRecord) => boolean;
 }
 
@@ -164,10 +196,11 @@ async function slice(
   while (index < segments.length - 1 && seen + segments[index]!.count <= from) seen += segments[index++]!.count;
   for await (const records of store.members(container.iri, segments[index]!.from || undefined))
     for (const record of records) {
-      if ((shows && !shows(record)) || seen++ < from) continue;
-      // Decided again with the state that is read.
+      if (shows && !shows(record)) continue;
+      // Decided again with the state that is read, also before the page: hidden members must not shift it.
       const answer = !shows || authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record });
-      if (typeof answer === 'boolean' ? answer : await answer) members.push(record);
+      if (!(typeof answer === 'boolean' ? answer : await answer) || seen++ < from) continue;
+      members.push(record);
       if (members.length >= count) return members;
     }
   return members;

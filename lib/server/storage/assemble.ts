@@ -23,6 +23,7 @@ import type { GuardedFetch } from '../../outbound/guarded-fetch.js';
 import { profiles } from '../../profile.js';
 import { BulkStaging } from '../../resources/bulk.js';
 import { explainDecision } from '../../resources/explanation.js';
+import { followMembers } from '../../resources/member-counts.js';
 import { Representations } from '../../resources/representations.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRootAcl } from '../../resources/storage-root.js';
@@ -101,6 +102,7 @@ export async function assembleStorage(
   };
   store.beforeReopening(() => pauseUpdates(folderOf(store.level)));
   store.onTransaction((tx) => noteReaders(tx, storage.authorizer));
+  followMembers(store);
   if (acls) await ensureRootAcl(storage, acls, { owners, publicRead: core.publicRead, change });
   return { storage, addedOwners: added };
 }

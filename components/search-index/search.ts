@@ -50,35 +50,54 @@ interface Found {
 
 /**
  * Returns the readable resources that match a filter, ordered by IRI, with all of their types (rule 1.2).
- * @param from number of results before the page
+ * @param wanted results of the page
  * @returns the page, and the total number of readable results
  */
-export async function search(index: SearchedIndex, filter: Filter, { from, count }: Wanted): Promise<Found> {
+export async function search(index: SearchedIndex, filter: Filter, wanted: Wanted): Promise<Found> {
   const { platform, lists, access } = index;
   const scope = await platform.authorizer.readScope(access);
+  const isLong = scope === 'decide' || (rangesOf(scope) !== undefined && lists.isLong(postingsOf(filter)));
+  if (!isLong) return searchWithin(index, scope, { filter, ...wanted });
+  // Access is decided when the turn has come, so that earlier revocations apply.
+  return inTurn(platform, access, async () =>
+    searchWithin(index, await platform.authorizer.readScope(access), { filter, ...wanted }),
+  );
+}
+
+type Asked = Wanted & { readonly filter: Filter };
+
+async function searchWithin(index: SearchedIndex, scope: ReadScope, asked: Asked): Promise<Found> {
   if (scope === 'nothing') return { items: [], total: 0 };
-  const ranges =
-    scope === 'everything' ? [whole] : typeof scope === 'object' && !scope.owner ? scope.ranges : undefined;
-  const known = ranges && lists.matches(postingsOf(filter));
-  if (known) {
-    const snapshot = new StoreSnapshot(platform.store.level);
-    try {
-      const { iris, total } = within(await known, ranges, { from, count });
-      return { items: await typedRecords(snapshot, iris), total };
-    } finally {
-      await snapshot.close();
-    }
-  }
-  const walk = () => searchBySource(index, scope, { filter, from, count });
-  return scope === 'decide' ? inTurn(platform.store, access, walk) : walk();
+  const ranges = rangesOf(scope);
+  return (ranges && searchLists(index, ranges, asked)) ?? searchBySource(index, scope, asked);
+}
+
+/** Returns the ranges that contain exactly the readable resources. `undefined` if others are readable, or some have to be decided. */
+function rangesOf(scope: ReadScope): readonly IriRange[] | undefined {
+  if (scope === 'everything') return [whole];
+  return typeof scope === 'object' && !scope.owner ? scope.ranges : undefined;
+}
+
+type Postings = readonly (readonly (readonly [relation: string, value: string])[])[];
+
+/** Searches the merged lists. `undefined` if a list is not cached. */
+function searchLists(
+  { platform, lists }: SearchedIndex,
+  ranges: readonly IriRange[],
+  { filter, ...wanted }: Asked,
+): Promise<Found> | undefined {
+  const known = lists.matches(postingsOf(filter));
+  if (!known) return undefined;
+  const snapshot = new StoreSnapshot(platform.store.level);
+  const page = async (): Promise<Found> => {
+    const { iris, total } = within(await known, ranges, wanted);
+    return { items: await typedRecords(snapshot, iris), total };
+  };
+  return page().finally(() => snapshot.close());
 }
 
 /** Searches with the engine, which walks all matches. */
-async function searchBySource(
-  index: SearchedIndex,
-  scope: ReadScope,
-  { filter, from, count }: Wanted & { readonly filter: Filter },
-): Promise<Found> {
+async function searchBySource(index: SearchedIndex, scope: ReadScope, { filter, from, count }: Asked): Promise<Found> {
   const { platform, lists } = index;
   const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
   const opened: StoreSnapshot[] = [];
@@ -110,7 +129,7 @@ async function searchBySource(
 const whole: IriRange = { from: '', to: '\uffff' };
 
 /** Returns the postings of a filter's groups. Without groups, those of all resources: each has exactly one structural type. */
-const postingsOf = (filter: Filter): (readonly [relation: string, value: string])[][] =>
+const postingsOf = (filter: Filter): Postings =>
   filter.length === 0
     ? [structuralTypes.map((type) => [typeRelation, type])]
     : filter.map(({ relation, values }) =>

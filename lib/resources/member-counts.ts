@@ -106,11 +106,12 @@ export class MemberCounts {
   /** Counts what changed before the call. */
   async refresh(): Promise<void> {
     await this.running;
-    if (this.stale.size === 0 || !this.isFollowing) return;
-    this.running ??= this.recount().finally(() => {
-      this.running = undefined;
-      this.options.onCounted(this);
-    });
+    if (this.stale.size > 0 && this.isFollowing)
+      this.running ??= this.recount().finally(() => {
+        this.running = undefined;
+        this.options.onCounted(this);
+      });
+    // A count of another caller may have begun meanwhile.
     await this.running;
   }
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type BaseModel, createAuthorizer, type MemberScope } from '../../../lib/authorization/authorizer.js';
 import { ownerModel } from '../../../lib/authorization/owner-mode.js';
-import { viewState } from '../../../lib/resources/member-counts.js';
+import { memberCounts, viewState } from '../../../lib/resources/member-counts.js';
 import type { Storage } from '../../../lib/resources/storage.js';
 import { allMembers, type MemberRequest, visibleMembers } from '../../../lib/resources/visible-members.js';
 import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
@@ -182,7 +182,7 @@ describe('Visible members', () => {
         const writers = (pauseMs > 0 ? [0] : [0, 1, 2, 3]).map(write);
         const { request } = world;
         const seen = new Set<string>();
-        for (let count = 0; count < 200; count++) {
+        for (let count = 0; count < 80; count++) {
           const { total, state } = await visibleMembers(request, request.storage.store, { from: 0, count: 100 });
           seen.add(`${total} ${state}`);
         }
@@ -210,10 +210,15 @@ describe('Visible members', () => {
         from: each - 1,
         count: 1,
       });
+    const first = memberCounts(store, store.record(container)!, { size: 1, owner: 'a' })!;
+    await first.refresh();
+    expect(first.isCurrent).to.equal(true);
     for (const { total, members } of await Promise.all(owners.map(read))) {
       expect(total).to.equal(each);
       expect(members).to.have.length(1);
     }
+    // Evicted counts do not follow commits.
+    expect(first.isCurrent).to.equal(false);
     const { request } = world;
     const { total } = await visibleMembers(request, request.storage.store, { from: 0, count: 1 });
     expect(total).to.equal(owners.length * each);

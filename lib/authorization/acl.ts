@@ -113,5 +113,5 @@ function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
   });
 }
 
-/** ACLs contain origins with and without a trailing slash; the field never has one. */
+/** ACLs contain origins with and without a trailing slash. The field never has one. */
 export const originOf = (text: string): string => text.replace(/\/$/, '').toLowerCase();

@@ -71,7 +71,7 @@ export interface BaseModel {
   readersOf?(view: View, iri: string): string | undefined;
 }
 
-/** Caller classes by priority. `known`: with a grant or an owned resource. `stranger`: all others; identities are free. */
+/** Caller classes by priority. `known`: with a grant or an owned resource. `stranger`: all others. Identities are free. */
 export type CallerClass = 'controller' | 'known' | 'stranger';
 
 export type AddedMembers = 'all' | 'decide' | readonly string[];

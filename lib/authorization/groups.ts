@@ -26,7 +26,7 @@ export interface GroupOptions {
 }
 
 export interface Groups {
-  /** Returns the members of a group. @param mayFetch a remote document may be fetched; otherwise only cached members count */
+  /** Returns the members of a group. @param mayFetch a remote document may be fetched. Otherwise only cached members count. */
   members(group: string, mayFetch: boolean): Promise<ReadonlySet<string>>;
   /** True if `members` would have to fetch. */
   isRemote(group: string): boolean;

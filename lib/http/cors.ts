@@ -43,7 +43,7 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Field
   return {
     'Access-Control-Allow-Origin': any ? '*' : origin,
     'Access-Control-Expose-Headers': exposedFields,
-    // For clients that always use credentials mode; there are no cookies that could be misused. Never with `*` (Fetch, 3.2.5).
+    // For clients that always use credentials mode. There are no cookies that could be misused. Never with `*` (Fetch, 3.2.5).
     ...(any ? {} : { 'Access-Control-Allow-Credentials': 'true', Vary: 'Origin' }),
   };
 }

@@ -30,7 +30,7 @@ export function fixedRoutes(appContext: AppContext): Step {
       if (!places.some((place) => path.startsWith(place))) return next();
       readTarget(ctx.req.url ?? '/', storage.rootIri);
     }
-    // The path as sent; koa interprets unusual ones.
+    // The path as sent. Koa interprets unusual ones.
     Object.assign(ctx, { newRouterPath: path });
     // The router's regular expressions take more memory than an idle storage.
     router ??= routerOf(appContext, basePath);

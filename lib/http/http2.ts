@@ -12,7 +12,7 @@ export const isHttp2 = ({ httpVersionMajor }: IncomingMessage): boolean => httpV
 /** TLS sockets by session: Node closes a session only after its pending writes, and its `socket` cannot be destroyed. */
 export const socketsOfSessions = new WeakMap<Http2Session, Socket>();
 
-/** True if the request has a body; over HTTP/2 no field announces it. */
+/** True if the request has a body. Over HTTP/2 no field announces it. */
 export const hasBody = (req: IncomingMessage): boolean =>
   isHttp2(req)
     ? streamOf(req)?.endAfterHeaders === false
@@ -33,7 +33,7 @@ export function breakOff(res: ServerResponse): void {
   if (stream) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   // TLS has no reset and needs none: an unannounced end is an error.
   else if (res.socket && 'encrypted' in res.socket) res.socket.destroy();
-  // For an HTTP/1.0 client the end of the connection ends the response; a reset does not.
+  // For an HTTP/1.0 client the end of the connection ends the response. A reset does not.
   else res.socket?.resetAndDestroy();
 }
 

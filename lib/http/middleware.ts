@@ -52,7 +52,7 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
 export function openMode({ isOpen, origin, cors }: AppContext): Step {
   if (!isOpen) return (_ctx, next) => next();
   const { host, hostname, protocol } = new URL(origin);
-  // Sent with nearly every request; parsing it costs as much as a middleware.
+  // Sent with nearly every request. Parsing it costs as much as a middleware.
   let last = host;
   const isOurs = (asked: string): boolean => {
     if (asked === last) return true;
@@ -113,7 +113,7 @@ function assertFields(req: IncomingMessage): void {
   const { headers, httpVersion, rawHeaders } = req;
   const authority = headers[':authority'];
   if (authority !== undefined) {
-    // RFC 9113 8.3.1: the two must be equal; otherwise a proxy saw another host.
+    // RFC 9113 8.3.1: the two must be equal. Otherwise a proxy saw another host.
     if (headers.host !== undefined && headers.host !== authority)
       throw new LwsError('bad-request', 'The Host field differs from :authority.');
     headers.host = String(authority);

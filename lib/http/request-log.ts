@@ -104,7 +104,7 @@ export function addressOf({ behindProxy }: Pick<Logged, 'behindProxy'>, req: Inc
   return (behindProxy && forwarded(req, 'x-forwarded-for')) || req.socket.remoteAddress;
 }
 
-/** Uses the last entry, written by our proxy; it appends to entries that its client may have invented. */
+/** Uses the last entry, written by our proxy. It appends to entries that its client may have invented. */
 export const forwarded = (req: IncomingMessage, name: string): string =>
   String(req.headers[name] ?? '')
     .split(',')

@@ -50,7 +50,7 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const isWrite = req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE' || req.method === 'POST';
   const described = describedBy(target.iri);
-  // PUT at a reserved path is 409. Linksets are not resources; other requests at their path are for the linkset.
+  // PUT at a reserved path is 409. Linksets are not resources. Other requests at their path are for the linkset.
   if (described?.startsWith(storage.rootIri)) return linksetReply(exchange, described);
   const controlled = storage.acls && controlledBy(target.iri);
   if (storage.acls && controlled?.startsWith(storage.rootIri)) return aclReply(exchange, storage.acls, controlled);

@@ -78,7 +78,7 @@ function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common
     if (isStream) (body as Readable).destroy();
     res.end();
   } else if (isStream) return streamBody(body as Readable, res);
-  // A latin1 string is sent in one piece with the header section; a Buffer is not.
+  // A latin1 string is sent in one piece with the header section. A Buffer is not.
   else if (body.length <= onePieceBytes) res.end((body as Buffer).toString('latin1'), 'latin1');
   else res.end(body);
   return undefined;

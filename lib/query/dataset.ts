@@ -1,4 +1,4 @@
-/** The caller's dataset over one snapshot, and its access methods: the in-memory index, or LevelDB. */
+/** The caller's dataset over one snapshot, and its access methods: the index, or LevelDB. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Level, LevelSnapshot } from '../storage/level/durable-level.js';
 import { storedIndexes } from '../storage/transactions/index-backfill.js';
@@ -19,14 +19,14 @@ export interface DatasetOptions extends DatasetGraphs {
   readonly keys?: KeyIterators | undefined;
 }
 
-/** The snapshot has one index on disk, and the query needs many graphs: it requires the in-memory index. */
+/** The snapshot has one index on disk, and the query needs many graphs: it requires the index. */
 export class NeedsIndexError extends Error {}
 
-/** Maximum number of graphs, and of their triples, that are read directly instead of waiting for the in-memory index. */
+/** Maximum number of graphs, and of their triples, that are read directly instead of waiting for the index. */
 const [fewGraphs, fewTriples] = [8, 50_000];
 
 /**
- * Returns the keys for an operation without the in-memory index: those of LevelDB if it has all indexes, or those of the
+ * Returns the keys for an operation without the index: those of LevelDB if it has all indexes, or those of the
  * operation's graphs.
  * @throws NeedsIndexError
  */

@@ -175,7 +175,7 @@ function closedList(iri: string, subject: string): readonly string[] {
   ]);
 }
 
-/** Binary content cannot be merged; identical content is skipped. @throws LwsError `conflict` for other content */
+/** Binary content cannot be merged. Identical content is skipped. @throws LwsError `conflict` for other content. */
 function sameContent({ sha256, mediaType }: ResourceRecord, content: BulkContent | undefined): BulkVerdict {
   const isSame = content && content.kind !== 'rdf' && content.sha256 === sha256 && content.mediaType === mediaType;
   if (isSame) return 'skipped';

@@ -106,7 +106,7 @@ async function admit(
 /** A document has the server's links besides the client's, so that clients can write back the document they read. */
 const serverPart = 16_384;
 
-/** @throws LwsError `linkset-too-large`; staging checks the size of the client-managed part alone */
+/** @throws LwsError `linkset-too-large`. Staging checks the size of the client-managed part alone. */
 async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Promise<Buffer> {
   const most = storage.limits.linksetBytes + serverPart;
   const tooLarge = (): LwsError => linksetTooLarge(storage);

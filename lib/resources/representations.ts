@@ -20,7 +20,7 @@ export class Representations {
   private readonly known = new Map<string, Set<string>>();
   private readonly building = new Map<string, { promise: Promise<Representation | undefined>; stale: boolean }>();
 
-  /** @param maxBytes limit of all renderings; a single one may have an eighth of it */
+  /** @param maxBytes limit of all renderings. A single one may have an eighth of it. */
   constructor(store: Store, maxBytes: number) {
     this.cache = new LRUCache({
       maxSize: Math.max(1, maxBytes),

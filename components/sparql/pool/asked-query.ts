@@ -79,7 +79,7 @@ export class AskedQuery {
     const { job } = this;
     const { memory, limit } = this.rules;
     let asked = memory?.asked;
-    // Saves a round trip: for most callers, all graphs have the same access. Changes for the in-memory index, and the delay of a
+    // Saves a round trip: for most callers, all graphs have the same access. Changes for the index, and the delay of a
     // new thread, are only known after it has started.
     if (!asked && thread.isReady) {
       const scope = await this.answered(job.scope());

@@ -51,7 +51,7 @@ export interface QueryQuestions {
   scope(): Promise<{ readonly scope: GraphScope; readonly changes: GraphChanges | undefined }>;
   /** Decisions, in the order of the IRIs. */
   decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
-  /** Resolves when the in-memory index is ready or not needed. `undefined`: there is none. */
+  /** Resolves when the index is ready or not needed. `undefined`: there is none. */
   index(): Promise<MemoryAsked | undefined>;
   /** Drops the index because a file is damaged. */
   damaged(why: string): void;

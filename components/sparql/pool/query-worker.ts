@@ -39,7 +39,7 @@ const functions = {
     await opened;
   },
 
-  /** Sets the in-memory index. `undefined`: there is none. */
+  /** Sets the index. `undefined`: there is none. */
   use(base: MemoryBase | undefined): void {
     layers.use(base);
   },

@@ -21,7 +21,7 @@ import { labelOf, plainText, type Row, type Term } from './terms.js';
 /** Centre and size, in layout units. */
 type View = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
 
-/** Maximum number of links with labels; more would hide the picture. */
+/** Maximum number of links with labels. More would hide the picture. */
 const maxNamedLinks = 80;
 const settleSteps = 300;
 const radius = 7;

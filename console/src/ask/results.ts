@@ -19,7 +19,7 @@ const titles: Readonly<Record<View, string>> = {
   raw: 'Raw',
 };
 
-/** Maximum characters of raw text shown; the file contains everything. */
+/** Maximum characters of raw text shown. The file contains everything. */
 const maxRaw = 200_000;
 
 /** Chart and picture are loaded on demand. */

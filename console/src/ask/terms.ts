@@ -29,7 +29,7 @@ export const literalTerm = (value: string, language = '', datatype = ''): Term =
   datatype: language !== '' || datatype === `${xsd}string` ? '' : datatype,
 });
 
-/** Numeric value of a term, or `undefined`; infinities are undefined too. */
+/** Numeric value of a term, or `undefined`. Infinities are undefined too. */
 export function numberOf(term: Term | undefined): number | undefined {
   if (term?.kind !== 'literal' || !numeric.has(term.datatype)) return undefined;
   const value = Number(term.value);

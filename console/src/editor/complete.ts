@@ -26,7 +26,7 @@ const keywords =
 /** Resolves with the list or at the timeout. */
 const soon = (list: Promise<readonly string[]> | undefined): Promise<readonly string[] | undefined> =>
   Promise.race([
-    // Errors are reported elsewhere; typing continues with prefixes only.
+    // Errors are reported elsewhere. Typing continues with prefixes only.
     list?.catch(() => []) ?? Promise.resolve([]),
     new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patienceMs)),
   ]);

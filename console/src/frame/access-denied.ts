@@ -36,7 +36,7 @@ export class Refused extends Page {
     return html`<p class="problem" role="alert">${messageOf(this.why)}</p>${this.hasWayIn ? this.wayIn() : this.back()}`;
   }
 
-  /** Controllers are notified; no sign-in is needed first. */
+  /** Controllers are notified. No sign-in is needed first. */
   private wayIn(): TemplateResult {
     if (who().kind === 'anonymous')
       return html`<p>The person who sent you here may have given you access already. Sign in, and you return to this page. You need no

@@ -14,7 +14,7 @@ export interface Question {
 
 let count = 0;
 
-/** Shows the dialog. @returns true if confirmed; closing the dialog returns false */
+/** Shows the dialog. @returns true if confirmed. Closing the dialog returns false. */
 export function confirmed({ title, text, proceed, typed, isUsual = false }: Question): Promise<boolean> {
   const dialog = document.createElement('dialog');
   const id = `confirm-${++count}`;

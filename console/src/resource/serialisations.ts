@@ -15,7 +15,7 @@ export const serialisations = [
 export class ResourceSerialisation extends Page {
   @property() iri = '';
   @property({ attribute: false }) serialisation: (typeof serialisations)[number] = serialisations[0];
-  /** State that is shown; another one is loaded again. */
+  /** State that is shown. Another one is loaded again. */
   @property() etag = '';
   @state() private text: string | undefined;
 

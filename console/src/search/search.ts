@@ -68,7 +68,7 @@ async function ask(url: string, { types, joined }: Wanted, signal: AbortSignal) 
   return { found: (await response.json()) as Found, last: lastPage };
 }
 
-/** Maximum characters of IRIs in a query; the endpoint accepts 64 KiB. */
+/** Maximum characters of IRIs in a query. The endpoint accepts 64 KiB. */
 const maxCharacters = 40_000;
 
 /** Types of resources and of their fragments, by IRI of the resource. @throws Refusal with the server's message */

@@ -87,7 +87,7 @@ export const personFields = (id: string): TemplateResult => html`
   <datalist id=${`${id}-people`}>${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
   <label>What to call them here (optional) <input name="called" autocomplete="off"></label>`;
 
-/** Person of a form; the name is stored. @throws Error without input */
+/** Person of a form. The name is stored. @throws Error without input. */
 export function personFrom(data: FormData): string {
   const iri = personOf(String(data.get('person')));
   const called = String(data.get('called') ?? '').trim();

@@ -5,8 +5,9 @@
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
 import type { GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
+import { gspo } from '../segments/quad-pages.js';
 import type { MemoryView } from './memory-layers.js';
-import { gspo, type Ids, type QuadOrders, type QuadRange } from './sorted-quads.js';
+import type { Ids, QuadOrders, QuadRange } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 /** More ranges are only searched if later queries will use the result (`isExact`): each takes two binary searches. */

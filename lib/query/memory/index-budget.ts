@@ -1,5 +1,5 @@
 /**
- * Memory budget for the in-memory indexes of all storages of a process. Builds run one after the other. Above the budget, the
+ * Memory budget for the indexes for queries of all storages of a process. Builds run one after the other. Above the budget, the
  * least recently used indexes are dropped. Must not depend on the content of an index.
  */
 

@@ -5,13 +5,13 @@ import { allQuads, graphPrefix } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { graphAt, KeyReader } from '../access/key-reader.js';
-import type { TermKey } from '../access/terms.js';
 import { PageCache } from '../segments/page-file.js';
 import { isResident, Segment, type SegmentData, segmentBytes } from '../segments/segment.js';
+import { NumberedQuads } from './numbered-quads.js';
 import { SegmentQuads } from './segment-quads.js';
-import { type QuadOrders, type SortedQuadsData, sharedQuads, shareQuads, sortQuads } from './sorted-quads.js';
+import { type QuadOrders, type SortedQuadsData, sharedQuads, shareQuads } from './sorted-quads.js';
 import type { BaseTerms, TermIds } from './term-ids.js';
-import { longer, TermTable, type TermTableData } from './term-table.js';
+import { TermTable, type TermTableData } from './term-table.js';
 
 /** Index of few quads, in shared memory. */
 export interface SortedData {
@@ -59,24 +59,6 @@ export function openIndex(data: IndexData): { readonly quads: QuadOrders; readon
   return { quads: new SegmentQuads(segment), terms: segment.terms };
 }
 
-/** Columns S, P, O and G, which grow when quads are added. */
-class QuadColumns {
-  columns: Uint32Array[] = [0, 1, 2, 3].map(() => new Uint32Array(1024));
-  count = 0;
-
-  push(ids: readonly number[]): void {
-    if (this.count === this.columns[0]!.length) this.columns = this.columns.map((each) => longer(each, this.count * 2));
-    for (let place = 0; place < 4; place++) this.columns[place]![this.count] = ids[place]!;
-    this.count++;
-  }
-}
-
-/** All quads of a snapshot in reading order. */
-export interface ReadQuads {
-  readonly terms: TermTable;
-  readonly quads: QuadColumns;
-}
-
 /** Text limit of terms in bytes per allowed quad; up to `leastText` the limit does not apply. */
 const [textOfQuad, leastText] = [256, 64 << 20];
 
@@ -88,36 +70,20 @@ export async function readQuads(
   level: Level,
   snapshot: LevelSnapshot,
   { most, isStopped = () => false }: { readonly most: number; readonly isStopped?: () => boolean },
-): Promise<ReadQuads | undefined> {
-  const terms = new TermTable();
-  const quads = new QuadColumns();
-  const reader = new KeyReader('GSPO');
-  const ids = [0, 0, 0, 0];
-  const tokens: TermKey[] = ['', '', '', ''];
+): Promise<NumberedQuads | undefined> {
+  const quads = new NumberedQuads();
   const mostText = Math.max(leastText, most * textOfQuad);
   for await (const keys of keyBlocks(level, allQuads, { snapshot })) {
-    if (quads.count + keys.length > most || terms.textBytes > mostText || isStopped()) return undefined;
-    for (const key of keys) {
-      reader.read(key, '');
-      for (let place = 0; place < 4; place++) {
-        // Successive keys mostly have the same graph and subject, so their numbers are reused.
-        const token = reader.token(place);
-        if (quads.count > 0 && token === tokens[place]) continue;
-        tokens[place] = token;
-        ids[place] = terms.add(token);
-      }
-      quads.push(ids);
-    }
+    if (quads.count + keys.length > most || quads.textBytes > mostText || isStopped()) return undefined;
+    for (const key of keys) quads.add(key);
   }
-  return { terms, quads };
+  return quads;
 }
 
 /** Builds the sorted index of quads in shared memory. */
-export function indexOf({ terms, quads }: ReadQuads): SortedData {
-  const { data, numbers } = terms.share();
-  for (const column of quads.columns) for (let i = 0; i < quads.count; i++) column[i] = numbers[column[i]!]!;
-  const sorted = sortQuads(quads.columns, quads.count, { most: Math.max(0, terms.size - 1), isShared: true });
-  return { quads: shareQuads(sorted), terms: data };
+export function indexOf(quads: NumberedQuads): SortedData {
+  const { terms, sorted } = quads.sort({ isShared: true });
+  return { quads: shareQuads(sorted), terms };
 }
 
 /** Triples of a graph, three numbers each. */

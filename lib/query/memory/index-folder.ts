@@ -3,13 +3,13 @@
  * corresponds to. The change log shows the graphs that have changed since, or that it does not reach back far enough. The
  * folder is derived data: it can be deleted at any time.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { stagedGraphs } from '../../storage/graphs/staged-keys.js';
 import { entryBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
-import { makeFolders, writeWhole } from '../../storage/level/synced-files.js';
+import { makeFolders, syncDirectory, writeWhole } from '../../storage/level/synced-files.js';
 import { allChanges, changeKey, positionOfKey, readEntry } from '../../storage/log/change-entry.js';
 import { linksetEnd } from '../access/graph-ranges.js';
 import { longName } from '../segments/segment.js';
@@ -70,14 +70,15 @@ export class IndexFolder {
     return `${Date.now()}-${++this.names}.seg`;
   }
 
-  /** Replaces the manifest, after the segment is on disk. @param state absent: removes it @throws the file system's error */
-  publish(file: string, state: IndexedState | undefined): void {
-    if (!state) {
-      rmSync(this.manifest, { force: true });
-      return;
-    }
+  /** Removes the manifest: the next build reads all quads. @throws the file system's error */
+  withdraw(): void {
+    rmSync(this.manifest, { force: true });
+  }
+
+  /** Replaces the manifest, after the segment is on disk. @throws the file system's error */
+  publish(file: string, state: IndexedState): void {
     // The name of the segment is on disk before that of the manifest.
-    syncFolder(this.folder);
+    syncDirectory(this.folder);
     const manifest: Manifest = { format, storage: state.storage, position: state.position, file };
     writeWhole(this.manifest, JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }));
   }
@@ -117,15 +118,6 @@ export class IndexFolder {
 
 /** Directory of the index beside a LevelDB. */
 export const indexFolder = (level: string): IndexFolder => new IndexFolder(join(dirname(level), 'index'));
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {

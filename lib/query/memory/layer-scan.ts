@@ -4,9 +4,10 @@
  */
 
 import { graphAt } from '../access/key-reader.js';
+import { gspo, spog, type Window } from '../segments/quad-pages.js';
 import type { GraphVerdicts } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
-import { gspo, type Ids, type QuadRange, spog } from './sorted-quads.js';
+import type { Ids, QuadRange } from './sorted-quads.js';
 
 /** No more matches. */
 export const ended = -1;
@@ -35,7 +36,8 @@ const maxAhead = 4096;
 const firstAhead = 32;
 
 export class LayerScan implements MatchScan {
-  /** Columns S, P, O and G of the current window. */
+  private window: Window | undefined;
+  /** Columns S, P, O and G of the current window, as far as they decide on matches. */
   private subjects = noNumbers;
   private predicates = noNumbers;
   private objects = noNumbers;
@@ -100,7 +102,7 @@ export class LayerScan implements MatchScan {
         const isOpen = verdicts.isOpen(this.among(graph));
         if (isOpen === false) {
           // In GSPO the quads of a graph are adjacent, so they are skipped together.
-          if (range.order === gspo) this.at = this.after(this.at, graphAt) - 1;
+          if (range.order === gspo) this.at = this.afterGraph(row) - 1;
           continue;
         }
         if (isOpen === undefined) {
@@ -126,9 +128,7 @@ export class LayerScan implements MatchScan {
 
   /** Returns a term of the current match, as a number of the layer. */
   number(place: number): number {
-    const column =
-      place === 0 ? this.subjects : place === 1 ? this.predicates : place === 2 ? this.objects : this.graphs;
-    return column[this.taken]!;
+    return this.window!.column(place)[this.taken]!;
   }
 
   /** Skips quads with the same term in this position as the last match. The position is the next one after the bound terms. */
@@ -143,6 +143,15 @@ export class LayerScan implements MatchScan {
     return this.numbers ? this.numbers[number]! : number;
   }
 
+  /** Returns the index of the first quad of the next graph: mostly one of the window. */
+  private afterGraph(row: number): number {
+    const { graphs, first } = this;
+    const length = Math.min(this.end, this.range.to) - first;
+    let next = row + 1;
+    while (next < length && graphs[next] === graphs[row]) next++;
+    return next < length ? first + next : this.after(first + row, graphAt);
+  }
+
   private after(at: number, place: number): number {
     const { layer, range } = this;
     return layer.quads.after(range.order, at, { place, to: range.to });
@@ -150,10 +159,16 @@ export class LayerScan implements MatchScan {
 
   private load(): void {
     const to = Math.min(this.range.to, this.at + this.ahead);
-    const { columns, first, end } = this.layer.quads.window(this.range.order, this.at, to);
+    const window = this.layer.quads.window(this.range.order, this.at, to);
     this.ahead = Math.min(maxAhead, 8 * this.ahead);
-    [this.subjects, this.predicates, this.objects, this.graphs] = columns;
-    [this.first, this.end] = [first, end];
+    const { rest } = this.range;
+    const column = (place: number, isNeeded = false): Uint32Array =>
+      isNeeded || this.copies || (rest & (1 << place)) !== 0 ? window.column(place) : noNumbers;
+    this.subjects = column(0);
+    this.predicates = column(1);
+    this.objects = column(2);
+    this.graphs = column(graphAt, this.layer.masked !== undefined || this.verdicts !== undefined);
+    [this.window, this.first, this.end] = [window, window.first, window.end];
   }
 
   private keepTriple(row: number): void {
@@ -227,9 +242,10 @@ function* graphsIn(
   { from, to }: { readonly from: number; readonly to: number },
 ): Generator<number> {
   for (let at = from; at < to; ) {
-    const { columns, first, end } = quads.window(order, at, to);
-    for (; at < to && at < end; at++) {
-      const graph = columns[graphAt][at - first]!;
+    const window = quads.window(order, at, to);
+    const graphs = window.column(graphAt);
+    for (; at < to && at < window.end; at++) {
+      const graph = graphs[at - window.first]!;
       if (masked?.[graph] !== 1) yield graph;
     }
   }

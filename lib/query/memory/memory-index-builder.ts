@@ -63,7 +63,7 @@ const functions = {
       if (error instanceof StoppedError) return undefined;
       if (!(error instanceof DamagedSegmentError)) throw error;
       // A damaged page of the earlier index was found by the merge.
-      files.publish('', undefined);
+      files.withdraw();
       return await functions.build({ ...task, isRenewal: false });
     } finally {
       for (const run of runs) for (const name of [run, longName(run)]) rmSync(name, { force: true });
@@ -97,12 +97,10 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): 
         runs.push(name);
       return { state, base };
     }
-    files.publish('', undefined);
+    files.withdraw();
     const read = await readQuads(level, snapshot, { most: filesFrom, isStopped: isEnding });
     assertWanted();
-    if (read) {
-      return { built: { data: indexOf(read), from: 'quads' } };
-    }
+    if (read) return { built: { data: indexOf(read), from: 'quads' } };
     for await (const name of runsOf(files, [], () => keyBlocks(level, allQuads, { snapshot }))) runs.push(name);
     return { state };
   } finally {
@@ -159,7 +157,7 @@ function published(files: IndexFolder, runs: string[], { base, state }: ReadInde
   const segments = names.map((each) => new Segment(openSegment(each, 0), () => cache));
   const name = files.path(files.newName());
   try {
-    mergeSegments(mergeInputs(segments), { name, isBase: true, check: assertWanted });
+    mergeSegments(mergeInputs(segments), { name, check: assertWanted });
   } finally {
     for (const segment of segments) segment.close();
   }

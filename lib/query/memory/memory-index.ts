@@ -1,6 +1,6 @@
 /**
- * Lifecycle of the in-memory index: a separate thread builds it at the first query, the query threads receive it with the graphs
- * that have changed since, and it is rebuilt after many changes.
+ * Lifecycle of the index for queries: a separate thread builds it at the first query, the query threads receive it with the graphs
+ * that have changed since, and it is renewed after many changes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tooBusy } from '../../errors.js';
@@ -109,7 +109,7 @@ export class MemoryIndex {
     const { store } = this.options;
     this.use();
     if (!this.base && !store.kept.orders.isComplete && !this.isClosed) {
-      if (!this.hasRoom) await store.grow();
+      if (!this.isEnabled) await store.grow();
       else if (this.hasFailed && Date.now() < this.nextAt) throw unavailable();
       else {
         this.start();
@@ -143,7 +143,7 @@ export class MemoryIndex {
     this.idle.refresh();
     if (this.base) processBudget.use(this, bytesOf(this.base.data));
     if (this.base) this.review();
-    else if (this.hasRoom && !this.isBuilding) this.later(this.nextAt - Date.now());
+    else if (this.isEnabled && !this.isBuilding) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
@@ -245,7 +245,7 @@ export class MemoryIndex {
   discard(why: string): void {
     if (!this.base || this.isClosed) return;
     this.options.log.warn({ why }, 'The index is damaged and is built again.');
-    indexFolder(this.options.folder).publish('', undefined);
+    indexFolder(this.options.folder).withdraw();
     if (!this.isBuilding) this.drop();
     this.nextAt = 0;
   }
@@ -313,7 +313,7 @@ export class MemoryIndex {
     return this.options.store.kept.orders.isComplete;
   }
 
-  private get hasRoom(): boolean {
+  private get isEnabled(): boolean {
     return this.options.memory > 0;
   }
 

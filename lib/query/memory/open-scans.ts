@@ -4,7 +4,7 @@
  */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
-import { orderPlaces } from '../segments/quad-pages.js';
+import { gspo, orderPlaces } from '../segments/quad-pages.js';
 import { GraphVerdicts } from './graph-decisions.js';
 import { GraphIntervals } from './graph-intervals.js';
 import { LayerScan, type MatchScan } from './layer-scan.js';
@@ -12,7 +12,7 @@ import { estimated, sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
 import { leapingScan, type MemoryScans, numbersIn } from './memory-scans.js';
 import { MergedScan, SortedScan } from './ordered-scans.js';
-import { gspo, type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
+import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 /** Reading graph by graph and sorting the matches pays if they have this many times fewer quads than the sorted whole. */

@@ -1,8 +1,8 @@
 /** Quads of a segment in four orders, as a layer of a query's view. */
-import { type OrderReader, orderPlaces, type Window } from '../segments/quad-pages.js';
+import { gspo, type OrderReader, orderPlaces, type Window } from '../segments/quad-pages.js';
 import type { Segment } from '../segments/segment.js';
 import type { TermReader } from '../segments/term-reader.js';
-import { gspo, type Ids, type QuadOrders, type QuadRange, restOf } from './sorted-quads.js';
+import { type Ids, type QuadOrders, type QuadRange, restOf } from './sorted-quads.js';
 
 export class SegmentQuads implements QuadOrders {
   readonly count: number;

@@ -2,13 +2,11 @@
  * Quads of numbered terms, sorted in four orders with four columns each, with binary search for given terms. In three orders the
  * graph comes last, so that the copies of a triple in several graphs are adjacent.
  */
-import { type Columns, orderPlaces, type Window } from '../segments/quad-pages.js';
+import { type Columns, gspo, orderPlaces, ospg, posg, spog, type Window } from '../segments/quad-pages.js';
 import { shared } from './term-table.js';
 
 /** Subject, predicate, object and graph as numbers; -1 if not bound. */
 export type Ids = [number, number, number, number];
-
-export const [spog, posg, ospg, gspo] = [0, 1, 2, 3] as const;
 
 /** Quads of numbered terms in four orders (`orderPlaces`). */
 export interface QuadOrders {
@@ -44,7 +42,7 @@ export class SortedQuads implements QuadOrders {
     readonly most: number,
     readonly isUnique: boolean = hasOneCopyOfEach(columns[spog]!),
   ) {
-    this.windows = columns.map((own) => ({ columns: own, first: 0, end: own[0].length }));
+    this.windows = columns.map((own) => ({ first: 0, end: own[0].length, column: (place) => own[place as 0] }));
   }
 
   get count(): number {

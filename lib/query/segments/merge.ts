@@ -5,14 +5,15 @@
 
 import {
   type Columns,
+  gspo,
   newColumns,
   type OrderReader,
   type OrderWriter,
   orderPlaces,
+  spog,
   type Window,
 } from './quad-pages.js';
-import type { Segment } from './segment.js';
-import { SegmentWriter } from './segment.js';
+import { type Segment, SegmentWriter } from './segment.js';
 import type { TermWriter } from './term-writer.js';
 
 /** A set of numbers, as bits. */
@@ -32,53 +33,16 @@ export class Bits {
   }
 }
 
-/** A segment with the tombstones of newer segments, in its own numbers. */
+/** A segment with the graphs that newer segments replace, in its own numbers. */
 export interface MergeInput {
   readonly segment: Segment;
   /** Graphs whose quads are outdated; absent: none. */
   readonly graphs: Bits | undefined;
-  /** Outdated quads; absent: none. */
-  readonly quads: QuadSet | undefined;
 }
 
-/** Sorted set of quads as numbers, in the order of GSPO. */
-export class QuadSet {
-  private readonly rows: Uint32Array;
-  private readonly graphs: Bits;
-
-  /** @param rows G, S, P and O of each @param size number of terms */
-  constructor(rows: number[][], size: number) {
-    rows.sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]! || a[2]! - b[2]! || a[3]! - b[3]!);
-    this.rows = Uint32Array.from(rows.flat());
-    this.graphs = new Bits(size);
-    for (const [graph] of rows) this.graphs.add(graph!);
-  }
-
-  /** @param columns S, P, O and G, of which one row is looked up */
-  has([subjects, predicates, objects, graphs]: Columns, row: number): boolean {
-    const g = graphs[row]!;
-    if (!this.graphs.has(g)) return false;
-    const { rows } = this;
-    const [s, p, o] = [subjects[row]!, predicates[row]!, objects[row]!];
-    let [low, high] = [0, rows.length / 4];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const at = 4 * middle;
-      const difference = rows[at]! - g || rows[at + 1]! - s || rows[at + 2]! - p || rows[at + 3]! - o;
-      if (difference === 0) return true;
-      if (difference < 0) low = middle + 1;
-      else high = middle;
-    }
-    return false;
-  }
-}
-
-/** Returns the segments with the tombstones of newer ones. @param segments the oldest first */
+/** Returns the segments with the graphs that newer ones replace. @param segments the oldest first */
 export const mergeInputs = (segments: readonly Segment[]): MergeInput[] =>
-  segments.map((segment, at) => {
-    const later = segments.slice(at + 1);
-    return { segment, graphs: outdatedGraphs(segment, later), quads: outdatedQuads(segment, later) };
-  });
+  segments.map((segment, at) => ({ segment, graphs: outdatedGraphs(segment, segments.slice(at + 1)) }));
 
 function outdatedGraphs({ terms }: Segment, later: readonly Segment[]): Bits | undefined {
   let found: Bits | undefined;
@@ -92,96 +56,67 @@ function outdatedGraphs({ terms }: Segment, later: readonly Segment[]): Bits | u
   return found;
 }
 
-function outdatedQuads({ terms }: Segment, later: readonly Segment[]): QuadSet | undefined {
-  const rows: number[][] = [];
-  for (const { tombstones, terms: others } of later) {
-    const known = new Map<number, number>();
-    const own = (id: number): number => {
-      if (!known.has(id)) known.set(id, terms.idOf(others.termKey(id)));
-      return known.get(id)!;
-    };
-    for (const { columns, length } of windowsOf(tombstones))
-      for (let i = 0; i < length; i++) {
-        const row = [3, 0, 1, 2].map((place) => own(columns[place as 0][i]!));
-        if (row.every((id) => id >= 0)) rows.push(row);
-      }
-  }
-  return rows.length > 0 ? new QuadSet(rows, terms.size) : undefined;
-}
+const columnsOf = (window: Window): Columns => [window.column(0), window.column(1), window.column(2), window.column(3)];
 
 /** Yields all quads of an order in blocks. */
 export function* windowsOf(order: OrderReader): Generator<{ readonly columns: Columns; readonly length: number }> {
   for (let at = 0; at < order.quads; ) {
-    const { columns, end }: Window = order.window(at, order.quads);
-    yield { columns, length: end - at };
-    at = end;
+    const window = order.window(at, order.quads);
+    yield { columns: columnsOf(window), length: window.end - at };
+    at = window.end;
   }
 }
 
 export interface MergeOptions {
   /** Path of the new segment. */
   readonly name: string;
-  /** The result is the oldest segment, so that tombstones are dropped. */
-  readonly isBase: boolean;
   /** Called in every block. Throws to stop the merge. */
   readonly check?: () => void;
 }
 
 /**
- * Writes a new segment with the current quads.
+ * Writes a new segment with the current quads, which replaces the merged ones: it must include the oldest segment.
  * @param inputs the oldest first
  * @throws the file system's error, DamagedSegmentError, or the error of `check`; then nothing is left of the new file
  */
-export function mergeSegments(inputs: readonly MergeInput[], { name, isBase, check = () => {} }: MergeOptions): void {
+export function mergeSegments(inputs: readonly MergeInput[], { name, check = () => {} }: MergeOptions): void {
   const writer = new SegmentWriter(name);
   try {
     let numbers: readonly Uint32Array[] = [];
     writer.writeTerms((to) => {
-      numbers = mergeTerms(inputs, { to, isBase, check });
+      numbers = mergeTerms(inputs, to, check);
     });
+    let isUnique = true;
     for (let order = 0; order < 4; order++) {
       const cursors = inputs.map(
-        (input, at) => new QuadCursor(input.segment.orders[order]!, { ...input, numbers: numbers[at]!, check }),
+        ({ segment, graphs }, at) => new QuadCursor(segment.orders[order]!, { graphs, numbers: numbers[at]!, check }),
       );
-      writer.writeOrder(order, (to) => mergeQuads(cursors, order, { to, note: order === 0 ? writer : undefined }));
+      writer.writeOrder(order, (to) => {
+        const hasCopies = mergeQuads(cursors, order, to);
+        if (order === spog) isUnique = !hasCopies;
+      });
     }
-    const tombstones = isBase ? [] : inputs;
-    const kept = tombstones.map(
-      ({ segment }, at) =>
-        new QuadCursor(segment.tombstones, { graphs: undefined, quads: undefined, numbers: numbers[at]!, check }),
-    );
-    writer.writeTombstones((to) => mergeQuads(kept, 3, { to, isOnce: true }));
-    const graphs = isBase ? [] : [...new Set(inputs.flatMap(({ segment }) => segment.data.facts.graphs))].sort();
-    writer.end({ graphs });
+    writer.end({ isUnique, facts: { graphs: [] } });
   } catch (error) {
     writer.abandon();
     throw error;
   }
 }
 
-/** Returns the terms in use: those of current quads, and those of tombstones that are kept. `undefined`: all. */
-function usedTerms({ segment, graphs, quads }: MergeInput, isBase: boolean): Bits | undefined {
-  const { tombstones, terms, orders } = segment;
-  if (!graphs && !quads && (!isBase || tombstones.quads === 0)) return undefined;
+/** Returns the terms of current quads. `undefined`: all. */
+function usedTerms({ segment: { terms, orders }, graphs }: MergeInput): Bits | undefined {
+  if (!graphs) return undefined;
   const used = new Bits(terms.size);
-  const use = (columns: Columns, i: number): void => {
-    for (const column of columns) used.add(column[i]!);
-  };
-  if (!isBase)
-    for (const { columns, length } of windowsOf(tombstones)) for (let i = 0; i < length; i++) use(columns, i);
-  for (const { columns, length } of windowsOf(orders[3]!)) {
-    for (let i = 0; i < length; i++) if (!graphs?.has(columns[3][i]!) && !quads?.has(columns, i)) use(columns, i);
-  }
+  for (const { columns, length } of windowsOf(orders[gspo]!))
+    for (let i = 0; i < length; i++)
+      if (!graphs.has(columns[3][i]!)) for (const column of columns) used.add(column[i]!);
   return used;
 }
 
 /** Writes the terms in use and returns their new numbers by the old ones. */
-function mergeTerms(
-  inputs: readonly MergeInput[],
-  { to, isBase, check }: { readonly to: TermWriter; readonly isBase: boolean; readonly check: () => void },
-): readonly Uint32Array[] {
+function mergeTerms(inputs: readonly MergeInput[], to: TermWriter, check: () => void): readonly Uint32Array[] {
   const cursors = inputs.map(({ segment }) => segment.terms.cursor());
-  const used = inputs.map((input) => usedTerms(input, isBase));
+  const used = inputs.map(usedTerms);
   const numbers = inputs.map(({ segment }) => new Uint32Array(segment.terms.size));
   const next = (input: number): boolean => {
     const cursor = cursors[input]!;
@@ -206,8 +141,8 @@ function mergeTerms(
       for (let i = 0; i < cursor.length; i++) last.bytes[i] = cursor.bytes[i]!;
       last.length = cursor.length;
       if (++count % 4096 === 0) check();
-      numbers[input]![cursor.id] = count - 1;
-    } else numbers[input]![cursor.id] = count - 1;
+    }
+    numbers[input]![cursor.id] = count - 1;
     if (next(input)) heap.sink();
     else heap.drop();
   }
@@ -219,7 +154,7 @@ interface Text {
   readonly length: number;
 }
 
-interface CursorOptions extends Pick<MergeInput, 'graphs' | 'quads'> {
+interface CursorOptions extends Pick<MergeInput, 'graphs'> {
   /** New numbers by the old ones. */
   readonly numbers: Uint32Array;
   readonly check: () => void;
@@ -250,14 +185,14 @@ class QuadCursor {
   }
 
   private load(): boolean {
-    const { graphs, quads, numbers, check } = this.options;
+    const { graphs, numbers, check } = this.options;
     for (let { value, done } = this.windows.next(); !done; { value, done } = this.windows.next()) {
       check();
       const { columns, length } = value!;
       const [s, p, o, g] = columns;
       let count = 0;
       for (let i = 0; i < length; i++) {
-        if (graphs?.has(g[i]!) || quads?.has(columns, i)) continue;
+        if (graphs?.has(g[i]!)) continue;
         s[count] = numbers[s[i]!]!;
         p[count] = numbers[p[i]!]!;
         o[count] = numbers[o[i]!]!;
@@ -272,15 +207,8 @@ class QuadCursor {
   }
 }
 
-interface QuadOutput {
-  readonly to: OrderWriter;
-  /** Finds triples in several graphs. */
-  readonly note?: SegmentWriter | undefined;
-  /** Writes equal quads once. */
-  readonly isOnce?: boolean;
-}
-
-function mergeQuads(cursors: readonly QuadCursor[], order: number, { to, note, isOnce }: QuadOutput): void {
+/** Writes the quads of an order. Returns true if two successive ones have the same triple, as copies of a triple in SPOG. */
+function mergeQuads(cursors: readonly QuadCursor[], order: number, to: OrderWriter): boolean {
   const [a, b, c, d] = orderPlaces[order]!;
   const isLess = (x: number, y: number): boolean => {
     const [p, q] = [cursors[x]!, cursors[y]!];
@@ -289,19 +217,19 @@ function mergeQuads(cursors: readonly QuadCursor[], order: number, { to, note, i
   };
   const live = cursors.map((_, input) => input).filter((input) => !cursors[input]!.isOver);
   const heap = new Heap(live, isLess);
-  let last: readonly number[] = [];
+  let hasCopies = false;
+  let [s, p, o] = [-1, -1, -1];
   while (heap.size > 0) {
     const cursor = cursors[heap.least]!;
     const { columns, at } = cursor;
-    const quad = isOnce ? columns.map((column) => column[at]!) : last;
-    if (!isOnce || quad.some((term, place) => term !== last[place])) {
-      to.add(columns, at);
-      note?.note(columns, at);
-    }
-    last = quad;
+    to.add(columns, at);
+    const [subject, predicate, object] = [columns[0][at]!, columns[1][at]!, columns[2][at]!];
+    hasCopies ||= object === o && predicate === p && subject === s;
+    [s, p, o] = [subject, predicate, object];
     if (cursor.next()) heap.sink();
     else heap.drop();
   }
+  return hasCopies;
 }
 
 /** Binary heap of input numbers, the least first. */

@@ -11,6 +11,7 @@ export const orderPlaces = [
   [2, 0, 1, 3],
   [3, 0, 1, 2],
 ] as const;
+export const [spog, posg, ospg, gspo] = [0, 1, 2, 3] as const;
 
 /**
  * Page layout in 32-bit words. 0: number of quads, and length of the predicate list << 16. 1 to 4: minimum of S, P, O and G. 5 to
@@ -170,17 +171,41 @@ function twice(from: Uint32Array): Uint32Array<ArrayBuffer> {
 /** Columns S, P, O and G. */
 export type Columns = readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
 
-/** Decoded part of an order. */
+/** Part of an order. */
 export interface Window {
-  readonly columns: Columns;
-  /** Index in the order of the first row of the columns. */
+  /** Index in the order of its first row. */
   readonly first: number;
-  /** Index in the order after the last decoded row. */
+  /** Index in the order after its last row. */
   readonly end: number;
+  /** Returns a column, decoded at the first call. The first row has index 0. */
+  column(place: number): Uint32Array;
 }
 
 export const newColumns = (length: number): Columns =>
   [new Uint32Array(length), new Uint32Array(length), new Uint32Array(length), new Uint32Array(length)] as const;
+
+class PageWindow implements Window {
+  readonly first: number;
+  readonly end: number;
+  private readonly columns: (Uint32Array | undefined)[] = [undefined, undefined, undefined, undefined];
+
+  constructor(
+    private readonly reader: OrderReader,
+    private readonly page: number,
+    { first, end }: Pick<Window, 'first' | 'end'>,
+  ) {
+    [this.first, this.end] = [first, end];
+  }
+
+  column(place: number): Uint32Array {
+    let column = this.columns[place];
+    if (!column) {
+      column = this.reader.column(this.page, place, this);
+      this.columns[place] = column;
+    }
+    return column;
+  }
+}
 
 /** Reads one sort order. Terms that are not in the dictionary are searched for at their position minus 0.5. */
 export class OrderReader {
@@ -206,14 +231,13 @@ export class OrderReader {
    */
   bound(prefix: readonly number[], length: number, isAfter = false): number {
     const { fences, firsts } = this;
-    const limit = isAfter ? 1 : 0;
     // Number of pages whose first quad is before the bound.
     let [low, high] = [0, firsts.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
       let difference = 0;
       for (let i = 0; i < length && difference === 0; i++) difference = fences[middle * 4 + i]! - prefix[i]!;
-      if (difference < 0 || (difference === 0 && limit === 1)) low = middle + 1;
+      if (difference < 0 || (difference === 0 && isAfter)) low = middle + 1;
       else high = middle;
     }
     if (low === 0) return 0;
@@ -253,15 +277,18 @@ export class OrderReader {
     return this.value(this.pages.get(page), place, index - this.firsts[page]!);
   }
 
-  /** Decodes the quads from an index up to `to`, or to the end of the page. */
+  /** Returns the quads from an index up to `to`, or to the end of the page. */
   window(index: number, to: number): Window {
     const page = this.pageOf(index);
-    const first = this.firsts[page]!;
-    const at = this.pages.get(page);
-    const end = Math.min(to, first + (this.words[at]! & 0xffff));
-    const columns = newColumns(end - index);
-    for (let place = 0; place < 4; place++) this.decode(at, place, { into: columns[place]!, row: index - first });
-    return { columns, first: index, end };
+    const end = Math.min(to, page + 1 < this.firsts.length ? this.firsts[page + 1]! : this.quads);
+    return new PageWindow(this, page, { first: index, end });
+  }
+
+  /** Decodes a column of a page from an index of the order on. */
+  column(page: number, place: number, { first, end }: Pick<Window, 'first' | 'end'>): Uint32Array {
+    const into = new Uint32Array(end - first);
+    this.decode(this.pages.get(page), place, { into, row: first - this.firsts[page]! });
+    return into;
   }
 
   /** Returns a value of the page at a word offset without decoding the page. */

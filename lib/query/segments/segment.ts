@@ -1,6 +1,5 @@
 /**
- * Segment: an immutable file with a dictionary, quads in four orders, quad tombstones, fences and a footer. Long terms are in a
- * second file. It can be opened in several threads, which share its fences and resident sections.
+ * Segment: an immutable file with a dictionary, quads in four orders, fences and a footer. Long terms are in a second file. It can be opened in several threads, which share its fences and resident sections.
  */
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
@@ -16,11 +15,11 @@ import {
   ResidentPages,
   verifyPages,
 } from './page-file.js';
-import { type Columns, type OrderFences, OrderReader, OrderWriter } from './quad-pages.js';
+import { type OrderFences, OrderReader, OrderWriter } from './quad-pages.js';
 import { TermReader } from './term-reader.js';
 import { type TermFences, TermWriter } from './term-writer.js';
 
-const magic = 'QPSEG002';
+const magic = 'QPSEG003';
 /** Bytes at the end of the file: offset of the footer (8), its length (4), its checksum (4), and the magic number (8). */
 const tailBytes = 24;
 export const longName = (name: string): string => `${name}.long`;
@@ -49,7 +48,6 @@ export interface SegmentFacts {
 interface Footer {
   readonly terms: Section & { readonly text: ArrayPlace; readonly offsets: ArrayPlace; readonly ids: ArrayPlace };
   readonly orders: readonly OrderMeta[];
-  readonly tombstones: OrderMeta;
   /** True if no triple is in two graphs. */
   readonly isUnique: boolean;
   readonly facts: SegmentFacts;
@@ -60,18 +58,14 @@ interface Footer {
 const bytesOf = (array: Uint8Array | Uint32Array): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/** Writes a segment: terms, the four orders, tombstones, and `end`. */
+/** Writes a segment: terms, the four orders, and `end`. */
 export class SegmentWriter {
   private readonly writer: PageWriter;
   private readonly long!: PageWriter;
   private readonly orders: OrderMeta[] = [];
   private terms!: Footer['terms'];
-  private tombstones!: OrderMeta;
   /** Arrays at the end of the file. */
   private readonly arrays: { readonly bytes: Uint8Array; readonly place: [number, number, number] }[] = [];
-  /** Last triple of SPOG. */
-  private last = [-1, -1, -1];
-  private isUnique = true;
 
   /** @throws the file system's error, here and in all methods */
   constructor(private readonly name: string) {
@@ -103,30 +97,21 @@ export class SegmentWriter {
 
   /** @param write adds the quads in the order */
   writeOrder(order: number, write: (to: OrderWriter) => void): void {
-    this.orders[order] = this.writeQuads(order, write);
-  }
-
-  /** @param write adds the quads whose copies in older segments are outdated, in the order of GSPO */
-  writeTombstones(write: (to: OrderWriter) => void): void {
-    this.tombstones = this.writeQuads(3, write);
-  }
-
-  /** Notes if a quad of SPOG has the same triple as the one before. */
-  note([subjects, predicates, objects]: Columns, row: number): void {
-    const { last } = this;
-    const [s, p, o] = [subjects[row]!, predicates[row]!, objects[row]!];
-    if (o === last[2] && p === last[1] && s === last[0]) this.isUnique = false;
-    [last[0], last[1], last[2]] = [s, p, o];
+    const from = this.writer.bytes;
+    const to = new OrderWriter(this.writer, order);
+    write(to);
+    const { fences, firsts, quads, pages } = to.end();
+    this.orders[order] = { from, pages, quads, fences: this.array(fences), firsts: this.array(firsts) };
   }
 
   /** Writes the rest, syncs and renames the file. The name is on disk after a sync of the directory. */
-  end(facts: SegmentFacts): void {
-    const { writer, long, terms, orders, tombstones, isUnique } = this;
+  end({ isUnique, facts }: Pick<Footer, 'isUnique' | 'facts'>): void {
+    const { writer, long, terms, orders } = this;
     for (const { bytes, place } of this.arrays) {
       place[0] = writer.bytes;
       writer.append(bytes);
     }
-    const footer: Footer = { terms, orders, tombstones, isUnique, facts, longBytes: long.bytes };
+    const footer: Footer = { terms, orders, isUnique, facts, longBytes: long.bytes };
     const text = Buffer.from(JSON.stringify(footer));
     const tail = Buffer.alloc(tailBytes);
     tail.writeBigUInt64LE(BigInt(writer.bytes), 0);
@@ -146,14 +131,6 @@ export class SegmentWriter {
     this.writer.close();
     this.long?.close();
     for (const name of [`${this.name}.new`, longName(this.name)]) rmSync(name, { force: true });
-  }
-
-  private writeQuads(order: number, write: (to: OrderWriter) => void): OrderMeta {
-    const from = this.writer.bytes;
-    const to = new OrderWriter(this.writer, order);
-    write(to);
-    const { fences, firsts, quads, pages } = to.end();
-    return { from, pages, quads, fences: this.array(fences), firsts: this.array(firsts) };
   }
 
   private array(array: Uint8Array | Uint32Array): ArrayPlace {
@@ -180,7 +157,6 @@ export interface SegmentData {
     readonly ids: SharedArrayBuffer;
   };
   readonly orders: readonly OrderData[];
-  readonly tombstones: OrderData;
   /** Content of the sections in memory, in the order of `sections`. */
   readonly resident: readonly SharedArrayBuffer[];
 }
@@ -198,7 +174,7 @@ interface OrderData extends Section {
 export function openSegment(name: string, most: number): SegmentData {
   const file = new PageFile(name);
   try {
-    const { terms, orders, tombstones, longBytes, ...footer } = footerOf(file);
+    const { terms, orders, longBytes, ...footer } = footerOf(file);
     if (longBytes > 0 && statSync(longName(name), { throwIfNoEntry: false })?.size !== longBytes)
       throw new DamagedSegmentError('The file of long terms is missing or truncated.');
     const arrayOf = ([from, length, checksum]: ArrayPlace): SharedArrayBuffer => {
@@ -232,7 +208,6 @@ export function openSegment(name: string, most: number): SegmentData {
         ids: arrayOf(ids),
       },
       orders: orders.map(orderOf),
-      tombstones: orderOf(tombstones),
     };
   } finally {
     file.close();
@@ -250,10 +225,10 @@ function footerOf(file: PageFile): Footer {
 }
 
 /** Memory of an opened segment in bytes. */
-export const segmentBytes = ({ resident, terms, orders, tombstones }: SegmentData): number =>
+export const segmentBytes = ({ resident, terms, orders }: SegmentData): number =>
   [
     ...[...resident, terms.text, terms.offsets, terms.ids],
-    ...[...orders, tombstones].flatMap(({ fences, firsts }) => [fences, firsts]),
+    ...orders.flatMap(({ fences, firsts }) => [fences, firsts]),
   ].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** True if every section is in memory, so that only long terms are read from the file. */
@@ -263,7 +238,6 @@ export const isResident = ({ resident }: SegmentData): boolean => resident.lengt
 export class Segment {
   readonly terms: TermReader;
   readonly orders: readonly OrderReader[];
-  readonly tombstones: OrderReader;
   private readonly file: PageFile;
   private long: PageFile | undefined;
   private readonly cached: CachedPages[] = [];
@@ -276,7 +250,7 @@ export class Segment {
     readonly data: SegmentData,
     private readonly cacheOf: () => PageCache,
   ) {
-    const { terms, orders, tombstones, name } = data;
+    const { terms, orders, name } = data;
     this.file = new PageFile(name);
     // Opened at once, because the file may be replaced later.
     if (existsSync(longName(name))) this.long = new PageFile(longName(name));
@@ -290,7 +264,6 @@ export class Segment {
     };
     this.terms = new TermReader(this.pagesOf(0, terms), termFences(terms), readRest);
     this.orders = orders.map((order, at) => new OrderReader(this.pagesOf(at + 1, order), at, orderFences(order)));
-    this.tombstones = new OrderReader(this.pagesOf(sections.length, tombstones), 3, orderFences(tombstones));
   }
 
   /** Closes the files and leaves the cache to others. */

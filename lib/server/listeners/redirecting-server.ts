@@ -8,7 +8,7 @@ import type { WebServer } from './web-server.js';
 /** Time limit of a request in milliseconds: only its target matters. */
 const requestMs = 10_000;
 
-/** @param originAt returns the origin of a host of this server; redirects lead to no other origin, whatever the Host field says */
+/** @param originAt returns the origin of a host of this server. Redirects lead to no other origin, whatever the Host field says. */
 export function createRedirectingServer(originAt: (host: string) => string, challenges: Challenges): WebServer {
   const redirect = (req: IncomingMessage, res: ServerResponse): void => {
     const origin = originAt(hostOf(req));

@@ -17,7 +17,7 @@ import { answerMalformed, limits } from './http-server.js';
 import type { WebServer } from './web-server.js';
 
 export interface SecureServer extends WebServer {
-  /** Options of new connections; open ones keep theirs. */
+  /** Options of new connections. Open ones keep theirs. */
   use(pair: KeyPair): void;
 }
 

@@ -37,7 +37,7 @@ function namedComponents({ file, environment, flags }: SettingSources): readonly
   const { name, parser } = coreSettings.components;
   const given = flags?.[name] ?? flags?.['components'] ?? environment?.['LWS_COMPONENTS'];
   const content = file?.content as Record<string, unknown> | null | undefined;
-  // A path is relative to the current directory, or to the settings file; anything else is a package name.
+  // A path is relative to the current directory, or to the settings file. Anything else is a package name.
   const folder = given === undefined && file && existsSync(file.name) ? dirname(file.name) : '.';
   return (parser.parse(given ?? content?.[name] ?? []) ?? []).map((module) =>
     /^\.{0,2}\//.test(module) ? pathToFileURL(resolve(folder, module)).href : module,

@@ -133,7 +133,7 @@ export function assemblePlatform(
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
-  // RFC 7519 4.1.3 compares audiences as strings; clients use the base URI with and without a trailing slash.
+  // RFC 7519 4.1.3 compares audiences as strings. Clients use the base URI with and without a trailing slash.
   const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);
   return {
     baseUri,

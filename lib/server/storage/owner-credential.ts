@@ -25,7 +25,7 @@ export const readIdentity = (file: string): Identity => identityOf(readKey(file)
 export const signCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
   signed('JWT', identity, { audience, ttlSeconds });
 
-/** Creates a credential for a sign-in link. It is not a bearer token; the first browser that exchanges it owns it. */
+/** Creates a credential for a sign-in link. It is not a bearer token. The first browser that exchanges it owns it. */
 export const signLinkCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
   signed(signInType, identity, { audience, ttlSeconds });
 

@@ -27,7 +27,7 @@ export const takesUpgrades = (installations: readonly Installation[]): boolean =
 /** Installs the upgrade handler on a server. @param take absent: unchanged */
 export function acceptUpgrades(server: Server, take: Upgrade | undefined): void {
   if (!take) return;
-  // Later versions of Node ask first; earlier ones pass on each request with the field.
+  // Later versions of Node ask first. Earlier ones pass on each request with the field.
   Object.assign(server, { shouldUpgradeCallback: isWebSocket });
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     if (isWebSocket(req)) return take(req, socket, head);

@@ -1,6 +1,6 @@
 /**
  * Many storages in one process: each request goes to the storage that its host or path names, which is opened on demand. The
- * storage of `lws.base-uri`, the home storage, is always open; its controllers are the operators.
+ * storage of `lws.base-uri`, the home storage, is always open. Its controllers are the operators.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -101,7 +101,7 @@ export class StorageDeployment implements Deployment {
     });
   }
 
-  /** Starts to serve; the home storage is open. */
+  /** Starts to serve. The home storage is open. */
   start(home: OpenStorage): void {
     const { process, storages } = this;
     const { storagesKept } = storages.settings.of(coreSettings);

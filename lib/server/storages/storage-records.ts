@@ -98,7 +98,7 @@ export class StorageRecords {
   /**
    * Follows changes of other writers.
    * @param changed called with the name of each changed record
-   * @param onTrouble called for unreadable records; the previous one stays in force
+   * @param onTrouble called for unreadable records. The previous one stays in force
    */
   watch(changed: (name: string) => void, onTrouble: (error: unknown) => void): void {
     const trying = (work: () => void): void => {

@@ -63,11 +63,16 @@ export function writeWhole(file: string, content: string | readonly Uint8Array[]
     closeSync(handle);
   }
   renameSync(`${file}.new`, file);
-  const folder = openSync(dirname(file), 'r');
+  syncDirectory(dirname(file));
+}
+
+/** Waits until the names in a directory are on disk. @throws the file system's error */
+export function syncDirectory(folder: string): void {
+  const handle = openSync(folder, 'r');
   try {
-    fsyncSync(folder);
+    fsyncSync(handle);
   } finally {
-    closeSync(folder);
+    closeSync(handle);
   }
 }
 

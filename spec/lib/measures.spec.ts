@@ -27,7 +27,7 @@ const limitsOfAreas = { core: 37_250, query: 15_600, console: 9_250, data: 10_10
 const limitsOfReach = {
   'lib/resources/patch': 5_400,
   'lib/resources/replace': 4_500,
-  'components/formats/formats': 2_450,
+  'components/formats/formats': 2500,
   'components/transfer/import-worker': 8_000,
 };
 

@@ -95,6 +95,7 @@ export async function assembleStorage(
       return installations.some(({ resourceQuery }) => resourceQuery);
     },
     mask: core.mask,
+    signposting: core.signposting,
     profile: core.profile ? profiles[core.profile] : undefined,
     limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
     requireConditionalWrites: core.requireConditionalWrites,

@@ -19,7 +19,7 @@ const credentialSeconds = 300;
 const maxAgeMs = 200_000;
 const answerMs = 30_000;
 /** The server limits connections per address, by default to a quarter of half of the open files limit. */
-const connections = 100;
+const connections = 64;
 
 interface Token {
   readonly value: string;

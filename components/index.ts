@@ -7,6 +7,7 @@ import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
 import authorizationServer from './authorization-server/index.js';
 import backup from './backup/index.js';
+import connect from './connect/index.js';
 import consolePages from './console/index.js';
 import formats from './formats/index.js';
 import metrics from './metrics/index.js';
@@ -32,6 +33,7 @@ export const standardComponents: readonly Component[] = [
   sparql,
   backup,
   transfer,
+  connect,
   formats,
   consolePages,
   metrics,

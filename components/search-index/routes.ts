@@ -112,6 +112,7 @@ function pageReply(
       'X-Content-Type-Options': 'nosniff',
     },
     body: Buffer.from(JSON.stringify(document)),
+    isCodable: true,
   };
 }
 

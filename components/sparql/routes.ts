@@ -115,5 +115,6 @@ async function answer(
       ...(hint !== undefined && { 'LWS-Hint': hint }),
     },
     body,
+    isCodable: true,
   };
 }

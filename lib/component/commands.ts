@@ -50,8 +50,8 @@ export const plain = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]+/gu,
 /** Same, shortened to a sentence. */
 export const shown = (text: string): string => plain(text).slice(0, 500).trim();
 
-/** Returns the detail of a problem document, or the beginning of the response. */
-export async function detailOf(answer: Response): Promise<string> {
+/** Returns the detail of a problem document, the description of an OAuth error, or the beginning of the response. */
+export async function detailOf(answer: { readonly status: number; readonly body: unknown }): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -63,8 +63,8 @@ export async function detailOf(answer: Response): Promise<string> {
   if (answer.status < 400) return '';
   const text = Buffer.concat(chunks).toString('utf8');
   try {
-    const { detail, title } = JSON.parse(text) as { detail?: unknown; title?: unknown };
-    return shown(String(detail ?? title ?? ''));
+    const { detail, title, error_description: description } = JSON.parse(text) as Record<string, unknown>;
+    return shown(String(detail ?? description ?? title ?? ''));
   } catch {
     // Not JSON.
     return shown(text.slice(0, 200));

@@ -61,6 +61,35 @@ export function chooseMediaType(ranges: readonly MediaRange[], offers: readonly 
   return chosen;
 }
 
+/** Outcome of `Accept-Encoding`. */
+export interface AcceptedCoding {
+  /** `undefined`: no coding. */
+  readonly coding: string | undefined;
+  /** The uncoded form is not acceptable. */
+  readonly isRequired: boolean;
+}
+
+/**
+ * Returns the offered content coding with the highest quality; ties are resolved by order. A coding is preferred to `identity`
+ * unless the field gives `identity` a higher quality (RFC 9110 12.5.3). Skips malformed members.
+ */
+export function chooseCoding(field: string, offers: readonly string[]): AcceptedCoding {
+  const weights = new Map<string, number>();
+  for (const member of splitList(field)) {
+    const [, name, weight = '1'] = /^([\w!#$%&'*+.^`|~-]+)(?:[ \t]*;[ \t]*q=([\d.]+))?$/i.exec(member.trim()) ?? [];
+    if (name !== undefined && weightPattern.test(weight))
+      weights.set(name.toLowerCase().replace(/^x-(?=gzip$)/, ''), Number(weight));
+  }
+  const other = weights.get('*');
+  const identity = weights.get('identity') ?? (other === 0 ? 0 : undefined);
+  let [coding, best]: [string | undefined, number] = [undefined, 0];
+  for (const offer of offers) {
+    const quality = weights.get(offer) ?? other ?? 0;
+    if (quality > best) [coding, best] = [offer, quality];
+  }
+  return { coding: (identity ?? 0) > best ? undefined : coding, isRequired: identity === 0 };
+}
+
 function parseRange(member: string): MediaRange | undefined {
   const media = parseMediaType(member);
   if (!media) return undefined;

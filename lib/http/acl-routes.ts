@@ -79,5 +79,5 @@ async function read(exchange: ResourceExchange, iri: string, fixed: Record<strin
     'Content-Security-Policy': "sandbox; default-src 'none'",
   };
   if (isNotModified(conditions, `${acl.revision}.${variantOf(format)}`, acl)) return { status: 304, fields };
-  return { status: 200, fields, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+  return { status: 200, fields, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), isCodable: true };
 }

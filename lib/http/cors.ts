@@ -7,7 +7,7 @@ import type { Fields, Reply } from './reply.js';
 
 const methods = 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY';
 const requestFields =
-  'Accept, Accept-Profile, Authorization, Content-Type, Content-Digest, DPoP, Depth, If-Match, If-Modified-Since, ' +
+  'Accept, Accept-Profile, Authorization, Content-Type, Content-Digest, Content-Encoding, DPoP, Depth, If-Match, If-Modified-Since, ' +
   'If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Link, LWS-If-Match, LWS-Purpose, Prefer, Range, Slug, ' +
   'traceparent, Want-Content-Digest, Want-Repr-Digest, X-Requested-With';
 const exposedFields =

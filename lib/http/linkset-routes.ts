@@ -78,7 +78,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
     ...(applied === '' ? {} : { 'Preference-Applied': applied }),
   };
   if (isNotModified(conditions, tag, dateOf(record))) return { status: 304, fields };
-  return { status: 200, fields, body: bytes };
+  return { status: 200, fields, body: bytes, isCodable: true };
 }
 
 /** `Prefer: include="..."` and `omit="..."` (rule 11.9), and the applied preferences. */

@@ -8,4 +8,6 @@ export interface Reply {
   readonly status: number;
   readonly fields: Fields;
   readonly body?: Buffer | Readable;
+  /** May have a content coding. Not for responses with secrets, whose size would then depend on them. */
+  readonly isCodable?: boolean;
 }

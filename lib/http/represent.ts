@@ -103,10 +103,11 @@ async function bytesReply(
     return body && { status: 206, fields, body };
   }
   fields['Content-Length'] = String(size);
-  if (small) return { status: 200, fields, body: small };
-  if (req.method === 'HEAD') return { status: 200, fields };
+  const isCodable = record.kind === 'json' || /^text\//i.test(record.mediaType);
+  if (small) return { status: 200, fields, body: small, isCodable };
+  if (req.method === 'HEAD') return { status: 200, fields, isCodable };
   const body = await blobStream(storage, record);
-  return body && { status: 200, fields, body };
+  return body && { status: 200, fields, body, isCodable };
 }
 
 /** Returns the response to a read of a container. @throws LwsError `invalid-page`, `page-not-found` */
@@ -215,7 +216,7 @@ async function representLines({ storage, req, record, format }: AskedGraph): Pro
   if (isConditional(req) && isNotModified(preconditions(req), tag, record)) return notModified(fields);
   const wanted = wantedDigests(req, true);
   const isHead = req.method === 'HEAD' && lengthOf(format, record) !== undefined;
-  if (isHead && !wanted.repr && !wanted.content) return { status: 200, fields };
+  if (isHead && !wanted.repr && !wanted.content) return { status: 200, fields, isCodable: true };
   const graph = await LargeGraph.open(storage, record.iri, format);
   if (!graph) return undefined;
   try {
@@ -228,9 +229,9 @@ async function representLines({ storage, req, record, format }: AskedGraph): Pro
       digestFields(wanted, (algorithm) => digests.get(algorithm)!),
     );
     // A stream without known length is opened for HEAD too, but not read.
-    if (!isHead) return { status: 200, fields: own, body: graph.stream() };
+    if (!isHead) return { status: 200, fields: own, body: graph.stream(), isCodable: true };
     await graph.close();
-    return { status: 200, fields: own };
+    return { status: 200, fields: own, isCodable: true };
   } catch (error) {
     await graph.close();
     throw error;

@@ -9,6 +9,7 @@ import { longestEcho, parseMediaType } from '../fields/media-type.js';
 import { type Preference, parsePrefer } from '../fields/prefer.js';
 import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
+import { codingOf, decodedBody } from './coded-body.js';
 import { hasBody, isCancelled, onClosed } from './http2.js';
 
 /** Returns the value of a field. Repeated fields are one list (RFC 9110 5.2). */
@@ -58,29 +59,28 @@ export const preferences = (req: IncomingMessage): ReadonlyMap<string, Preferenc
 /**
  * Returns the unread body of a request.
  * @param idleMs maximum pause of the client
- * @throws LwsError `bad-request` for a malformed Content-Type, `digest-mismatch` for a malformed Content-Digest
+ * @throws LwsError `bad-request` for a malformed Content-Type, `unsupported-media-type` for a content coding that is not supported,
+ * `digest-mismatch` for a malformed Content-Digest
  */
 export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: number): RequestBody {
   const contentType = req.headers['content-type'] ?? 'application/octet-stream';
   const parsed = parseMediaType(contentType);
   if (!parsed || parsed.essence.includes('*')) throw new LwsError('bad-request', 'The Content-Type is malformed.');
   assertReadable('Content-Type', contentType);
-  if (req.headers['content-encoding'] !== undefined && req.headers['content-encoding'] !== 'identity')
-    throw new LwsError('unsupported-media-type', 'Content-Encoding is not supported. Send the content unencoded.', {
-      fields: { 'Accept-Encoding': 'identity' },
-    });
+  const coding = codingOf(req);
   const digestField = field(req, 'content-digest');
   const digests = digestField === undefined ? new Map() : parseDigests(digestField);
   if (!digests) throw new LwsError('digest-mismatch', 'The Content-Digest field is malformed (RFC 9530).');
   const length = req.headers['content-length'];
-  return {
+  const body = {
     length: length !== undefined ? Number(length) : hasBody(req) ? undefined : 0,
     mediaType: parsed.essence,
     contentType,
     digests,
     chunks: () => chunks(req, res, idleMs),
-    collect: (limit, setting) => collect(req, res, { idleMs, limit, setting }),
-  };
+    collect: (limit: number, setting?: string) => collect(req, res, { idleMs, limit, setting }),
+  } satisfies RequestBody;
+  return coding ? decodedBody(body, coding) : body;
 }
 
 /** @throws LwsError `bad-request` for a value that responses would repeat and clients could not read */

@@ -6,6 +6,7 @@ import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
 import { interruptedRead } from '../storage/level/durable-level.js';
 import type { AppContext } from './app-context.js';
+import { withCoding } from './content-coding.js';
 import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
 import { breakOff, endUnread, hangUp, hasBody, isHttp2 } from './http2.js';
@@ -40,7 +41,8 @@ export function replyWriter({
     ctx.respond = false;
     try {
       await next();
-      exchange.reply = withDigests(req, exchange.reply!);
+      const coded = withCoding(req, exchange.reply!);
+      exchange.reply = withDigests(req, coded instanceof Promise ? await coded : coded);
     } catch (error) {
       exchange.failure = interruptedRead(error);
       const problem = problemReply(exchange.failure, exchange.id, challenge);
@@ -95,7 +97,8 @@ function allFields(reply: Reply, common: Fields): Fields {
   const fields: Record<string, string | readonly string[]> = { ...common, ...reply.fields };
   if (common['Vary'] !== undefined && reply.fields['Vary'] !== undefined)
     fields['Vary'] = `${reply.fields['Vary']}, ${common['Vary']}`;
-  if ((body === undefined || Buffer.isBuffer(body)) && status !== 204 && status !== 304)
+  const isOfUnknownLength = body === undefined && fields['Content-Encoding'] !== undefined; // HEAD of a coded stream
+  if ((body === undefined || Buffer.isBuffer(body)) && status !== 204 && status !== 304 && !isOfUnknownLength)
     fields['Content-Length'] ??= String(body?.length ?? 0);
   if (isKept) combined.set(reply, { common, fields });
   return fields;

@@ -70,7 +70,11 @@ export function keptReplies(
   if (kept?.contentType !== contentType) {
     const { bytes } = representation;
     const fields = { ...fieldsOf(), 'Content-Type': contentType, 'Content-Length': String(bytes.length) };
-    kept = { contentType, whole: { status: 200, fields, body: bytes }, unchanged: notModified(fields) };
+    kept = {
+      contentType,
+      whole: { status: 200, fields, body: bytes, isCodable: true },
+      unchanged: notModified(fields),
+    };
     replies.set(representation, kept);
   }
   return kept;

@@ -156,7 +156,7 @@ export async function descriptionReply(
     Link: links(storage),
   };
   if (isNotModified({ ifNoneMatch: preconditions(req).ifNoneMatch }, opaque, undated)) return { status: 304, fields };
-  return { status: 200, fields, body: await bytesOf(storage, description, mediaType) };
+  return { status: 200, fields, body: await bytesOf(storage, description, mediaType), isCodable: true };
 }
 
 function links(whole: Storage): string {

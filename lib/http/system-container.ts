@@ -79,7 +79,8 @@ export async function systemContainerReply(
     Allow: 'GET, HEAD, POST, OPTIONS',
     'Accept-Post': acceptPost,
   });
-  return listingReply(req, choice, { iri, fieldsOf, listing });
+  // Never coded: components decide what their members contain.
+  return { ...listingReply(req, choice, { iri, fieldsOf, listing }), isCodable: false };
 }
 
 const tagOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 16);

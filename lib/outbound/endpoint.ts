@@ -19,9 +19,11 @@ export interface EndpointRequest {
   /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: readonly Uint8Array[] | undefined;
-  /** Maximum time until the response header, in milliseconds, including the wait for a connection and sending the body. */
-  readonly answerMs: number;
+  readonly body?: readonly Uint8Array[] | Readable | undefined;
+  /** Maximum time until the response header, in milliseconds, including the wait for a connection and sending the body. Absent: no limit. */
+  readonly answerMs?: number;
+  /** Aborts the request, and the response while it is read. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EndpointAnswer {
@@ -48,15 +50,15 @@ export class Endpoint {
   }
 
   /** Sends one request, once. @throws OutboundError `connect`, `timeout`, `protocol` */
-  async send({ method, path, headers, body, answerMs }: EndpointRequest): Promise<EndpointAnswer> {
+  async send({ method, path, headers, body, answerMs, signal }: EndpointRequest): Promise<EndpointAnswer> {
     const late = new OutboundError('timeout', `${this.origin} did not respond within ${answerMs} ms.`);
     const ending = new AbortController();
-    const timer = setTimeout(() => ending.abort(late), answerMs);
+    const timer = answerMs === undefined ? undefined : setTimeout(() => ending.abort(late), answerMs);
     try {
       const answer = await this.pool.request({
-        ...{ method, path, signal: ending.signal },
+        ...{ method, path, signal: signal ? AbortSignal.any([ending.signal, signal]) : ending.signal },
         headers: { 'user-agent': 'Quadpod', ...headers },
-        body: body && body.length > 0 ? sent(body) : null,
+        body: body ? sent(body) : null,
       });
       return { status: answer.statusCode, headers: answer.headers, body: answer.body };
     } catch (error) {
@@ -86,5 +88,5 @@ export class Endpoint {
 export const discard = ({ body }: EndpointAnswer): void => void body.on('error', () => {}).destroy();
 
 /** Returns chunks without copying them. */
-const sent = (chunks: readonly Uint8Array[]): Uint8Array | Readable =>
-  chunks.length === 1 ? chunks[0]! : Readable.from(chunks);
+const sent = (body: readonly Uint8Array[] | Readable): Uint8Array | Readable | null =>
+  body instanceof Readable ? body : body.length < 2 ? (body[0] ?? null) : Readable.from(body);

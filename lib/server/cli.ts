@@ -84,9 +84,11 @@ function assertValues({ bare }: CommandLine, { flags = {} }: Partial<CommandHelp
   }
 }
 
-/** Flags that users know from other servers. */
-function assertNoHabit(words: readonly string[]): void {
-  const habit = words.find((word) => /^(?:-p|--port|--lws\.port)(?:=|$)/.test(word));
+/** Flags that users know from other servers. @param own flags of the command */
+function assertNoHabit(words: readonly string[], own: CommandHelp['flags'] = {}): void {
+  const habit = words.find(
+    (word) => /^(?:-p|--port|--lws\.port)(?:=|$)/.test(word) && !(own['port'] && word.startsWith('--port')),
+  );
   if (habit !== undefined)
     throw new SettingsError(
       `${habit.split('=', 1)[0]} is not a setting. The port is part of the base URI: --base-uri=http://localhost:8081. ` +
@@ -113,10 +115,10 @@ export async function main(words: readonly string[], standard: readonly Componen
   endWithoutReader();
   let settings: Settings | undefined;
   try {
-    assertNoHabit(words);
     // Switches of components in `lws.components` are unknown until the settings are read: then the line is read again.
     const usualCommands: HelpOfCommands = { ...commands, ...commandsOf(standard) };
     const first = readCommandLine(words, switchesOf(usualCommands));
+    assertNoHabit(words, Object.hasOwn(usualCommands, first.command) ? usualCommands[first.command]!.flags : {});
     if ('version' in first.flags) return print(`${packageVersion()}\n`);
     const usual = join(packageRoot, 'config.json');
     const sourcesOf = ({ config, ...given }: CommandLine['flags']): SettingSources => ({

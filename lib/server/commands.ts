@@ -1,5 +1,4 @@
 /** Commands of the server. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandHelp } from '../component/contract.js';
 import { LwsError } from '../errors.js';
@@ -19,14 +18,7 @@ import { createServer, prepareServer, type Server } from './server.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './settings/core-settings.js';
 import { consolePageOf, signInLink } from './sign-in-link.js';
 import { assertStorage } from './storage/open-store.js';
-import {
-  type Identity,
-  keptIdentity,
-  makeIdentity,
-  readIdentity,
-  signCredential,
-  signLinkCredential,
-} from './storage/owner-credential.js';
+import { givenIdentity, signCredential, signLinkCredential } from './storage/owner-credential.js';
 import { rotateKey } from './storage/verification-method.js';
 
 /** Exit code of `check` for a damaged storage. */
@@ -141,7 +133,7 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
     throw new SettingsError(
       `--ttl is ${ttl}, but this storage accepts at most ${longest} seconds (lws.token.max-lifetime-seconds).`,
     );
-  const identity = identityOf(flags);
+  const identity = givenIdentity(flags);
   const credential = await signCredential(identity, audience, ttl);
   const page = consolePageOf(audience.replace(/\/$/, ''), components, settings);
   const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
@@ -153,18 +145,6 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
     lines.push(`Key (keep it secret, and reuse it with --key FILE): ${JSON.stringify(identity.key)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
   return 0;
-}
-
-/** @throws SettingsError if the key file does not exist, or the new one already exists */
-function identityOf({ key, 'new-key': newKey }: Context['flags']): Identity {
-  if (key !== undefined && newKey !== undefined) throw new SettingsError('Use either --key or --new-key.');
-  if (newKey !== undefined) {
-    if (existsSync(newKey)) throw new SettingsError(`${newKey} already exists. Use --key ${newKey} to use its key.`);
-    return keptIdentity(newKey);
-  }
-  if (key === undefined) return makeIdentity();
-  if (!existsSync(key)) throw new SettingsError(`${key} does not exist. To create a key: --new-key ${key}.`);
-  return readIdentity(key);
 }
 
 export async function check(context: Context): Promise<number> {

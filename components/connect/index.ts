@@ -1,0 +1,23 @@
+/** `quadpod connect`: a local proxy that authenticates programs without support for DPoP. */
+import { defineComponent } from '../../lib/component/contract.js';
+
+export default defineComponent({
+  name: 'connect',
+  settings: {},
+  isEnabled: () => true,
+  install: () => ({}),
+  commands: {
+    connect: {
+      help: 'run a local proxy that authenticates the requests of any program to a storage',
+      operand: 'URL',
+      flags: {
+        key: 'FILE key of the identity (owner.key in lws.data-dir)',
+        'new-key': 'FILE create a key and store it in this file',
+        port: 'NUMBER port of 127.0.0.1 (default: a free one)',
+      },
+      switches: { 'read-only': 'reject all requests except reads and queries' },
+      example: 'connect https://storage.example/ --key my.key --read-only',
+      run: async (context) => (await import('./connect-command.js')).runConnect(context),
+    },
+  },
+});

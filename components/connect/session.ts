@@ -1,0 +1,191 @@
+/** A session at one storage: obtains and renews access tokens of an identity, and sends requests with them. */
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { clockSkew } from '../../lib/authentication/audience.js';
+import { wellKnownOf } from '../../lib/authentication/issuer-keys.js';
+import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
+import { CommandError } from '../../lib/errors.js';
+import { parseLinks } from '../../lib/fields/link.js';
+import { isSecureUrl } from '../../lib/outbound/address-policy.js';
+import { discard, Endpoint, type EndpointAnswer, type EndpointRequest } from '../../lib/outbound/endpoint.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import { type Identity, signCredential } from '../../lib/server/storage/owner-credential.js';
+
+const tokenType = 'urn:ietf:params:oauth:token-type:';
+/** Validity of a credential in seconds: the default lifetime of an access token. */
+const credentialSeconds = 300;
+/** Maximum age of a token in milliseconds. Nonces, which are renewed with it, are valid for 300 s. */
+const maxAgeMs = 200_000;
+const answerMs = 30_000;
+/** The server limits connections per address, by default to a quarter of half of the open files limit. */
+const connections = 100;
+
+interface Token {
+  readonly value: string;
+  readonly hash: string;
+  /** Milliseconds since the epoch. */
+  readonly renewed: number;
+  readonly expires: number;
+}
+
+interface Place {
+  /** Storage URI, with a trailing slash. */
+  readonly storage: string;
+  readonly tokenEndpoint: string;
+  /** URL of the SPARQL endpoint, if any. */
+  readonly sparql: string | undefined;
+}
+
+export class Session {
+  private readonly endpoint: Endpoint;
+  private readonly origin: string;
+  private token: Token | undefined;
+  private renewing: Promise<Token> | undefined;
+  private nonce: string | undefined;
+
+  private constructor(
+    readonly place: Place,
+    private readonly identity: Identity,
+    private readonly proofKey: { readonly key: CryptoKey; readonly jwk: JWK },
+  ) {
+    this.origin = new URL(place.storage).origin;
+    this.endpoint = new Endpoint(this.origin, { connections, connectTimeoutMs: answerMs, idleMs: 0 });
+  }
+
+  /** Finds the storage of a URL and obtains the first token. @throws CommandError */
+  static async open(url: string, identity: Identity): Promise<Session> {
+    const { privateKey: key, publicKey } = await generateKeyPair('ES256');
+    const session = new Session(await placeOf(url), identity, { key, jwk: await exportJWK(publicKey) });
+    await session.current();
+    return session;
+  }
+
+  /**
+   * Sends a request with a token. If the server rejects the token, renews it and sends the request again, unless its body is a
+   * stream.
+   * @throws CommandError, OutboundError if there is no response, or the storage rejects the credential
+   */
+  async send(request: EndpointRequest): Promise<EndpointAnswer> {
+    const token = await this.current();
+    const answer = await this.sendWith(token, request);
+    if (answer.status !== 401) return answer;
+    const isOfNonce = answer.headers['dpop-nonce'] !== undefined;
+    discard(answer);
+    const next = isOfNonce ? token : await this.current(token);
+    if (request.body instanceof Readable)
+      throw new CommandError('The storage rejected the access token, which is now renewed. Send the request again.');
+    const second = await this.sendWith(next, request);
+    if (second.status !== 401) return second;
+    throw new CommandError(
+      `The storage rejects the access token: ${await detailOf(second)}${skewOf(second.headers['date'])}`,
+    );
+  }
+
+  close(): void {
+    this.endpoint.close();
+  }
+
+  private async sendWith(token: Token, { path, headers, ...request }: EndpointRequest): Promise<EndpointAnswer> {
+    const proof = await this.proof(request.method, this.origin + path.split('?', 1)[0], token.hash);
+    const fields = { ...headers, authorization: `DPoP ${token.value}`, dpop: proof };
+    const answer = await this.endpoint.send({ ...request, path, headers: fields });
+    this.nonce = answer.headers['dpop-nonce']?.toString() ?? this.nonce;
+    return answer;
+  }
+
+  /** Returns the token, renewed if necessary. Concurrent requests share one renewal. @param rejected a token that is not valid any more */
+  private async current(rejected?: Token): Promise<Token> {
+    const { token } = this;
+    if (token && token !== rejected && Date.now() < token.renewed) return token;
+    this.renewing ??= this.renew().finally(() => {
+      this.renewing = undefined;
+    });
+    try {
+      return await this.renewing;
+    } catch (error) {
+      if (token && token !== rejected && Date.now() < token.expires) return token;
+      throw error;
+    }
+  }
+
+  /** @throws CommandError if the authorization server does not respond or rejects the credential */
+  private async renew(): Promise<Token> {
+    const { storage, tokenEndpoint } = this.place;
+    for (let tries = 1; ; tries++) {
+      const began = Date.now();
+      const body = new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        resource: storage,
+        subject_token_type: `${tokenType}jwt`,
+        subject_token: await signCredential(this.identity, storage.slice(0, -1), credentialSeconds),
+      });
+      const headers = { DPoP: await this.proof('POST', tokenEndpoint) };
+      const answer = await ask(tokenEndpoint, { method: 'POST', headers, body });
+      const nonce = answer.headers.get('dpop-nonce');
+      this.nonce = nonce ?? this.nonce;
+      if (answer.ok) {
+        const { access_token: value, expires_in: seconds } = (await answer.json()) as Record<string, unknown>;
+        const [ms, hash] = [Number(seconds) * 1000, createHash('sha256').update(String(value)).digest('base64url')];
+        const renewed = began + Math.min(ms * 0.7, maxAgeMs);
+        this.token = { value: String(value), hash, renewed, expires: began + ms };
+        return this.token;
+      }
+      const detail = await detailOf(answer);
+      if (nonce === null || tries > 1)
+        throw new CommandError(`${storage} issues no token: ${detail}${skewOf(answer.headers.get('date'))}`);
+    }
+  }
+
+  private proof(htm: string, htu: string, ath?: string): Promise<string> {
+    const { key, jwk } = this.proofKey;
+    const optional = {
+      ...(ath === undefined ? {} : { ath }),
+      ...(this.nonce === undefined ? {} : { nonce: this.nonce }),
+    };
+    return new SignJWT({ htm, htu, jti: randomUUID(), ...optional })
+      .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk })
+      .setIssuedAt()
+      .sign(key);
+  }
+}
+
+async function ask(url: string, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(answerMs), ...init });
+  } catch (error) {
+    throw new CommandError(`No server responds at ${new URL(url).origin}: ${reasonOf(error)}.`);
+  }
+}
+
+/** Discovers the storage of a URL and its endpoints. @throws CommandError */
+async function placeOf(url: string): Promise<Place> {
+  if (!isSecureUrl(url))
+    throw new CommandError(`${url} is not an https URL. Tokens are sent over http on this machine only.`);
+  const { status, headers } = await ask(url, { method: 'HEAD' });
+  const found = parseLinks(headers.get('link') ?? '')?.find(({ relations }) => relations.includes(lws.storage));
+  if (!found) throw new CommandError(`${url} is not in a Linked Web Storage (status ${status}).`);
+  const storage = found.target;
+  if (!new URL(url).href.startsWith(storage) && `${url}/` !== storage)
+    throw new CommandError(`${url} belongs to the storage ${shown(storage)}. Use that URL.`);
+  const metadata = await ask(wellKnownOf(storage, 'lws-configuration'));
+  const { issuer, token_endpoint: tokenEndpoint } = await jsonOf(metadata);
+  // A token endpoint elsewhere could use the credential at this storage.
+  if (`${issuer}/` !== storage || !String(tokenEndpoint).startsWith(storage))
+    throw new CommandError(`${shown(storage)} has no authorization server of its own.`);
+  const { service = [] } = await jsonOf(await ask(storage, { headers: { Accept: 'application/lws+cid' } }));
+  const services = service as { type?: unknown; serviceEndpoint?: unknown }[];
+  const sparql = services.find(({ type }) => type === 'SparqlQueryService')?.serviceEndpoint;
+  return { storage, tokenEndpoint: String(tokenEndpoint), sparql: sparql === undefined ? undefined : String(sparql) };
+}
+
+/** Returns the JSON object of a successful response; an empty one for all others. */
+const jsonOf = async (answer: Response): Promise<Record<string, unknown>> =>
+  answer.ok ? ((await answer.json()) as Record<string, unknown>) : {};
+
+/** Returns a sentence if the clocks differ more than a server accepts. */
+function skewOf(date: string | string[] | null | undefined): string {
+  const ahead = Math.round((Date.now() - Date.parse(String(date))) / 1000);
+  if (!(Math.abs(ahead) > clockSkew)) return '';
+  return ` The clock of this computer is ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead of' : 'behind'} that of the server.`;
+}

@@ -1,0 +1,93 @@
+/** Request bodies with a content coding (RFC 9110 8.4), decoded while they are read (rule 10.10). */
+import type { IncomingMessage } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { LwsError, tooBusy } from '../errors.js';
+import { checkedChunks, type RequestBody, readBody, tooLarge } from '../resources/body.js';
+
+const decoders = { gzip: createGunzip, br: createBrotliDecompress, deflate: createInflate };
+type Coding = keyof typeof decoders;
+
+/** Maximum ratio of decoded to received bytes, above a number of decoded bytes. */
+const [maxRatio, freeBytes] = [100, 1 << 20];
+/** Maximum number of bodies that are decoded while they arrive. A Brotli decoder has up to 16 MiB. */
+const maxDecoders = 32;
+let decoding = 0;
+
+/** Returns the coding of a request body, if any. @throws LwsError `unsupported-media-type` for an unknown coding or several */
+export function codingOf({ headers }: IncomingMessage): Coding | undefined {
+  const name =
+    headers['content-encoding']
+      ?.trim()
+      .toLowerCase()
+      .replace(/^x-(?=gzip$)/, '') || 'identity';
+  if (name === 'identity') return undefined;
+  if (Object.hasOwn(decoders, name)) return name as Coding;
+  throw new LwsError(
+    'unsupported-media-type',
+    'The Content-Encoding is not supported. Use one of gzip, br and deflate, or send the content unencoded.',
+    { fields: { 'Accept-Encoding': 'gzip, br, deflate' } },
+  );
+}
+
+/** Returns the decoded body. Its digests are those of the encoded bytes, which are verified before the end of the decoded ones. */
+export const decodedBody = (encoded: RequestBody, coding: Coding): RequestBody => ({
+  ...encoded,
+  length: encoded.length === 0 ? 0 : undefined,
+  digests: new Map(),
+  async *chunks() {
+    if (decoding >= maxDecoders)
+      throw tooBusy('Too many compressed uploads are in progress. Retry in a few seconds.', 5);
+    decoding++;
+    try {
+      yield* decoded(encoded, coding);
+    } finally {
+      decoding--;
+    }
+  },
+  // A decoder is created when the body is complete, so that slow clients do not hold one.
+  async collect(limit, setting) {
+    const bytes = await readBody(encoded, limit, setting);
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const whole = { ...encoded, digests: new Map(), chunks: () => Readable.from([bytes]) };
+    for await (const chunk of bytes.length === 0 ? [] : decoded(whole, coding)) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit, setting);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks, size);
+  },
+});
+
+/** Decodes in libuv's threads. @throws LwsError `malformed-body`, `too-large`, and errors of the encoded body */
+async function* decoded(encoded: RequestBody, coding: Coding): AsyncGenerator<Uint8Array> {
+  let [received, made, isComplete] = [0, 0, false];
+  const counted = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of checkedChunks(encoded)) {
+      received += chunk.length;
+      yield chunk;
+    }
+    isComplete = true;
+  };
+  const decoder = decoders[coding]();
+  // The iterator of the decoder throws the error of either stream.
+  pipeline(Readable.from(counted()), decoder, () => {});
+  try {
+    for await (const chunk of decoder as AsyncIterable<Uint8Array>) {
+      made += chunk.length;
+      if (made > freeBytes && made > received * maxRatio)
+        throw new LwsError('too-large', `The body expands to more than ${maxRatio} times its size. Send it unencoded.`);
+      yield chunk;
+    }
+  } catch (error) {
+    throw /^(?:Z_|ERR__)/.test((error as NodeJS.ErrnoException).code ?? '') ? malformed(coding) : error;
+  } finally {
+    decoder.destroy();
+  }
+  // The decoder ends at the end of the encoded data, whatever follows.
+  if (!isComplete || decoder.bytesWritten < received) throw malformed(coding);
+}
+
+const malformed = (coding: Coding): LwsError =>
+  new LwsError('malformed-body', `The body is not complete and valid ${coding} data.`);

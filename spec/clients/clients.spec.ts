@@ -91,7 +91,7 @@ const remarks: Readonly<Record<string, string>> = {
   '@ldo/connected-solid':
     'LDO. Reports every successful deletion as an error: it expects status 205, the server returns 204 (rule 6.19). For the same reason, `createAndOverwrite` of an existing resource fails. Its predecessor `@ldo/solid` does not load with the dependencies that npm installs.',
   'soukai-solid':
-    'Shares, but does not revoke: it resolves relative IRIs of an access control list against the list, not against its resource (rule 3.2). Does not look for the list of the root. Does not find container descriptions in `.meta`, which is a linkset (rule 11.1).',
+    'Shares, but does not revoke: it resolves relative IRIs of an access control list against the list, not against its resource (rule 3.2). Does not look for the list of the root.',
   '@solid-data-modules/contacts-rdflib': 'Address books, based on rdflib.js. Needs no WebID with type indexes.',
   oauth4webapi: 'Discovery (RFC 9728, RFC 8414) and token exchange.',
   'openid-client': 'Discovery. Token exchange is available as a generic grant.',
@@ -211,11 +211,12 @@ hand with \`@inrupt/solid-client-authn-node\` 5.0.0 and Community Solid Server 7
 
 The profile sets values that are \`null\` in \`config.json\` and not set elsewhere: access control lists, unconditional writes, 403 for rejected requests, and
 CORS for every origin with credentials. The server prints them at startup. It also adds parts of the Solid protocol that LWS lacks: writes that create
-missing containers, N3 Patch, append-only patches and the links of a storage. See [chapter 20 of the rules](rules.md#20-the-solid-profile). Without the
-setting, none of this applies.
+missing containers, N3 Patch, append-only patches, descriptions of containers and the links of a storage. Without the setting, none of this applies. See
+[chapter 20 of the rules](rules.md#20-the-solid-profile).
 
-The following stays as in LWS: \`.meta\` is a linkset, relative IRIs in an access control list resolve against its resource, a container is JSON by default,
-and DELETE returns 204. Clients without a provider use a credential for this storage ([signing in](signing-in.md)), passed to them as their \`fetch\`.
+The following stays as in LWS: \`.meta\` is a linkset (that of a container is also its description in RDF), relative IRIs in an access control list resolve
+against its resource, a container is JSON by default, and DELETE returns 204. Clients without a provider use a credential for this storage
+([signing in](signing-in.md)), passed to them as their \`fetch\`.
 
 Tested clients are listed below. They used such a credential. Each step also sends requests that the server must reject. \`spec/clients\` generates this table.
 

@@ -41,12 +41,13 @@ const [maxMade, maxChanged] = [32 << 20, 16 << 20];
  */
 export async function runUpdate(
   task: QueryTask,
-  { systemPrefix }: NonNullable<QueryTask['update']>,
+  { systemPrefix, defaultGraph }: NonNullable<QueryTask['update']>,
   { storage, hidden, decide, readable, assertTime, ...opened }: UpdateRunOptions,
 ): Promise<QueryRun> {
   const { query, base, defaultGraphs, namedGraphs } = task;
-  const update = await readGraphsUpdate(query, base);
   const isGiven = defaultGraphs !== undefined || namedGraphs !== undefined;
+  const ofDefault = defaultGraph === undefined ? undefined : { iri: defaultGraph, isRead: !isGiven };
+  const update = await readGraphsUpdate(query, { base, defaultGraph: ofDefault });
   if (isGiven && update.namesDataset)
     throw new LwsError(
       'bad-request',

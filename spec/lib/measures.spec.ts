@@ -21,11 +21,11 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 38_500, query: 15_700, console: 9_250, data: 10_100, extras: 3920 };
+const limitsOfAreas = { core: 38_300, query: 15_700, console: 9_250, data: 10_100, extras: 3920 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
-  'lib/resources/patch': 5_400,
+  'lib/resources/patch': 5_500,
   'lib/resources/replace': 4_600,
   'components/formats/formats': 2500,
   'components/transfer/import-worker': 8_000,

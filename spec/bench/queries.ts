@@ -73,13 +73,13 @@ const isOrdered = (text: string): boolean => /ORDER BY/.test(text);
 
 async function ours(text: string, readable: typeof everything): Promise<string[]> {
   const snapshot = level.snapshot();
-  const memory = await layers.view({ version: 1, sequence: 1000 }, { graphs: [], unsettled: [] }, level, snapshot);
+  const view = await layers.view({ version: 1, sequence: 1000 }, { graphs: [], unsettled: [] }, level, snapshot);
   const end = performance.now() + patience;
   const assertTime = (): void => {
     if (performance.now() > end) throw new Error('timeout');
   };
   const answers = answersOf(await parseQuery(text, 'http://bench.example/'), {
-    ...{ level, snapshot, memory, readable, assertTime },
+    ...{ level, snapshot, memory: view!, readable, assertTime },
   });
   try {
     if (/ASK/.test(text)) return [String(await answers.truth())];

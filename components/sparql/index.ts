@@ -77,9 +77,9 @@ const settings = {
   ),
   indexMb: setting(
     'lws.index.memory-mb',
-    optional(integer(0)),
+    optional(integer(1)),
     null,
-    'Maximum memory for the pages of the index for queries, in MiB, for all storages of the process. Default: a quarter of the memory above 448 MiB, at most 512 MiB. Other pages are read from its files (about 30 bytes per quad). 0 switches the index off; the database then stores four indexes instead of one.',
+    'Maximum memory for the pages of the index for queries, in MiB, for all storages of the process. Default: a quarter of the memory above 448 MiB, at most 512 MiB. Other pages are read from its files (about 30 bytes per quad).',
   ),
 };
 
@@ -160,7 +160,6 @@ export default defineComponent({
       },
       metrics: () => pool.measures(),
       warm: () => pool.warm(),
-      start: () => store.expect(0),
       stop: async () => {
         await Promise.all([pool.close(), memory.close()]);
       },

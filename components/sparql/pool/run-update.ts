@@ -3,7 +3,6 @@
  * them. Independent of the caller.
  */
 import { LwsError } from '../../../lib/errors.js';
-import type { AskOptions } from '../../../lib/query/answers.js';
 import { type GraphUpdate, graphUpdates } from '../../../lib/query/change-set.js';
 import { computeUpdate, type UpdateOptions } from '../../../lib/query/graphs-update.js';
 import { readGraphsUpdate } from '../../../lib/query/parse/read-update.js';
@@ -12,11 +11,11 @@ import { assertName } from '../../../lib/resources/bulk.js';
 import { isContainerIri } from '../../../lib/storage/keys/records.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
-import type { QueryRun } from './query-execution.js';
+import type { QueryRun, RunTaskOptions } from './query-execution.js';
 
 export interface UpdateRunOptions
   extends Pick<UpdateOptions, 'readable' | 'assertTime'>,
-    Pick<AskOptions, 'level' | 'snapshot' | 'memory'> {
+    Pick<RunTaskOptions, 'level' | 'snapshot' | 'memory'> {
   readonly storage: string;
   /** Graphs that are being written or deleted. */
   readonly hidden: ReadonlySet<string>;

@@ -68,6 +68,9 @@ const env = {
   QUADPOD_SPECS_SERVER: await quickServer(mkdtempSync(join(folder, 'quick-server-'))),
 };
 
+/** Records results for `report.mjs`. */
+const recorder = process.env.QUADPOD_RESULTS ? ['--require', join(root, 'spec/recorder.mjs')] : [];
+
 const totals = { passing: 0, pending: 0, failing: 0 };
 /** Failure reports of mocha, repeated at the end of the output. */
 const failures = [];
@@ -82,7 +85,7 @@ async function run({ title, files }) {
   console.log(`# ${title}: ${files.length} files, time limits multiplied by ${patience} (QUADPOD_PATIENCE)`);
   const began = Date.now();
   // A separate process group, so that servers and browsers of the specs end with it.
-  const child = spawn(process.execPath, ['--enable-source-maps', mocha, '--color=false', ...files], {
+  const child = spawn(process.execPath, ['--enable-source-maps', mocha, '--color=false', ...recorder, ...files], {
     cwd: root,
     env: { ...env, QUADPOD_PATIENCE: patience },
     detached: true,

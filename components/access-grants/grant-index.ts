@@ -4,6 +4,7 @@
  */
 
 import {
+  type AddedMembers,
   ancestorsOf,
   type BaseModel,
   type Decision,
@@ -17,7 +18,7 @@ import { parseMediaType } from '../../lib/fields/media-type.js';
 import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
 import { type IriRange, only, subtree } from '../../lib/storage/keys/iri-ranges.js';
-import type { ResourceRecord } from '../../lib/storage/keys/records.js';
+import { parentOf, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { ownStatements } from '../../lib/storage/keys/subject-statements.js';
 import {
   type Action,
@@ -167,23 +168,48 @@ export class GrantIndex implements PermissionSource {
 
   async readRanges(access: Access, base: BaseModel): Promise<readonly IriRange[] | 'decide' | undefined> {
     const ranges: IriRange[] = [];
-    const now = this.platform.clock();
-    const view = this.platform.store;
     for (const targets of this.assignedTo(access))
       for (const [target, grants] of targets)
-        for (const { issuer, policy } of grants) {
-          const { actions, constraints, targetType } = policy;
-          if (!actions.includes('read')) continue;
-          if (!constraints.filter(isOfRequest).every((constraint) => requestFulfils(constraint, access, now))) continue;
-          if (!(await this.isController({ access, view }, issuer, base))) continue;
-          // Grants that depend on each resource are not part of a range.
-          if (constraints.some((constraint) => !isOfRequest(constraint))) return 'decide';
-          if (targetType === 'DataResource' && target.endsWith('/')) return 'decide';
-          if (covers(policy, target, target)) ranges.push(target.endsWith('/') ? subtree(target) : only(target));
+        for (const grant of grants) {
+          if (!(await this.mayRead(grant, access, base))) continue;
+          if (dependsOnResource(grant.policy, target)) return 'decide';
+          if (covers(grant.policy, target, target)) ranges.push(target.endsWith('/') ? subtree(target) : only(target));
         }
     return ranges.length > 0 ? ranges : undefined;
   }
+
+  async readMembers(access: Access, base: BaseModel, container: string): Promise<AddedMembers> {
+    const members: string[] = [];
+    let hasToDecide = false;
+    for (const targets of this.assignedTo(access))
+      for (const [target, grants] of targets) {
+        const isAbove = target.endsWith('/') && container.startsWith(target);
+        if (!isAbove && parentOf(target) !== container) continue;
+        for (const grant of grants) {
+          if (!(await this.mayRead(grant, access, base))) continue;
+          if (!isAbove) members.push(target);
+          else if (dependsOnResource(grant.policy, target)) hasToDecide = true;
+          else return 'all';
+        }
+      }
+    return hasToDecide ? 'decide' : members;
+  }
+
+  /** Tests if a grant gives read access to some resource. */
+  private async mayRead({ issuer, policy }: Grant, access: Access, base: BaseModel): Promise<boolean> {
+    const { actions, constraints } = policy;
+    const now = this.platform.clock();
+    return (
+      actions.includes('read') &&
+      constraints.filter(isOfRequest).every((constraint) => requestFulfils(constraint, access, now)) &&
+      (await this.isController({ access, view: this.platform.store }, issuer, base))
+    );
+  }
 }
+
+/** Tests if a grant on a target has to be decided for each resource, and is not part of a range. */
+const dependsOnResource = ({ constraints, targetType }: Policy, target: string): boolean =>
+  constraints.some((constraint) => !isOfRequest(constraint)) || (targetType === 'DataResource' && target.endsWith('/'));
 
 /** A container covers its subtree. A typed target covers only resources of its type (rule 17.4). */
 function covers({ targetType }: Policy, target: string, iri: string): boolean {

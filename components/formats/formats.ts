@@ -20,7 +20,7 @@ export const formats: Readonly<Record<string, Format>> = {
     write: (sink, { of }, tools) => new CssWriter(sink, of, tools),
   },
   'ro-crate': {
-    ...{ about: 'a research object crate (RO-Crate 1.1)', mediaType, fits: isCrate, read: crateReader },
+    ...{ about: 'a research object crate (RO-Crate 1.2, reads 1.1)', mediaType, fits: isCrate, read: crateReader },
     write: (sink, { of }, tools) => new CrateWriter(sink, { of, made: new Date(), tools }),
   },
 };

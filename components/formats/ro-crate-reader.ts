@@ -1,5 +1,5 @@
 /**
- * Reads RO-Crates (RO-Crate 1.1): a directory of files, whose metadata becomes declared types and links. The metadata file also
+ * Reads RO-Crates (RO-Crate 1.1 and 1.2): a directory of files, whose metadata becomes declared types and links. The metadata file also
  * becomes a resource with its original bytes, so that nothing in it is lost.
  */
 import { hash } from 'node:crypto';
@@ -27,7 +27,7 @@ export const metadataFile = 'ro-crate-metadata.json';
 /** Maximum size in bytes. */
 const longestMetadata = 64 << 20;
 
-const noGraph = 'The array "@graph" is missing (RO-Crate 1.1).';
+const noGraph = 'The array "@graph" is missing (RO-Crate).';
 
 /** Returns true if a tree is a crate. */
 export const isCrate = async (tree: FileTree): Promise<boolean> => (await tree.file(metadataFile)) !== undefined;
@@ -96,13 +96,22 @@ async function describedFiles(
   const { context, graph } = await readCrateMetadata(file);
   const terms = new CrateTerms(context);
   const described = new Map<string, Described>();
+  const root = rootOf(graph);
   for (const entity of graph) {
     const id = isObject(entity) ? entity['@id'] : undefined;
-    const path = typeof id === 'string' ? pathOfId(id, options.into, tools) : undefined;
+    const path = id === root ? '' : typeof id === 'string' ? pathOfId(id, options.into, tools) : undefined;
     if (path !== undefined && path !== metadataFile)
       described.set(path, describedBy(entity as Entity, { path, terms, options, tools }));
   }
   return described;
+}
+
+/** Returns the identifier of the crate itself, which can be absolute since RO-Crate 1.2. */
+export function rootOf(graph: readonly unknown[]): string {
+  const descriptor = graph.find((entity) => isObject(entity) && entity['@id'] === metadataFile) as Entity | undefined;
+  const about = descriptor?.['about'];
+  const id = isObject(about) ? about['@id'] : undefined;
+  return typeof id === 'string' ? id : './';
 }
 
 export type Entity = Readonly<Record<string, unknown>>;

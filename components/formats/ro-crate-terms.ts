@@ -1,4 +1,4 @@
-/** Terms of RO-Crate 1.1 metadata, and their IRIs. No context is fetched. */
+/** Terms of RO-Crate 1.1 and 1.2 metadata, and their IRIs. No context is fetched. */
 import { isAbsoluteIri, isObject } from '../../lib/plugin/formats.js';
 
 export const schema = 'http://schema.org/';

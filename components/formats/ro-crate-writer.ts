@@ -1,4 +1,4 @@
-/** Writes RO-Crates (RO-Crate 1.1): a directory of files, and metadata with their types and links. */
+/** Writes RO-Crates (RO-Crate 1.2): a directory of files, and metadata with their types and links. */
 import { createHash } from 'node:crypto';
 import {
   isObject,
@@ -10,7 +10,7 @@ import {
   type WriteTools,
 } from '../../lib/plugin/formats.js';
 import type { WriterOptions } from './bagit-writer.js';
-import { type Entity, metadataFile, readCrateMetadata, sealed } from './ro-crate-reader.js';
+import { type Entity, metadataFile, readCrateMetadata, rootOf, sealed } from './ro-crate-reader.js';
 import { crateName } from './ro-crate-terms.js';
 
 /** Description of a file, or of a directory by its path with a slash. */
@@ -102,6 +102,12 @@ export class CrateWriter implements Writer {
     }
   }
 
+  /** Properties that RO-Crate 1.2 requires of a crate. */
+  private ofRoot({ [ianaLicense]: license = 'The storage states no license.' }: Entity): Entity {
+    const { of, made } = this;
+    return { name: of, description: `Resources of ${of}`, datePublished: made.toISOString(), license };
+  }
+
   private async *text(): AsyncGenerator<Uint8Array> {
     const digest = createHash('sha256');
     for (const piece of this.pieces()) {
@@ -112,18 +118,20 @@ export class CrateWriter implements Writer {
   }
 
   private *pieces(): Generator<string> {
-    const context = this.before?.context ?? 'https://w3id.org/ro/crate/1.1/context';
+    const context = this.before?.context ?? `${version}/context`;
     const before = new Map<string, Entity>();
     for (const entity of this.before?.graph ?? [])
       if (isObject(entity) && typeof entity['@id'] === 'string') before.set(entity['@id'], entity);
     if (!this.described.has(''))
       this.described.set('', { entity: { '@id': './', '@type': 'Dataset' }, parts: topParts(this.described) });
     yield `{"@context":${JSON.stringify(context)},"@graph":[`;
-    yield JSON.stringify({ ...itself, ...before.get(metadataFile) });
+    yield JSON.stringify({ ...descriptor(context), ...before.get(metadataFile) });
     for (const id of [metadataFile, '#export']) before.delete(id);
+    const root = rootOf(this.before?.graph ?? []);
     for (const { entity, parts } of this.described.values()) {
-      const id = entity['@id'] as string;
-      const own = id === './' ? { name: this.of, datePublished: this.made.toISOString(), ...entity } : entity;
+      const isRoot = entity['@id'] === './';
+      const id = isRoot ? root : (entity['@id'] as string);
+      const own = isRoot ? { ...this.ofRoot(entity), ...entity, '@id': root } : entity;
       const hasPart = parts.length > 0 ? { hasPart: parts.map((file) => ({ '@id': idOf(file) })) } : {};
       yield `,\n${JSON.stringify(together(before.get(id), { ...own, ...hasPart }))}`;
       before.delete(id);
@@ -132,12 +140,18 @@ export class CrateWriter implements Writer {
   }
 }
 
-const itself = {
-  '@id': metadataFile,
-  '@type': 'CreativeWork',
-  conformsTo: { '@id': 'https://w3id.org/ro/crate/1.1' },
-  about: { '@id': './' },
-};
+const ianaLicense = 'http://www.iana.org/assignments/relation/license';
+
+const version = 'https://w3id.org/ro/crate/1.2';
+
+/** Describes the metadata file. Kept metadata conform to the version of their context. */
+function descriptor(context: unknown): Entity {
+  const known = [context]
+    .flat()
+    .find((part) => typeof part === 'string' && /^https:\/\/w3id\.org\/ro\/crate\/[\d.]+\/context$/.test(part));
+  const conformsTo = { '@id': (known as string | undefined)?.slice(0, -'/context'.length) ?? version };
+  return { '@id': metadataFile, '@type': 'CreativeWork', conformsTo, about: { '@id': './' } };
+}
 
 const topParts = (described: ReadonlyMap<string, Described>): string[] =>
   [...described.keys()].filter((file) => /^[^/]+\/?$/.test(file));

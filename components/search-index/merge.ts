@@ -1,14 +1,23 @@
 /** Evaluates the filter tree as a merge of ordered postings: AND is an intersection with seeks, OR a union. */
+import { setImmediate } from 'node:timers/promises';
 import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
 
-/** Yields the texts that are in every stream, in order, in blocks of a maximum size. */
+/** Maximum duration of a merge between other work of the event loop, in milliseconds, tested once in so many steps. */
+const [maxMs, stepsPerTest] = [5, 256];
+
+/** Yields the texts that are in every stream, in order, in blocks of a maximum size. Lists in memory do not block the event loop. */
 export async function* intersection(
   streams: readonly SortedStream[],
   blockSize = 1000,
 ): AsyncGenerator<readonly string[]> {
   let found: string[] = [];
   let target = '';
-  for (let agreeing = 0, index = 0; ; index = (index + 1) % streams.length) {
+  let began = performance.now();
+  for (let agreeing = 0, index = 0, steps = 1; ; index = (index + 1) % streams.length, steps++) {
+    if (steps % stepsPerTest === 0 && performance.now() - began > maxMs) {
+      await setImmediate();
+      began = performance.now();
+    }
     const answer = streams[index]!.seek(target);
     const head = answer instanceof Promise ? await answer : answer;
     if (head === undefined) break;

@@ -1,6 +1,7 @@
 /** Resources and types that the caller can read. */
 
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
@@ -24,15 +25,27 @@ async function onSnapshot<T>({ store }: Platform, read: (snapshot: StoreSnapshot
 export async function typesOf(platform: Platform, access: Access): Promise<readonly string[]> {
   const scope = await platform.authorizer.readScope(access);
   if (scope === 'nothing') return [];
-  return onSnapshot(platform, async (snapshot) => {
-    const types = new Set<string>();
-    if (typeof scope === 'object' && scope.owner !== undefined) await collectOwned(snapshot, scope.owner, types);
-    if (typeof scope !== 'object' || scope.ranges.length > 0)
-      for await (const type of snapshot.distinct(postingSpace, typeRelation))
-        if (scope === 'everything' || types.has(type) || (await anyReadable(platform, access, scope, snapshot, type)))
-          types.add(type);
-    return [...types].sort();
-  });
+  const read = () => onSnapshot(platform, (snapshot) => readableTypes({ platform, access, scope }, snapshot));
+  return scope === 'decide' ? inTurn(platform, access, read) : read();
+}
+
+interface Reading {
+  readonly platform: Platform;
+  readonly access: Access;
+  readonly scope: ReadScope;
+}
+
+async function readableTypes(
+  { platform, access, scope }: Reading,
+  snapshot: StoreSnapshot,
+): Promise<readonly string[]> {
+  const types = new Set<string>();
+  if (typeof scope === 'object' && scope.owner !== undefined) await collectOwned(snapshot, scope.owner, types);
+  if (typeof scope !== 'object' || scope.ranges.length > 0)
+    for await (const type of snapshot.distinct(postingSpace, typeRelation))
+      if (scope === 'everything' || types.has(type) || (await anyReadable(platform, access, scope, snapshot, type)))
+        types.add(type);
+  return [...types].sort();
 }
 
 /** Entries of owned resources contain their types, which are often the same. */

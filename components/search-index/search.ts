@@ -4,6 +4,7 @@
  */
 import { DataFactory } from 'rdf-data-factory';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { type Algebra, loadAlgebraFactory } from '../../lib/query/algebra.js';
@@ -12,16 +13,24 @@ import { contextOf, loadQueryEngine } from '../../lib/query/query-engine.js';
 import { makeBindings, querySource } from '../../lib/query/query-source.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
+import type { Wanted } from '../../lib/resources/visible-members.js';
 import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
-import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, RangeStream } from '../../lib/storage/keys/iri-ranges.js';
 import { entryKey, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { ownStatements } from '../../lib/storage/keys/subject-statements.js';
-import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
-import { algebraOfFilter, type Filter, indexGraph, relationOfPattern, resourceVariable } from './filter.js';
+import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
+import {
+  algebraOfFilter,
+  type Filter,
+  indexGraph,
+  predicateOf,
+  relationOfPattern,
+  resourceVariable,
+} from './filter.js';
 import { intersection, union } from './merge.js';
 import type { PostingLists } from './posting-lists.js';
-import { ownedSpace, postingSpace, relationOf, typeRelation } from './postings.js';
+import { ownedSpace, relationOf, typeRelation } from './postings.js';
 import { readableOf } from './readable-types.js';
 
 /** The index, and the caller of the search. */
@@ -34,20 +43,63 @@ export interface SearchedIndex {
 /** Ordered IRIs, in blocks. */
 type ResourceStream = BlockStream<readonly string[], unknown>;
 
+interface Found {
+  readonly items: readonly ResourceRecord[];
+  readonly total: number;
+}
+
 /**
  * Returns the readable resources that match a filter, ordered by IRI, with all of their types (rule 1.2).
- * @param from number of results before the page
+ * @param wanted results of the page
  * @returns the page, and the total number of readable results
  */
-export async function search(
-  index: SearchedIndex,
-  filter: Filter,
-  { from, count }: { readonly from: number; readonly count: number },
-): Promise<{ readonly items: readonly ResourceRecord[]; readonly total: number }> {
+export async function search(index: SearchedIndex, filter: Filter, wanted: Wanted): Promise<Found> {
   const { platform, lists, access } = index;
-  const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
   const scope = await platform.authorizer.readScope(access);
+  const isLong = scope === 'decide' || (rangesOf(scope) !== undefined && lists.isLong(postingsOf(filter)));
+  if (!isLong) return searchWithin(index, scope, { filter, ...wanted });
+  // Access is decided when the turn has come, so that earlier revocations apply.
+  return inTurn(platform, access, async () =>
+    searchWithin(index, await platform.authorizer.readScope(access), { filter, ...wanted }),
+  );
+}
+
+type Asked = Wanted & { readonly filter: Filter };
+
+async function searchWithin(index: SearchedIndex, scope: ReadScope, asked: Asked): Promise<Found> {
   if (scope === 'nothing') return { items: [], total: 0 };
+  const ranges = rangesOf(scope);
+  return (ranges && searchLists(index, ranges, asked)) ?? searchBySource(index, scope, asked);
+}
+
+/** Returns the ranges that contain exactly the readable resources. `undefined` if others are readable, or some have to be decided. */
+function rangesOf(scope: ReadScope): readonly IriRange[] | undefined {
+  if (scope === 'everything') return [whole];
+  return typeof scope === 'object' && !scope.owner ? scope.ranges : undefined;
+}
+
+type Postings = readonly (readonly (readonly [relation: string, value: string])[])[];
+
+/** Searches the merged lists. `undefined` if a list is not cached. */
+function searchLists(
+  { platform, lists }: SearchedIndex,
+  ranges: readonly IriRange[],
+  { filter, ...wanted }: Asked,
+): Promise<Found> | undefined {
+  const known = lists.matches(postingsOf(filter));
+  if (!known) return undefined;
+  const snapshot = new StoreSnapshot(platform.store.level);
+  const page = async (): Promise<Found> => {
+    const { iris, total } = within(await known, ranges, wanted);
+    return { items: await typedRecords(snapshot, iris), total };
+  };
+  return page().finally(() => snapshot.close());
+}
+
+/** Searches with the engine, which walks all matches. */
+async function searchBySource(index: SearchedIndex, scope: ReadScope, { filter, from, count }: Asked): Promise<Found> {
+  const { platform, lists } = index;
+  const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
   const opened: StoreSnapshot[] = [];
   const source = querySource('index', {
     queryBindings(asked) {
@@ -72,6 +124,33 @@ export async function search(
   } finally {
     for (const snapshot of opened) await snapshot.close();
   }
+}
+
+const whole: IriRange = { from: '', to: '\uffff' };
+
+/** Returns the postings of a filter's groups. Without groups, those of all resources: each has exactly one structural type. */
+const postingsOf = (filter: Filter): Postings =>
+  filter.length === 0
+    ? [structuralTypes.map((type) => [typeRelation, type])]
+    : filter.map(({ relation, values }) =>
+        values.map((value) => [relationOfPattern(predicateOf(relation)), value] as const),
+      );
+
+/** Returns a page of the IRIs within ranges, and their number. */
+function within(
+  iris: readonly string[],
+  ranges: readonly IriRange[],
+  { from, count }: Wanted,
+): { readonly iris: readonly string[]; readonly total: number } {
+  const [found, list]: [string[], ListStream] = [[], new ListStream(iris)];
+  let total = 0;
+  for (const range of ranges) {
+    const [start, end] = [list.indexOf(range.from), list.indexOf(range.to)];
+    const skipped = Math.max(0, from - total);
+    found.push(...iris.slice(start + skipped, Math.min(end, start + skipped + count - found.length)));
+    total += end - start;
+  }
+  return { iris: found, total };
 }
 
 async function* readableBlocks(
@@ -126,7 +205,7 @@ function streamsOf(operation: Algebra.Operation, searched: Searched): readonly S
   const hasRanges = typeof scope === 'object' && scope.ranges.length > 0;
   // Owned resources first: the first stream leads, and there are usually fewer of them than matches.
   const found = [...(hasRanges ? [] : readable), ...matching(operation, searched)];
-  const streams = found.length > 0 ? found : [everything(snapshot)];
+  const streams = found.length > 0 ? found : [everything(searched)];
   return hasRanges ? [...streams, union(readable)] : streams;
 }
 
@@ -159,6 +238,7 @@ const readableStreams = (
   ...(ranges.length > 0 ? [new RangeStream(ranges)] : []),
 ];
 
-/** Every resource has exactly one structural type. */
-const everything = (snapshot: StoreSnapshot): SortedStream =>
-  union([lws.Container, lws.DataResource].map((type) => snapshot.cursor(postingSpace, typeRelation, type)));
+const structuralTypes = [lws.Container, lws.DataResource];
+
+const everything = ({ lists, snapshot }: Searched): SortedStream =>
+  union(structuralTypes.map((type) => lists.stream(snapshot, typeRelation, type)));

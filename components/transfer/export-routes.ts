@@ -13,6 +13,7 @@ import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 
 export const exportPath = '{prefix}/export';
+const parameters = ['of', 'format'];
 
 /** Maximum number of exports per subject (per address for other callers). Each has a thread. */
 const perClient = { controller: 2, known: 1, stranger: 1 } as const;
@@ -27,6 +28,13 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
   const maxMs = { controller: undefined, known: 10 * 60_000, stranger: strangersMs } as const;
   const slots = new Slots(inAll, 'Too many exports are running. Try again in a minute.', perClient);
   const answer = async ({ query, access, address }: RouteRequest): Promise<Reply> => {
+    // A misspelled "of" would export the whole storage.
+    const unknown = [...query.keys()].find((name, at, all) => !parameters.includes(name) || all.indexOf(name) !== at);
+    if (unknown !== undefined)
+      throw new LwsError(
+        'bad-request',
+        `The parameter "${unknown}" is unknown or repeated. Use ${parameters.join(' and ')}.`,
+      );
     const of = query.get('of') ?? platform.rootIri;
     if (!of.startsWith(platform.rootIri) || !isContainerIri(of))
       throw new LwsError(

@@ -53,16 +53,38 @@ export class AclIndex {
   /** Returns the ACLs below a container in order, up to `most` plus one. */
   below(container: string, most: number): readonly string[] {
     const { sorted } = this;
-    let [low, high] = [0, sorted.length];
+    const found: string[] = [];
+    for (let at = this.after(container); found.length <= most && sorted[at]?.startsWith(container); at++)
+      found.push(sorted[at]!);
+    return found;
+  }
+
+  /** Returns the members of a container that have an ACL. `undefined` if that takes more steps than `most`. */
+  members(container: string, most: number): readonly string[] | undefined {
+    const { sorted } = this;
+    const found: string[] = [];
+    let at = this.after(container);
+    for (let steps = 0; sorted[at]?.startsWith(container); steps++) {
+      if (steps >= most) return undefined;
+      const iri = sorted[at]!;
+      const slash = iri.indexOf('/', container.length);
+      if (slash < 0 || slash === iri.length - 1) found.push(iri);
+      // ACLs further below apply to other resources.
+      at = slash < 0 ? at + 1 : this.after(`${iri.slice(0, slash + 1)}\uffff`, at);
+    }
+    return found;
+  }
+
+  /** Returns the index of the first IRI after another. */
+  private after(iri: string, from = 0): number {
+    const { sorted } = this;
+    let [low, high] = [from, sorted.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (sorted[middle]! <= container) low = middle + 1;
+      if (sorted[middle]! <= iri) low = middle + 1;
       else high = middle;
     }
-    const found: string[] = [];
-    for (; low < sorted.length && found.length <= most && sorted[low]!.startsWith(container); low++)
-      found.push(sorted[low]!);
-    return found;
+    return low;
   }
 
   /** Called when an ACL is staged, before any decision can depend on it. */

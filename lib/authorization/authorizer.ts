@@ -46,12 +46,25 @@ export type ReadScope =
   | 'decide'
   | { readonly owner?: string; readonly ranges: readonly IriRange[] };
 
+/**
+ * Readable members of a container: a default, and members that may differ from it and have to be decided. Otherwise each member has
+ * to be decided.
+ */
+export type MemberScope =
+  | 'decide'
+  | { readonly readable: boolean | { readonly owner: string }; readonly differing: readonly string[] };
+
+/** Maximum number of resources that are decided to avoid a decision per resource. */
+export const maxDiffering = 2_000;
+
 /** Base access model: owner mode or Web Access Control. */
 export interface BaseModel {
   decide(question: Question): Decision | Promise<Decision>;
   /** True if the caller may read every member of a container, now and in later states of the same permissions. May return false to be safe. */
   readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
   readScope(access: Access): ReadScope | Promise<ReadScope>;
+  /** Returns the readable members of a container in the committed state. */
+  memberScope(access: Access, container: string): MemberScope | Promise<MemberScope>;
   /** True if the caller owns something or was given access by name. */
   knows(access: Access): boolean | Promise<boolean>;
   /** Returns the readers, for decisions after a deletion (`Question.gone`). Undefined: none, or the owner suffices. */
@@ -60,6 +73,8 @@ export interface BaseModel {
 
 /** Caller classes by priority. `known`: with a grant or an owned resource. `stranger`: all others. Identities are free. */
 export type CallerClass = 'controller' | 'known' | 'stranger';
+
+export type AddedMembers = 'all' | 'decide' | readonly string[];
 
 /** Source of permissions in addition to the base model, such as access grants. It can never deny access. */
 export interface PermissionSource {
@@ -70,6 +85,8 @@ export interface PermissionSource {
     access: Access,
     base: BaseModel,
   ): readonly IriRange[] | 'decide' | undefined | Promise<readonly IriRange[] | 'decide' | undefined>;
+  /** Returns the additional readable members of a container: all, or members that have to be decided; `decide` if all have to. */
+  readMembers(access: Access, base: BaseModel, container: string): AddedMembers | Promise<AddedMembers>;
   /** True if it gives the caller a permission that not every caller has. */
   names(access: Access): boolean;
 }
@@ -80,6 +97,37 @@ export interface Authorizer extends BaseModel {
   standing(view: View, access: Access): Promise<CallerClass>;
   /** Returns the identity to record as owner of something that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;
+}
+
+/** Returns the ranges that permission sources add. */
+async function addedRanges(
+  sources: readonly PermissionSource[],
+  access: Access,
+  base: BaseModel,
+): Promise<readonly IriRange[] | 'decide'> {
+  const added: IriRange[] = [];
+  for (const source of sources) {
+    const ranges = await source.readRanges(access, base);
+    if (ranges === 'decide') return ranges;
+    added.push(...(ranges ?? []));
+  }
+  return added;
+}
+
+/** Returns the members of a container that are readable with permission sources. */
+async function withSources(
+  { readable, differing }: Exclude<MemberScope, 'decide'>,
+  sources: readonly PermissionSource[],
+  [access, base, container]: Parameters<PermissionSource['readMembers']>,
+): Promise<MemberScope> {
+  const decided = new Set(differing);
+  for (const source of sources) {
+    const added = await source.readMembers(access, base, container);
+    if (added === 'all') return { readable: true, differing: [] };
+    if (added === 'decide') return added;
+    for (const iri of added) decided.add(iri);
+  }
+  return decided.size > maxDiffering ? 'decide' : { readable, differing: [...decided] };
 }
 
 /** The base model and the permission sources. */
@@ -120,13 +168,17 @@ export function createAuthorizer(
     async readScope(access) {
       const scope = await base.readScope(access);
       if (scope === 'everything') return scope;
-      const added = await Promise.all(sources().map((source) => source.readRanges(access, base)));
-      const found = added.filter((ranges) => ranges !== undefined);
-      if (found.length === 0) return scope;
-      if (scope === 'decide' || found.includes('decide')) return 'decide';
+      const added = await addedRanges(sources(), access, base);
+      if (added.length === 0) return scope;
+      if (scope === 'decide' || added === 'decide') return 'decide';
       const own = typeof scope === 'object' ? scope : { ranges: [] };
-      const ranges = unionOfRanges([...own.ranges, ...(found as (readonly IriRange[])[]).flat()]);
+      const ranges = unionOfRanges([...own.ranges, ...added]);
       return isWholeStorage(ranges, storage) ? 'everything' : { ...own, ranges };
+    },
+    async memberScope(access, container) {
+      const scope = await base.memberScope(access, container);
+      if (scope === 'decide' || scope.readable === true) return scope;
+      return withSources(scope, sources(), [access, base, container]);
     },
     // Resources created anonymously get the owner of their parent.
     ownerOfNew: ({ principal }, parent) => principal?.subject ?? parent.owner,

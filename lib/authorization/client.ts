@@ -12,6 +12,22 @@ export interface Client {
 const order: readonly CallerClass[] = ['controller', 'known', 'stranger'];
 export const priorityOf = (standing: CallerClass): number => order.indexOf(standing);
 
+/** Connection of a request. */
+export interface Connection {
+  readonly address: string;
+  /** Aborts when the client disconnects. Must be released. */
+  whenGone(): { readonly signal: AbortSignal; readonly release: () => void };
+}
+
+/** Not a field of `Access`, which is cached, copied and logged. */
+const connections = new WeakMap<Access, Connection>();
+
+export const noteConnection = (access: Access, connection: Connection): void =>
+  void connections.set(access, connection);
+
+/** Returns the connection that a caller sent its request by. `undefined` for requests of the server itself. */
+export const connectionOf = (access: Access): Connection | undefined => connections.get(access);
+
 /** Returns the subject, or the address of an anonymous or unprivileged caller: identities are free, addresses less so. */
 export async function clientFor(
   { authorizer, store }: { readonly authorizer: Authorizer; readonly store: View },

@@ -6,7 +6,16 @@ import { lruCache } from '../caches.js';
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { type Acl, type AclRule, aclKey, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
-import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadScope, type View } from './authorizer.js';
+import {
+  ancestorsOf,
+  type BaseModel,
+  type Decision,
+  type MemberScope,
+  maxDiffering,
+  type Question,
+  type ReadScope,
+  type View,
+} from './authorizer.js';
 import type { Groups } from './groups.js';
 import type { Access } from './principal.js';
 
@@ -94,8 +103,6 @@ const partOf = ({ of }: Acl, { iri }: Question, byRoot: boolean): Part =>
 /** Caller, mode and state of a decision. */
 type Asked = Pick<Question, 'view' | 'access' | 'mode'>;
 
-/** Above this number of ACLs, enumerations decide per resource. */
-const maxRanges = 2_000;
 /** Above this number of ACLs below a container, a listing decides per member. */
 const maxBelow = 200;
 
@@ -180,9 +187,16 @@ export class WacModel implements BaseModel {
     return true;
   }
 
+  async memberScope(access: Access, container: string): Promise<MemberScope> {
+    const { view, index } = this.options;
+    const { allowed } = await this.decideNow({ view, access, mode: 'read', iri: `${container}\u0000` }, false);
+    const differing = index.members(container, maxDiffering);
+    return differing ? { readable: allowed, differing } : 'decide';
+  }
+
   async readScope(access: Access): Promise<ReadScope> {
     const { storage, view, index } = this.options;
-    if (index.size > maxRanges) return 'decide';
+    if (index.size > maxDiffering) return 'decide';
     const { version } = index;
     // Visiting every ACL takes time proportional to their number, masked ones included. Done once per state of the ACLs.
     const caller = JSON.stringify([access.principal?.subject, access.origin]);
@@ -211,7 +225,7 @@ export class WacModel implements BaseModel {
     if (!principal) return false;
     const { view, index, groups } = this.options;
     const { subject } = principal;
-    if (index.size > maxRanges) return false;
+    if (index.size > maxDiffering) return false;
     const named = new Set<string>();
     for (const iri of index.sorted)
       for (const rule of this.aclOf(view, iri)?.rules ?? []) {

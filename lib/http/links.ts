@@ -1,6 +1,9 @@
 /** Links of responses in addition to those of each resource. */
 import { formatLink } from '../fields/link.js';
+import { linkedValues } from '../resources/linkset.js';
+import { clientLinks } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 
 /** Links added by a profile and by components. */
 export const addedLinks = (
@@ -10,3 +13,23 @@ export const addedLinks = (
   ...(profile && iri === storage ? [formatLink(profile.storageLinks.type, 'type')] : []),
   ...links.map(({ target, relation }) => formatLink(target, relation)),
 ];
+
+/** Relations of the FAIR Signposting Profile (https://signposting.org/FAIR/). Responses always have the types of a resource. */
+const signposts = new Set(['author', 'cite-as', 'collection', 'describedby', 'describes', 'item', 'license']);
+/** Maximum characters in a response, because proxies reject larger fields. The linkset has all links. */
+const maxSignposts = 4096;
+
+/** Returns the links of a resource's linkset for agents that navigate by response fields (rule 11.11). */
+export function signpostLinks(
+  { signposting, store }: Pick<Storage, 'signposting' | 'store'>,
+  { iri, linked }: ResourceRecord,
+): string[] {
+  if (!signposting || linked === undefined) return [];
+  let left = maxSignposts;
+  return linkedValues(clientLinks(store, iri), iri).flatMap(([relation, { href, type }]) => {
+    if (href === undefined || !signposts.has(relation)) return [];
+    const link = formatLink(href, relation, type === undefined ? {} : { type });
+    left -= link.length;
+    return left < 0 ? [] : [link];
+  });
+}

@@ -1,11 +1,12 @@
 /** Middleware before the response: authentication, requests without a credential, freshness, and requirements on the connection. */
 import type { IncomingMessage } from 'node:http';
+import { noteConnection } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
-import { field } from './request.js';
+import { field, whenGone } from './request.js';
 import { addressOf, forwarded, hostOf } from './request-log.js';
 import type { Traffic } from './traffic.js';
 
@@ -17,11 +18,13 @@ export const authentication =
     const { req } = ctx;
     const { exchange } = ctx.state;
     const { origin, 'lws-purpose': purpose } = req.headers;
+    const address = addressOf(appContext, req) ?? '';
     const establish = (asked: Access): Promise<void> => {
       const access: Mutable<Access> = { ...asked };
       if (exchange.trace !== undefined) access.trace = exchange.trace;
       if (origin !== undefined) access.origin = origin;
       if (purpose !== undefined) access.purpose = String(purpose);
+      noteConnection(access, { address, whenGone: () => whenGone(req) });
       exchange.access = access;
       appContext.onCaller?.(req, access);
       return next();
@@ -31,7 +34,7 @@ export const authentication =
       proof: field(req, 'dpop'),
       method: req.method ?? 'GET',
       url: appContext.origin + exchange.path,
-      address: addressOf(appContext, req) ?? '',
+      address,
     });
     // Fast path without a promise.
     return asked instanceof Promise ? asked.then(establish) : establish(asked);

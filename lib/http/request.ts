@@ -217,10 +217,10 @@ const tooSlow = (idleMs: number): LwsError =>
 const tooLate = (): LwsError =>
   new LwsError('request-timeout', `The request body timed out: it is not complete after ${smallBodyMs / 1000} s.`);
 
-/** Aborts when the client disconnects before the response. Must be released, since connections outlive requests. */
+/** Aborts with `ClientGone` when the client disconnects before the response. Must be released, since connections outlive requests. */
 export function whenGone(req: IncomingMessage): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
-  return { signal: controller.signal, release: onClosed(req, () => controller.abort()) };
+  return { signal: controller.signal, release: onClosed(req, () => controller.abort(new ClientGone(undefined))) };
 }
 
 /** The client closed the connection before its request was complete. */

@@ -71,7 +71,7 @@ const ownCapabilities = (patches: readonly string[]): readonly CapabilityEntry[]
 ];
 
 export function describeStorage(
-  storage: Pick<Storage, 'rootIri' | 'profile'>,
+  storage: Pick<Storage, 'rootIri' | 'profile' | 'signposting'>,
   { services, capabilities, verificationMethods }: Advertised,
 ): StorageDescription {
   const document = {
@@ -82,11 +82,26 @@ export function describeStorage(
     authentication: verificationMethods.map(({ id }) => id),
     capability: [...ownCapabilities(rdfPatches(storage)), ...capabilities],
     service: [{ type: 'StorageRoot', serviceEndpoint: storage.rootIri }, ...services],
+    ...(storage.signposting ? { '@included': [catalog(storage.rootIri, services)] } : {}),
   };
   const bytes = Buffer.from(JSON.stringify(document));
   const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
   return { bytes, tag, renderings: new Map() };
 }
+
+const dcat = 'http://www.w3.org/ns/dcat#';
+
+/** Describes the storage as a DCAT catalog of its services, in a node of its own: the document's other members stay as they are. */
+const catalog = (root: string, services: readonly ServiceEntry[]) => ({
+  '@id': root,
+  '@type': `${dcat}Catalog`,
+  [`${dcat}service`]: services.map(({ type, serviceEndpoint }) => ({
+    '@id': serviceEndpoint,
+    '@type': `${dcat}DataService`,
+    [`${dcat}endpointURL`]: { '@id': serviceEndpoint },
+    ...(/^https?:/.test(type) ? { 'http://purl.org/dc/terms/conformsTo': { '@id': type } } : {}),
+  })),
+});
 
 const prefixes = { lws: lws.namespace, did: 'https://www.w3.org/ns/did#', sec: 'https://w3id.org/security#' };
 

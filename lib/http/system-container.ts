@@ -15,8 +15,8 @@ import {
   rdfDocument,
   wholeAsPage,
 } from '../resources/listing-documents.js';
+import { viewState } from '../resources/member-counts.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
-import { viewState } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
 import { typeLinks } from '../resources/types.js';
 import { chooseListing, lwsJson } from './negotiate.js';

@@ -1,6 +1,6 @@
 /**
- * Limits concurrent outbound requests: in total, per host and per client. Waiting requests are served in order of arrival, round
- * robin between clients.
+ * Limits concurrent requests: in total, per host and per client. Waiting requests are served by rank, then round robin between
+ * clients.
  */
 import { OutboundError } from './outbound-error.js';
 
@@ -17,6 +17,8 @@ export interface Turn {
   readonly host: string;
   /** Client the request is queued for (round robin between clients). Absent for requests of the server itself. */
   readonly client?: string | undefined;
+  /** Requests with a lower rank are served first. Default: 0. */
+  readonly rank?: number;
 }
 
 interface Waiting extends Turn {
@@ -77,14 +79,19 @@ export class Gate {
     });
   }
 
-  /** Among the requests that may start, selects one of the client with the fewest active requests. */
+  /** Among the requests that may start, selects one of the lowest rank, of the client with the fewest active requests. */
   private next(): void {
     let best: Waiting | undefined;
     const load = ({ client = '' }: Turn): number => this.clients.get(client) ?? 0;
-    for (const each of this.waiting) if (this.mayRun(each) && (!best || load(each) < load(best))) best = each;
+    const isBefore = (one: Turn, other: Turn): boolean =>
+      ((one.rank ?? 0) - (other.rank ?? 0) || load(one) - load(other)) < 0;
+    for (const each of this.waiting) if (this.mayRun(each) && (!best || isBefore(each, best))) best = each;
     if (!best) return;
     const begun = best;
-    this.waiting = this.waiting.filter((each) => each !== begun);
+    const others = this.waiting.filter((each) => each !== begun);
+    // The client's other requests follow those of all clients that wait.
+    const isOwn = ({ client }: Turn): boolean => client !== undefined && client === begun.client;
+    this.waiting = [...others.filter((each) => !isOwn(each)), ...others.filter(isOwn)];
     // Counted here, so that no other request takes the slot in between.
     this.count(begun, 1);
     begun.begin();

@@ -234,8 +234,8 @@ export const declaredTypes = (links: ClientLinks): readonly string[] =>
 
 /** Value of a relation: the absolute IRI of a target, or a string. */
 type LinkedValue =
-  | { readonly href: string; readonly literal?: never }
-  | { readonly href?: never; readonly literal: string };
+  | { readonly href: string; readonly type?: string; readonly literal?: never }
+  | { readonly href?: never; readonly type?: never; readonly literal: string };
 
 /** Returns the values of client-managed relations, without types. References are relative to the linkset. */
 export function linkedValues(links: ClientLinks, iri: string): (readonly [relation: string, value: LinkedValue])[] {
@@ -252,7 +252,9 @@ export function linkedValues(links: ClientLinks, iri: string): (readonly [relati
 function linkedValue(entry: unknown, base: string): LinkedValue | undefined {
   if (typeof entry === 'string') return isWellFormed(entry) ? { literal: entry } : undefined;
   const href = isObject(entry) ? resolve(String(entry['href']), base) : undefined;
-  return href !== undefined && isAbsoluteIri(href) ? { href } : undefined;
+  if (href === undefined || !isAbsoluteIri(href)) return undefined;
+  const { type } = entry as { readonly type?: unknown };
+  return typeof type === 'string' ? { href, type } : { href };
 }
 
 /**

@@ -1,13 +1,9 @@
 /** Containers and resources in a caller's view: states and dates that reveal nothing of hidden resources. */
-import { createHash } from 'node:crypto';
-import type { View } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { type Dated, undated, wholeSeconds } from './preconditions.js';
 import type { Storage } from './storage.js';
-
-/** State of the storage with listable members. */
-export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
+import { type MemberView, visibleMembers } from './visible-members.js';
 
 /** A resource in a caller's view: the state that `If-Match` is compared with, and the date of its last change. */
 export interface SeenState extends Dated {
@@ -25,12 +21,8 @@ export async function containerState(
   container: ResourceRecord,
 ): Promise<SeenState> {
   if (await storage.authorizer.readsAllMembers(view, access, container.iri)) return dated(container);
-  const visible: ResourceRecord[] = [];
-  for await (const members of view.members(container.iri))
-    for (const member of members)
-      if (await storage.authorizer.allows({ view, access, mode: 'read', iri: member.iri, record: member }))
-        visible.push(member);
-  return { state: viewState(visible.map(({ iri }) => iri).sort()), ...undated };
+  const { state } = await visibleMembers({ storage, access, container }, view, { from: 0, count: 0 });
+  return { state, ...undated };
 }
 
 const dated = ({ revision, modified, sharesSecond }: ResourceRecord): SeenState => ({
@@ -61,13 +53,6 @@ export async function seenItem(
   if (record.kind !== 'container' || (await authorizer.readsAllMembers(store, access, record.iri))) return record;
   return { ...record, modified: record.created };
 }
-
-export const viewState = (iris: readonly string[]): string => {
-  const hash = createHash('sha256');
-  for (const iri of iris) hash.update(`${iri}\n`);
-  // Has the length of a revision, so that the form of a tag does not reveal hidden members.
-  return hash.digest('base64url').slice(0, 12);
-};
 
 /** Returns the latest date of a container and its members: the date of their listing. */
 export function latest(container: Dated, members: readonly Dated[]): Dated {

@@ -31,6 +31,8 @@ export interface Storage extends Guard {
   readonly queries?: boolean;
   /** Links that components add to every resource; set after all components are installed. */
   links?: readonly { readonly target: string; readonly relation: string }[];
+  /** True if responses have the Signposting links of the linkset. */
+  readonly signposting?: boolean;
   /** Index of resources with an ACL of their own, absent without Web Access Control. */
   readonly acls?: AclIndex | undefined;
   /** Reject an unconditional PUT on an existing resource with 428. */

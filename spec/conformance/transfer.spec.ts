@@ -257,7 +257,14 @@ describeStorage(
     });
 
     it('names the accepted values if a parameter is wrong', async () => {
-      for (const query of ['of=https://elsewhere.example/', `of=${s.root}x`, 'format=tar', 'format=zip.gz'])
+      for (const query of [
+        'of=https://elsewhere.example/',
+        `of=${s.root}x`,
+        'format=tar',
+        'format=zip.gz',
+        'off=x',
+        'of=&of=',
+      ])
         expect((await s.get(`${s.root}.lws/export?${query}`)).status, query).to.equal(400);
     });
   },

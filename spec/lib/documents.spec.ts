@@ -17,6 +17,7 @@ import { isIdentity } from '../../lib/authorization/did.js';
 import { packageRoot } from '../../lib/threads/package-root.js';
 import { request } from '../support/http.js';
 import { runProcess, startProcess } from '../support/process.js';
+import { skippedRdfTests } from '../w3c/rdf-skipped.js';
 
 const skipped = new Set(['node_modules', 'dist', '.git']);
 
@@ -77,6 +78,11 @@ describe('Documents', () => {
     for (const file of files)
       for (const part of ['**Context.**', '**Decision.**', '**Rejected.**'])
         expect(read(`docs/decisions/${file}`), file).to.contain(`\n${part} `);
+  });
+
+  it('list the skipped W3C tests of RDF formats in docs/conformance.md, with their number', () => {
+    const table = read('docs/conformance.md');
+    for (const [reason, ids] of Object.entries(skippedRdfTests)) expect(table).to.include(`${ids.length}: ${reason}`);
   });
 
   it('contain a working component in docs/component.md: setting, errors, route, listener, check, command', async () => {

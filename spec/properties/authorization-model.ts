@@ -89,9 +89,19 @@ function byAcl({ acls, groups }: World, who: Client, mode: Mode, iri: string): b
   }
 }
 
+/** Rule 3.12: control by the root's ACL, without `foaf:Agent`, is control of every existing ACL. */
+function byRoot({ acls, ...world }: World, who: Client, mode: Mode, iri: string): boolean {
+  if (mode !== 'control' || iri === root || (acls.get(iri) ?? []).length === 0) return false;
+  const named = (acls.get(root) ?? []).map((rule) => ({
+    ...rule,
+    classes: rule.classes.filter((each) => each !== 'everybody'),
+  }));
+  return byAcl({ ...world, acls: new Map([[root, named]]) }, who, mode, root);
+}
+
 const byBase = (world: World, who: Client, mode: Mode, iri: string): boolean =>
   world.wac
-    ? byAcl(world, who, mode, iri)
+    ? byAcl(world, who, mode, iri) || byRoot(world, who, mode, iri)
     : (mode === 'read' && world.publicRead) ||
       (who.subject !== undefined &&
         (world.owners.includes(who.subject) || world.resources.get(iri)?.owner === who.subject));

@@ -103,6 +103,9 @@ function stage(storage: Storage, tx: Transaction, { resources, acls, grants, ...
   });
 }
 
+/** Members on a page of a listing: few, so that most containers have several pages. */
+const pageSize = 2;
+
 export interface BuiltWorld {
   readonly storage: Storage;
   readonly platform: Platform;
@@ -142,7 +145,7 @@ export async function build(like: World, documents: Documents, folder: string): 
     tally: (kind: string) => new Tallies().of(kind, root),
   } as unknown as Platform;
   permissions.push(...((await accessGrants.install(platform, { controllerInbox: null } as never)).permissions ?? []));
-  const limits = { requestBytes: 1e6, binaryBytes: 0, linksetBytes: 1e6, quotaBytes: 0, pageSize: 1000 };
+  const limits = { requestBytes: 1e6, binaryBytes: 0, linksetBytes: 1e6, quotaBytes: 0, pageSize };
   const representations = new Representations(store, 1 << 20);
   const storage: Storage = {
     ...{ rootIri: root, systemPrefix: '/.lws', store, documents, representations, authorizer, acls },

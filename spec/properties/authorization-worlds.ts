@@ -124,7 +124,7 @@ export const world: fc.Arbitrary<World> = tree.chain((kinds) => {
       mask: rarely.map((off) => !off),
       publicRead: rarely,
       resources: fc.tuple(...kinds.map(([, kind]) => resource(kind))),
-      acls: fc.tuple(...kinds.map(() => fc.option(fc.array(rule, { maxLength: 3 }), { nil: undefined, freq: 1 }))),
+      acls: fc.tuple(...kinds.map(() => fc.option(fc.array(rule, { maxLength: 3 }), { nil: undefined, freq: 2 }))),
       hasRootRule: rarely.map((no) => !no),
       members: fc.tuple(some(people), some(people)),
       grants: often<Grant[]>([], fc.array(grant(iris), { maxLength: 3 })),

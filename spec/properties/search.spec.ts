@@ -2,6 +2,7 @@
  * Search index against a model in memory and against SPARQL: after random writes, callers find exactly the resources that they
  * may read. Independent of the format of entries.
  */
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
@@ -15,6 +16,7 @@ import { Documents } from '../../lib/documents/documents.js';
 import { linksetFaults } from '../../lib/resources/metadata.js';
 import { only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../lib/storage/keys/records.js';
+import { EntryCursor, ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { root, storeOnDisk } from '../support/memory-store.js';
@@ -79,6 +81,7 @@ function platformOf(store: Store, { viewer, decides }: Question): Platform {
     widen: ({ mode, iri }) => (mode === 'read' && isGranted(viewer, iri) ? rule : undefined),
     names: () => true,
     readRanges: () => unionOfRanges(viewer.granted.map((iri) => (iri.endsWith('/') ? subtree(iri) : only(iri)))),
+    readMembers: () => 'decide',
   };
   const known = createAuthorizer(base, root, () => (viewer.granted.length > 0 ? [source] : []));
   const authorizer: Authorizer = decides ? { ...known, readScope: () => 'decide' } : known;
@@ -262,4 +265,55 @@ describe('Search index against a model', function () {
             await expectAnswers(store, new PostingLists(store, 1 << 20), model, { filter, viewer, decides, pageSize });
     });
   });
+
+  it('does not walk the postings of a repeated filter, also with many resources, until they change', async () => {
+    await withStorage(async ({ storage: { store } }) => {
+      const count = 25_000;
+      const add = (names: readonly string[]): Promise<void> =>
+        store.transact((tx) => {
+          for (const name of names) {
+            const after = { ...store.record(root)!, iri: root + name, kind: 'json' as const, revision: 'r' };
+            tx.putRecord(after);
+            tx.changed({ after });
+          }
+        });
+      await add(Array.from({ length: count }, (_, number) => String(number).padStart(6, '0')));
+      const lists = new PostingLists(store, 4 << 20);
+      const viewer = { principal: undefined, publicRead: false, granted: [root] };
+      const type = { relation: 'type', values: [`${lws}DataResource`] };
+      const find = async (filter: Question['filter'], from: number) => {
+        const platform = platformOf(store, { filter, viewer, decides: false, pageSize: 10 });
+        const walked = [ListStream, EntryCursor].map(({ prototype }) => {
+          const { seek } = prototype;
+          const work = { seeks: 0, restore: () => Object.assign(prototype, { seek }) };
+          Object.assign(prototype, {
+            seek(this: SortedStream, target: string) {
+              work.seeks++;
+              return seek.call(this as never, target);
+            },
+          });
+          return work;
+        });
+        const { items, total } = await search({ platform, lists, access: {} }, filter, { from, count: 10 });
+        for (const { restore } of walked) restore();
+        return { seeks: walked.reduce((sum, { seeks }) => sum + seeks, 0), total, first: items[0]?.iri };
+      };
+      const filters = [[], [type], [type, { ...type, values: [...type.values, 'urn:none'] }]];
+      for (const filter of filters) {
+        await find(filter, 0);
+        // The lists are read after the response.
+        while ((await find(filter, 0)).seeks > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+        const others = filter.length === 0 ? 1 : 0;
+        const first = `${root}${String(20_000 - others).padStart(6, '0')}`;
+        expect(await find(filter, 20_000)).to.deep.equal({ seeks: 0, total: count + others, first });
+      }
+      await add(['000000a']);
+      for (const filter of filters) {
+        const others = filter.length === 0 ? 1 : 0;
+        expect((await find(filter, 0)).total).to.equal(count + 1 + others);
+        const first = `${root}${String(19_999 - others).padStart(6, '0')}`;
+        expect(await find(filter, 20_000)).to.deep.equal({ seeks: 0, total: count + 1 + others, first });
+      }
+    });
+  }).timeout(60_000);
 });

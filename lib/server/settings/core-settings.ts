@@ -156,6 +156,13 @@ export const coreSettings = {
     'Open mode without owners: all callers may read and write. For development only.',
   ),
   publicRead: setting('lws.public-read', flag, false, 'All callers may read everything.', 'storage'),
+  signposting: setting(
+    'lws.signposting',
+    flag,
+    false,
+    'For archives and harvesters: responses have links of the linkset (FAIR Signposting Profile), and the storage is a DCAT catalog.',
+    'storage',
+  ),
   accessControl: setting(
     'lws.access-control',
     oneOf(['owner', 'wac'] as const),

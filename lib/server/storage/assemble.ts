@@ -23,6 +23,7 @@ import type { GuardedFetch } from '../../outbound/guarded-fetch.js';
 import { profiles } from '../../profile.js';
 import { BulkStaging } from '../../resources/bulk.js';
 import { explainDecision } from '../../resources/explanation.js';
+import { followMembers } from '../../resources/member-counts.js';
 import { Representations } from '../../resources/representations.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRootAcl } from '../../resources/storage-root.js';
@@ -94,6 +95,7 @@ export async function assembleStorage(
       return installations.some(({ resourceQuery }) => resourceQuery);
     },
     mask: core.mask,
+    signposting: core.signposting,
     profile: core.profile ? profiles[core.profile] : undefined,
     limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
     requireConditionalWrites: core.requireConditionalWrites,
@@ -101,6 +103,7 @@ export async function assembleStorage(
   };
   store.beforeReopening(() => pauseUpdates(folderOf(store.level)));
   store.onTransaction((tx) => noteReaders(tx, storage.authorizer));
+  followMembers(store);
   if (acls) await ensureRootAcl(storage, acls, { owners, publicRead: core.publicRead, change });
   return { storage, addedOwners: added };
 }

@@ -198,7 +198,9 @@ describe('Research Object Crate', () => {
         '@id': './',
         name: 'Mine',
         '@type': 'Dataset',
+        description: `Resources of ${base}`,
         datePublished: '2026-01-02T03:04:05.000Z',
+        license: 'The storage states no license.',
         hasPart: [{ '@id': 'd/' }, { '@id': 'g.ttl' }],
       },
       { '@id': 'd/', '@type': 'Dataset', hasPart: [{ '@id': 'd/my%20file.csv' }] },
@@ -212,5 +214,36 @@ describe('Research Object Crate', () => {
       { '@id': 'g.ttl', '@type': ['File', 'urn:T'], encodingFormat: 'text/turtle' },
       { '@id': '#ann', '@type': 'Person' },
     ]);
+  });
+
+  it('has the properties that RO-Crate 1.2 requires, with the license of the linkset', async () => {
+    const license = [{ href: 'https://l.example/' }];
+    const files = await crateOf([{ kind: 'container', path: '', source: '', links: { license } }]);
+    expect(JSON.parse(String(files.get(metadata)))['@context']).to.equal('https://w3id.org/ro/crate/1.2/context');
+    const [itself, root] = graphOf(files);
+    expect([itself!['conformsTo'], itself!['about']]).to.deep.equal([
+      { '@id': 'https://w3id.org/ro/crate/1.2' },
+      { '@id': './' },
+    ]);
+    expect(root).to.include.keys('@type', 'name', 'description', 'datePublished');
+    expect([root!['@id'], root!['license']]).to.deep.equal(['./', { '@id': 'https://l.example/' }]);
+  });
+
+  it('can have an absolute identifier (RO-Crate 1.2), which stays', async () => {
+    const doi = 'https://doi.org/10.1000/182';
+    const graph = [
+      { '@id': metadata, '@type': 'CreativeWork', about: { '@id': doi } },
+      { '@id': doi, '@type': ['Dataset', 'Collection'], name: 'Mine', license: { '@id': 'https://l.example/' } },
+    ];
+    const all = await readAll(crateReader(memoryTree(foreign(`${doi}/context`, graph)), formatTools));
+    expect(at(all, '').links).to.deep.equal({
+      type: [{ href: 'http://schema.org/Dataset' }, { href: 'http://schema.org/Collection' }],
+      'http://schema.org/license': [{ href: 'https://l.example/' }],
+    });
+    const text = JSON.stringify({ '@context': context, '@graph': graph });
+    const again = await crateOf([bytesMember('a', 'text/csv', 'x'), bytesMember(metadata, 'application/json', text)]);
+    const roots = graphOf(again).filter(({ '@id': id }) => id === doi || id === './');
+    expect(roots).to.have.length(1);
+    expect(roots[0]).to.deep.include({ '@id': doi, name: 'Mine', hasPart: [{ '@id': 'a' }] });
   });
 });

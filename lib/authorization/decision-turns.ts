@@ -1,0 +1,57 @@
+/** Turns of requests that decide on thousands of resources: other requests are delayed by two of them at a time, whatever number waits. */
+import { tooBusy } from '../errors.js';
+import { Gate, type Turn } from '../outbound/gate.js';
+import { OutboundError } from '../outbound/outbound-error.js';
+import type { Authorizer, View } from './authorizer.js';
+import { clientFor, connectionOf, priorityOf } from './client.js';
+import type { Access } from './principal.js';
+
+/** Strangers have at most one of the two slots, and their own waiting list: identities are free. */
+const limits = {
+  all: { inAll: 2, perHost: 2, perClient: 1, waiting: { perClient: 50, inAll: 500 } },
+  strangers: { inAll: 1, perHost: 1, waiting: { perClient: 50, inAll: 250 } },
+};
+
+interface Gates {
+  readonly all: Gate;
+  readonly strangers: Gate;
+}
+
+const gates = new WeakMap<object, Gates>();
+
+function gatesOf(store: object): Gates {
+  const found = gates.get(store) ?? { all: new Gate(limits.all), strangers: new Gate(limits.strangers) };
+  gates.set(store, found);
+  return found;
+}
+
+/**
+ * Runs work that decides on many resources when it is the caller's turn: by caller class, then round robin between clients.
+ * @throws LwsError `too-busy` if too many requests wait; an error if the client disconnects while it waits
+ */
+export async function inTurn<T>(
+  storage: { readonly authorizer: Authorizer; readonly store: View },
+  access: Access,
+  work: () => Promise<T>,
+): Promise<T> {
+  const connection = connectionOf(access);
+  const { client, standing } = await clientFor(storage, access, connection?.address ?? '');
+  const { all, strangers } = gatesOf(storage.store);
+  const turn = { host: '', client, rank: priorityOf(standing) };
+  const gone = connection?.whenGone();
+  const left: (() => void)[] = [];
+  try {
+    if (standing === 'stranger') left.push(await entered(strangers, turn, gone?.signal));
+    left.push(await entered(all, turn, gone?.signal));
+    return await work();
+  } finally {
+    for (const leave of left.reverse()) leave();
+    gone?.release();
+  }
+}
+
+const entered = (gate: Gate, turn: Turn, signal: AbortSignal | undefined): Promise<() => void> =>
+  gate.enter(turn, signal).catch((error: unknown) => {
+    if (!(error instanceof OutboundError)) throw error;
+    throw tooBusy('Too many requests that decide on many resources are waiting.', 5);
+  });

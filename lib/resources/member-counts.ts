@@ -1,0 +1,251 @@
+/** Counts the members of large containers by ranges of IRIs, so that a page of a listing is found without reading the pages before it. */
+import { createHash, hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { iriOfRecordKey, memberRange, parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import type { Store } from '../storage/transactions/store.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
+
+/** A range of members: from an IRI to the start of the next segment. */
+export interface Segment {
+  readonly from: string;
+  readonly count: number;
+  /** Sum of the members' hashes modulo 2^256. Does not depend on their order. */
+  readonly sum: bigint;
+}
+
+/** Hash of a member: the members of a container are identified by the sum of their hashes. */
+const hashOf = (iri: string): bigint => BigInt(`0x${hash('sha256', iri)}`);
+
+/** Returns the segment with a member more (1) or less (-1). */
+export const withMember = ({ from, count, sum }: Segment, iri: string, by: 1 | -1): Segment => ({
+  from,
+  count: count + by,
+  sum: BigInt.asUintN(256, sum + BigInt(by) * hashOf(iri)),
+});
+
+/** Returns the state of a view of a container: it depends on the visible members only. */
+export function stateOfSegments(segments: readonly Segment[]): string {
+  const [sum, count] = segments.reduce(([a, b], each) => [a + each.sum, b + each.count], [0n, 0]);
+  const text = `${count} ${BigInt.asUintN(256, sum).toString(36)}`;
+  // Has the length of a revision, so that the form of a tag does not reveal hidden members.
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
+}
+
+export const noMembers: Segment = { from: '', count: 0, sum: 0n };
+
+/** Returns the state of a view with these members, in any order. */
+export const viewState = (iris: readonly string[]): string =>
+  stateOfSegments([iris.reduce((segment, iri) => withMember(segment, iri, 1), noMembers)]);
+
+/** Returns the index of the segment that an IRI lies in. */
+export function segmentOf(segments: readonly Segment[], iri: string): number {
+  let [low, high] = [0, segments.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (segments[middle]!.from <= iri) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+interface CountOptions {
+  /** Number of members of a segment. */
+  readonly size: number;
+  /** Counts the members of this owner only. */
+  readonly owner?: string | undefined;
+}
+
+/** Counts of the members of a container, or of those that one identity owns. */
+export class MemberCounts {
+  private counted: readonly Segment[] = [noMembers];
+  /** Segments that changed since they were counted. */
+  private stale = new Set<Segment>(this.counted);
+  private running: Promise<void> | undefined;
+  private changes = 0;
+  private isFollowing = true;
+
+  /** @param onCounted called after every count */
+  constructor(
+    private readonly store: Store,
+    readonly container: string,
+    private readonly options: CountOptions & { readonly onCounted: (counts: MemberCounts) => void },
+  ) {}
+
+  get segments(): readonly Segment[] {
+    return this.counted;
+  }
+
+  get owner(): string | undefined {
+    return this.options.owner;
+  }
+
+  /** Changes when the creation or deletion of a member is staged, committed or dropped. */
+  get version(): number {
+    return this.changes;
+  }
+
+  /** False after the counts were evicted: they no longer follow commits. */
+  get isFollowed(): boolean {
+    return this.isFollowing;
+  }
+
+  get isCurrent(): boolean {
+    return this.isFollowing && this.stale.size === 0 && !this.running;
+  }
+
+  /** Called when the creation or deletion of a member is staged, committed or dropped. */
+  changed(iri: string, isStaged: boolean): void {
+    this.changes++;
+    if (!isStaged) this.stale.add(this.counted[segmentOf(this.counted, iri)]!);
+  }
+
+  unfollow(): void {
+    this.isFollowing = false;
+  }
+
+  /** Counts what changed before the call. */
+  async refresh(): Promise<void> {
+    await this.running;
+    if (this.stale.size > 0 && this.isFollowing)
+      this.running ??= this.recount().finally(() => {
+        this.running = undefined;
+        this.options.onCounted(this);
+      });
+    // A count of another caller may have begun meanwhile.
+    await this.running;
+  }
+
+  private async recount(): Promise<void> {
+    for (const segment of [...this.stale]) {
+      // Changes while it is being counted make it stale again, because the count may lack them.
+      this.stale.delete(segment);
+      try {
+        const parts = await this.count(segment.from, this.counted[this.counted.indexOf(segment) + 1]?.from);
+        const isStale = this.stale.delete(segment);
+        const kept = isStale ? parts : parts.filter(({ count, from }) => count > 0 || from === '');
+        this.counted = this.counted.flatMap((each) => (each === segment ? kept : [each]));
+        if (isStale) for (const part of parts) this.stale.add(part);
+      } catch (error) {
+        this.stale.add(segment);
+        throw error;
+      }
+    }
+  }
+
+  private async count(from: string, to: string | undefined): Promise<Segment[]> {
+    const parts: Segment[] = [{ ...noMembers, from }];
+    for await (const iris of this.members(from))
+      for (const iri of iris) {
+        if (to !== undefined && iri >= to) return this.merged(parts);
+        if (parts.at(-1)!.count === this.options.size) parts.push({ ...noMembers, from: iri });
+        parts.push(withMember(parts.pop()!, iri, 1));
+      }
+    return this.merged(parts);
+  }
+
+  /** Appends a short last part to the one before, so that segments do not become short by splits. */
+  private merged(parts: Segment[]): Segment[] {
+    const [last, before] = [parts.at(-1)!, parts.at(-2)];
+    if (!before || last.count * 2 > this.options.size) return parts;
+    const both = { from: before.from, count: before.count + last.count, sum: before.sum + last.sum };
+    return [...parts.slice(0, -2), both];
+  }
+
+  private async *members(from: string): AsyncGenerator<readonly string[]> {
+    const {
+      store,
+      container,
+      options: { owner },
+    } = this;
+    if (owner === undefined)
+      for await (const keys of store.keys(memberRange(container, from || undefined))) yield keys.map(iriOfRecordKey);
+    else
+      for await (const records of store.members(container, from || undefined))
+        yield records.filter((record) => record.owner === owner).map(({ iri }) => iri);
+  }
+}
+
+/** Maximum number of segments of a storage. */
+const maxSegments = 20_000;
+
+/** Counts of a storage, and the members whose creation or deletion is pending. */
+class FollowedCounts {
+  /** Counts that have not been completed: their size is unknown. */
+  private readonly counting = new Map<string, MemberCounts>();
+  private readonly cached = new LRUCache<string, MemberCounts>({
+    maxSize: maxSegments,
+    sizeCalculation: ({ segments }) => segments.length,
+    dispose: (counts) => this.unfollow(counts),
+  });
+  private readonly ofContainers = new Map<string, Set<MemberCounts>>();
+  /** Number of pending transactions that create or delete a member. */
+  private readonly underWay = new Map<string, number>();
+
+  constructor(private readonly store: Store) {
+    store.onStage((transaction) => this.note(transaction, 1));
+    store.onCommit((transaction) => this.note(transaction, -1));
+    store.onDrop((transaction) => this.note(transaction, -1));
+  }
+
+  isUnderWay(iris: readonly string[]): boolean {
+    return this.underWay.size > 0 && iris.some((iri) => this.underWay.has(iri));
+  }
+
+  obtain({ iri, members = 0 }: ResourceRecord, { size, owner }: CountOptions): MemberCounts | undefined {
+    if (owner === undefined && members > size * maxSegments) return undefined;
+    const key = owner === undefined ? iri : `${iri}\u0000${owner}`;
+    const known = this.cached.get(key) ?? this.counting.get(key);
+    if (known) return known;
+    const made = new MemberCounts(this.store, iri, { size, owner, onCounted: (counts) => this.counted(key, counts) });
+    this.counting.set(key, made);
+    this.ofContainers.set(iri, (this.ofContainers.get(iri) ?? new Set()).add(made));
+    // The callers of `refresh` get the rejection.
+    made.refresh().catch(() => {});
+    return made;
+  }
+
+  private counted(key: string, counts: MemberCounts): void {
+    this.counting.delete(key);
+    if (counts.isFollowed) this.cached.set(key, counts);
+    // Has more segments than the cache.
+    if (this.cached.peek(key) !== counts) this.unfollow(counts);
+  }
+
+  private unfollow(counts: MemberCounts): void {
+    counts.unfollow();
+    const others = this.ofContainers.get(counts.container);
+    others?.delete(counts);
+    if (others?.size === 0) this.ofContainers.delete(counts.container);
+  }
+
+  private note({ changes }: Transaction, by: 1 | -1): void {
+    for (const { before, after } of changes) {
+      if (before && after) continue;
+      const { iri } = (before ?? after)!;
+      const count = (this.underWay.get(iri) ?? 0) + by;
+      if (count > 0) this.underWay.set(iri, count);
+      else this.underWay.delete(iri);
+      if (this.ofContainers.size === 0) continue;
+      for (const counts of this.ofContainers.get(parentOf(iri)) ?? []) counts.changed(iri, by > 0);
+    }
+  }
+}
+
+const known = new WeakMap<Store, FollowedCounts>();
+
+/** Follows the members of all containers. Called when a storage is opened, so that no pending transaction is missed. */
+export function followMembers(store: Store): FollowedCounts {
+  const found = known.get(store) ?? new FollowedCounts(store);
+  known.set(store, found);
+  return found;
+}
+
+/** Returns the counts of a container, which follow every commit until they are evicted. `undefined` if they have too many segments. */
+export const memberCounts = (
+  store: Store,
+  container: ResourceRecord,
+  options: CountOptions,
+): MemberCounts | undefined => followMembers(store).obtain(container, options);
+
+/** Tests if a pending transaction creates or deletes one of the members. LevelDB may or may not have its changes. */
+export const isUnderWay = (store: Store, iris: readonly string[]): boolean => followMembers(store).isUnderWay(iris);

@@ -1,0 +1,207 @@
+/** Members of a container in a caller's view: those of a page, their number and their state. */
+import { setTimeout } from 'node:timers/promises';
+import type { MemberScope, View } from '../authorization/authorizer.js';
+import { inTurn } from '../authorization/decision-turns.js';
+import type { Access } from '../authorization/principal.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
+import {
+  isUnderWay,
+  type MemberCounts,
+  memberCounts,
+  noMembers,
+  type Segment,
+  segmentOf,
+  stateOfSegments,
+  viewState,
+  withMember,
+} from './member-counts.js';
+import type { Storage } from './storage.js';
+
+/** State of the storage with listable members. */
+export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
+
+/** Members from a position on, up to a number. */
+export interface Wanted {
+  readonly from: number;
+  readonly count: number;
+}
+
+interface VisibleMembers {
+  /** The wanted members in IRI order; in no particular order inside a transaction. */
+  readonly members: readonly ResourceRecord[];
+  /** Number of visible members. */
+  readonly total: number;
+  /** Depends on the visible members only. */
+  readonly state: string;
+}
+
+/** Request for members by a caller. */
+export interface MemberRequest {
+  readonly storage: Storage;
+  readonly access: Access;
+  readonly container: ResourceRecord;
+}
+
+/** Returns the members that the caller may read. */
+export async function visibleMembers(
+  request: MemberRequest,
+  view: MemberView,
+  wanted: Wanted,
+): Promise<VisibleMembers> {
+  const decide = () => decidedMembers(request, view, wanted);
+  if (view !== request.storage.store || !isCounted(request)) return decide();
+  const { storage, access } = request;
+  const counted = () => countedMembers(request, wanted);
+  if (wanted.count > storage.limits.pageSize) return inTurn(storage, access, async () => (await counted()) ?? decide());
+  return (await counted()) ?? inTurn(storage, access, decide);
+}
+
+/** Smaller containers are read as a whole. */
+const isCounted = ({ storage: { limits }, container: { members = 0 } }: MemberRequest): boolean =>
+  members > limits.pageSize;
+
+/** Returns the members of a page for a caller who may read all of them. */
+export async function allMembers(request: MemberRequest, { from, count }: Wanted): Promise<readonly ResourceRecord[]> {
+  const { storage, container } = request;
+  if (from >= (container.members ?? 0)) return [];
+  if (from === 0 || !isCounted(request)) return slice(request, { from, count }, { segments: [noMembers] });
+  const counts = memberCounts(storage.store, container, { size: storage.limits.pageSize });
+  await counts?.refresh();
+  // A commit that is on disk but not counted yet: the listing of this state is cached, so it is read from its start.
+  const isOfState = counts?.isCurrent && totalOf(counts.segments) === storage.store.record(container.iri)?.members;
+  return slice(request, { from, count }, isOfState ? counts : { segments: [noMembers] });
+}
+
+const totalOf = (segments: readonly Segment[]): number => segments.reduce((sum, { count }) => sum + count, 0);
+
+/** Decides on every member. */
+async function decidedMembers(
+  { storage, access, container }: MemberRequest,
+  view: MemberView,
+  { from, count }: Wanted,
+): Promise<VisibleMembers> {
+  const members: ResourceRecord[] = [];
+  const visible: string[] = [];
+  for await (const records of view.members(container.iri))
+    for (const record of records) {
+      const answer = storage.authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+      if (!(typeof answer === 'boolean' ? answer : await answer)) continue;
+      if (visible.length >= from && members.length < count) members.push(record);
+      visible.push(record.iri);
+    }
+  return { members, total: visible.length, state: viewState(visible) };
+}
+
+/** Decides on the members of the page and on those that may differ from the rest. `undefined`: every member has to be decided. */
+async function countedMembers(request: MemberRequest, wanted: Wanted): Promise<VisibleMembers | undefined> {
+  const { storage, access, container } = request;
+  const { authorizer, store, limits } = storage;
+  let counts: MemberCounts | undefined;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    // Decisions are made after the members were counted, so that earlier revocations apply to all that is counted.
+    await counts?.refresh();
+    const scope = await authorizer.memberScope(access, container.iri);
+    if (scope === 'decide') return undefined;
+    const { readable, differing } = scope;
+    if (readable === false) return exceptionalMembers(request, scope, wanted);
+    const owner = typeof readable === 'object' ? readable.owner : undefined;
+    if (!counts || counts.owner !== owner) counts = memberCounts(store, container, { size: limits.pageSize, owner });
+    if (!counts?.isFollowed) return undefined;
+    if (!counts.isCurrent) continue;
+    const { version, segments: counted } = counts;
+    const exceptions = await exceptionsOf(request, scope);
+    // Otherwise the counts have a member that the exceptions lack, or the reverse, and the total reveals it.
+    if (counts.isCurrent && counts.version === version && !isUnderWay(store, differing)) {
+      const segments = adjusted(counted, exceptions);
+      const members = await slice(request, wanted, { segments, shows: showing(scope, exceptions) });
+      return { members, total: totalOf(segments), state: stateOfSegments(segments) };
+    }
+    if (isUnderWay(store, differing)) await setTimeout(pauseMs);
+  }
+  return undefined;
+}
+
+type CountedScope = Exclude<MemberScope, 'decide'>;
+
+const isReadable = (readable: CountedScope['readable'], { owner }: ResourceRecord): boolean =>
+  typeof readable === 'object' ? owner === readable.owner : readable;
+
+/** Maximum number of counts of changing members. */
+const maxAttempts = 5;
+/** About the duration of a commit. */
+const pauseMs = 5;
+
+/** Returns a test of the members that the caller may see. Members that differ and were created since have to be decided. */
+function showing(
+  { readable, differing }: CountedScope,
+  exceptions: ReadonlyMap<string, boolean>,
+): (record: ResourceRecord) => boolean {
+  const mayDiffer = new Set(differing);
+  return (record) => exceptions.get(record.iri) ?? (isReadable(readable, record) || mayDiffer.has(record.iri));
+}
+
+/** Returns the members for a caller who may read only members that differ from the rest. */
+async function exceptionalMembers(
+  request: MemberRequest,
+  scope: CountedScope,
+  { from, count }: Wanted,
+): Promise<VisibleMembers> {
+  const exceptions = await exceptionsOf(request, scope);
+  const segments = adjusted([noMembers], exceptions);
+  const shown = [...exceptions.keys()].sort().slice(from, from + count);
+  const members = shown.flatMap((iri) => request.storage.store.record(iri) ?? []);
+  return { members, total: totalOf(segments), state: stateOfSegments(segments) };
+}
+
+/** Returns the members whose decision differs from the default, with the decision. */
+async function exceptionsOf(
+  { storage: { authorizer, store }, access }: MemberRequest,
+  { readable, differing }: CountedScope,
+): Promise<Map<string, boolean>> {
+  const found = new Map<string, boolean>();
+  for (const iri of differing) {
+    const record = store.record(iri);
+    if (!record) continue;
+    const answer = authorizer.allows({ view: store, access, mode: 'read', iri, record });
+    const isAllowed = typeof answer === 'boolean' ? answer : await answer;
+    if (isAllowed !== isReadable(readable, record)) found.set(iri, isAllowed);
+  }
+  return found;
+}
+
+function adjusted(segments: readonly Segment[], exceptions: ReadonlyMap<string, boolean>): readonly Segment[] {
+  const found = [...segments];
+  for (const [iri, isAllowed] of exceptions) {
+    const at = segmentOf(segments, iri);
+    found[at] = withMember(found[at]!, iri, isAllowed ? 1 : -1);
+  }
+  return found;
+}
+
+interface CountedView {
+  readonly segments: readonly Segment[];
+  /** False for members that the caller does not see. Absent: it sees all. */
+  readonly shows?: (record: ResourceRecord) => boolean;
+}
+
+/** Reads the members of a page, beginning with the segment that it starts in. */
+async function slice(
+  { storage: { store, authorizer }, access, container }: MemberRequest,
+  { from, count }: Wanted,
+  { segments, shows }: CountedView,
+): Promise<readonly ResourceRecord[]> {
+  const members: ResourceRecord[] = [];
+  if (count === 0) return members;
+  let [index, seen] = [0, 0];
+  while (index < segments.length - 1 && seen + segments[index]!.count <= from) seen += segments[index++]!.count;
+  for await (const records of store.members(container.iri, segments[index]!.from || undefined))
+    for (const record of records) {
+      if (shows && !shows(record)) continue;
+      // Decided again with the state that is read, also before the page: hidden members must not shift it.
+      const answer = !shows || authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record });
+      if (!(typeof answer === 'boolean' ? answer : await answer) || seen++ < from) continue;
+      members.push(record);
+      if (members.length >= count) return members;
+    }
+  return members;
+}

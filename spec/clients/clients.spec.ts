@@ -207,7 +207,8 @@ Solid clients sign in and work with one setting, \`lws.profile=solid\` (in a fil
 
 The server accepts the access tokens of every OpenID provider that the document of the WebID names as \`solid:oidcIssuer\` (Solid-OIDC), if they are bound to
 a key ([rule 20.11](rules.md#20-the-solid-profile)). A provider on the same machine also needs \`--fetch.allowed-hosts=localhost:3000\`. This was tested by
-hand with \`@inrupt/solid-client-authn-node\` 5.0.0 and Community Solid Server 7.2.0 as provider: sign in, read, create, patch and delete.
+hand with \`@inrupt/solid-client-authn-node\` 5.0.0, and \`@inrupt/solid-client-authn-browser\` 5.0.0 in Chromium from another origin, with Community Solid
+Server 7.2.0 as provider: sign in, read, create, patch, share, delete and sign out.
 
 The profile sets values that are \`null\` in \`config.json\` and not set elsewhere: access control lists, unconditional writes, 403 for rejected requests, and
 CORS for every origin with credentials. The server prints them at startup. It also adds parts of the Solid protocol that LWS lacks: writes that create

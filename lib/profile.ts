@@ -25,6 +25,8 @@ export interface Profile {
   readonly echoesFields: boolean;
   /** Type of the root, and the relation of every resource to it. */
   readonly storageLinks: { readonly type: string; readonly relation: string };
+  /** Scopes of accepted access tokens of OpenID providers (rule 20.11). */
+  readonly tokenScopes: string;
 }
 
 /** The setting that names the profile. */
@@ -55,6 +57,7 @@ const solid: Profile = {
   takesBlankBodies: true,
   echoesFields: true,
   storageLinks: { type: `${pim}Storage`, relation: `${pim}storage` },
+  tokenScopes: 'openid webid',
 };
 
 /** By value of `lws.profile`. */

@@ -7,9 +7,8 @@ import { LwsError } from '../../lib/errors.js';
 import { writeLinksetGraphs } from '../../lib/resources/linkset-migration.js';
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
-import { countQuads, migrate } from '../../lib/storage/graphs/format.js';
-import { type Entry, putEntry } from '../../lib/storage/graphs/state-blocks.js';
-import { IndexSet } from '../../lib/storage/keys/index-set.js';
+import { countQuads, migrate, oneIndex } from '../../lib/storage/graphs/format.js';
+import type { Entry } from '../../lib/storage/graphs/state-blocks.js';
 import { IriRewriting, isQuad } from '../../lib/storage/keys/iri-rewriting.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
 import {
@@ -65,7 +64,7 @@ export async function restore(context: CommandContext): Promise<number> {
     const fill = (batch: BatchWriter): void => {
       for (const [key, value] of facts) batch.put(key, value);
       batch.put(metaKey('quads'), String(quads));
-      batch.put(metaKey('orders'), IndexSet.one.text);
+      batch.put(...oneIndex);
       batch.del(metaKey('restoring'));
     };
     await writeBatch(level, fill, () => facts.at(-1)!);
@@ -139,7 +138,7 @@ async function restoreEntries(
     const entries = waiting;
     waiting = [];
     const fill = (batch: BatchWriter): void => {
-      for (const entry of entries) putEntry(batch, entry, IndexSet.one);
+      for (const entry of entries) batch.put(...entry);
     };
     await writeBatch(level, fill, () => [metaKey('restoring'), manifest.made]);
   };

@@ -6,22 +6,17 @@ import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { type GraphChange, overlay } from '../../lib/storage/keys/graph-changes.js';
 import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import { entryKey, entryRange, type ResourceRecord } from '../../lib/storage/keys/records.js';
-import { type IriStatement, type KeySource, statementReader } from '../../lib/storage/keys/subject-statements.js';
+import { type KeySource, statementReader } from '../../lib/storage/keys/subject-statements.js';
 import { countRecords, recordBlocks } from '../../lib/storage/level/all-records.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { currentState, entriesOf, ownedSpace, postingSpace, relationOf, stateKey, typeRelation } from './postings.js';
 
-/** A posting, with a statement that produces it. */
-interface Said {
-  readonly relation: string;
-  readonly object: string;
-}
-
 /**
  * Stages the index changes of a partial update.
- * @returns false if the whole graph must be read: when types change, because the owner's list contains all types of a resource
+ * @returns false if the whole graph must be read: when types change, because the owner's list contains all types of a resource,
+ * and when a statement is removed, because another one may have the same posting
  */
 export async function indexPart(tx: Transaction, before: ResourceRecord, after: ResourceRecord): Promise<boolean> {
   const { iri } = after;
@@ -31,51 +26,26 @@ export async function indexPart(tx: Transaction, before: ResourceRecord, after: 
   const [added, removed] = [postingsOf(iri, change.added, read), postingsOf(iri, change.removed, read)];
   const links = after.linked === undefined ? {} : clientLinks(tx, iri);
   const linked = await entriesOf({ record: after, keys: [], links });
-  const gone: string[] = [];
-  for (const [key, said] of removed) {
-    if (added.has(key) || linked.has(key)) continue;
-    const remains = await isSaidElsewhere(tx, before, { said, removed: new Set(change.removed), read });
-    if (remains === undefined || (!remains && said.relation === typeRelation)) return false;
-    if (!remains) gone.push(key);
-  }
+  for (const key of removed.keys()) if (!added.has(key) && !linked.has(key)) return false;
   const fresh = [...added].filter(([key]) => tx.entry(key) === undefined);
-  if (fresh.some(([, { relation }]) => relation === typeRelation)) return false;
-  for (const key of gone) tx.deleteEntry(key);
+  if (fresh.some(([, relation]) => relation === typeRelation)) return false;
   for (const [key] of fresh) tx.putEntry(key, '');
   return true;
 }
 
-function postingsOf(iri: string, keys: readonly string[], read: ReturnType<typeof statementReader>): Map<string, Said> {
-  const found = new Map<string, Said>();
+function postingsOf(
+  iri: string,
+  keys: readonly string[],
+  read: ReturnType<typeof statementReader>,
+): Map<string, string> {
+  const found = new Map<string, string>();
   for (const key of keys) {
     const statement = read(key);
     const relation = statement && relationOf(statement);
     if (!statement || relation === undefined) continue;
-    found.set(entryKey(postingSpace, relation, statement[1], iri), { relation, object: statement[1] });
+    found.set(entryKey(postingSpace, relation, statement[1], iri), relation);
   }
   return found;
-}
-
-interface Search {
-  readonly said: Said;
-  readonly removed: ReadonlySet<string>;
-  readonly read: (key: string) => IriStatement | undefined;
-}
-
-/** Returns true if a remaining statement produces the same posting. `undefined` if that cannot be checked quickly. */
-async function isSaidElsewhere(
-  tx: Transaction,
-  record: ResourceRecord,
-  { said, removed, read }: Search,
-): Promise<boolean | undefined> {
-  const blocks = tx.before.keysWithObject(record, said.object);
-  if (!blocks) return undefined;
-  for await (const keys of blocks)
-    for (const key of keys) {
-      const statement = removed.has(key) ? undefined : read(key);
-      if (statement && relationOf(statement) === said.relation) return true;
-    }
-  return false;
 }
 
 /** Stages the index changes of a transaction, so that every acknowledged write is found, also after a crash. */

@@ -36,7 +36,7 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
     maxResults: endpoint.maxResults,
     maxBytes: endpoint.maxAnswerBytes,
     allowedServices: [],
-    update: { systemPrefix: platform.systemPrefix },
+    update: { systemPrefix: platform.systemPrefix, defaultGraph: endpoint.defaultGraph },
   };
   const conditions = conditionsOf(asker);
   const updated = await retryOnConflict(async () => {

@@ -1,10 +1,13 @@
 /** The SPARQL Query Service: queries over the resources that the caller can read (rule 14.2). */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { defineComponent } from '../../lib/component/contract.js';
+import { defineComponent, type Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
 import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
 import { MemoryIndex, type MemoryIndexOptions, memoryForIndexes } from '../../lib/query/memory/memory-index.js';
-import { flag, integer, optional, setting } from '../../lib/settings.js';
+import { assertName } from '../../lib/resources/bulk.js';
+import { flag, integer, optional, SettingsError, setting, text } from '../../lib/settings.js';
+import { isContainerIri } from '../../lib/storage/keys/records.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol/protocol.js';
 import { askResource, runStored, sparqlRoutes } from './routes.js';
@@ -52,6 +55,13 @@ const settings = {
     'Accept SPARQL updates at the endpoint: graphs are resources, and a request changes all of them in one transaction.',
     'storage',
   ),
+  defaultGraph: setting(
+    'lws.sparql.endpoint.default-graph',
+    optional(text()),
+    null,
+    'Resource that is changed by updates without GRAPH and by Graph Store requests for ?default: an IRI, which may be relative to the storage. Default: such requests are rejected.',
+    'storage',
+  ),
   maxUpdateBytes: setting(
     'lws.sparql.endpoint.max-update-bytes',
     integer(1, 64 << 20),
@@ -67,15 +77,30 @@ const settings = {
   ),
   indexMb: setting(
     'lws.index.memory-mb',
-    optional(integer(0)),
+    optional(integer(1)),
     null,
-    'Maximum memory for the pages of the index for queries, in MiB, for all storages of the process. Default: a quarter of the memory above 448 MiB, at most 512 MiB. Other pages are read from its files (about 30 bytes per quad). 0 switches the index off; the database then stores four indexes instead of one.',
+    'Maximum memory for the pages of the index for queries, in MiB, for all storages of the process. Default: a quarter of the memory above 448 MiB, at most 512 MiB. Other pages are read from its files (about 30 bytes per quad).',
   ),
 };
 
 /** @param megabytes maximum memory for pages; `null` for the default */
 const indexOf = (options: Omit<MemoryIndexOptions, 'memory'>, megabytes: number | null): MemoryIndex =>
   new MemoryIndex({ ...options, memory: megabytes === null ? memoryForIndexes() : megabytes * 2 ** 20 });
+
+/** Returns the IRI of the resource that `lws.sparql.endpoint.default-graph` names. @throws SettingsError */
+function graphNamed(platform: Platform, name: string | null): string | undefined {
+  if (name === null) return undefined;
+  const iri = URL.canParse(name, platform.rootIri) ? new URL(name, platform.rootIri).href : name;
+  try {
+    assertName(platform, iri);
+    if (!isContainerIri(iri)) return iri;
+  } catch (error) {
+    if (!(error instanceof LwsError)) throw error;
+  }
+  throw new SettingsError(
+    `lws.sparql.endpoint.default-graph is ${name}, which is not valid as the name of a resource in ${platform.rootIri}.`,
+  );
+}
 
 /** Maximum queued queries per worker thread. */
 const queuedPerWorker = 16;
@@ -111,16 +136,14 @@ export default defineComponent({
       timeoutMs: timeout * 1000,
       log: platform.log,
     };
-    const statistics = new CountedStatistics(platform, pool);
+    const defaultGraph = graphNamed(platform, given.defaultGraph);
     const endpoint = {
-      platform,
-      pool,
-      statistics,
-      maxBytes,
-      maxResults,
+      ...{ platform, pool, maxBytes, maxResults },
+      statistics: new CountedStatistics(platform, pool),
       maxAnswerBytes: maxAnswerMb * 2 ** 20,
       services,
       maxUpdateBytes: given.update ? given.maxUpdateBytes : undefined,
+      defaultGraph,
     };
     const serviceEndpoint = sparqlUrl(platform);
     return {
@@ -131,12 +154,12 @@ export default defineComponent({
       ],
       resourceQuery: {
         mediaType: sparqlQuery,
+        defaultGraph,
         ask: (question) => askResource(endpoint, question),
         run: (question) => runStored(endpoint, question),
       },
       metrics: () => pool.measures(),
       warm: () => pool.warm(),
-      start: () => store.expect(0),
       stop: async () => {
         await Promise.all([pool.close(), memory.close()]);
       },

@@ -14,6 +14,8 @@ export interface SparqlEndpoint {
   readonly services: ServiceCallsOptions;
   /** Maximum size of an update, in bytes. Absent: updates are off. */
   readonly maxUpdateBytes?: number | undefined;
+  /** IRI of the resource that changes of the default graph go to. Absent: they are rejected. */
+  readonly defaultGraph: string | undefined;
 }
 
 export const sparqlUrl = ({ baseUri, systemPrefix }: Pick<Platform, 'baseUri' | 'systemPrefix'>): string =>

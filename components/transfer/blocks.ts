@@ -72,16 +72,14 @@ export interface BlockWrite {
   /** Indexes of items whose blobs are retained, and of items whose quads are written. */
   readonly accepted: readonly number[];
   readonly written: readonly number[];
-  /** Indexes that the quads are written to (`IndexSet.text`). */
-  readonly orders: string;
   /** The last operations of the batch. */
   readonly operations: readonly Operation[];
 }
 
 /** Message of the thread while it reads. */
 export type ReadPart =
-  /** Size of the source in bytes and its approximate number of quads, if they are known. */
-  | { readonly total: number | undefined; readonly quads: number }
+  /** Size of the source in bytes, if it is known. */
+  | { readonly total: number | undefined }
   /** Some items of the next block: deserializing all at once would block the HTTP thread. */
   | { readonly items: readonly BlockItem[] }
   | { readonly block: Omit<ImportBlock, 'items'> };

@@ -222,9 +222,8 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     if (this.isStopped || this.thread?.isEnding) throw new ImportStopped();
   }
 
-  expect({ total, quads }: Parameters<BlockTaker['expect']>[0]): void {
+  expect(total: number | undefined): void {
     this.state.total = total;
-    if (!this.options.dryRun) this.options.platform.store.expect(quads);
   }
 
   /** Loads the names of the resources stored before the import was interrupted. */
@@ -357,8 +356,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     const accepted = acceptedOf(block.items, { verdicts });
     tx.batchWriter = {
       bytes: block.keyBytes,
-      write: (operations, { text: orders }) =>
-        this.thread!.write({ block: block.number, accepted, written, orders }, operations),
+      write: (operations) => this.thread!.write({ block: block.number, accepted, written }, operations),
     };
   }
 

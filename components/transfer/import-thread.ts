@@ -20,7 +20,7 @@ export class ImportStopped extends TransferError {
 
 export interface BlockTaker {
   /** Receives the size of the source in bytes, if known. */
-  expect(source: { readonly total: number | undefined; readonly quads: number }): void;
+  expect(total: number | undefined): void;
   /**
    * Stages a block and sends the verdict to the thread, also before throwing. Returns when the next block may be staged.
    * @returns a promise that resolves when the block is stored
@@ -64,7 +64,7 @@ export class ImportThread {
 
   private async read(): Promise<void> {
     const take = (part: ReadPart): void => {
-      if ('total' in part) this.taker.expect(part);
+      if ('total' in part) this.taker.expect(part.total);
       else if ('items' in part) this.items.push(...part.items);
       else {
         this.next({ ...part.block, items: this.items.splice(0) });

@@ -4,7 +4,6 @@
  */
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
-import { IndexSet } from '../../lib/storage/keys/index-set.js';
 import { type Level, openLevel, PreparedBatch } from '../../lib/storage/level/durable-level.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import { acquire, type Caller, isEnding, serve, threadData } from '../../lib/threads/worker-host.js';
@@ -23,12 +22,10 @@ let level: Level | undefined;
 const waiting = new Map<number, BuiltBlock>();
 /** The operations of the next batch received from the HTTP thread. */
 const operations: Operation[] = [];
-/** Batches filled with the graphs of a block before its verdict is known, and their indexes. */
-const prepared = new Map<number, { readonly batch: Promise<PreparedBatch>; readonly orders: string }>();
+/** Batches filled with the graphs of a block before its verdict is known. */
+const prepared = new Map<number, Promise<PreparedBatch>>();
 /** All graphs of the last block were written: then the next batch is prepared in advance. */
 let isUsual = true;
-/** The indexes of the last batch. The next one probably has the same. */
-let orders = IndexSet.one;
 let settled: (() => void) | undefined;
 
 /** Waits until at most `most` blocks are pending. */
@@ -42,12 +39,11 @@ const room = async (most: number, isEnough = (): boolean => false): Promise<void
 /** Adds the quads of some items to a batch. */
 async function filled(level: Level, { keys }: BuiltBlock, items: readonly number[]): Promise<PreparedBatch> {
   const batch = new PreparedBatch(level);
-  const putIn = orders;
   const { writer } = batch;
   let quads = 0;
   for (const index of items)
     for (const key of keys[index]!) {
-      putIn.put(writer, key);
+      writer.put(key, '');
       if (++quads % quadsAtATime === 0) await yieldToEventLoop();
     }
   return batch;
@@ -61,15 +57,14 @@ function prepare(level: Level, built: BuiltBlock): void {
   const batch = filled(level, built, graphsOf(built));
   // `write` awaits the promise and throws. Until then a rejection must not be reported as unhandled.
   batch.catch(() => {});
-  prepared.set(built.block.number, { batch, orders: orders.text });
+  prepared.set(built.block.number, batch);
 }
 
-/** @param fits returns true if the batch can be written unchanged. Otherwise it is closed */
-async function takePrepared(number: number, fits: (orders: string) => boolean): Promise<PreparedBatch | undefined> {
-  const found = prepared.get(number);
+/** @param fits true if the batch can be written unchanged. Otherwise it is closed */
+async function takePrepared(number: number, fits: boolean): Promise<PreparedBatch | undefined> {
+  const batch = await prepared.get(number);
   prepared.delete(number);
-  const batch = await found?.batch;
-  if (found && fits(found.orders)) return batch;
+  if (fits) return batch;
   await batch?.close();
   return undefined;
 }
@@ -82,9 +77,7 @@ async function write(
   const others = [...operations.splice(0), ...rest.operations];
   const last = others.pop()!;
   isUsual = written.length === graphsOf(built).length;
-  orders = IndexSet.read(rest.orders);
-  const batch =
-    (await takePrepared(block, (text) => isUsual && text === rest.orders)) ?? (await filled(level, built, written));
+  const batch = (await takePrepared(block, isUsual)) ?? (await filled(level, built, written));
   for (const [key, value] of others) {
     if (value === null) batch.writer.del(key);
     else batch.writer.put(key, value);
@@ -100,7 +93,7 @@ async function abortOthers(blobs: BuiltBlock['blobs'], accepted: readonly number
 
 async function drop(number: number, kept: readonly number[]): Promise<void> {
   try {
-    await takePrepared(number, () => false);
+    await takePrepared(number, false);
     await abortOthers(waiting.get(number)?.blobs ?? [], kept);
   } finally {
     settle(number);
@@ -119,7 +112,7 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
   const typed = mediaType === undefined ? {} : { mediaType };
   const reader = await formats.openReader({ path: source, name, ...typed, target: { into, rewrite } }, format);
   try {
-    caller.tell({ total: reader.total, quads: reader.quads ?? 0 });
+    caller.tell({ total: reader.total });
     let number = 0;
     const known = { isMixed: false, listed: '' };
     const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, blobs }, known);

@@ -1,7 +1,7 @@
 /** RFC 9068 access tokens of the embedded authorization server and of trusted ones (rule 15.7). */
 import type { CryptoKey, JWTPayload } from 'jose';
 import { isSameIssuer } from './issuer-keys.js';
-import { boundKey, readJwt, verifyJwt } from './jwt.js';
+import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from './jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
 
 /** An authorization server with accepted tokens. */
@@ -22,21 +22,35 @@ export interface AccessTokenOptions {
 const isAccessTokenType = (typ: unknown): boolean =>
   typeof typ === 'string' && /^(?:application\/)?at\+jwt$/i.test(typ);
 
-export function accessTokenSuite({ issuers, audiences }: AccessTokenOptions): Suite {
-  return {
+/** The suite, and the same for tokens for this storage of trusted issuers only. */
+export interface AccessTokenSuites {
+  readonly all: Suite;
+  readonly ofTrusted: Suite;
+}
+
+export function accessTokenSuites({ issuers, audiences }: AccessTokenOptions): AccessTokenSuites {
+  const issuerOf = ({ payload }: UnverifiedJwt) =>
+    issuers().find((candidate) => isSameIssuer(candidate.issuer, payload['iss']));
+  const all: Suite = {
     name: 'access token',
     schemes: ['bearer', 'dpop'],
     recognises: (credential) => isAccessTokenType(readJwt(credential)?.header['typ']),
     async verify(credential) {
-      const { header, payload } = readJwt(credential)!;
-      const trusted = issuers();
-      const issuer = trusted.find((candidate) => isSameIssuer(candidate.issuer, payload['iss']));
+      const jwt = readJwt(credential)!;
+      const { header, payload } = jwt;
+      const issuer = issuerOf(jwt);
       if (!issuer)
         throw refusedCredential(
           'The access token is from an authorization server that this server does not trust.',
-          `iss is ${String(payload['iss']).slice(0, 300)}, trusted (lws.oauth.trusted-issuers) are ${trusted.map((each) => each.issuer).join(' ')}`,
+          `iss is ${String(payload['iss']).slice(0, 300)}, trusted (lws.oauth.trusted-issuers) are ${issuers()
+            .map((each) => each.issuer)
+            .join(' ')}`,
         );
-      assertAudience(payload['aud'], audiences);
+      if (!isAudience(payload['aud'], audiences))
+        throw refusedCredential(
+          'The access token must be for this storage only.',
+          `aud is ${String(JSON.stringify(payload['aud'])).slice(0, 300)}, expected ${[...audiences][0]}`,
+        );
       const key = await issuer.key(header['kid'] as string | undefined, String(header['alg']));
       if (!key)
         throw refusedCredential(
@@ -49,16 +63,17 @@ export function accessTokenSuite({ issuers, audiences }: AccessTokenOptions): Su
       return verifiedBy(claims);
     },
   };
+  const recognises = (credential: string): boolean => {
+    const jwt = all.recognises(credential) ? readJwt(credential)! : undefined;
+    return jwt !== undefined && issuerOf(jwt) !== undefined && isAudience(jwt.payload['aud'], audiences);
+  };
+  return { all, ofTrusted: { ...all, recognises } };
 }
 
 /** Exactly one value: this storage. */
-function assertAudience(aud: unknown, audiences: ReadonlySet<string>): void {
+function isAudience(aud: unknown, audiences: ReadonlySet<string>): boolean {
   const values: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-  if (values.length !== 1 || !audiences.has(values[0] as string))
-    throw refusedCredential(
-      'The access token must be for this storage only.',
-      `aud is ${String(JSON.stringify(aud)).slice(0, 300)}, expected ${[...audiences][0]}`,
-    );
+  return values.length === 1 && audiences.has(values[0] as string);
 }
 
 function verifiedBy(claims: JWTPayload): VerifiedCredential {

@@ -93,8 +93,10 @@ export class RememberingAuthenticator implements Authenticator {
     const { dpop, failures } = this.options;
     const { method, url, address } = request;
     try {
-      if (!this.isKnown(token)) await failures.assertOpen(address);
-      const proof = await dpop.verify(request.proof, { method, url, token });
+      const before = this.current(token);
+      if (!before) await failures.assertOpen(address);
+      const { isAthOptional } = before?.suite ?? this.suiteFor(token, 'dpop') ?? {};
+      const proof = await dpop.verify(request.proof, { method, url, token, isAthOptional });
       const known = await this.verifyOnce(token, 'dpop', address);
       if (known.boundTo !== proof.thumbprint)
         throw refusedCredential(
@@ -113,9 +115,15 @@ export class RememberingAuthenticator implements Authenticator {
   }
 
   /** A token that was verified before is not affected by the rate limit of its address. */
-  private isKnown(token: string): boolean {
+  private current(token: string): Known | undefined {
     const known = this.verified.get(keyFor('dpop', token));
-    return known !== undefined && isCurrent(known);
+    return known && isCurrent(known) ? known : undefined;
+  }
+
+  private suiteFor(token: string, scheme: string): Suite | undefined {
+    return this.options.suites.find(
+      ({ schemes = ['bearer'], recognises }) => schemes.includes(scheme) && recognises(token),
+    );
   }
 
   /** The same invalid credential again costs one hash. After too many failures nothing is verified for the address. */
@@ -155,9 +163,7 @@ export class RememberingAuthenticator implements Authenticator {
     scheme: string,
     { hash, address }: { readonly hash: string; readonly address: string },
   ): Promise<Known> {
-    const suite = this.options.suites.find(
-      ({ schemes = ['bearer'], recognises }) => schemes.includes(scheme) && recognises(token),
-    );
+    const suite = this.suiteFor(token, scheme);
     if (!suite)
       throw refusedCredential(
         'Unrecognized credential. Send a self-signed JWT, an OpenID Connect ID token, a SAML assertion or an access token of this server.',

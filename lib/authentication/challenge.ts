@@ -11,6 +11,8 @@ export interface ChallengePolicy {
   readonly resourceMetadata: string;
   /** `lws.dpop.require`: bearer tokens are rejected and not offered. */
   readonly dpopOnly: boolean;
+  /** Scopes to request of an OpenID provider whose access tokens are accepted (rule 20.11). */
+  readonly scope?: string | undefined;
 }
 
 const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, "'")}"`;
@@ -24,7 +26,7 @@ const errors: Readonly<Record<string, string>> = {
 
 /** Returns the `WWW-Authenticate` values for a request without a credential or with a rejected one. */
 export function challenges(
-  { realm, authorizationServer, resourceMetadata, dpopOnly }: ChallengePolicy,
+  { realm, authorizationServer, resourceMetadata, dpopOnly, scope }: ChallengePolicy,
   error: LwsError,
 ): string[] {
   const code = errors[error.code];
@@ -35,6 +37,8 @@ export function challenges(
       : `as_uri=${quoted(authorizationServer)}, resource_metadata=${quoted(resourceMetadata)}, `;
   const ofDpop = dpopOnly || error.scheme === 'DPoP';
   const bearer = `Bearer ${server}realm=${quoted(realm)}${ofDpop ? '' : detail}`;
-  const dpop = `DPoP ${server}realm=${quoted(realm)}, algs="${signatureAlgorithms.join(' ')}"${ofDpop ? detail : ''}`;
+  const scopes = scope === undefined ? '' : `, scope=${quoted(scope)}`;
+  const algorithms = `algs="${signatureAlgorithms.join(' ')}"`;
+  const dpop = `DPoP ${server}realm=${quoted(realm)}, ${algorithms}${scopes}${ofDpop ? detail : ''}`;
   return dpopOnly ? [dpop] : [bearer, dpop];
 }

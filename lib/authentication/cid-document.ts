@@ -26,6 +26,8 @@ export interface ControlledIdentifier {
   readonly authentication: readonly AuthenticationMethod[];
   /** Endpoints of the subject's services of type `lws:OpenIdProvider`. */
   readonly openIdProviders: readonly string[];
+  /** Values of `solid:oidcIssuer` of the subject. */
+  readonly oidcIssuers: readonly string[];
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -62,7 +64,8 @@ export function interpret(document: unknown, subject: string): ControlledIdentif
       isObject(entry) && Object.keys(entry).length > 1 ? entry : methods.get(absolute(reference(entry), subject));
     return method ? [methodOf(method, subject)] : [];
   });
-  return { id: subject, authentication, openIdProviders: providersOf(document) };
+  const oidcIssuers = valuesOf(document['oidcIssuer']).flatMap((issuer) => text(issuer) ?? []);
+  return { id: subject, authentication, openIdProviders: providersOf(document), oidcIssuers };
 }
 
 /** `#key` is relative to the subject. */
@@ -127,6 +130,7 @@ const names: Readonly<Record<string, string>> = {
   [`${security}revoked`]: 'revoked',
   [`${security}expiration`]: 'expires',
   [rdf.type]: 'type',
+  'http://www.w3.org/ns/solid/terms#oidcIssuer': 'oidcIssuer',
 };
 
 /** Members with nodes that have members of their own. */

@@ -10,7 +10,8 @@ import { LwsError } from '../errors.js';
 import { clientOf } from '../fields/client-address.js';
 import { parseMediaType } from '../fields/media-type.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
-import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { isSecureUrl } from '../outbound/address-policy.js';
+import type { GuardedFetch, OutboundResponse } from '../outbound/guarded-fetch.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { isRdfFormat, jsonLd } from '../rdf/formats.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
@@ -26,6 +27,8 @@ export type IdentifierResolver = (subject: string, address: string) => Promise<C
 export interface ResolverOptions {
   readonly fetch: GuardedFetch;
   readonly documents: Documents;
+  /** Reads WebID documents: RDF, of https URLs or http ones on loopback, relative to the URL of the last redirect (rule 20.11). */
+  readonly areWebIds?: boolean;
 }
 
 const keptMs = 300_000;
@@ -36,7 +39,8 @@ const maxKeptBytes = 8 << 20;
 const ownBytes = 1_000;
 const accept =
   'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5';
-const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
+const acceptRdf = 'text/turtle, application/ld+json;q=0.9, application/n-triples;q=0.5, application/trig;q=0.5';
+const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5 } as const;
 
 type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
@@ -72,24 +76,27 @@ const ofDidKey = (subject: string, { key, method }: { key: PublicJwk; method: st
   id: subject,
   authentication: [{ id: method, controller: subject, jwk: key, revoked: undefined, expires: undefined }],
   openIdProviders: [],
+  oidcIssuers: [],
 });
 
 async function resolve(
   subject: string,
   address: string,
-  { fetch, documents }: ResolverOptions,
+  { fetch, documents, areWebIds = false }: ResolverOptions,
 ): Promise<ControlledIdentifier> {
-  const url = didWebUrl(subject) ?? (/^https:\/\//i.test(subject) && URL.canParse(subject) ? subject : undefined);
+  const isUrl = areWebIds ? isSecureUrl(subject) : /^https:\/\//i.test(subject) && URL.canParse(subject);
+  const url = didWebUrl(subject) ?? (isUrl ? subject : undefined);
   if (url === undefined)
     throw refusedCredential(
       'The identifier of the subject cannot be resolved by this server.',
       `sub is ${subject.slice(0, 300)}`,
     );
   try {
-    const { status, headers, body } = await fetch(withoutFragment(url), { ...request, client: clientOf(address) });
-    if (status !== 200) throw unreadable(subject, `${url} answered ${status}`);
-    const document = await readDocument(documents, subject, headers['content-type'], body, withoutFragment(url));
-    return interpret(document, subject);
+    const client = clientOf(address);
+    const answer = await fetch(withoutFragment(url), { ...request, accept: areWebIds ? acceptRdf : accept, client });
+    if (answer.status !== 200) throw unreadable(subject, `${url} answered ${answer.status}`);
+    const base = areWebIds ? answer.url : withoutFragment(url);
+    return interpret(await readDocument(documents, subject, answer, { base, areWebIds }), subject);
   } catch (error) {
     assertNotBusy(error);
     if (error instanceof OutboundError) throw unreadable(subject, `${error.code}: ${error.message}`, error);
@@ -104,14 +111,15 @@ const withoutFragment = (url: string): string => url.replace(/#.*$/s, '');
 async function readDocument(
   documents: Documents,
   subject: string,
-  contentType: string | undefined,
-  body: Buffer,
-  base: string,
+  { headers, body }: OutboundResponse,
+  { base, areWebIds }: { readonly base: string; readonly areWebIds: boolean },
 ): Promise<unknown> {
-  const mediaType = parseMediaType(contentType ?? '')?.essence ?? '';
+  const mediaType = parseMediaType(headers['content-type'] ?? '')?.essence ?? '';
+  const isGraph = isRdfFormat(mediaType) && (areWebIds || mediaType !== jsonLd || !isPlain(body));
   // RDF/XML is slow to parse and not used for keys.
-  if (isRdfFormat(mediaType) && mediaType !== 'application/rdf+xml' && (mediaType !== jsonLd || !isPlain(body)))
+  if (isGraph && mediaType !== 'application/rdf+xml')
     return documentOfQuads(decodeGraph(await documents.parseForeign(body, mediaType, base)), subject);
+  if (areWebIds) throw unreadable(subject, `the document is ${mediaType || 'without a media type'}`);
   if (mediaType !== 'application/json' && mediaType !== 'application/lws+cid' && !mediaType.endsWith('+json'))
     throw unreadable(subject, `the document is ${mediaType || 'without a media type'}`);
   return parseJson(decodeUtf8(body));

@@ -12,7 +12,7 @@ import { calculateJwkThumbprint, type JWK } from 'jose';
 import { lruCache } from '../caches.js';
 import { LwsError, tooBusy } from '../errors.js';
 import { fits } from './issuer-keys.js';
-import { privateMembers, readJwt, signatureAlgorithms } from './jwt.js';
+import { isAccepted, privateMembers, readJwt } from './jwt.js';
 import { refusedCredential } from './suite.js';
 
 /** Stateless DPoP nonces: a time with a MAC under a key shared by all servers of a storage (RFC 9449 8, rule 15.15). */
@@ -146,6 +146,8 @@ export interface ProvenRequest {
   readonly url: string;
   /** Access token. Absent at the token endpoint. */
   readonly token?: string;
+  /** The proof may lack `ath`. */
+  readonly isAthOptional?: boolean | undefined;
 }
 
 /** A valid proof. `consume` marks it as used. Call it after the token was validated. */
@@ -242,7 +244,7 @@ async function thumbprintOf(jwk: JWK): Promise<string> {
 /** Returns public key and algorithm of a proof (RFC 9449 4.3, checks 3 to 7). */
 function keyIn({ typ, alg, jwk, crit }: Readonly<Record<string, unknown>>): [JWK, string] {
   if (typ !== 'dpop+jwt') throw refused('The proof has another type.', `typ is ${String(typ).slice(0, 100)}`);
-  if (!(signatureAlgorithms as readonly unknown[]).includes(alg) && alg !== 'Ed25519')
+  if (!isAccepted(alg))
     throw refused('The algorithm of the proof is not accepted.', `alg is ${String(alg).slice(0, 100)}`);
   if (crit !== undefined) throw refused('The proof has critical extensions.', 'crit is present');
   if (typeof jwk !== 'object' || jwk === null) throw refused('The proof has no public key.', 'no jwk in the header');
@@ -270,7 +272,7 @@ function assertClaims(payload: Readonly<Record<string, unknown>>, request: Prove
     throw refused('The proof has expired.', `exp is ${String(exp)}, now is ${Math.floor(now)}`);
   if (nbf !== undefined && !(typeof nbf === 'number' && nbf - ahead <= now))
     throw refused('The proof is not valid yet.', `nbf is ${String(nbf)}, now is ${Math.floor(now)}`);
-  if (request.token === undefined) return;
+  if (request.token === undefined || (ath === undefined && request.isAthOptional)) return;
   const expected = createHash('sha256').update(request.token).digest('base64url');
   if (ath !== expected)
     throw refused('The proof is for another access token.', 'ath is missing or not the hash of the token');

@@ -66,7 +66,9 @@ export const signatureAlgorithms = [
 ] as const;
 
 // RFC 9864 names EdDSA with Ed25519 `Ed25519`. Both names denote one algorithm here.
-const accepted: readonly string[] = [...signatureAlgorithms, 'Ed25519'];
+const accepted: readonly unknown[] = [...signatureAlgorithms, 'Ed25519'];
+
+export const isAccepted = (algorithm: unknown): boolean => accepted.includes(algorithm);
 
 /** Private members of a JWK. */
 export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
@@ -121,7 +123,7 @@ export async function verifyJwt(text: string, key: CryptoKey, { required, typ }:
   let payload: JWTPayload;
   try {
     ({ payload } = await jwtVerify(text, key, {
-      algorithms: [...accepted],
+      algorithms: [...accepted] as string[],
       clockTolerance: clockSkew,
       requiredClaims: [...required],
       ...(typ === undefined ? {} : { typ }),
@@ -164,8 +166,11 @@ function describe(error: Error): string {
   return 'The signature of the credential is not valid.';
 }
 
-/** Numbers as strings, for example, must not pass a check by accident. */
-function assertTypes(payload: JWTPayload): void {
+/**
+ * Numbers as strings, for example, must not pass a check by accident.
+ * @throws LwsError `invalid-token`, also for a token from the future
+ */
+export function assertTypes(payload: JWTPayload): void {
   for (const name of ['exp', 'iat', 'nbf'])
     if (payload[name] !== undefined && (typeof payload[name] !== 'number' || !Number.isFinite(payload[name])))
       throw refusedCredential(

@@ -22,6 +22,8 @@ export interface Suite {
   readonly tokenTypes?: readonly string[];
   /** `Authorization` schemes of its credentials, in lower case. Default: `bearer`. */
   readonly schemes?: readonly string[];
+  /** True if the DPoP proof of its credentials may lack `ath` (rule 20.11). */
+  readonly isAthOptional?: boolean;
   /** True if the credential has the form of this suite. Must be fast, and safe for any text. */
   recognises(credential: string): boolean;
   /**

@@ -106,8 +106,6 @@ export interface MemberOptions {
 export interface MemberReader {
   /** Size of the source in bytes, if known in advance. */
   readonly total: number | undefined;
-  /** An estimate of the number of quads, if the size of the source allows one. */
-  readonly quads?: number;
   /** Yields the members. Containers precede their members, but may be absent. @throws TransferError with the file and the line */
   read(options: MemberOptions): AsyncIterable<ReadStep>;
   close(): Promise<void>;

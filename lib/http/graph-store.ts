@@ -46,7 +46,7 @@ export function graphStore(appContext: AppContext): Step {
     const isForm = isNameless && parseMediaType(ctx.req.headers['content-type'] ?? '')?.essence === formData;
     // Several documents are added to one graph, so it needs a name.
     const unnamed = isForm ? freeName(appContext.storage, storage, candidateNames(undefined, false)) : storage;
-    const iri = isNameless ? unnamed : graphOf(query, storage);
+    const iri = isNameless ? unnamed : graphOf(query, storage, appContext.resourceQuery?.defaultGraph);
     const asked = { ...exchangeOf(appContext, ctx, { iri, query: undefined }), model: 'rdf' } as const;
     exchange.reply = isForm ? await merge(asked) : isNameless ? await resourceReply(asked) : await answer(asked);
   };
@@ -54,7 +54,8 @@ export function graphStore(appContext: AppContext): Step {
 }
 
 /** @throws LwsError `bad-request` unless exactly one graph of this storage is named */
-function graphOf(query: URLSearchParams, storage: string): string {
+function graphOf(query: URLSearchParams, storage: string, defaultGraph: string | undefined): string {
+  if (query.has('default') && !query.has('graph') && defaultGraph !== undefined) return defaultGraph;
   if (query.has('default'))
     throw new LwsError(
       'bad-request',

@@ -4,19 +4,22 @@ import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
-import { linksetBytes, type RelationFilter, relationName } from '../resources/linkset.js';
+import type { RdfFormat } from '../rdf/formats.js';
+import { linksetBytes, linksetGraph, type RelationFilter, relationName } from '../resources/linkset.js';
 import { type LinksetState, linksetState, writeLinkset } from '../resources/linkset-write.js';
-import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
+import { hasDescription, linksetJson, linksetPatches } from '../resources/methods.js';
+import { linksetOf } from '../resources/names.js';
 import { assertPreconditions, type Dated, isNotModified } from '../resources/preconditions.js';
+import { variantOf } from '../resources/variants.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { wantContentDigest } from './digests.js';
+import { chooseDescription } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { assertReadable, preconditions, preferences, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { documentLinks } from './state-fields.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
-const acceptPatch = `${jsonPatch}, ${mergePatch}`;
 
 /** Answers a request for the linkset of `described`. @throws LwsError as a read or write of the described resource */
 export async function linksetReply(exchange: ResourceExchange, described: string): Promise<Reply> {
@@ -45,7 +48,7 @@ export async function linksetReply(exchange: ResourceExchange, described: string
 
 const optionsFields = ({ storage }: ResourceExchange, { iri }: ResourceRecord): Record<string, string> => ({
   Allow: allowed,
-  'Accept-Patch': acceptPatch,
+  'Accept-Patch': linksetPatches(iri, storage).join(', '),
   Link: documentLinks(iri, storage),
 });
 
@@ -60,19 +63,37 @@ const dateOf = ({ linked, linkedSharesSecond: sharesSecond, created }: ResourceR
   sharesSecond,
 });
 
-function read(exchange: ResourceExchange, state: LinksetState): Reply {
+interface Description {
+  readonly format: RdfFormat;
+  readonly bytes: Uint8Array;
+}
+
+/** Returns the client's links in RDF if the client prefers it to the linkset (rule 20.12). */
+async function descriptionOf(
+  { storage, req }: ResourceExchange,
+  { record: { iri }, links }: LinksetState,
+): Promise<Description | undefined> {
+  const format = hasDescription(iri, storage) ? chooseDescription(req.headers.accept) : undefined;
+  const bytes = format && (await storage.documents.render(linksetGraph(links, iri), format, linksetOf(iri), {}));
+  return bytes && { format, bytes };
+}
+
+async function read(exchange: ResourceExchange, state: LinksetState): Promise<Reply> {
   const { storage, req } = exchange;
   const { record, links } = state;
-  const { filter, applied } = wantedRelations(exchange);
+  const description = await descriptionOf(exchange, state);
+  const { filter, applied } = description ? { filter: {}, applied: '' } : wantedRelations(exchange);
   const conditions = preconditions(req);
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, dateOf(record), state.tag);
-  const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.rootIri, filter);
+  const ofLinkset = () => (applied === '' ? state.bytes : linksetBytes(record, links, storage.rootIri, filter));
+  const bytes = description ? Buffer.from(description.bytes) : ofLinkset();
   // A view of the same state with a tag of its own, which still satisfies If-Match (rules 8.1, 11.9).
-  const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;
+  const variant = description ? variantOf(description.format) : hashOf(applied);
+  const tag = description || applied !== '' ? `${state.tag}.${variant}` : state.tag;
   const fields = {
     ...commonFields(exchange, { ...state, tag }),
-    'Content-Type': linksetJson,
-    Vary: 'Prefer',
+    'Content-Type': description?.format ?? linksetJson,
+    Vary: hasDescription(record.iri, storage) ? 'Accept, Prefer' : 'Prefer',
     'Cache-Control': 'private, no-cache',
     'X-Content-Type-Options': 'nosniff',
     ...(applied === '' ? {} : { 'Preference-Applied': applied }),

@@ -5,6 +5,7 @@ import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fie
 import { without } from '../fields/syntax.js';
 import { lwsContext } from '../rdf/contexts.js';
 import { type RdfFormat, rdfFormats, rdfXml, turtle } from '../rdf/formats.js';
+import { linksetJson } from '../resources/methods.js';
 
 export const lwsJson = 'application/lws+json';
 export const lwsCid = 'application/lws+cid';
@@ -73,6 +74,13 @@ export const chooseListing = (accept: string | undefined): ListingType =>
       ? { as: 'json', contentType: chosen }
       : { as: 'rdf', format: chosen as RdfFormat };
   });
+
+/** Returns the RDF syntax in which a linkset is preferred, `undefined` for a linkset document (rule 20.12). */
+export function chooseDescription(accept: string | undefined): RdfFormat | undefined {
+  const ranges = accept === undefined ? undefined : acceptedRanges(accept);
+  const chosen = ranges && chooseMediaType(ranges, [linksetJson, ...rdfFormats]);
+  return chosen === linksetJson ? undefined : (chosen as RdfFormat | undefined);
+}
 
 /** `/` is the storage description if it is preferred at least as much as the best listing type (rule 7.3). */
 export function prefersDescription(accept: string | undefined): boolean {

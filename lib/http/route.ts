@@ -38,6 +38,8 @@ export interface StoredQuestion extends Pick<RouteRequest, 'access' | 'address' 
 export interface ResourceQuery {
   /** Value of `Accept-Query`. */
   readonly mediaType: string;
+  /** IRI of the resource that the Graph Store Protocol has as default graph. */
+  readonly defaultGraph?: string | undefined;
   ask(
     question: Pick<RouteRequest, 'access' | 'address' | 'req'> & {
       readonly accept: string | undefined;

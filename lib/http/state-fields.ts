@@ -6,7 +6,14 @@ import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
-import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, rdfPatches } from '../resources/methods.js';
+import {
+  acceptedPatches,
+  acceptPost,
+  allowedMethods,
+  hasDescription,
+  methodsOfAbsent,
+  rdfPatches,
+} from '../resources/methods.js';
 import { aclOf, counterpart, linksetOf } from '../resources/names.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
@@ -128,6 +135,7 @@ export function resourceLinks(
   links.push(formatLink(storage, lws.storage));
   if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));
   links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));
+  if (hasDescription(record.iri, whole)) links.push(formatLink(linksetOf(record.iri), 'describedby'));
   if (acls) links.push(formatLink(aclOf(record.iri), 'acl'));
   links.push(...addedLinks(record.iri, whole));
   return links.join(', ');

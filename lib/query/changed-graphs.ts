@@ -3,8 +3,7 @@
  * on operations or on permissions.
  */
 import { LwsError } from '../errors.js';
-import { graphPrefix } from '../storage/keys/quad-keys.js';
-import type { KeyChanges } from './access/changed-keys.js';
+import type { GraphKeyBlocks } from './memory/memory-layers.js';
 import type { RecordBefore, StateBefore } from './state-before.js';
 
 /** Maximum number of changed graphs: each is authorized and written. */
@@ -155,52 +154,25 @@ export class ChangedGraphs {
   /** @throws LwsError `too-complex` */
   spend(characters: number): void {
     this.characters += characters;
-    if (this.characters > this.options.maxChanged) throw this.tooMuch();
-  }
-
-  /** Yields the GSPO keys of a graph in its initial state, in blocks. */
-  private keysBefore(iri: string): AsyncGenerator<readonly string[]> {
-    return this.options.state.keys().blocks(graphPrefix(iri));
+    if (this.characters > this.options.maxChanged)
+      throw new LwsError(
+        'too-complex',
+        `The update changes more than ${this.options.maxChanged} characters of triples. The limit is fixed. Make its WHERE more selective, or send its operations separately.`,
+      );
   }
 
   /** Returns the current GSPO keys of a graph, unordered. */
   async *keysOf(iri: string): AsyncGenerator<readonly string[]> {
     const state = this.states.get(iri);
     if (!state || (state.before && !state.isCleared))
-      for await (const keys of this.keysBefore(iri))
+      for await (const keys of this.options.state.keysOf(iri))
         yield state && state.removed.size > 0 ? keys.filter((key) => !state.removed.has(key)) : keys;
     if (state) yield [...state.added];
   }
 
   /** Returns the graphs with changed triples, each with its GSPO keys in blocks, unordered. */
-  changed(): ReadonlyMap<string, AsyncIterable<readonly string[]>> {
+  changed(): GraphKeyBlocks {
     const others = this.all.filter(({ added, removed, isCleared }) => isCleared || added.size + removed.size > 0);
     return new Map(others.map(({ iri }) => [iri, this.keysOf(iri)]));
-  }
-
-  /** Returns all additions and removals. @throws LwsError `too-complex` if cleared graphs have too many triples */
-  async changes(): Promise<KeyChanges> {
-    const [added, removed] = [new Set<string>(), new Set<string>()];
-    let characters = 0;
-    for (const state of this.states.values()) {
-      // Triples that were cleared and inserted again are unchanged.
-      for (const key of state.added) if (!state.isCleared || !this.had(state, key)) added.add(key);
-      for (const key of state.removed) removed.add(key);
-      if (!state.isCleared || state.before?.kind !== 'rdf') continue;
-      for await (const keys of this.keysBefore(state.iri))
-        for (const key of keys) {
-          characters += key.length;
-          if (characters > this.options.maxChanged) throw this.tooMuch();
-          if (!state.added.has(key)) removed.add(key);
-        }
-    }
-    return { added, removed };
-  }
-
-  private tooMuch(): LwsError {
-    return new LwsError(
-      'too-complex',
-      `The update changes more than ${this.options.maxChanged} characters of triples. The limit is fixed. Make its WHERE more selective, or send its operations separately.`,
-    );
   }
 }

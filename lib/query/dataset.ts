@@ -1,56 +1,46 @@
-/** The caller's dataset over one snapshot, and its access methods: the index, or LevelDB. */
+/** The caller's dataset over one snapshot: in the index, or without it the graphs that an operation names. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Level, LevelSnapshot } from '../storage/level/durable-level.js';
-import { storedIndexes } from '../storage/transactions/index-backfill.js';
-import { keyLists } from './access/changed-keys.js';
 import { type DatasetGraphs, graphFilter, nameOfNone } from './access/graph-filter.js';
-import { type KeyIterators, LevelKeys } from './access/key-iterators.js';
-import { type AssertTime, KeyMatches, type QuadMatches } from './access/quad-matches.js';
+import type { AssertTime, QuadMatches } from './access/quad-matches.js';
 import { graphBlocks } from './memory/index-data.js';
-import type { MemoryView } from './memory/memory-layers.js';
+import { type MemoryView, onlyGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
 
 export interface DatasetOptions extends DatasetGraphs {
   readonly level: Level;
   readonly snapshot: LevelSnapshot;
-  /** Quads of the snapshot in memory, if available. */
-  readonly memory?: MemoryView | undefined;
-  /** Source for other reads; absent: LevelDB, which has all indexes. */
-  readonly keys?: KeyIterators | undefined;
+  /** Quads of the snapshot. */
+  readonly memory: MemoryView;
 }
 
-/** The snapshot has one index on disk, and the query needs many graphs: it requires the index. */
+/** The query needs the index, because it reads many graphs. */
 export class NeedsIndexError extends Error {}
 
 /** Maximum number of graphs, and of their triples, that are read directly instead of waiting for the index. */
 const [fewGraphs, fewTriples] = [8, 50_000];
 
-/**
- * Returns the keys for an operation without the index: those of LevelDB if it has all indexes, or those of the
- * operation's graphs.
- * @throws NeedsIndexError
- */
-export async function keysFor(
-  { level, snapshot, ...dataset }: DatasetOptions,
+/** Returns the quads of the graphs that an operation names. @throws NeedsIndexError if it needs others, or they have too many triples */
+export async function namedQuads(
+  { level, snapshot, ...dataset }: Omit<DatasetOptions, 'memory'>,
   operation: Algebra.Operation,
   assertTime: () => void,
-): Promise<KeyIterators> {
-  if (storedIndexes(level, snapshot).isComplete) return new LevelKeys(level, snapshot, assertTime);
+): Promise<MemoryView> {
   const names = new Set([...(dataset.defaultGraphs ?? []), ...(dataset.namedGraphs ?? [])]);
   const isNamed = dataset.defaultGraphs && dataset.namedGraphs ? true : namesGraphs(operation, names);
   if (!isNamed || names.size > fewGraphs) throw new NeedsIndexError();
   const gate = graphFilter({ readable: dataset.readable }, 'named');
   await gate.decide(names);
-  const found = new Set<string>();
-  for (const name of names) {
-    const graph = gate.isOpen(name) ? name : nameOfNone(name);
-    for await (const keys of graphBlocks(level, snapshot, graph)) {
+  let triples = 0;
+  async function* blocksOf(name: string): AsyncGenerator<readonly string[]> {
+    for await (const keys of graphBlocks(level, snapshot, gate.isOpen(name) ? name : nameOfNone(name))) {
       assertTime();
-      for (const key of keys) found.add(key);
-      if (found.size > fewTriples) throw new NeedsIndexError();
+      triples += keys.length;
+      if (triples > fewTriples) throw new NeedsIndexError();
+      yield keys;
     }
   }
-  return keyLists(found, assertTime);
+  return onlyGraphs(new Map([...names].map((name) => [name, blocksOf(name)])));
 }
 
 /** Returns true if every pattern names its graph. @param names receives these graphs */
@@ -71,9 +61,5 @@ function namesGraphs(part: unknown, names: Set<string>): boolean {
 }
 
 /** @param assertTime called in every block, throws to stop the query */
-export function matchesOf(dataset: DatasetOptions, assertTime: AssertTime): QuadMatches {
-  const { level, snapshot, memory, keys } = dataset;
-  return memory
-    ? new MemoryMatches(dataset, memory, assertTime)
-    : new KeyMatches(dataset, keys ?? new LevelKeys(level, snapshot, assertTime));
-}
+export const matchesOf = (dataset: DatasetOptions, assertTime: AssertTime): QuadMatches =>
+  new MemoryMatches(dataset, dataset.memory, assertTime);

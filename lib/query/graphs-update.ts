@@ -176,8 +176,7 @@ class GraphsUpdate {
     const { state, assertTime } = options;
     const given = options.defaultGraphs || options.namedGraphs ? options : { ...options, ...clauses };
     const { dataset, changedEmpty } = withChanges(given, graphs);
-    const so = { changes: await graphs.changes(), graphs: graphs.changed() };
-    const matches = await state.matches(dataset, where, so);
+    const matches = await state.matches(dataset, where, graphs.changed());
     const emptyBefore = state.emptyGraphs?.(dataset);
     const empty = emptyBefore && changedEmpty(emptyBefore);
     const run = startRun({ matches, emptyGraphs: empty, assertTime }, update);

@@ -1,16 +1,12 @@
 /** Initial states of an update: a snapshot of the store, or one graph in memory. */
 import type { Algebra } from '@comunica/utils-algebra';
-import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/records.js';
-import { storedIndexes } from '../storage/transactions/index-backfill.js';
-import { changedKeys, type KeyChanges, keyLists } from './access/changed-keys.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-filter.js';
-import { type KeyIterators, LevelKeys } from './access/key-iterators.js';
-import { KeyMatches, type QuadMatches } from './access/quad-matches.js';
-import { type DatasetOptions, keysFor } from './dataset.js';
+import type { QuadMatches } from './access/quad-matches.js';
+import { type DatasetOptions, matchesOf, namedQuads } from './dataset.js';
 import { graphBlocks } from './memory/index-data.js';
-import { withGraphs } from './memory/memory-layers.js';
+import { type GraphKeyBlocks, type MemoryView, onlyGraphs, withGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
 import type { UpdateTarget } from './parse/read-update.js';
 
@@ -19,28 +15,21 @@ export type Opened = Pick<DatasetOptions, 'level' | 'snapshot'>;
 /** Facts about a resource. */
 export type RecordBefore = Pick<ResourceRecord, 'kind'> & Partial<ResourceRecord>;
 
-/** Changes of an update so far. */
-export interface ChangesSoFar {
-  readonly changes: KeyChanges;
-  /** Changed graphs, each with its current GSPO keys. */
-  readonly graphs: ReadonlyMap<string, AsyncIterable<readonly string[]>>;
-}
-
 export interface StateBefore {
   record(iri: string): RecordBefore | undefined;
   /** Returns true if the graph has a triple, given as its GSPO key. */
   has(key: string): boolean;
-  /** Yields all keys, for one reader. */
-  keys(): KeyIterators;
-  /** Dataset of a WHERE, with the changes so far. @throws NeedsIndexError as `keysFor` */
-  matches(dataset: DatasetGraphs, where: Algebra.Operation, so: ChangesSoFar): Promise<QuadMatches>;
+  /** Yields the GSPO keys of a graph. */
+  keysOf(graph: string): AsyncIterable<readonly string[]>;
+  /** Dataset of a WHERE. @param changed the graphs that the update has changed so far @throws NeedsIndexError as `namedQuads` */
+  matches(dataset: DatasetGraphs, where: Algebra.Operation, changed: GraphKeyBlocks): Promise<QuadMatches>;
   /** Absent: no graph is empty. */
   emptyGraphs?(dataset: DatasetGraphs): EmptyGraphs;
 }
 
 /** @param assertTime called in every block, throws to stop the work */
 export const snapshotState = (
-  { level, snapshot, memory }: Opened & Pick<DatasetOptions, 'memory'>,
+  { level, snapshot, memory }: Opened & { readonly memory: MemoryView | undefined },
   assertTime: () => void,
 ): StateBefore => ({
   record(iri) {
@@ -48,16 +37,19 @@ export const snapshotState = (
     return value === undefined ? undefined : readRecord(iri, value);
   },
   has: (key) => level.getSync(key, { snapshot }) !== undefined,
-  keys: () => new LevelKeys(level, snapshot, assertTime),
-  async matches(dataset, where, { changes, graphs }) {
-    if (!memory) {
-      const keys = await keysFor({ ...dataset, level, snapshot }, where, assertTime);
-      return new KeyMatches(dataset, changedKeys(keys, changes, assertTime));
+  async *keysOf(graph) {
+    for await (const keys of graphBlocks(level, snapshot, graph)) {
+      assertTime();
+      yield keys;
     }
+  },
+  async matches(dataset, where, changed) {
+    const own = { ...dataset, level, snapshot };
+    const before = memory ?? (await namedQuads(own, where, assertTime));
     // Closed graphs are not read, so that the duration does not reveal their size.
-    await dataset.readable.resolve([...graphs.keys()]);
-    const open = new Map([...graphs].filter(([graph]) => dataset.readable.known(graph)));
-    return new MemoryMatches(dataset, open.size === 0 ? memory : await withGraphs(memory, open), assertTime);
+    await dataset.readable.resolve([...changed.keys()]);
+    const open = new Map([...changed].filter(([graph]) => dataset.readable.known(graph)));
+    return matchesOf({ ...own, memory: open.size === 0 ? before : await withGraphs(before, open) }, assertTime);
   },
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
@@ -67,37 +59,39 @@ export function graphState(
   { keys, ...record }: RecordBefore & { readonly iri: string; readonly keys: readonly string[] },
   assertTime: () => void,
 ): StateBefore {
-  const added = new Set(keys);
-  // Shared by all readers.
-  const lists = keyLists(added, assertTime);
+  const all = new Set(keys);
+  async function* keysOf(): AsyncGenerator<readonly string[]> {
+    yield keys;
+  }
+  let before: Promise<MemoryView> | undefined;
   return {
     record: (iri) => (iri === record.iri ? { ...record, triples: keys.length } : undefined),
-    has: (key) => added.has(key),
-    keys: () => lists,
-    matches: async (dataset, _where, { changes }) => new KeyMatches(dataset, changedKeys(lists, changes, assertTime)),
+    has: (key) => all.has(key),
+    keysOf,
+    async matches(dataset, _where, changed) {
+      assertTime();
+      if (changed.size === 0) before ??= onlyGraphs(new Map([[record.iri, keysOf()]]));
+      return new MemoryMatches(dataset, await (changed.size === 0 ? before! : onlyGraphs(changed)), assertTime);
+    },
   };
 }
 
-/**
- * Returns the state of one graph in a snapshot: in memory, unless it is large and LevelDB has all indexes. `undefined` if it does
- * not exist.
- */
+/** Returns the state of one graph in a snapshot, in memory. `undefined` if it does not exist. */
 export async function stateOfGraph(
   { level, snapshot }: Opened,
   { graph, entry }: UpdateTarget,
   assertTime: () => void,
 ): Promise<StateBefore | undefined> {
-  const value = entry === undefined ? undefined : level.getSync(entry, { snapshot });
-  if (value !== undefined) return graphState({ iri: graph, kind: 'rdf', ...JSON.parse(value) }, assertTime);
-  const state = snapshotState({ level, snapshot }, assertTime);
-  const record = entry === undefined ? state.record(graph) : undefined;
-  if (record?.kind !== 'rdf') return undefined;
-  if (isLargeGraph(record.triples ?? 0) && storedIndexes(level, snapshot).isComplete) return state;
+  const value = level.getSync(entry ?? recordKey(graph), { snapshot });
+  if (value === undefined) return undefined;
+  if (entry !== undefined) return graphState({ iri: graph, kind: 'rdf', ...JSON.parse(value) }, assertTime);
+  const record = readRecord(graph, value);
+  if (record.kind !== 'rdf') return undefined;
   const keys: string[] = [];
   for await (const block of graphBlocks(level, snapshot, graph)) {
     assertTime();
     for (const key of block) keys.push(key);
     if (keys.length === record.triples) break;
   }
-  return graphState({ ...record, iri: graph, keys }, assertTime);
+  return graphState({ ...record, keys }, assertTime);
 }

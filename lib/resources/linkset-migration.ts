@@ -2,18 +2,16 @@
 
 import { partsOfEntry } from '../storage/keys/records.js';
 import { entryBlocks, type Level, writeBatch } from '../storage/level/durable-level.js';
-import { storedIndexes } from '../storage/transactions/index-backfill.js';
 import { allLinks, type ClientLinks, linksetGraph } from './linkset.js';
 
 /** Writes the missing graphs of linksets. Can be interrupted and repeated. */
 export async function writeLinksetGraphs(level: Level): Promise<void> {
-  const orders = storedIndexes(level);
   for await (const entries of entryBlocks(level, allLinks))
     for (const [entry, value] of entries) {
       const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);
       if (keys.length === 0 || (await level.hasMany(keys)).every(Boolean)) continue;
       const fill = (batch: { put(key: string, value: string): unknown }): void => {
-        for (const key of keys) orders.put(batch, key);
+        for (const key of keys) batch.put(key, '');
       };
       await writeBatch(level, fill, () => [entry, value]);
     }

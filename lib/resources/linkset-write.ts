@@ -2,14 +2,27 @@
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
-import { LwsError } from '../errors.js';
+import { LwsError, patchConflict } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
+import { n3Patch } from '../profile.js';
+import type { SentUpdate } from '../query/parse/read-update.js';
+import { applied } from '../storage/keys/graph-changes.js';
+import { decodeGraph } from '../storage/keys/quad-decoding.js';
 import { newRevision, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { readBody } from './body.js';
-import { type ClientLinks, linksetBytes, linksetTag, readLinkset, readWritten } from './linkset.js';
+import {
+  type ClientLinks,
+  linksetBytes,
+  linksetGraph,
+  linksetTag,
+  linksOfGraph,
+  readLinkset,
+  readWritten,
+} from './linkset.js';
 import { clientLinks, linksetTooLarge, sameLinks, stageLinks } from './metadata.js';
-import { jsonPatch, linksetJson, mergePatch } from './methods.js';
+import { jsonPatch, linksetJson, linksetPatches, mergePatch, rdfPatches } from './methods.js';
+import { linksetOf } from './names.js';
 import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import type { PatchRequest } from './patch.js';
 import { assertPreconditions } from './preconditions.js';
@@ -51,7 +64,7 @@ export async function writeLinkset(storage: Storage, request: LinksetRequest, pu
     const seen = await admit(storage, storage.store, request, put);
     const links = put
       ? readLinkset(parseJson(decodeUtf8(bytes)), request.iri)
-      : await patchLinks(storage, seen, bytes, request.body.mediaType === mergePatch);
+      : await patchLinks(storage, seen, bytes, request.body.mediaType);
     await storage.store.prefetch(seen.record);
     return storage.store.transact(async (tx): Promise<LinksetState> => {
       attribute(tx, request.access);
@@ -81,7 +94,7 @@ async function admit(
   put: boolean,
 ): Promise<LinksetState> {
   const record = await requireAccess(storage, view, access, 'write', iri);
-  const accepted = put ? [linksetJson] : [jsonPatch, mergePatch];
+  const accepted = put ? [linksetJson] : linksetPatches(iri, storage);
   if (!accepted.includes(body.mediaType))
     throw new LwsError(
       'unsupported-media-type',
@@ -90,15 +103,16 @@ async function admit(
         fields: put ? {} : { 'Accept-Patch': accepted.join(', ') },
       },
     );
-  if (preconditions.ifMatch === undefined)
+  const isOfGraph = rdfPatches(storage).includes(body.mediaType);
+  if (preconditions.ifMatch === undefined && !isOfGraph)
     throw new LwsError('precondition-required', 'Writing a linkset requires If-Match with the current ETag.');
   const state = linksetState(storage, view, record);
   if (await storage.authorizer.allows({ view, access, mode: 'read', iri, record })) {
-    assertPreconditions(preconditions, record, state.tag);
+    assertPreconditions(preconditions, record, state.tag, isOfGraph && storage.requireConditionalWrites);
     return state;
   }
-  // Rule 2.4: JSON Patch pointers and the tag, a hash of the content, would reveal the linkset to a caller without read access.
-  if (body.mediaType === jsonPatch) await requireAccess(storage, view, access, 'read', iri);
+  // Rule 2.4: deleted triples, JSON Patch pointers and the tag, a hash of the content, would reveal the linkset to a caller without read access.
+  if (body.mediaType === jsonPatch || isOfGraph) await requireAccess(storage, view, access, 'read', iri);
   assertPreconditions(preconditions, record, newRevision());
   return { ...state, isBlind: true };
 }
@@ -123,8 +137,11 @@ async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Prom
  * Returns the client-managed links after a patch of the document that GET returns, or of the object with the client's relations
  * (rule 11.6).
  */
-async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, merge: boolean): Promise<ClientLinks> {
+async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, type: string): Promise<ClientLinks> {
   const { record, links, bytes } = seen;
+  const merge = type === mergePatch;
+  if (!merge && type !== jsonPatch)
+    return patchGraph(storage, seen, { text: decodeUtf8(patch), isN3: type === n3Patch });
   const change = parseJson(decodeUtf8(patch));
   const ofDocument = merge ? isDocument(change) : addressesDocument(change);
   // `type` always exists, so that a patch can add the first type at `/type/-`.
@@ -132,6 +149,21 @@ async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, m
   const patched = await storage.documents.patchJson(target, Uint8Array.from(patch), merge);
   const result = parseJson(decodeUtf8(patched));
   return ofDocument ? readLinkset(result, record.iri) : readWritten(result, record.iri);
+}
+
+/** @throws LwsError `bad-request` for an update with a WHERE, `patch-conflict`, and as `linksOfGraph` (rule 20.12) */
+async function patchGraph(
+  { documents }: Storage,
+  { record: { iri }, links }: LinksetState,
+  update: SentUpdate,
+): Promise<ClientLinks> {
+  const delta = await documents.evaluateUpdate(update, { graph: linksetOf(iri) });
+  if (!delta)
+    throw new LwsError('bad-request', 'Metadata accept only INSERT DATA, DELETE DATA, and N3 Patch without where.');
+  const { keys, removed } = applied(linksetGraph(links, iri), delta);
+  if (delta.isStrict && removed.length < delta.removed.length)
+    throw patchConflict('it removes triples that do not exist');
+  return linksOfGraph(decodeGraph(keys), links, iri);
 }
 
 /** A document has only the member `linkset`. Beside other relations, `linkset` is the link to the linkset. */

@@ -9,7 +9,7 @@ import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { isObject } from '../json/exact-json.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
-import { ldp, lws, rdf } from '../rdf/vocabulary.js';
+import { ldp, lws, rdf, xsd } from '../rdf/vocabulary.js';
 import { encodeGraph } from '../storage/keys/quad-keys.js';
 import { entryRange, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { linksetOf } from './names.js';
@@ -257,6 +257,57 @@ function linkedValue(entry: unknown, base: string): LinkedValue | undefined {
   return typeof type === 'string' ? { href, type } : { href };
 }
 
+/**
+ * Returns the links whose graph has the given triples. Links of `before` that remain are unchanged, with their attributes.
+ * @throws LwsError `unsupported-rdf` for a triple that is not a link (rule 20.12), and as `readWritten`
+ */
+export function linksOfGraph(quads: readonly Quad[], before: ClientLinks, iri: string): ClientLinks {
+  const wanted = new Map(quads.map((quad) => linkOf(quad, iri)).map((link) => [JSON.stringify(link), link]));
+  const found = new Set<string>();
+  const isWanted = (name: string, entry: unknown): boolean => {
+    const value = linkedValue(entry, linksetOf(iri));
+    const relation = searchedRelation(name);
+    if (!value || (name !== 'type' && !isAbsoluteIri(predicateOf(relation)))) return true;
+    const { href, literal } = value;
+    const key = JSON.stringify([relation, href === undefined ? { literal } : { href }]);
+    found.add(key);
+    return wanted.has(key);
+  };
+  const members = new Map<string, unknown>();
+  const names = new Map<string, string>();
+  for (const [name, value] of Object.entries(before)) {
+    names.set(searchedRelation(name), name);
+    const entries = [value].flat();
+    const kept = entries.filter((entry) => isWanted(name, entry));
+    if (kept.length === entries.length) members.set(name, value);
+    else if (kept.length > 0) members.set(name, kept);
+  }
+  const added = new Map<string, unknown[]>();
+  for (const [key, [relation, { href, literal }]] of wanted) {
+    if (found.has(key)) continue;
+    const entry = href === undefined ? literal : { href };
+    const entries = added.get(relation);
+    if (entries) entries.push(entry);
+    else added.set(relation, [entry]);
+  }
+  for (const [relation, entries] of added) {
+    const name = names.get(relation) ?? relation;
+    members.set(name, [members.get(name) ?? [], entries].flat());
+  }
+  return readWritten(Object.fromEntries(members), iri);
+}
+
+function linkOf({ subject, predicate, object }: Quad, iri: string): readonly [relation: string, value: LinkedValue] {
+  const relation = predicate.value === rdf.type ? 'type' : searchedRelation(predicate.value);
+  const isText = object.termType === 'Literal' && object.datatype.value === xsd.string && relation !== 'type';
+  if (subject.value === iri && (isText || object.termType === 'NamedNode'))
+    return [relation, isText ? { literal: object.value } : { href: object.value }];
+  throw new LwsError(
+    'unsupported-rdf',
+    `The metadata of ${iri} can have triples of this subject only, whose objects are IRIs or strings without a language.`,
+  );
+}
+
 /** Returns the `href` targets of client-managed relations, without types and literals. */
 export const relationTargets = (links: ClientLinks, iri: string): (readonly [relation: string, target: string])[] =>
   linkedValues(links, iri).flatMap(([relation, { href }]) => (href === undefined ? [] : [[relation, href] as const]));
@@ -278,13 +329,15 @@ const factory = new DataFactory<Quad>();
 export const linksetGraph = (links: ClientLinks, iri: string): string[] =>
   encodeGraph(linksetOf(iri), linksetQuads(links, iri));
 
+const predicateOf = (relation: string): string => (relation.includes(':') ? relation : registered + relation);
+
 /** Maps declared types to `rdf:type`, targets to IRIs, and strings to literals. */
 export function linksetQuads(links: ClientLinks, iri: string): Quad[] {
   const subject = factory.namedNode(iri);
   const type = factory.namedNode(rdf.type);
   const quads = declaredTypes(links).map((name) => factory.quad(subject, type, factory.namedNode(name)));
   for (const [relation, { href, literal }] of linkedValues(links, iri)) {
-    const predicate = relation.includes(':') ? relation : registered + relation;
+    const predicate = predicateOf(relation);
     if (!isAbsoluteIri(predicate)) continue;
     const object = href === undefined ? factory.literal(literal!) : factory.namedNode(href);
     quads.push(factory.quad(subject, factory.namedNode(predicate), object));

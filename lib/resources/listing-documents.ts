@@ -37,6 +37,8 @@ export interface Membership extends Dated {
    * to compare.
    */
   readonly isPartial?: true | undefined;
+  /** More triples about the container in RDF. */
+  readonly description?: readonly Quad[];
 }
 
 /** Fields of a member in a listing. */
@@ -76,10 +78,10 @@ export function jsonDocument(
 /** Returns the complete listing in an RDF serialization, which is never paginated (rule 9.2). */
 export async function rdfDocument(
   { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
-  { members, total, state, ...date }: Membership,
+  { members, total, state, description = [], ...date }: Membership,
   { documents, format }: { readonly documents: Documents; readonly format: RdfFormat },
 ): Promise<Listing> {
-  const keys = encodeGraph(iri, containerQuads(iri, total, date.modified));
+  const keys = encodeGraph(iri, [...containerQuads(iri, total, date.modified), ...description]);
   for (let at = 0; at < members.length; at += 500) {
     const quads = members.slice(at, at + 500).flatMap((member) => memberQuads(iri, member));
     for (const key of encodeGraph(iri, quads)) keys.push(key);

@@ -3,7 +3,10 @@
 import type { Access } from '../authorization/principal.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { linksetQuads } from './linkset.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
+import { clientLinks } from './metadata.js';
+import { hasDescription } from './methods.js';
 import { latest, seenItem } from './seen-state.js';
 import type { Storage } from './storage.js';
 import { allMembers, type MemberRequest, visibleMembers, type Wanted } from './visible-members.js';
@@ -43,7 +46,11 @@ export async function rdfListing(
   const everything = await seesAll(storage, access, container);
   const build = async (): Promise<Listing> => {
     const whole = await collect({ storage, access, container }, everything, all);
-    return rdfDocument(container, whole, { documents: storage.documents, format });
+    const { store, documents } = storage;
+    const description = hasDescription(container.iri, storage)
+      ? linksetQuads(clientLinks(store, container.iri), container.iri)
+      : [];
+    return rdfDocument(container, { ...whole, description }, { documents, format });
   };
   if (!everything) return build();
   return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;

@@ -15,6 +15,17 @@ export const rdfPatches = ({ profile }: Pick<Storage, 'profile'>): readonly stri
   ...(profile?.patches ?? []),
 ];
 
+/** Patch types of a linkset. Under a profile, those of containers also accept patches of RDF (rule 20.12). */
+export const linksetPatches = (described: string, storage: Pick<Storage, 'profile'>): readonly string[] => [
+  jsonPatch,
+  mergePatch,
+  ...(hasDescription(described, storage) ? rdfPatches(storage) : []),
+];
+
+/** True if the linkset of a resource is also its description in RDF (rule 20.12). */
+export const hasDescription = (described: string, { profile }: Pick<Storage, 'profile'>): boolean =>
+  profile !== undefined && isContainerIri(described);
+
 /** Returns the patch types that a resource supports (rule 6.14), none for binaries and containers. */
 export function acceptedPatches({ kind }: ResourceRecord, storage: Pick<Storage, 'profile'>): readonly string[] {
   if (kind === 'rdf') return rdfPatches(storage);

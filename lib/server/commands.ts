@@ -7,7 +7,6 @@ import { type ExplainedRequest, explainDecision } from '../resources/explanation
 import { linksetFaults } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
 import { describeSettings, SettingsError } from '../settings.js';
-import { IndexSet } from '../storage/keys/index-set.js';
 import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
 import { checkStore } from '../storage/transactions/check.js';
 import type { Store } from '../storage/transactions/store.js';
@@ -52,12 +51,6 @@ export const commands: Readonly<Record<string, HouseCommand>> = {
     switches: { content: 'also read every blob and compare its digest' },
     example: 'check --content --data-dir=lws-data',
     run: check,
-  },
-  orders: {
-    help: 'switch a stopped storage between one index and four (other quadstore programs need four)',
-    operand: 'one|four',
-    example: 'orders four --data-dir=lws-data',
-    run: reorder,
   },
   explain: {
     help: 'print whether a request would be allowed, and the deciding rule',
@@ -182,25 +175,6 @@ async function checkAll(context: Context): Promise<number> {
     return count === 0 ? 0 : damaged;
   };
   return onStore(context, look);
-}
-
-/** Can be interrupted at any time: the storage stays consistent, and the same command continues. */
-async function reorder(context: Context): Promise<number> {
-  const [name = ''] = context.operands;
-  const wanted = { one: IndexSet.one, four: IndexSet.all }[name];
-  if (!wanted) throw new SettingsError('Use "orders one" or "orders four".');
-  return onStore(context, async (store) => {
-    const shown = progress(wanted.isComplete ? 'Adding orders' : 'Removing orders');
-    const timer = setInterval(() => shown(store.kept.moved, store.kept.quads), 200);
-    await store.reorder(wanted).finally(() => clearInterval(timer));
-    if (store.commits.hasFailed) return 1;
-    const { quads, moved } = store.kept;
-    shown(quads, quads);
-    print(
-      `${quads} quads are stored in ${name === 'one' ? 'one index' : 'four indexes'}${moved === 0 ? ' (unchanged)' : ''}.`,
-    );
-    return 0;
-  });
 }
 
 async function explainRequest({ settings, flags, operands, components }: Context): Promise<number> {

@@ -85,13 +85,13 @@ const versionOf = (name: string): string =>
 
 /** Notes and known limitations by client, for the table. */
 const remarks: Readonly<Record<string, string>> = {
-  '@inrupt/solid-client': 'Its sign-in libraries require Solid-OIDC. Pass a `fetch` that sends a credential.',
+  '@inrupt/solid-client': 'Pass the `fetch` of its sign-in libraries, or one that sends a credential.',
   rdflib:
     'No API for access control: applications write the ACL. If the server rejects the first read of a document with 403, the update manager throws an exception that cannot be caught.',
   '@ldo/connected-solid':
     'LDO. Reports every successful deletion as an error: it expects status 205, the server returns 204 (rule 6.19). For the same reason, `createAndOverwrite` of an existing resource fails. Its predecessor `@ldo/solid` does not load with the dependencies that npm installs.',
   'soukai-solid':
-    'Shares, but does not revoke: it resolves relative IRIs of an access control list against the list, not against its resource (rule 3.2). Does not look for the list of the root. Does not find container descriptions in `.meta`, which is a linkset (rule 11.1).',
+    'Shares, but does not revoke: it resolves relative IRIs of an access control list against the list, not against its resource (rule 3.2). Does not look for the list of the root.',
   '@solid-data-modules/contacts-rdflib': 'Address books, based on rdflib.js. Needs no WebID with type indexes.',
   oauth4webapi: 'Discovery (RFC 9728, RFC 8414) and token exchange.',
   'openid-client': 'Discovery. Token exchange is available as a generic grant.',
@@ -99,7 +99,7 @@ const remarks: Readonly<Record<string, string>> = {
 
 /** Result of `solid-os.spec.ts`, which is skipped without the package. */
 const solidOs =
-  '| mashlib (SolidOS) | 2.3.3 | Chromium | create, read, change, share, share again, revoke | The data browser, tested through its own buttons, with a `fetch` that sends a credential: its sign-in requires Solid-OIDC. The spec needs the path of its directory `dist` in `MASHLIB`. |';
+  '| mashlib (SolidOS) | 2.3.3 | Chromium | create, read, change, share, share again, revoke | The data browser, tested through its own buttons, with a `fetch` that sends a credential. The spec needs the path of its directory `dist` in `MASHLIB`. |';
 
 describe('Third-party clients', function () {
   this.timeout(60_000);
@@ -201,20 +201,25 @@ describe('Third-party clients', function () {
     ].join('\n');
     const text = `# Clients
 
-Solid clients work with one setting, \`lws.profile=solid\` (in a file, as \`LWS_PROFILE=solid\` or \`--profile=solid\`):
+Solid clients sign in and work with one setting, \`lws.profile=solid\` (in a file, as \`LWS_PROFILE=solid\` or \`--profile=solid\`). Owners are WebIDs:
 
-    npx quadpod --profile=solid
+    npx quadpod --profile=solid --owners=https://ada.example/profile/card#me
+
+The server accepts the access tokens of every OpenID provider that the document of the WebID names as \`solid:oidcIssuer\` (Solid-OIDC), if they are bound to
+a key ([rule 20.11](rules.md#20-the-solid-profile)). A provider on the same machine also needs \`--fetch.allowed-hosts=localhost:3000\`. This was tested by
+hand with \`@inrupt/solid-client-authn-node\` 5.0.0, and \`@inrupt/solid-client-authn-browser\` 5.0.0 in Chromium from another origin, with Community Solid
+Server 7.2.0 as provider: sign in, read, create, patch, share, delete and sign out.
 
 The profile sets values that are \`null\` in \`config.json\` and not set elsewhere: access control lists, unconditional writes, 403 for rejected requests, and
 CORS for every origin with credentials. The server prints them at startup. It also adds parts of the Solid protocol that LWS lacks: writes that create
-missing containers, N3 Patch, append-only patches and the links of a storage. See [chapter 20 of the rules](rules.md#20-the-solid-profile). Without the
-setting, none of this applies.
+missing containers, N3 Patch, append-only patches, descriptions of containers and the links of a storage. Without the setting, none of this applies. See
+[chapter 20 of the rules](rules.md#20-the-solid-profile).
 
-The following stays as in LWS: \`.meta\` is a linkset, relative IRIs in an access control list resolve against its resource, a container is JSON by default,
-DELETE returns 204, and clients sign in with a credential for this storage ([signing in](signing-in.md)), passed to them as their \`fetch\`. A DPoP proof
-must contain \`ath\`.
+The following stays as in LWS: \`.meta\` is a linkset (that of a container is also its description in RDF), relative IRIs in an access control list resolve
+against its resource, a container is JSON by default, and DELETE returns 204. Clients without a provider use a credential for this storage
+([signing in](signing-in.md)), passed to them as their \`fetch\`.
 
-Tested clients are listed below. Each step also sends requests that the server must reject. \`spec/clients\` generates this table.
+Tested clients are listed below. They used such a credential. Each step also sends requests that the server must reject. \`spec/clients\` generates this table.
 
 ${table}
 

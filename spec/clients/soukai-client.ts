@@ -51,6 +51,13 @@ export const soukai: Journey = {
     await person.update({ name: 'Ada Lovelace', nick: 'Countess' });
     const again = await Person.find(ada(container));
     must(again?.name === 'Ada Lovelace' && again.nick === 'Countess', 'the change is stored');
+    // In the description of the container, `.meta`.
+    for (const name of ['People', 'Friends']) {
+      const people = (await SolidContainer.find(`${container}people/`)) as (SolidContainer & { name?: string }) | null;
+      await people!.update({ name } as never);
+      const renamed = (await SolidContainer.find(`${container}people/`)) as (SolidContainer & { name?: string }) | null;
+      must(renamed?.name === name, `the container is named ${name}: ${renamed?.name}`);
+    }
     as(unauthorized);
     await mustFail(person.update({ name: 'Eve' }), 'a change by another agent');
   },

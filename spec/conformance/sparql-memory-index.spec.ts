@@ -83,9 +83,6 @@ describeStorage(
       const { iri } = await s.stored('text/turtle', `<> <${e}v> 1 .`);
       expect(await valuesOf(s, iri)).to.deep.equal(['1']);
       await s.delete(iri);
-      await s.restart(withIndex(0));
-      expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
-      expect(s.server!.log.some(({ msg }) => String(msg).includes('index'))).to.equal(false);
     });
   },
   withIndex(64),

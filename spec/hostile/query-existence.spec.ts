@@ -23,7 +23,7 @@ describe('EXISTS that depends on the row', function () {
   });
   after(() => store.close());
 
-  for (const [name, toMemory] of [['LevelDB'], ['memory', halfInMemory]] as const)
+  for (const [name, toMemory] of [['a view without an index'], ['the index', halfInMemory]] as const)
     it(`SPARQL 1.1 8.1: maximum of 500 numbers by NOT EXISTS, from ${name}`, async () => {
       const timeOf = async (query: string): Promise<readonly [ms: number, rows: number]> => {
         const begun = performance.now();

@@ -111,20 +111,8 @@ function keyParts(s: StorageUnderTest): void {
     });
 }
 
-for (const [where, megabytes] of [
-  ['in memory', '64'],
-  ['on disk', '0'],
-])
-  describeStorage(
-    `Terms that forge keys, with the index ${where}`,
-    (s) => [suite, keyParts].forEach((add) => void add(s)),
-    {
-      settings: {
-        owners: owner.did,
-        'public-read': 'true',
-        'index.memory-mb': megabytes!,
-      },
-      owner,
-      isOncePlaced: true,
-    },
-  );
+describeStorage('Terms that forge keys', (s) => [suite, keyParts].forEach((add) => void add(s)), {
+  settings: { owners: owner.did, 'public-read': 'true' },
+  owner,
+  isOncePlaced: true,
+});

@@ -28,11 +28,11 @@ import { runs } from '../support/speed.js';
 import { Random } from './sparql-random.js';
 
 const factory = new DataFactory<Quad>();
-const reader = new KeyReader('GSPO');
+const reader = new KeyReader();
 
 /** Subject, predicate, object and graph of a key. */
 function termsOf(key: string): readonly string[] {
-  reader.read(key, '');
+  reader.read(key);
   return [0, 1, 2, 3].map((place) => reader.token(place));
 }
 

@@ -5,7 +5,14 @@
 import { expect } from 'chai';
 import { Parser } from 'n3';
 import { LwsError } from '../../lib/errors.js';
-import { engineAnswer, graphNames, type SpecData, type SpecLevel, specLevel } from '../lib/query/engine-dataset.js';
+import {
+  engineAnswer,
+  graphNames,
+  type SpecData,
+  type SpecLevel,
+  specLevel,
+  withoutIndex,
+} from '../lib/query/engine-dataset.js';
 import { halfInMemory } from '../lib/query/engine-memory.js';
 import { runs } from '../support/speed.js';
 import { Random } from './sparql-random.js';
@@ -124,7 +131,7 @@ describe('GRAPH with a variable', function () {
       const all = { readable, namedGraphs: names };
       const rowsOf = async (query: string, defaultGraphs: readonly string[], isInMemory: boolean): Promise<Row[]> => {
         const view = { ...all, defaultGraphs };
-        const answer = await engineAnswer(store.level, view, query, isInMemory ? halfInMemory : undefined);
+        const answer = await engineAnswer(store.level, view, query, isInMemory ? halfInMemory : withoutIndex);
         return 'rows' in answer ? [...answer.rows] : [];
       };
       const expected: string[] = [];

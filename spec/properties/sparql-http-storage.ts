@@ -44,9 +44,6 @@ export class HttpStorage {
     await setAcl(this.storage, `${this.storage.scratch}open/`, rule('Read', agent(bob)));
   }
 
-  /** Builds all four quad indexes, as for a large storage. */
-  grow = (): Promise<void> => this.storage.server!.server.store.grow();
-
   close = (): Promise<void> => this.storage.close();
 
   private iriOf(graph: string, { readable }: HttpDataset): string {

@@ -1,6 +1,6 @@
 /**
- * Random queries over HTTP against a naive evaluator of SPARQL 1.1, section 18: plain and with `timeout`, from the in-memory
- * index and from disk, as owner and as a caller with partial read access. `QUADPOD_QUERIES` is the number of queries,
+ * Random queries over HTTP against a naive evaluator of SPARQL 1.1, section 18: plain and with `timeout`, as owner and as a caller
+ * with partial read access. `QUADPOD_QUERIES` is the number of queries,
  * `QUADPOD_SEED` the seed (`random` searches for new counterexamples). The title reports the number of queries without a
  * comparable result.
  */
@@ -26,7 +26,7 @@ const firstSeed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Num
 const queriesOfDataset = 25;
 const absent = `${base}graphs/absent`;
 
-const storages = { memory: new HttpStorage(), disk: new HttpStorage() };
+const storage = new HttpStorage();
 
 /** Returns a chain of triples through three graphs. The restricted caller can read two of them, and both contain one common triple. */
 function chain(): HttpDataset {
@@ -71,7 +71,7 @@ const scopedQueries: readonly string[] = [
 /** Result with the variables of its head. */
 type Result = Outcome & { readonly variables?: readonly string[] };
 
-/** Combination of index, caller and thread, and the oracle for the data of its caller. */
+/** Combination of caller and thread, and the oracle for the data of its caller. */
 interface Way {
   readonly name: string;
   readonly ask: (query: string) => Promise<Result>;
@@ -81,10 +81,9 @@ interface Way {
 describe('SPARQL over HTTP', () => {
   before(async function () {
     this.timeout(60_000);
-    await storages.memory.open({});
-    await storages.disk.open({ 'index.memory-mb': '0' });
+    await storage.open({});
   });
-  after(() => Promise.all(Object.values(storages).map((storage) => storage.close())));
+  after(() => storage.close());
 
   it('evaluates queries that optimizers rewrite, and GRAPH around subqueries and MINUS (rules 14.1, 14.2, 14.4)', async function () {
     this.timeout(120_000);
@@ -99,14 +98,8 @@ describe('SPARQL over HTTP', () => {
     this.timeout(0);
     const failures: string[] = [];
     let unchecked = 0;
-    let isGrown = false;
     for (let done = 0; done < count; done += queriesOfDataset) {
       const seed = firstSeed + done;
-      // The first half is read from one quad index on disk, the second half from four.
-      if (!isGrown && done >= count / 2) {
-        await storages.disk.grow();
-        isGrown = true;
-      }
       for await (const verdict of verdictsOf(seed, Math.min(queriesOfDataset, count - done)))
         if (verdict === 'unchecked') unchecked++;
         else if (verdict !== 'same') failures.push(verdict);
@@ -139,23 +132,21 @@ async function* verdictsOf(seed: number, queries: number): AsyncGenerator<'same'
 
 async function waysOf(dataset: HttpDataset): Promise<readonly Way[]> {
   const ways: Way[] = [];
-  for (const [name, storage] of Object.entries(storages)) {
-    const graphs = await storage.fill(dataset);
-    for (const caller of callers) {
-      const store = storage.readableBy(caller, graphs);
-      const known = new Map<string, Promise<Result>>();
-      const oracle = (query: string): Promise<Result> => {
-        const result = known.get(query) ?? naiveOutcome(storage.named(query), store);
-        known.set(query, result);
-        return result;
-      };
-      for (const isInThread of [false, true])
-        ways.push({
-          name: `${name}, ${caller}${isInThread ? ', timeout=20' : ''}`,
-          oracle,
-          ask: async (query) => actual(await storage.ask(storage.named(query), caller, isInThread)),
-        });
-    }
+  const graphs = await storage.fill(dataset);
+  for (const caller of callers) {
+    const store = storage.readableBy(caller, graphs);
+    const known = new Map<string, Promise<Result>>();
+    const oracle = (query: string): Promise<Result> => {
+      const result = known.get(query) ?? naiveOutcome(storage.named(query), store);
+      known.set(query, result);
+      return result;
+    };
+    for (const isInThread of [false, true])
+      ways.push({
+        name: `${caller}${isInThread ? ', timeout=20' : ''}`,
+        oracle,
+        ask: async (query) => actual(await storage.ask(storage.named(query), caller, isInThread)),
+      });
   }
   return ways;
 }

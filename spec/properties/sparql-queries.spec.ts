@@ -13,6 +13,7 @@ import {
   type SpecLevel,
   specLevel,
   type ToMemory,
+  withoutIndex,
 } from '../lib/query/engine-dataset.js';
 import { halfInFiles, halfInMemory, inMemory } from '../lib/query/engine-memory.js';
 import type { GraphStore } from '../support/naive-sparql/index.js';
@@ -42,7 +43,7 @@ const count = Number(wanted);
 const firstSeed = given === 'any' ? Math.floor(Math.random() * 2 ** 31) : Number(given ?? 1);
 const queriesOfDataset = 25;
 
-type Engines = readonly (readonly [name: string, toMemory: ToMemory | undefined])[];
+type Engines = readonly (readonly [name: string, toMemory: ToMemory])[];
 
 /** Engines over one state. Each index is built once. */
 function enginesOf(): Engines {
@@ -54,7 +55,7 @@ function enginesOf(): Engines {
     };
   };
   return [
-    ['LevelDB', undefined],
+    ['no index', once(withoutIndex)],
     ['memory', once((level, snapshot) => inMemory(level, snapshot, []))],
     ['memory with changes', once(halfInMemory)],
     ['files with changes', once(halfInFiles)],

@@ -6,7 +6,6 @@ import { MemoryLevel } from 'memory-level';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
 import { type Level, openLevel } from '../../lib/storage/level/durable-level.js';
 import { Store } from '../../lib/storage/transactions/store.js';
-import { withQuadIndexes } from './quad-indexes.js';
 
 export const root = 'http://spec.example/';
 
@@ -25,7 +24,6 @@ export async function memoryStore(existing?: { level: Level; folder: string }): 
     existing?.level ?? (new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level);
   await level.open();
   const store = await Store.open(level, folder, root);
-  await withQuadIndexes(store);
   await ensureRoot(store, root, Date.now());
   return {
     store,

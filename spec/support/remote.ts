@@ -1,6 +1,6 @@
 /** HTTPS host on loopback for subject documents, provider metadata and keys. Counts requests. Independent of the code under test. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -49,6 +49,19 @@ export class RemoteHost {
   handle(path: string, listener: RequestListener): string {
     this.listeners.set(path, listener);
     return this.origin + path;
+  }
+
+  /** Closes requests for the paths after 100 ms without a response. @returns the maximum number of concurrent requests so far */
+  hold(paths: readonly string[]): () => number {
+    const held = new Set<ServerResponse>();
+    let most = 0;
+    for (const path of paths)
+      this.handle(path, (_req, res) => {
+        held.add(res.once('close', () => held.delete(res)));
+        most = Math.max(most, held.size);
+        setTimeout(() => res.destroy(), 100);
+      });
+    return () => most;
   }
 
   remove(path: string): void {

@@ -12,7 +12,6 @@ import { canBeInDeployment, placeInDeployment, tables } from './deployment.js';
 import { freePort } from './free-port.js';
 import { request } from './http.js';
 import { isOverHttp2, tlsSettings, useHttp2 } from './http2.js';
-import { withQuadIndexes } from './quad-indexes.js';
 import { startTogether, storeSettings } from './shared-storage.js';
 
 export { freePort } from './free-port.js';
@@ -76,7 +75,6 @@ export async function startSpecServer({
       components: standardComponents,
       log: createLog('info', stream),
     });
-    await withQuadIndexes(server.store);
     await server.listen();
     return server;
   };

@@ -112,12 +112,16 @@ function check(answer: Answer, { statusClasses, boolean, format }: ProtocolReque
   if (boolean !== undefined) expect((JSON.parse(answer.text) as Results).boolean, report).to.equal(boolean);
 }
 
-if (currentSuites) describe('W3C SPARQL Protocol tests', register);
+if (currentSuites) {
+  describe('W3C SPARQL Protocol tests', () => register({}));
+  describe('W3C SPARQL Protocol tests with a default graph (rule 14.17)', () =>
+    register({ 'sparql.endpoint.default-graph': 'default' }));
+}
 
-function register(): void {
+function register(given: Readonly<Record<string, string>>): void {
   let server: SpecServer;
   before(async () => {
-    server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.update': 'true' } });
+    server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.update': 'true', ...given } });
   });
   after(() => server.stop());
 

@@ -4,7 +4,8 @@
  * Graphs are resources: `http://example.org/g1` becomes `g1` in a container of the test, in updates and in data. The default
  * graph of this server is a read-only union. The default graph of a test is therefore a graph of the container, too, and the
  * update names it: DEFAULT becomes that graph, LOAD and data without GRAPH refer to it, and operations with WHERE get WITH, USING
- * and USING NAMED unless they have them. Operations are not changed otherwise. An absent graph is empty.
+ * and USING NAMED unless they have them. Operations are not changed otherwise. An absent graph is empty. With
+ * `lws.sparql.endpoint.default-graph` (rule 14.17), only names of graphs are changed.
  *
  * Syntax tests are sent unchanged. A valid update may be rejected for other reasons than its syntax.
  */
@@ -53,10 +54,17 @@ function withNames(text: string, base: string): string {
     .join(';');
 }
 
-describe('W3C SPARQL Update tests', () => {
+for (const [title, hasDefault] of [
+  ['W3C SPARQL Update tests', false],
+  ['W3C SPARQL Update tests with a default graph (rule 14.17)', true],
+] as const)
+  describe(title, () => register(hasDefault));
+
+function register(hasDefault: boolean): void {
   let server: SpecServer;
   before(async () => {
-    server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.update': 'true' } });
+    const given = hasDefault ? { 'sparql.endpoint.default-graph': 'default' } : {};
+    server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.update': 'true', ...given } });
   });
   after(() => server.stop());
 
@@ -69,6 +77,8 @@ describe('W3C SPARQL Update tests', () => {
 
   const put = (iri: string, body?: string) =>
     request(iri, { method: 'PUT', headers: body === undefined ? {} : { 'Content-Type': 'text/turtle' }, body });
+
+  const clear = (iri: string) => request(iri, { method: 'DELETE', headers: { Depth: 'infinity' } });
 
   const renamed = (text: string, base: string): string =>
     text.replace(/http:\/\/(?:www\.)?example\.(?:org|com)(?:\/?(?=>)|\/)/g, (name) =>
@@ -84,18 +94,21 @@ describe('W3C SPARQL Update tests', () => {
 
   async function evaluate({ id, update, before, after }: UpdateTest): Promise<void> {
     // A name without SPARQL keywords, because withNames() searches the update for them.
-    const base = `${server.root}t${updateTests.findIndex((test) => test.id === id)}/`;
+    const base = `${server.root}t${hasDefault ? '' : updateTests.findIndex((test) => test.id === id)}/`;
     const textOf = (files: GraphFiles, name: string): string =>
       renamed(readUpdateFile(files.get(name) ?? '') ?? '', base);
+    const iriOf = (name: string): string => (hasDefault && name === 'default' ? server.root : base) + name;
+    if (hasDefault) for (const iri of [iriOf('default'), base]) await clear(iri);
     expect((await put(base)).status).to.equal(201);
     for (const name of ['default', ...before.keys()])
-      expect((await put(`${base}${name}`, textOf(before, name))).status).to.be.oneOf([201, 428]);
-    const sent = withNames(renamed(readUpdateFile(update), base), base);
+      expect((await put(iriOf(name), textOf(before, name))).status).to.be.oneOf([201, 428]);
+    const named = renamed(readUpdateFile(update), base);
+    const sent = hasDefault ? named : withNames(named, base);
     const answer = await send(sent);
     expect(answer.status, `${sent}\n--- ${answer.text}`).to.equal(200);
     for (const name of names) {
-      const wanted = new Parser({ baseIRI: base + name }).parse(textOf(after, name));
-      const found = await graph(base + name);
+      const wanted = new Parser({ baseIRI: iriOf(name) }).parse(textOf(after, name));
+      const found = await graph(iriOf(name));
       const report = `${sent}\n--- ${name} has ${found.length} triples, expected ${wanted.length}`;
       expect(isomorphic(found, wanted), report).to.equal(true);
     }
@@ -122,4 +135,4 @@ describe('W3C SPARQL Update tests', () => {
         expect(passes, 'passes: remove it from the list').to.equal(false);
       });
   }
-});
+}

@@ -18,7 +18,7 @@ export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
   readonly maxResults: number;
   readonly maxBytes: number;
   /** For updates: the result is the changes to make. */
-  readonly update?: { readonly systemPrefix: string };
+  readonly update?: { readonly systemPrefix: string; readonly defaultGraph: string | undefined };
   /** Hosts allowed in SERVICE. */
   readonly allowedServices: readonly AllowedHost[];
 }

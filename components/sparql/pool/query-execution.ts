@@ -2,7 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
 import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
-import { keysFor } from '../../../lib/query/dataset.js';
+import { namedQuads } from '../../../lib/query/dataset.js';
 import { Observed } from '../../../lib/query/operators/explain.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { withConstants } from '../../../lib/query/parse/query-shape.js';
@@ -22,14 +22,19 @@ export interface QueryRun {
 /** Approximate length of a chunk, in characters. */
 const chunkLength = 32_768;
 
+export interface RunTaskOptions extends Omit<AskOptions, 'memory'> {
+  /** The index, if it can be used. */
+  readonly memory: AskOptions['memory'] | undefined;
+  readonly assertTime: () => void;
+}
+
 /** Runs a query. @throws LwsError as `readQuery`, `not-acceptable` if the client accepts no format of the result, NeedsIndexError */
-export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryRun> {
+export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<QueryRun> {
   const query = await parseQuery(task.query, task.base, task);
   const dataset = { ...run, ...graphsOf(task, query) };
-  const algebra = run.memory ? undefined : withConstants(query.shape, query.constants);
-  const keys = algebra && (await keysFor(dataset, algebra, run.assertTime ?? (() => {})));
+  const memory = run.memory ?? (await namedQuads(dataset, withConstants(query.shape, query.constants), run.assertTime));
   const observed = task.explain && new Observed(task.explain === 'run');
-  const answers = answersOf(query, { ...dataset, keys, observer: observed });
+  const answers = answersOf(query, { ...dataset, memory, observer: observed });
   const unknown = unknownFunctions(query.shape);
   try {
     const { mediaType, chunks } = observed

@@ -3,7 +3,6 @@
  * them. Independent of the caller.
  */
 import { LwsError } from '../../../lib/errors.js';
-import type { AskOptions } from '../../../lib/query/answers.js';
 import { type GraphUpdate, graphUpdates } from '../../../lib/query/change-set.js';
 import { computeUpdate, type UpdateOptions } from '../../../lib/query/graphs-update.js';
 import { readGraphsUpdate } from '../../../lib/query/parse/read-update.js';
@@ -12,11 +11,11 @@ import { assertName } from '../../../lib/resources/bulk.js';
 import { isContainerIri } from '../../../lib/storage/keys/records.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
-import type { QueryRun } from './query-execution.js';
+import type { QueryRun, RunTaskOptions } from './query-execution.js';
 
 export interface UpdateRunOptions
   extends Pick<UpdateOptions, 'readable' | 'assertTime'>,
-    Pick<AskOptions, 'level' | 'snapshot' | 'memory'> {
+    Pick<RunTaskOptions, 'level' | 'snapshot' | 'memory'> {
   readonly storage: string;
   /** Graphs that are being written or deleted. */
   readonly hidden: ReadonlySet<string>;
@@ -41,12 +40,13 @@ const [maxMade, maxChanged] = [32 << 20, 16 << 20];
  */
 export async function runUpdate(
   task: QueryTask,
-  { systemPrefix }: NonNullable<QueryTask['update']>,
+  { systemPrefix, defaultGraph }: NonNullable<QueryTask['update']>,
   { storage, hidden, decide, readable, assertTime, ...opened }: UpdateRunOptions,
 ): Promise<QueryRun> {
   const { query, base, defaultGraphs, namedGraphs } = task;
-  const update = await readGraphsUpdate(query, base);
   const isGiven = defaultGraphs !== undefined || namedGraphs !== undefined;
+  const ofDefault = defaultGraph === undefined ? undefined : { iri: defaultGraph, isRead: !isGiven };
+  const update = await readGraphsUpdate(query, { base, defaultGraph: ofDefault });
   if (isGiven && update.namesDataset)
     throw new LwsError(
       'bad-request',

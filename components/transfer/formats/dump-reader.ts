@@ -21,9 +21,6 @@ import { nquadsBlocks } from '../../../lib/exchange/nquads-blocks.js';
 import { type Known, KnownQuads, ResumableSource } from '../../../lib/exchange/resumable-source.js';
 import { streamedQuads } from '../../../lib/exchange/streamed-quads.js';
 
-/** Approximate size of a quad in a dump, in bytes. */
-const [longQuad, packedQuad] = [150, 15];
-
 /**
  * Reads a dump. Cursors contain the position after the member and a digest of everything before it. The position is a byte offset
  * for N-Quads, and the number of quads for TriG, where prefixes may occur anywhere. To continue, the source is read up to that
@@ -31,7 +28,6 @@ const [longQuad, packedQuad] = [150, 15];
  */
 export const dumpReader = (source: ByteSource, kind: Record<'isTriG' | 'isGzip', boolean>): MemberReader => ({
   total: source.size,
-  quads: Math.floor((source.size ?? 0) / (kind.isGzip ? packedQuad : longQuad)),
   read: (options) => (kind.isTriG ? readTriG : readNQuads)(source, kind.isGzip, options),
   close: async () => {},
 });

@@ -1,7 +1,4 @@
-/**
- * Converts ranges of resources to ranges of graph names, and bounds of such ranges to bounds of keys. Pure. Must not depend on
- * permissions or LevelDB.
- */
+/** Converts ranges of resources to ranges of graph names. Pure. Must not depend on permissions or LevelDB. */
 import { type IriRange, only, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 
 /** Suffix of the graph name of a linkset, after the name of its resource. */
@@ -81,12 +78,3 @@ export const isInRanges = (ranges: readonly IriRange[], name: string): boolean =
   const range = rangeAt(ranges, name);
   return range !== undefined && range.from <= name;
 };
-
-/**
- * Converts a bound of names to a bound of keys. A bound that ends with U+0000 comes directly after a name, but the keys of that
- * name continue with the separator (two U+0000), which is greater. U+0001 at the end puts the bound after them.
- */
-export const inKeys = (bound: string): string => (bound.endsWith('\u0000') ? `${bound}\u0001` : bound);
-
-/** Returns a bound after all keys of a graph. */
-export const behindGraph = (graph: string): string => `${graph}\u0000\u0001`;

@@ -93,13 +93,15 @@ export type GraphTriples = Uint32Array;
 export const graphBlocks = (level: Level, snapshot: LevelSnapshot, graph: string): AsyncGenerator<string[]> =>
   keyBlocks(level, rangeOf(graphPrefix(graph)), { snapshot });
 
+/** Shared by all readers of a thread, because it caches the layouts of keys. */
+const reader = new KeyReader();
+
 /** Reads the triples of GSPO keys. New terms get numbers. */
 export async function readTriples(blocks: AsyncIterable<readonly string[]>, terms: TermIds): Promise<GraphTriples> {
-  const reader = new KeyReader('GSPO');
   const triples: number[] = [];
   for await (const keys of blocks)
     for (const key of keys) {
-      reader.read(key, '');
+      reader.read(key);
       for (let place = 0; place < graphAt; place++) triples.push(terms.add(reader.token(place)));
     }
   return Uint32Array.from(triples);

@@ -18,9 +18,9 @@ import type { GraphChanges, MemoryAsked, MemoryBase, QueryThread } from './memor
 export interface MemoryIndexOptions {
   /** Directory of the LevelDB. */
   readonly folder: string;
-  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'kept' | 'grow' | 'growsAt' | 'changes'>;
+  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'changes'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Maximum memory for the pages of the index, in bytes. Other pages are read from its files. 0 disables indexes. */
+  /** Maximum memory for the pages of the index, in bytes. Other pages are read from its files. */
   readonly memory: number;
   /** Minimum number of quads of an index in files. */
   readonly filesFrom?: number;
@@ -86,7 +86,6 @@ export class MemoryIndex {
   private idle: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: MemoryIndexOptions) {
-    if (options.memory === 0) options.store.growsAt = 0;
     processBudget.allow(options.memory);
     options.store.onStage((transaction) => {
       if (transaction.graphs.size > 0) this.changed.stage(transaction);
@@ -100,22 +99,18 @@ export class MemoryIndex {
   }
 
   /**
-   * Called for a query that requires the index, because the quads have one index on disk only. Waits for the index, or for
-   * all indexes in LevelDB if the index is switched off. Returns `undefined` if there is no index.
+   * Called for a query that needs the index, because it reads many graphs. Waits for the index. Returns `undefined` if there is
+   * none.
    * @param waitMs maximum time to wait for a build
    * @throws LwsError `too-busy` if the build fails or takes longer
    */
   async ready(waitMs: number): Promise<MemoryAsked | undefined> {
-    const { store } = this.options;
     this.use();
-    if (!this.base && !store.kept.orders.isComplete && !this.isClosed) {
-      if (!this.isEnabled) await store.grow();
-      else if (this.hasFailed && Date.now() < this.nextAt) throw unavailable();
-      else {
-        this.start();
-        await this.wait(waitMs);
-        if (this.hasFailed) throw unavailable();
-      }
+    if (!this.base && !this.isClosed) {
+      if (this.hasFailed && Date.now() < this.nextAt) throw unavailable();
+      this.start();
+      await this.wait(waitMs);
+      if (this.hasFailed) throw unavailable();
     }
     return this.asked;
   }
@@ -143,7 +138,7 @@ export class MemoryIndex {
     this.idle.refresh();
     if (this.base) processBudget.use(this, bytesOf(this.base.data));
     if (this.base) this.review();
-    else if (this.isEnabled && !this.isBuilding) this.later(this.nextAt - Date.now());
+    else if (!this.isBuilding) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
@@ -235,7 +230,7 @@ export class MemoryIndex {
 
   /** Index information for a query after its snapshot is taken, or `undefined` if it cannot use the index. */
   changes(thread: QueryThread, { version }: MemoryAsked): GraphChanges | undefined {
-    if (this.base?.version !== version || (this.isOver(tooMany) && this.isDispensable)) return undefined;
+    if (this.base?.version !== version) return undefined;
     const changes = this.changed.since(Math.max(this.threads.get(thread) ?? 0, this.base.sequence));
     this.threads.set(thread, this.changed.sequence);
     return changes;
@@ -308,15 +303,6 @@ export class MemoryIndex {
     this.drop();
   }
 
-  /** Queries that cannot use the index read from disk. */
-  private get isDispensable(): boolean {
-    return this.options.store.kept.orders.isComplete;
-  }
-
-  private get isEnabled(): boolean {
-    return this.options.memory > 0;
-  }
-
   /** True if queries do not read files of the index. */
   get isInMemory(): boolean {
     return this.base !== undefined && isInMemory(this.base.data);
@@ -340,8 +326,8 @@ export class MemoryIndex {
   /** Plans a rebuild after many changes. */
   private review(): void {
     if (!this.base || this.isBuilding || !this.isOver(1)) return;
-    // If queries need the index, it is kept until the next build may start, so that queries that waited for it can use it.
-    if (this.isOver(tooMany) && (this.isDispensable || Date.now() >= this.nextAt)) this.drop();
+    // It is kept until the next build may start, so that queries that waited for it can use it.
+    if (this.isOver(tooMany) && Date.now() >= this.nextAt) this.drop();
     if (this.isUsed) this.later(this.nextAt - Date.now());
   }
 

@@ -4,8 +4,8 @@
  */
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { type GraphTriples, graphBlocks, type IndexData, openIndex, readTriples } from './index-data.js';
-import { type QuadOrders, type SortedQuads, sortQuads } from './sorted-quads.js';
-import { type BaseTerms, TermIds } from './term-ids.js';
+import { type QuadOrders, SortedQuads, sortQuads } from './sorted-quads.js';
+import { type BaseTerms, noTerms, TermIds } from './term-ids.js';
 import { TableFullError } from './term-table.js';
 
 export interface MemoryBase {
@@ -169,11 +169,26 @@ class LayersOfBase {
   }
 }
 
-/** Returns the same quads with the content of some graphs replaced. @param graphs their GSPO keys in blocks */
-export async function withGraphs(
-  { terms, layers }: MemoryView,
-  graphs: ReadonlyMap<string, AsyncIterable<readonly string[]>>,
-): Promise<MemoryView> {
+const noNumbers = new Uint32Array(0);
+const noQuads = new SortedQuads({ count: 0, most: -1, isUnique: true }, () => [
+  noNumbers,
+  noNumbers,
+  noNumbers,
+  noNumbers,
+]);
+
+/** Returns the quads of some graphs without an index: a layer over an empty base. */
+export const onlyGraphs = (graphs: GraphKeyBlocks): Promise<MemoryView> =>
+  withGraphs(
+    { terms: new TermIds(noTerms), layers: [{ quads: noQuads, masked: undefined, numbers: undefined }] },
+    graphs,
+  );
+
+/** Graphs with their GSPO keys in blocks. */
+export type GraphKeyBlocks = ReadonlyMap<string, AsyncIterable<readonly string[]>>;
+
+/** Returns the same quads with the content of some graphs replaced. */
+export async function withGraphs({ terms, layers }: MemoryView, graphs: GraphKeyBlocks): Promise<MemoryView> {
   const changed: [string, KnownGraph][] = [];
   for (const [graph, blocks] of graphs) {
     const triples = await readTriples(blocks, terms);

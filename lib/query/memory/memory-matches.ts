@@ -1,9 +1,8 @@
-/** Quads of the caller's dataset that match given terms, from memory. Equivalent to `KeyMatches` over LevelDB. */
+/** Quads of the caller's dataset that match given terms, from a view: the index with its layers, or a few graphs. */
 
 import { type DatasetGraphs, type DatasetPart, graphFilter } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
-import type { AssertTime, MatchOptions, QuadMatches } from '../access/quad-matches.js';
-import { canMatch } from '../access/scan.js';
+import { type AssertTime, canMatch, type MatchOptions, type QuadMatches } from '../access/quad-matches.js';
 import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { MemoryView } from './memory-layers.js';

@@ -9,7 +9,7 @@ export class NumberedQuads {
   private readonly terms = new TermTable();
   /** S, P, O and G, which grow when quads are added. */
   private columns = [0, 1, 2, 3].map(() => new Uint32Array(1024));
-  private readonly reader = new KeyReader('GSPO');
+  private readonly reader = new KeyReader();
   private readonly ids = [0, 0, 0, 0];
   private readonly tokens: TermKey[] = ['', '', '', ''];
 
@@ -21,7 +21,7 @@ export class NumberedQuads {
   /** @param key GSPO key of a quad @throws TableFullError */
   add(key: string): void {
     const { reader, tokens, ids, terms } = this;
-    reader.read(key, '');
+    reader.read(key);
     for (let place = 0; place < 4; place++) {
       // Successive keys mostly have the same graph and subject, so their numbers are reused.
       const token = reader.token(place);

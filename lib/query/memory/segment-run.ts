@@ -1,4 +1,5 @@
 /** Quads in memory that are written as a segment: a run of an external sort, or changed graphs. */
+import { orderPlaces } from '../segments/quad-pages.js';
 import { type SegmentFacts, SegmentWriter } from '../segments/segment.js';
 import { NumberedQuads } from './numbered-quads.js';
 
@@ -12,8 +13,9 @@ export class SegmentRun extends NumberedQuads {
       writer.writeTerms((to) => {
         for (let id = 0; id < terms.count; id++) to.add(text, offsets[id]!, offsets[id + 1]!);
       });
-      for (const [order, quads] of sorted.columns.entries())
+      for (let order = 0; order < orderPlaces.length; order++)
         writer.writeOrder(order, (to) => {
+          const quads = sorted.columns(order);
           for (let i = 0; i < this.count; i++) to.add(quads, i);
         });
       writer.end({ isUnique: sorted.isUnique, facts });

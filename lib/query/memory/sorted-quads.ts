@@ -32,26 +32,36 @@ export interface SortedQuadsData {
   readonly isUnique: boolean;
 }
 
-/** Quads in memory. */
+/** Quads in memory. Each order is sorted at its first use: the query of an update needs one or two. */
 export class SortedQuads implements QuadOrders {
-  private readonly windows: readonly Window[];
+  readonly count: number;
+  readonly most: number;
+  private readonly windows: Window[] = [];
+  private readonly orders: Columns[] = [];
+  private unique: boolean | undefined;
 
-  /** @param columns by order */
+  /** @param sorted returns the columns of an order */
   constructor(
-    readonly columns: readonly Columns[],
-    readonly most: number,
-    readonly isUnique: boolean = hasOneCopyOfEach(columns[spog]!),
+    { count, most, isUnique }: { readonly count: number; readonly most: number; readonly isUnique?: boolean },
+    private readonly sorted: (order: number) => Columns,
   ) {
-    this.windows = columns.map((own) => ({ first: 0, end: own[0].length, column: (place) => own[place as 0] }));
+    [this.count, this.most, this.unique] = [count, most, isUnique];
   }
 
-  get count(): number {
-    return this.columns[spog]![0].length;
+  get isUnique(): boolean {
+    this.unique ??= hasOneCopyOfEach(this.columns(spog));
+    return this.unique;
+  }
+
+  columns(order: number): Columns {
+    const columns = this.orders[order] ?? this.sorted(order);
+    this.orders[order] = columns;
+    return columns;
   }
 
   range(order: number, ids: Ids): QuadRange {
     const places = orderPlaces[order]!;
-    const columns = this.columns[order]!;
+    const columns = this.columns(order);
     let [from, to, level] = [0, this.count, 0];
     for (; level < 4 && from < to; level++) {
       const id = ids[places[level]!];
@@ -64,54 +74,65 @@ export class SortedQuads implements QuadOrders {
   }
 
   window(order: number): Window {
-    return this.windows[order]!;
+    const columns = this.columns(order);
+    const window = this.windows[order] ?? { first: 0, end: this.count, column: (place) => columns[place as 0] };
+    this.windows[order] = window;
+    return window;
   }
 
   after(order: number, at: number, { place, to }: { readonly place: number; readonly to: number }): number {
-    const by = this.columns[order]![place as 0];
+    const by = this.columns(order)[place as 0];
     return upperBound(by, by[at]!, { from: at, to });
   }
 
   firstOf(graph: number): number {
-    return lowerBound(this.columns[gspo]![3], graph, { from: 0, to: this.count });
+    return lowerBound(this.columns(gspo)[3], graph, { from: 0, to: this.count });
   }
 }
 
-export const shareQuads = ({ count, most, columns, isUnique }: SortedQuads): SortedQuadsData => ({
-  count,
-  most,
-  isUnique,
-  columns: columns.map((order) => order.map(shared)),
-});
+export const shareQuads = (quads: SortedQuads): SortedQuadsData => {
+  const { count, most, isUnique } = quads;
+  return { count, most, isUnique, columns: orderPlaces.map((_, order) => quads.columns(order).map(shared)) };
+};
 
-export const sharedQuads = ({ most, columns, isUnique }: SortedQuadsData): SortedQuads =>
-  new SortedQuads(
-    columns.map((order) => order.map((each) => new Uint32Array(each)) as never),
-    most,
-    isUnique,
-  );
+export const sharedQuads = ({ columns, ...quads }: SortedQuadsData): SortedQuads =>
+  new SortedQuads(quads, (order) => columns[order]!.map((each) => new Uint32Array(each)) as never);
 
 /**
  * Sorts quads.
- * @param source the columns S, P, O and G, of which the first `count` rows are used
+ * @param source the columns S, P, O and G, of which the first `count` rows are used; they must not change afterwards
  * @param of `most` is the greatest number of a term; `isShared` allocates the columns in shared memory
  */
-export function sortQuads(
+export const sortQuads = (
   source: readonly Uint32Array[],
   count: number,
   { most, isShared = false }: { readonly most: number; readonly isShared?: boolean },
-): SortedQuads {
-  const columns: Columns[] = [];
-  const [from, to] = [new Uint32Array(count), new Uint32Array(count)];
-  for (const places of orderPlaces) {
-    for (let i = 0; i < count; i++) from[i] = i;
-    const sorted = places.reduceRight((orders, place) => sortBy(source[place]!, orders, most), [from, to] as readonly [
-      Uint32Array,
-      Uint32Array,
-    ]);
-    columns.push(source.map((each) => picked(each, sorted[0], isShared)) as never);
-  }
-  return new SortedQuads(columns, most);
+): SortedQuads =>
+  new SortedQuads({ count, most }, (order) => {
+    const places = orderPlaces[order]!;
+    const rows = new Uint32Array(count);
+    for (let i = 0; i < count; i++) rows[i] = i;
+    const sorted = count < fewQuads ? compared(source, places, rows) : distributed(source, places, { rows, most });
+    return source.map((each) => picked(each, sorted, isShared)) as never;
+  });
+
+/** Below it, the counters of a radix sort cost more than comparisons. */
+const fewQuads = 100;
+
+function compared(source: readonly Uint32Array[], places: readonly number[], rows: Uint32Array): Uint32Array {
+  const [first, second, third, fourth] = places.map((place) => source[place]!) as unknown as Columns;
+  return rows.sort(
+    (a, b) => first[a]! - first[b]! || second[a]! - second[b]! || third[a]! - third[b]! || fourth[a]! - fourth[b]!,
+  );
+}
+
+function distributed(
+  source: readonly Uint32Array[],
+  places: readonly number[],
+  { rows, most }: { readonly rows: Uint32Array; readonly most: number },
+): Uint32Array {
+  const both = [rows, new Uint32Array(rows.length)] as readonly [Uint32Array, Uint32Array];
+  return places.reduceRight((orders, place) => sortBy(source[place]!, orders, most), both)[0];
 }
 
 const digitBits = 11;

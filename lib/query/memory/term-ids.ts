@@ -15,6 +15,15 @@ export interface BaseTerms {
   termKey(id: number): TermKey;
 }
 
+export const noTerms: BaseTerms = {
+  size: 0,
+  idOf: () => -1,
+  placeOf: () => 0,
+  termKey(id) {
+    throw new Error(`The table has no term ${id}.`);
+  },
+};
+
 export class TermIds {
   private readonly own = new TermTable();
   private readonly first: number;
@@ -67,9 +76,8 @@ export class TermIds {
   sorted(ids: Iterable<number>): Uint32Array {
     const all = Uint32Array.from(ids).sort();
     const own = all.findIndex((id) => id >= this.first);
-    // Sorting with a compare function is slow, and few terms are not in the base.
     if (own < 0) return all;
-    const others = all.slice(own).sort((a, b) => this.compare(a, b));
+    const others = this.own.sorted(all.slice(own).map((id) => id - this.first)).map((id) => id + this.first);
     const merged = new Uint32Array(all.length);
     for (let [i, j, to] = [0, 0, 0]; to < all.length; to++)
       merged[to] = j === others.length || (i < own && this.compare(all[i]!, others[j]!) < 0) ? all[i++]! : others[j++]!;

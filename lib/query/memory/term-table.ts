@@ -19,12 +19,15 @@ export interface TermTableData {
   readonly seed: number;
 }
 
-/** Slots in the cache of decoded terms. The low bits of the number determine the slot. */
+/** Maximum slots in the cache of decoded terms. The low bits of the number determine the slot. */
 const keptTerms = 1 << 17;
 const longestKept = 256;
 /** Maximum characters in the cache. Beyond it, the cache is emptied. */
 const maxKept = affordable(8 << 20);
 const maxText = 2 ** 32 - 1;
+
+/** Random, so that a client cannot choose terms with colliding hashes. */
+const seedOfThread = randomBytes(4).readUInt32LE();
 
 /** The table has no room for another term: its number or its text is too large. */
 export class TableFullError extends Error {}
@@ -34,10 +37,10 @@ export class TermTable {
   private offsets: Uint32Array = new Uint32Array(65);
   private hashes: Uint32Array = new Uint32Array(64);
   private slots: Uint32Array = new Uint32Array(128);
-  /** Random per table, so that a client cannot choose terms with colliding hashes. */
-  private seed = randomBytes(4).readUInt32LE();
+  private seed = seedOfThread;
   private count = 0;
-  private readonly keptIds = new Int32Array(keptTerms).fill(-1);
+  /** Empty before the first use: the tables of most updates have a few terms. */
+  private keptIds = new Int32Array(0);
   private kept: TermKey[] = [];
   private keptLength = 0;
 
@@ -63,7 +66,7 @@ export class TermTable {
   /** Copies the table to shared memory, with numbers in the order of the texts. Also returns the new numbers by the old ones. */
   share(): { readonly data: TermTableData; readonly numbers: Uint32Array } {
     const { count, seed } = this;
-    const order = sortedTexts({ text: this.text, offsets: this.offsets, count });
+    const order = this.sorted(new Uint32Array(count).map((_, number) => number));
     const text = new SharedArrayBuffer(this.textBytes);
     const [bytes, offsets, hashes] = [Buffer.from(text), new Uint32Array(count + 1), new Uint32Array(count)];
     const numbers = new Uint32Array(count);
@@ -116,7 +119,8 @@ export class TermTable {
   }
 
   termKey(id: number): TermKey {
-    const at = id & (keptTerms - 1);
+    if (this.keptIds.length === 0) this.keptIds = new Int32Array(Math.min(keptTerms, this.slots.length)).fill(-1);
+    const at = id & (this.keptIds.length - 1);
     if (this.keptIds[at] === id) return this.kept[at]!;
     const token = this.text.toString('utf8', this.offsets[id]!, this.offsets[id + 1]!);
     if (token.length > longestKept) return token;
@@ -144,6 +148,12 @@ export class TermTable {
     return low;
   }
 
+  /** Sorts numbers by the texts of their terms, in place. */
+  sorted(ids: Uint32Array): Uint32Array {
+    new TextSorter({ text: this.text, offsets: this.offsets }, ids).sort(0, ids.length, 0);
+    return ids;
+  }
+
   /** Compares two terms by their texts. */
   compare(a: number, b: number): number {
     const { text, offsets } = this;
@@ -151,7 +161,8 @@ export class TermTable {
   }
 
   private is(id: number, token: TermKey): boolean {
-    if (this.keptIds[id & (keptTerms - 1)] === id) return this.kept[id & (keptTerms - 1)] === token;
+    const at = id & (this.keptIds.length - 1);
+    if (this.keptIds[at] === id) return this.kept[at] === token;
     const from = this.offsets[id]!;
     const length = this.offsets[id + 1]! - from;
     // With as many bytes as the token has characters, it is either all ASCII or another term.
@@ -173,6 +184,8 @@ export class TermTable {
 
   private widen(): void {
     this.slots = new Uint32Array(this.slots.length * 2);
+    // The next use allocates as many slots as the table has now.
+    [this.keptIds, this.kept, this.keptLength] = [new Int32Array(0), [], 0];
     for (let id = 0; id < this.count; id++) this.place(id, this.hashes[id]!);
   }
 }
@@ -211,25 +224,17 @@ export function shared(from: Uint8Array | Uint32Array): SharedArrayBuffer {
 interface Texts {
   readonly text: Uint8Array;
   readonly offsets: Uint32Array;
-  readonly count: number;
 }
 
 /** Maximum number of texts for insertion sort. */
 const few = 8;
 
-/** Returns the numbers of the texts in byte order: a three-way radix quicksort, by the first byte, then by the second, etc. */
-function sortedTexts(texts: Texts): Uint32Array {
-  const sorter = new TextSorter(texts);
-  sorter.sort(0, texts.count, 0);
-  return sorter.order;
-}
-
+/** Sorts numbers by the bytes of their texts: a three-way radix quicksort, by the first byte, then by the second, etc. */
 class TextSorter {
-  readonly order: Uint32Array;
-
-  constructor(private readonly texts: Texts) {
-    this.order = new Uint32Array(texts.count).map((_, number) => number);
-  }
+  constructor(
+    private readonly texts: Texts,
+    private readonly order: Uint32Array,
+  ) {}
 
   /** Sorts a part of the order whose texts have the same first `depth` bytes. */
   sort(low: number, high: number, depth: number): void {

@@ -3,6 +3,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
+import { type DefaultGraph, inDefaultGraph } from './default-graph.js';
 import { lowerGraphs } from './graph-names.js';
 import { assertGraphNames, assertScopes, nameSolutions, nodesOf } from './query-scopes.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
@@ -26,6 +27,13 @@ export interface UpdateTarget {
   readonly inlineOnly?: boolean;
 }
 
+/** Context in which an update is read. */
+export interface UpdatePlace {
+  readonly base: string;
+  /** Named graph in place of the default graph. */
+  readonly defaultGraph?: DefaultGraph | undefined;
+}
+
 /** Operations that have the same base. */
 export interface UpdateStep {
   readonly operation: Algebra.Operation;
@@ -46,15 +54,19 @@ export interface ReadUpdate {
  * LOAD and SERVICE (rule 6.15)
  */
 export const readUpdate = (written: string, base: string): Promise<ReadUpdate> =>
-  readSteps(written, base, assertOneGraph);
+  readSteps(written, { base }, assertOneGraph);
 
 /**
  * Parses an update.
  * @param prepare checks the syntax tree before it is translated, and throws to reject it
  * @throws LwsError `malformed-body` for a syntax error
  */
-export async function readSteps(written: string, base: string, prepare: (syntax: Syntax) => void): Promise<ReadUpdate> {
-  const { parse, translate } = await sparqlReader(base);
+export async function readSteps(
+  written: string,
+  place: UpdatePlace,
+  prepare: (syntax: Syntax) => void,
+): Promise<ReadUpdate> {
+  const { parse, translate } = await sparqlReader(place.base);
   const text = decodeEscapes(written);
   try {
     const syntax = parse(text);
@@ -64,7 +76,7 @@ export async function readSteps(written: string, base: string, prepare: (syntax:
     // INSERT DATA and DELETE DATA contain neither, and may be long.
     if (/bind|select/i.test(text)) assertScopes(algebra);
     if (/count/i.test(text)) nameSolutions(algebra, syntax);
-    return { prefixes: declaredPrefixes(syntax), steps: stepsOf(syntax, algebra, base) };
+    return { prefixes: declaredPrefixes(syntax), steps: stepsOf(syntax, algebra, place) };
   } catch (error) {
     if (error instanceof LwsError && error.code !== 'malformed-query') throw error;
     throw new LwsError('malformed-body', `The update has a syntax error: ${explainSyntax(text, error as Error)}`, {
@@ -105,7 +117,7 @@ const declaredPrefixes = (syntax: Syntax): Record<string, string> =>
   Object.assign({}, ...unitsOf(syntax).map(prefixesOf)) as Record<string, string>;
 
 /** Each operation may have a prologue, which also applies to the following operations. */
-function stepsOf(syntax: Syntax, algebra: Algebra.Operation, outer: string): UpdateStep[] {
+function stepsOf(syntax: Syntax, algebra: Algebra.Operation, { base: outer, defaultGraph }: UpdatePlace): UpdateStep[] {
   const composite = algebra as Algebra.CompositeUpdate;
   const operations = algebra.type === 'compositeupdate' ? composite.updates : [algebra];
   const steps: UpdateStep[] = [];
@@ -115,7 +127,12 @@ function stepsOf(syntax: Syntax, algebra: Algebra.Operation, outer: string): Upd
     for (const { subType, value } of (unit['context'] as Syntax[] | undefined) ?? [])
       if (subType === 'base') base = resolveIri((value as { value: string }).value, base);
     const written = unit['operation'] as Syntax | undefined;
-    if (written) steps.push({ operation: lowerGraphs(operations[at++]!, written['graph'] !== undefined), base });
+    if (!written) continue;
+    const hasWith = written['graph'] !== undefined;
+    const operation = operations[at++]!;
+    const placed = defaultGraph ? inDefaultGraph(operation, defaultGraph, hasWith) : operation;
+    // The default graph may not exist either.
+    steps.push({ operation: lowerGraphs(placed, hasWith || defaultGraph?.isRead), base });
   }
   return steps;
 }
@@ -127,18 +144,19 @@ interface ReadGraphsUpdate extends ReadUpdate {
 
 /**
  * Parses an update.
- * @throws LwsError `malformed-body` for a syntax error, `bad-request` for SERVICE and for changes to the default graph or to all
- * graphs
+ * @throws LwsError `malformed-body` for a syntax error, `bad-request` for SERVICE and for changes to all graphs, or to the default
+ * graph without a name
  */
-export async function readGraphsUpdate(written: string, base: string): Promise<ReadGraphsUpdate> {
+export async function readGraphsUpdate(written: string, place: UpdatePlace): Promise<ReadGraphsUpdate> {
   let namesDataset = false;
-  const update = await readSteps(written, base, (syntax) => {
+  const prepare = (syntax: Syntax): void => {
     for (const node of nodesOf(syntax)) {
       if (node['subType'] === 'service') throw new LwsError('bad-request', 'SERVICE is not supported in an update.');
       namesDataset ||= hasDatasetClause(node);
     }
     assertGraphNames(syntax);
-  });
+  };
+  const update = await readSteps(written, place, prepare);
   for (const { operation } of update.steps) assertNamed(operation);
   return { ...update, namesDataset };
 }
@@ -150,7 +168,8 @@ interface Operands {
 
 function assertNamed(operation: Algebra.Operation): void {
   const { type } = operation;
-  if (type === 'deleteinsert') {
+  if (type === 'compositeupdate') for (const each of (operation as Algebra.CompositeUpdate).updates) assertNamed(each);
+  else if (type === 'deleteinsert') {
     const { delete: removed = [], insert = [] } = operation as Algebra.DeleteInsert;
     for (const { graph } of [...removed, ...insert]) if (graph.termType === 'DefaultGraph') throw unnamed();
   } else if (type !== 'nop') {

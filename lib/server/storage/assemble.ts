@@ -1,6 +1,6 @@
 /** Assembles layers and components from the settings. */
 import { createHmac } from 'node:crypto';
-import { accessTokenSuite, type TrustedIssuer } from '../../authentication/access-token.js';
+import { accessTokenSuites, type TrustedIssuer } from '../../authentication/access-token.js';
 import { RememberingAuthenticator } from '../../authentication/authenticate.js';
 import { identifierResolver } from '../../authentication/controlled-identifier.js';
 import { dpopVerifier } from '../../authentication/dpop.js';
@@ -201,8 +201,10 @@ const trustedIssuer = (issuer: string, fetch: GuardedFetch, clock: () => number)
 /** Suites accepted directly: access tokens, and all others if direct presentation is on. */
 function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly TrustedIssuer[]): Suite[] {
   const audiences = new Set([platform.rootIri, platform.baseUri]);
-  const tokens = accessTokenSuite({ issuers: () => issuers, audiences });
-  return core.acceptCredentials ? [tokens, ...platform.suites()] : [tokens];
+  const { all, ofTrusted } = accessTokenSuites({ issuers: () => issuers, audiences });
+  if (!core.acceptCredentials) return [all];
+  // Rule 20.11: access tokens of OpenID providers can have the same form.
+  return platform.profile?.tokenScopes ? [ofTrusted, ...platform.suites(), all] : [all, ...platform.suites()];
 }
 
 export function assembleAppContext(
@@ -231,6 +233,7 @@ export function assembleAppContext(
     authorizationServer: issuers[0]?.issuer,
     resourceMetadata: resourceMetadataOf(storage.rootIri),
     dpopOnly: core.dpopOnly,
+    scope: core.acceptCredentials ? storage.profile?.tokenScopes : undefined,
   };
   const metadata = resourceMetadataRoutes(
     challenge,

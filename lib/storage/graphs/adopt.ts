@@ -1,7 +1,6 @@
 /** Checks that a store and its blobs belong to this storage: format and storage IRI. */
 import type { BlobLocation, Blobs } from '../blobs/blobs.js';
 import { blobsAt } from '../blobs/blobs-at.js';
-import { IndexSet } from '../keys/index-set.js';
 import { allBlobs, metaKey } from '../keys/records.js';
 import { type BatchWriter, type Level, StoreUnavailableError, writeBatch } from '../level/durable-level.js';
 import { assertKnown, newFacts } from './format.js';
@@ -55,7 +54,7 @@ async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void>
               'a backup, or choose another lws.data-dir.',
       );
     const fill = (batch: BatchWriter): void => {
-      for (const fact of newFacts(IndexSet.one)) batch.put(...fact);
+      for (const fact of newFacts) batch.put(...fact);
     };
     await writeBatch(level, fill, () => [metaKey('storage'), storage]);
     return;

@@ -1,8 +1,7 @@
 /** Reads graphs from disk, with a cache of small ones: recently read and recently written. */
 import { LRUCache } from 'lru-cache';
 import { charactersOf, type GraphKeys } from '../keys/graph-keys.js';
-import { decodeKeys } from '../keys/quad-decoding.js';
-import { encodeGraph, graphPrefix, separator } from '../keys/quad-keys.js';
+import { graphPrefix } from '../keys/quad-keys.js';
 import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
@@ -65,12 +64,6 @@ export class CommittedGraphs {
   /** Yields the keys with subjects that begin with a string, in blocks. */
   blocks(graph: string, beginning: string): AsyncGenerator<readonly string[]> {
     return keyBlocks(this.level, subjectRange(graph, beginning));
-  }
-
-  /** Yields the GSPO keys of triples with an IRI as object, in blocks. */
-  async *withObject(graph: string, object: string): AsyncGenerator<readonly string[]> {
-    const range = rangeOf(`OGSP${separator}${object}${separator}${graph}${separator}`);
-    for await (const keys of keyBlocks(this.level, range)) yield encodeGraph(graph, decodeKeys('OGSP', keys));
   }
 
   has(keys: readonly string[]): Promise<boolean[]> {

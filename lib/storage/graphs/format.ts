@@ -3,9 +3,8 @@
  * next start continues it.
  */
 
-import { IndexSet } from '../keys/index-set.js';
 import { endDigits, separator, suffixOfKey, suffixStart, termLengths } from '../keys/key-layout.js';
-import { allQuads, graphPrefix, indexNames } from '../keys/quad-keys.js';
+import { allQuads, graphPrefix } from '../keys/quad-keys.js';
 import {
   allRecords,
   iriOfRecordKey,
@@ -17,7 +16,7 @@ import {
   recordKey,
   writeRecord,
 } from '../keys/records.js';
-import { type BatchWriter, entryBlocks, keyBlocks, type Level, writeBatch } from '../level/durable-level.js';
+import { type BatchWriter, entryBlocks, keyBlocks, type Level, putSynced, writeBatch } from '../level/durable-level.js';
 import { countEarlierEntries } from '../level/quota.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
 
@@ -30,11 +29,20 @@ export const storeFormat = '3';
  */
 const knownFeatures: readonly string[] = ['orders'];
 
-/** Initial entries of a store. @param orders indexes for its quads */
-export const newFacts = (orders: IndexSet): readonly (readonly [key: string, value: string])[] => [
+/** Records that GSPO is the only index of quads. */
+export const oneIndex = [metaKey('orders'), 'one'] as const;
+
+/** Record of a store from which the other indexes are being removed. Earlier builds do not read these either then. */
+const fewerIndexes = [metaKey('orders'), 'growing '] as const;
+
+/** Indexes that earlier builds maintained in addition to GSPO. */
+export const formerIndexes = ['SPOG', 'POGS', 'OGSP'] as const;
+
+/** Initial entries of a store. */
+export const newFacts: readonly (readonly [key: string, value: string])[] = [
   [metaKey('version'), storeFormat],
   [metaKey('features'), knownFeatures.join(' ')],
-  [metaKey('orders'), orders.text],
+  oneIndex,
   [metaKey('quads'), '0'],
 ];
 
@@ -59,14 +67,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   },
   2: {
     to: '3',
-    what: 'its quads are counted, and its indexes are recorded',
+    what: 'its quads are counted',
     async run(level, { onProgress }) {
-      // Restored stores, and copies from a checkpoint, record their indexes. Older ones have all.
-      const orders = (await level.get(metaKey('orders'))) ?? IndexSet.all.text;
-      const facts = newFacts(IndexSet.read(orders));
-      const fill = (batch: BatchWriter): void => {
-        for (const fact of facts) batch.put(...fact);
-      };
+      const fill = (batch: BatchWriter): unknown => batch.put(metaKey('features'), knownFeatures.join(' '));
       const quads = await countQuads(level, onProgress);
       await writeBatch(level, fill, () => [metaKey('quads'), String(quads)]);
     },
@@ -107,14 +110,12 @@ export interface MigrationOptions {
   readonly deriveGraphs?: (level: Level) => Promise<void>;
 }
 
-/** Migrates a store to the current format, step by step. */
-export async function migrate(
-  level: Level,
-  { onMigration, onProgress = () => {}, deriveGraphs = async () => {} }: MigrationOptions,
-): Promise<void> {
+/** Migrates a store to the current format, step by step, and to one index. */
+export async function migrate(level: Level, options: MigrationOptions): Promise<void> {
+  const { onMigration, onProgress = () => {}, deriveGraphs = async () => {} } = options;
   for (;;) {
     const migration = migrations[(await level.get(metaKey('version')))!];
-    if (!migration) return;
+    if (!migration) return removeFormerIndexes(level, options);
     const { to, what, run } = migration;
     onMigration?.(
       `The storage has an earlier format and is migrated to format ${to}: ${what}. ` +
@@ -126,6 +127,29 @@ export async function migrate(
     };
     await writeBatch(level, fill, () => [metaKey('version'), to]);
   }
+}
+
+/** Removes the keys of indexes that earlier builds maintained. A store without the record of its index may have them. */
+async function removeFormerIndexes(
+  level: Level,
+  { onMigration, onProgress = () => {} }: MigrationOptions,
+): Promise<void> {
+  if ((await level.get(oneIndex[0])) === oneIndex[1]) return;
+  onMigration?.(
+    'The database has four indexes of its quads. Three of them are removed: queries use the files in index/. ' +
+      'This may be interrupted; the next start continues it.',
+  );
+  let done = 0;
+  for (const index of formerIndexes)
+    for await (const keys of keyBlocks(level, rangeOf(`${index}\u0000`))) {
+      const fill = (batch: BatchWriter): void => {
+        for (const key of keys) batch.del(key);
+      };
+      await writeBatch(level, fill, () => fewerIndexes);
+      done += keys.length;
+      onProgress(done);
+    }
+  await putSynced(level, ...oneIndex);
 }
 
 /** Writes the size of their lines into the records of large graphs. @param told called with the number of records so far */
@@ -183,17 +207,16 @@ function widened(key: string): string {
  */
 async function widenKeys(level: Level, told: (done: number) => void): Promise<void> {
   let done = 0;
-  for (const index of indexNames)
-    for await (const keys of keyBlocks(level, { gte: `${index}${narrow}\u0001`, lt: `${index}\u0001` })) {
-      const last = widened(keys.at(-1)!);
-      const fill = (batch: BatchWriter): void => {
-        for (const key of keys) {
-          batch.put(widened(key), '');
-          batch.del(key);
-        }
-      };
-      await writeBatch(level, fill, () => [last, '']);
-      done += keys.length;
-      told(done);
-    }
+  for await (const keys of keyBlocks(level, { gte: `GSPO${narrow}\u0001`, lt: 'GSPO\u0001' })) {
+    const last = widened(keys.at(-1)!);
+    const fill = (batch: BatchWriter): void => {
+      for (const key of keys) {
+        batch.put(widened(key), '');
+        batch.del(key);
+      }
+    };
+    await writeBatch(level, fill, () => [last, '']);
+    done += keys.length;
+    told(done);
+  }
 }

@@ -4,7 +4,6 @@
  * one leaves a gap.
  */
 
-import { IndexSet } from '../keys/index-set.js';
 import { metaKey, rangeOf } from '../keys/records.js';
 import {
   type BatchWriter,
@@ -15,8 +14,8 @@ import {
   writeUnsynced,
 } from '../level/durable-level.js';
 import { lastEnd, noteOpened } from '../level/last-end.js';
-import { newFacts, storeFormat } from './format.js';
-import { entryOf, putEntry, stateLines } from './state-blocks.js';
+import { newFacts, oneIndex, storeFormat } from './format.js';
+import { entryOf, stateLines } from './state-blocks.js';
 
 /** Position in a journal: the number of a row and its id, since a database that was set back assigns the same number to another row. */
 export interface JournalPlace {
@@ -96,7 +95,7 @@ export class Replica {
     for await (const lines of state) {
       const entries = lines.map(entryOf);
       const fill = (batch: BatchWriter): void => {
-        for (const entry of entries) putEntry(batch, entry, IndexSet.one);
+        for (const entry of entries) batch.put(...entry);
       };
       await writeUnsynced(level, fill, () => entries.at(-1)!);
     }
@@ -105,8 +104,7 @@ export class Replica {
     // A state of an earlier format is migrated like a store.
     const isEmpty = (await level.get(metaKey('version'))) === undefined;
     const fill = (batch: BatchWriter): void => {
-      for (const fact of isEmpty ? newFacts(IndexSet.one) : []) batch.put(...fact);
-      batch.put(metaKey('orders'), IndexSet.one.text);
+      for (const fact of isEmpty ? newFacts : [oneIndex]) batch.put(...fact);
       batch.put(metaKey('storage'), storage);
       batch.put(metaKey('position'), String(seq));
     };

@@ -1,18 +1,14 @@
-/**
- * Reads all entries of one LevelDB state as lines of JSON, and back. Of the four keys of a quad only GSPO is read, since the
- * others follow from it.
- */
+/** Reads all entries of one LevelDB state as lines of JSON, and back. */
 
-import type { IndexSet } from '../keys/index-set.js';
 import { isQuad } from '../keys/iri-rewriting.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { rangeOf } from '../keys/records.js';
-import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 import { allChanges } from '../log/change-entry.js';
 
 export type Entry = readonly [key: string, value: string];
 
-/** `GSPO` without a graph name: the other index keys of a quad follow from it. */
+/** `GSPO` without a graph name. */
 const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
 /** `G` is excluded: unreferenced blobs are not part of the state. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
@@ -40,12 +36,6 @@ export async function* stateBlocks(
 /** Yields the entries as lines. */
 export async function* stateLines(...of: Parameters<typeof stateBlocks>): AsyncGenerator<string[]> {
   for await (const block of stateBlocks(...of)) yield block.map(lineOf);
-}
-
-/** Adds an entry of a state to a store. @param orders indexes for quads */
-export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry, orders: IndexSet): void {
-  if (isQuad(key)) orders.put(batch, key);
-  else batch.put(key, value);
 }
 
 /** Line of an entry, without line break. For a quad only the key, since the value is empty. */

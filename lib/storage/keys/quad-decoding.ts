@@ -2,7 +2,6 @@
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { spansOf, suffixOfKey, type TermSpan } from './key-layout.js';
-import type { IndexName } from './quad-keys.js';
 
 const factory = new DataFactory<Quad>();
 
@@ -23,8 +22,8 @@ export function spansOfKey(key: string): readonly TermSpan[] {
   return spans;
 }
 
-/** Decodes keys of one index. Repeated terms share one object, so that 17 000 triples stay small. */
-export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator<Quad> {
+/** Decodes GSPO keys. Repeated terms share one object, so that 17 000 triples stay small. */
+export function* decodeKeys(keys: Iterable<string>): Generator<Quad> {
   const nodes = new Map<string, NamedNode>();
   const node: NodeOf = (iri) => {
     let found = nodes.get(iri);
@@ -46,14 +45,13 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
     last[at] = found;
     return found;
   };
-  const [s, p, o, g] = [...'SPOG'].map((letter) => index.indexOf(letter)) as [number, number, number, number];
   for (const key of keys) {
     const spans = spansOfKey(key);
     yield factory.quad(
-      termAt(key, spans, s) as NamedNode | BlankNode,
-      termAt(key, spans, p) as NamedNode,
-      termAt(key, spans, o) as NamedNode | BlankNode | Literal,
-      termAt(key, spans, g) as NamedNode,
+      termAt(key, spans, 1) as NamedNode | BlankNode,
+      termAt(key, spans, 2) as NamedNode,
+      termAt(key, spans, 3) as NamedNode | BlankNode | Literal,
+      termAt(key, spans, 0) as NamedNode,
     );
   }
 }
@@ -73,4 +71,4 @@ function readTerm(key: string, { type, textAt, end, qualifierAt, qualifierEnd }:
 }
 
 /** Returns the triples of a graph from its GSPO keys, in key order. */
-export const decodeGraph = (keys: Iterable<string>): Quad[] => [...decodeKeys('GSPO', keys)];
+export const decodeGraph = (keys: Iterable<string>): Quad[] => [...decodeKeys(keys)];

@@ -52,10 +52,6 @@ export function encodeNumber(value: string | number): string {
 
 export { separator };
 
-/** Indexes of quads. GSPO answers a resource, the others patterns across resources. */
-export const indexNames = ['GSPO', 'SPOG', 'POGS', 'OGSP'] as const;
-export type IndexName = (typeof indexNames)[number];
-
 const numericTypes: ReadonlySet<string> = new Set(
   [
     ...'integer float double decimal nonPositiveInteger negativeInteger long int short'.split(' '),
@@ -233,23 +229,4 @@ export function layoutOf(key: string): { readonly suffixAt: number; readonly end
 export function keyInGraph(gspo: string, graph: string): string {
   const { suffixAt, ends } = layoutOf(gspo);
   return `${graphPrefix(graph)}${gspo.slice(ends[0] + 2, suffixAt)}0${digits(graph.length)}${gspo.slice(suffixAt + 5)}`;
-}
-
-/** Returns the other index keys of the quad of a GSPO key, in the order of `indexNames` after GSPO. */
-export function otherKeys(gspo: string): [string, string, string] {
-  const { suffixAt, ends } = layoutOf(gspo);
-  const g = gspo.slice(start, ends[0] + 2);
-  const s = gspo.slice(ends[0] + 2, ends[1] + 2);
-  const p = gspo.slice(ends[1] + 2, ends[2] + 2);
-  const o = gspo.slice(ends[2] + 2, suffixAt);
-  const gSuffix = gspo.slice(suffixAt, suffixAt + 5);
-  const sSuffix = gspo.slice(suffixAt + 5, suffixAt + 10);
-  const pSuffix = gspo.slice(suffixAt + 10, suffixAt + 15);
-  const oSuffix = gspo.slice(suffixAt + 15, -5);
-  const end = gspo.slice(-5);
-  return [
-    `SPOG\u0000\u0000${s}${p}${o}${g}${sSuffix}${pSuffix}${oSuffix}${gSuffix}${end}`,
-    `POGS\u0000\u0000${p}${o}${g}${s}${pSuffix}${oSuffix}${gSuffix}${sSuffix}${end}`,
-    `OGSP\u0000\u0000${o}${g}${s}${p}${oSuffix}${gSuffix}${sSuffix}${pSuffix}${end}`,
-  ];
 }

@@ -4,17 +4,15 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type IndexSet, quadstoreIndexes } from '../keys/index-set.js';
 import { writeWhole } from './synced-files.js';
 
+/** The only index of quads on disk, in the form of quadstore's option `indexes`. */
+export const quadstoreIndex = ['graph', 'subject', 'predicate', 'object'] as const;
+
 /** Writes the file if its content differs. */
-export function noteIndexes(
-  folder: string,
-  orders: IndexSet,
-  onTrouble: (message: string, error: unknown) => void = () => {},
-): void {
+export function noteIndexes(folder: string, onTrouble: (message: string, error: unknown) => void = () => {}): void {
   const file = join(folder, 'quadstore.json');
-  const text = `${JSON.stringify({ indexes: quadstoreIndexes(orders) })}\n`;
+  const text = `${JSON.stringify({ indexes: [quadstoreIndex] })}\n`;
   try {
     if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeWhole(file, text);
   } catch (error) {

@@ -1,6 +1,5 @@
 /** Converts the changes of a transaction to batch operations. */
 
-import type { IndexSet } from '../keys/index-set.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from '../keys/records.js';
 import type { BatchWriter } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
@@ -9,8 +8,8 @@ const quadsAtATime = 250;
 /** Yields to the event loop once. */
 export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Writes a transaction's changes into a batch, in slices that yield to the event loop. @param orders indexes after the batch */
-export async function fillBatch(batch: BatchWriter, transaction: Transaction, orders: IndexSet): Promise<void> {
+/** Writes a transaction's changes into a batch, in slices that yield to the event loop. */
+export async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
   for (const [iri, record] of transaction.records) {
     if (record) batch.put(recordKey(iri), writeRecord(record));
     else batch.del(recordKey(iri));
@@ -29,12 +28,13 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction, or
   let quads = 0;
   for (const { added, removed, ...change } of [...transaction.graphs.values(), ...transaction.hidden.values()]) {
     if ('isPartners' in change) continue;
-    for (const [keys, write] of [
-      [removed, 'delete'],
-      [added, 'put'],
+    for (const [keys, isAdded] of [
+      [removed, false],
+      [added, true],
     ] as const)
       for (const key of keys) {
-        orders[write](batch, key);
+        if (isAdded) batch.put(key, '');
+        else batch.del(key);
         if (++quads % quadsAtATime === 0) await yieldToEventLoop();
       }
   }
@@ -54,13 +54,10 @@ export function quadsOf({ graphs, hidden }: Transaction): number {
 const recordBytes = 500;
 
 /** Approximate size of a transaction's batch in bytes. */
-export function sizeOfBatch(
-  { records, entries, graphs, hidden, batchWriter }: Transaction,
-  { width }: IndexSet,
-): number {
-  let size = records.size * recordBytes + (batchWriter?.bytes ?? 0) * width;
+export function sizeOfBatch({ records, entries, graphs, hidden, batchWriter }: Transaction): number {
+  let size = records.size * recordBytes + (batchWriter?.bytes ?? 0);
   for (const [key, value] of entries) size += key.length + (value?.length ?? 0);
   for (const { added, removed } of [...graphs.values(), ...hidden.values()])
-    for (const keys of [added, removed]) for (const key of keys) size += key.length * width;
+    for (const keys of [added, removed]) for (const key of keys) size += key.length;
   return size;
 }

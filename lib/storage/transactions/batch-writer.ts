@@ -1,6 +1,5 @@
 /** Another thread that writes a batch instead of the commit queue. */
 
-import type { IndexSet } from '../keys/index-set.js';
 import type { BatchWriter } from '../level/durable-level.js';
 
 /** Thread that fills and writes the batch of a transaction, since it holds most of the content. */
@@ -10,18 +9,17 @@ export interface BatchPartner {
   /**
    * Writes one atomic, synced batch of its own part and these operations.
    * @param operations keys with values; `null` removes the key
-   * @param orders indexes for its quads
    */
-  write(operations: readonly (readonly [key: string, value: string | null])[], orders: IndexSet): Promise<void>;
+  write(operations: readonly (readonly [key: string, value: string | null])[]): Promise<void>;
 }
 
 /** Makes the writer write its own part, the operations of `fill` and a last operation in one batch. */
 export async function writeWithPartner(
-  { partner, orders }: { readonly partner: BatchPartner; readonly orders: IndexSet },
+  partner: BatchPartner,
   fill: (batch: BatchWriter) => Promise<void>,
   last: readonly [key: string, value: string],
 ): Promise<void> {
   const operations: [string, string | null][] = [];
   await fill({ put: (key, value) => operations.push([key, value]), del: (key) => operations.push([key, null]) });
-  await partner.write([...operations, last], orders);
+  await partner.write([...operations, last]);
 }

@@ -5,7 +5,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { WrittenBatch } from '../../metrics.js';
-import type { IndexSet } from '../keys/index-set.js';
 import { metaKey } from '../keys/records.js';
 import { commitInDoubt } from '../level/commit-in-doubt.js';
 import { storageFull } from '../level/disk-space.js';
@@ -14,7 +13,6 @@ import { quotaExceeded } from '../level/quota.js';
 import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
 import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
-import { IndexBackfill, type KeptQuads } from './index-backfill.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { Transaction } from './transaction.js';
 
@@ -53,8 +51,6 @@ export interface CommitQueueOptions {
   readonly onFailure: (error: unknown) => void;
   /** Called when a batch is on disk. */
   readonly onBatch: (batch: WrittenBatch) => void;
-  /** Called when the indexes have become complete, or no longer are. */
-  readonly onOrders: (kept: KeptQuads) => void;
 }
 
 export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
@@ -83,8 +79,8 @@ export interface Doubt {
 
 /** Smaller batches fit into the space reserved by `DiskSpace` and need no check. */
 const largeBatch = 4 << 20;
-/** Index build steps after a batch of a bulk writer thread: an import must not add quads faster than the build progresses. */
-const stepsBehindPartner = 24;
+
+const quadCounter = (level: Level): number => Number(level.getSync(metaKey('quads')) ?? 0);
 
 export class CommitQueue {
   protected readonly state: OverlaidState;
@@ -99,11 +95,11 @@ export class CommitQueue {
   private writing = 0;
   protected failure: unknown;
   private doubt: Doubt | undefined;
-  protected readonly growth: IndexBackfill;
-  private reordering: Promise<void> | undefined;
+  /** Number of quads after the last batch. */
+  private quads: number;
 
   constructor(protected readonly options: CommitQueueOptions) {
-    this.growth = new IndexBackfill(options.level);
+    this.quads = quadCounter(options.level);
     this.state = new OverlaidState(options.committed, options.bytes);
   }
 
@@ -115,22 +111,6 @@ export class CommitQueue {
   /** Bytes counted against the quota, including commits in progress. */
   get bytes(): number {
     return this.state.bytes;
-  }
-
-  /** State after the last batch. */
-  get kept(): KeptQuads {
-    return this.growth;
-  }
-
-  /** Builds all indexes, or reduces them to one, between and within other batches. Resolves when done or interrupted. */
-  reorder(wanted: IndexSet): Promise<void> {
-    this.growth.wanted = wanted;
-    this.reordering ??= this.growOn().finally(() => {
-      this.reordering = undefined;
-      // After a failure it continues when LevelDB has been reopened.
-      if (!this.hasFailed) this.growth.wanted = undefined;
-    });
-    return this.reordering;
   }
 
   /**
@@ -150,7 +130,7 @@ export class CommitQueue {
           for (const listener of this.options.listeners) await listener(transaction);
         // Checked before the write: after a batch that the disk rejected, the store is read-only.
         const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;
-        const needed = underWay + sizeOfBatch(transaction, this.growth.orders);
+        const needed = underWay + sizeOfBatch(transaction);
         if (needed > largeBatch) await this.options.assertSpace(needed, frees);
         // An earlier batch may have failed meanwhile: the state that `work` saw was then never stored.
         if (this.failure !== undefined) throw this.refusal();
@@ -195,7 +175,7 @@ export class CommitQueue {
 
   /** Numbers a transaction that is about to be staged, and computes its sizes. */
   protected measured(transaction: Transaction): Measured {
-    const bytes = sizeOfBatch(transaction, this.growth.orders);
+    const bytes = sizeOfBatch(transaction);
     return { transaction, sequence: ++this.sequence, bytes, total: transaction.bytes };
   }
 
@@ -209,54 +189,14 @@ export class CommitQueue {
     this.flushing ??= this.flush().finally(() => {
       this.flushing = undefined;
       // More may have been staged since the last check.
-      if (this.hasWork) this.flushSoon();
+      if (this.pending.length > 0) this.flushSoon();
     });
-  }
-
-  /** Runs all steps of the index build. */
-  protected async growOn(): Promise<void> {
-    this.flushSoon();
-    await this.flushing;
-  }
-
-  private get hasWork(): boolean {
-    return this.pending.length > 0 || (this.growth.isUnderWay && !this.hasFailed);
   }
 
   private async flush(): Promise<void> {
     // One turn of the event loop, so that transactions waiting right now join the first batch.
     await yieldToEventLoop();
-    while (this.hasWork) {
-      const group = this.takeGroup();
-      if (group.length > 0 && !(await this.writeGroup(group))) return;
-      const steps = group.length === 0 ? 1 : group.at(-1)!.transaction.batchWriter ? stepsBehindPartner : 0;
-      const isUrgent = (): boolean => this.pending.some(({ transaction }) => !transaction.batchWriter);
-      for (let step = 0; step < steps && !isUrgent(); step++) if (!(await this.step())) return;
-    }
-  }
-
-  /** Runs one step of the index build. @returns false if the batch failed */
-  protected async step(): Promise<boolean> {
-    const { level } = this.options;
-    let { orders } = this.growth;
-    const fill = async (batch: BatchWriter): Promise<void> => {
-      orders = await this.growth.fill(batch);
-    };
-    try {
-      if (this.growth.isUnderWay) await writeBatch(level, fill, () => [metaKey('orders'), orders.text]);
-    } catch (error) {
-      this.fail(error, { batch: '', group: [], behind: this.pending });
-      return false;
-    }
-    this.keep(orders, this.growth.quads);
-    return true;
-  }
-
-  /** Records the state after a batch. */
-  private keep(orders: IndexSet, quads: number): void {
-    const isOther = orders.isComplete !== this.growth.orders.isComplete;
-    Object.assign(this.growth, { orders, quads });
-    if (isOther) this.options.onOrders(this.growth);
+    while (this.pending.length > 0) if (!(await this.writeGroup(this.takeGroup()))) return;
   }
 
   /**
@@ -272,12 +212,10 @@ export class CommitQueue {
     const [began, bytes, name] = [performance.now(), String(group.at(-1)!.total), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
     const { batchWriter } = group.at(-1)!.transaction;
-    let { orders, quads } = this.growth;
+    let { quads } = this;
     for (const { transaction } of group) quads += quadsOf(transaction);
     const fill = async (batch: BatchWriter): Promise<void> => {
-      // The bulk writer filled its part with the previous indexes.
-      if (!batchWriter) orders = await this.growth.fill(batch, quads - this.growth.quads);
-      for (const { transaction } of group) await fillBatch(batch, transaction, orders);
+      for (const { transaction } of group) await fillBatch(batch, transaction);
       await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
       // `settleDoubt` reads this name to find out if this batch is on disk.
@@ -289,14 +227,12 @@ export class CommitQueue {
       const last = [metaKey('bytes'), bytes] as const;
       // With several servers LevelDB is a replica, and the journal has what a crash loses.
       const write = fillPlace === undefined ? writeBatch : writeUnsynced;
-      await (batchWriter
-        ? writeWithPartner({ partner: batchWriter, orders }, fill, last)
-        : write(this.options.level, fill, () => last));
+      await (batchWriter ? writeWithPartner(batchWriter, fill, last) : write(this.options.level, fill, () => last));
     } catch (error) {
       this.fail(error, { batch: name, group, behind: this.pending });
       return false;
     }
-    this.keep(orders, quads);
+    this.quads = quads;
     for (const key of forgotten) this.options.forgotten.delete(key);
     for (const commit of group) this.settle(commit);
     const seconds = (performance.now() - began) / 1000;
@@ -351,10 +287,9 @@ export class CommitQueue {
       await this.options.changes.recover();
       await putSynced(level, metaKey('bytes'), bytes);
       this.state.bytes = Number(bytes);
-      this.growth.read();
+      this.quads = quadCounter(level);
       this.lastCommit = Promise.resolve();
       this.failure = undefined;
-      if (this.growth.isUnderWay) void this.reorder(this.growth.wanted!);
       return wasStored;
     });
   }
@@ -373,10 +308,9 @@ export class CommitQueue {
     return wasStored;
   }
 
-  /** Waits for running transactions and batches. Interrupts the index build. */
+  /** Waits for running transactions and batches. */
   async idle(): Promise<void> {
-    this.growth.wanted = undefined;
-    await Promise.all([this.writer, this.reordering]);
+    await this.writer;
     await this.flushing;
   }
 }

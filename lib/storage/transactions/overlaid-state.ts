@@ -8,7 +8,6 @@ import type { Transaction, TransactionBase } from './transaction.js';
 /** The committed state, without staged transactions. */
 export interface CommittedState extends Pick<TransactionBase, 'record' | 'graph' | 'entry' | 'derived'> {
   graphBlocks(graph: string, beginning: string): AsyncIterable<readonly string[]>;
-  keysWithObject(graph: string, object: string): AsyncIterable<readonly string[]> | undefined;
   hasKeys(keys: readonly string[]): Promise<readonly boolean[]>;
   members(container: string): AsyncIterable<readonly ResourceRecord[]>;
   entries(range: KeyRange): AsyncIterable<readonly (readonly [string, string])[]>;
@@ -70,10 +69,6 @@ export class OverlaidState implements TransactionBase {
       .slice(from + 1)
       .map((change) => ({ ...change, added: wanted(change.added), removed: wanted(change.removed) }));
     return filtered(overlay(whole, parts), wanted);
-  }
-
-  keysWithObject({ iri }: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined {
-    return this.graphs.has(iri) ? undefined : this.committed.keysWithObject(iri, object);
   }
 
   async hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]> {

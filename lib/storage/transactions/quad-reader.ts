@@ -8,15 +8,12 @@ import { wrap } from 'asynciterator';
 import { type Pattern, Quadstore, type TermName } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { stagedGraphs } from '../graphs/staged-keys.js';
-import { quadstoreIndexes } from '../keys/index-set.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
-import { storedIndexes } from './index-backfill.js';
+import { quadstoreIndex } from '../level/quadstore-file.js';
 
 const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
 
-/** Available indexes. */
-const indexesOf = (level: Level, snapshot: LevelSnapshot | undefined): TermName[][] =>
-  quadstoreIndexes(storedIndexes(level, snapshot));
+const indexes = [[...quadstoreIndex]];
 
 /** Reads quads from the given snapshot, or from a new one each time. Only transactions write quads. */
 export class QuadReader extends Quadstore implements Source<Quad> {
@@ -27,7 +24,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     super({
       backend: viewOf(level, {}) as never,
       dataFactory: new DataFactory<Quad>() as never,
-      indexes: indexesOf(level, given),
+      indexes,
     });
   }
 
@@ -45,11 +42,10 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     if (wanted[0]?.termType === 'Literal' || wanted[1]?.termType === 'Literal') return;
     const snapshot = this.given ?? this.level.snapshot();
     const backend = watched(this.level, snapshot);
-    const indexes = indexesOf(this.level, snapshot);
     const own = new Quadstore({ backend: backend.level as never, dataFactory: this.dataFactory, indexes });
     try {
       const hidden = await stagedGraphs(this.level, snapshot);
-      const { iterator } = await own.getStream(patternFor(wanted, indexes));
+      const { iterator } = await own.getStream(patternFor(wanted));
       // A scan by characters also finds terms of other types with the same characters.
       for await (const quad of iterator as unknown as AsyncIterable<Quad>)
         if (names.every((name, at) => !wanted[at] || wanted[at].equals(quad[name])))
@@ -69,22 +65,16 @@ export class QuadReader extends Quadstore implements Source<Quad> {
   }
 }
 
-/** Returns the part of a pattern for quadstore: the bound terms that are a prefix of an index. `match` compares the others. */
-function patternFor(wanted: readonly (Term | undefined)[], indexes: readonly TermName[][]): Pattern {
+/** Returns the part of a pattern for quadstore: the bound terms that are a prefix of the index. `match` compares the others. */
+function patternFor(wanted: readonly (Term | undefined)[]): Pattern {
   const isBound = (name: TermName): boolean => {
     const term = wanted[names.indexOf(name)];
     // quadstore does not find all numbers and instants under the keys that it writes for them.
     return term !== undefined && !(term.termType === 'Literal' && hasOrder(term.datatype.value));
   };
-  const prefixes = indexes.map((index) => {
-    const end = index.findIndex((name) => !isBound(name));
-    const bound = index.slice(0, end < 0 ? index.length : end);
-    // Terms after a literal are omitted, since only the last one can be a literal.
-    const literal = bound.findIndex((name) => wanted[names.indexOf(name)]?.termType === 'Literal');
-    return literal < 0 ? bound : bound.slice(0, literal + 1);
-  });
-  const longest = prefixes.reduce((best, prefix) => (prefix.length > best.length ? prefix : best));
-  return Object.fromEntries(longest.map((name) => [name, wanted[names.indexOf(name)]]));
+  const end = quadstoreIndex.findIndex((name) => !isBound(name));
+  const bound = end < 0 ? quadstoreIndex : quadstoreIndex.slice(0, end);
+  return Object.fromEntries(bound.map((name) => [name, wanted[names.indexOf(name)]]));
 }
 
 /** Numbers and instants, whose keys begin with their value. */

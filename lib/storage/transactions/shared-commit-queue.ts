@@ -102,11 +102,6 @@ export class SharedCommitQueue extends CommitQueue {
 
   protected override flushSoon(): void {}
 
-  /** Builds indexes between the rows: each replica builds its own. */
-  protected override async growOn(): Promise<void> {
-    while (this.growth.isUnderWay && !this.hasFailed) await this.order.alone(() => this.step());
-  }
-
   protected override quiet(): undefined {}
 
   /** Drops the transactions of the failed batch: they are in the journal and are applied from there. */

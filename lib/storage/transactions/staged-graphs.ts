@@ -21,8 +21,6 @@ export interface HiddenGraphsOptions {
   readonly level: Level;
   /** True if other servers write staged graphs too. */
   readonly isShared: boolean;
-  /** Maximum number of keys per quad. */
-  readonly width: () => number;
   /** Rejects this number of bytes if the disk may not have enough space. */
   readonly assertSpace: (bytes: number) => Promise<void>;
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
@@ -51,7 +49,7 @@ export class StagedGraphs {
    */
   async load(graph: string, keys: GraphKeys): Promise<boolean> {
     const { transact, assertSpace } = this.options;
-    await assertSpace(charactersOf(keys) * this.options.width());
+    await assertSpace(charactersOf(keys));
     if (!(await transact((tx) => tx.stageGraph(graph, keys), { frees: false }))) return false;
     try {
       for (const block of blocksOf(keys))

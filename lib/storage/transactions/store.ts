@@ -7,7 +7,6 @@ import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import { type MigrationOptions, migrate } from '../graphs/format.js';
 import { GraphInTheWay, stagedKey } from '../graphs/staged-keys.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
-import { IndexSet } from '../keys/index-set.js';
 import {
   iriOfRecordKey,
   type KeyRange,
@@ -29,7 +28,6 @@ import {
   type Work,
 } from './commit-queue.js';
 import { type Coordination, singleServer } from './coordination.js';
-import type { KeptQuads } from './index-backfill.js';
 import { type Pause, Recovery } from './recovery.js';
 import { SettledBlobs } from './settled-blobs.js';
 import { SharedCommitQueue } from './shared-commit-queue.js';
@@ -114,21 +112,19 @@ export class Store extends StoreListeners {
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
   readonly changes: ChangeLog;
-  /** Number of quads at which all indexes are built. */
-  growsAt = Number.POSITIVE_INFINITY;
 
   private constructor(
     readonly level: Level,
     readonly blobs: Blobs,
     private readonly options: StoreOptions,
-    { folder, bytes, changes }: { readonly folder: string; readonly bytes: number; readonly changes: ChangeLog },
+    { bytes, changes }: { readonly bytes: number; readonly changes: ChangeLog },
   ) {
     super();
     const { onTrouble = () => {}, onRecovery = () => {}, coordination = singleServer } = options;
     this.settled = new SettledBlobs({ level, blobs, onTrouble, coordination });
     this.graphs = new CommittedGraphs(level);
     this.hidden = new StagedGraphs({
-      ...{ level, isShared: coordination.hasOthers, width: () => this.kept.orders.width },
+      ...{ level, isShared: coordination.hasOthers },
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
       transact: (work, given) => this.transact(work, given),
     });
@@ -141,8 +137,6 @@ export class Store extends StoreListeners {
         record: (iri) => this.record(iri),
         graph: (record) => this.graphs.keysOf(record),
         graphBlocks: (graph, beginning) => this.graphs.blocks(graph, beginning),
-        keysWithObject: (graph, object) =>
-          this.kept.orders.isComplete ? this.graphs.withObject(graph, object) : undefined,
         hasKeys: (keys) => this.graphs.has(keys),
         entry: (key) => this.entry(key),
         entries: (range) => this.entries(range),
@@ -155,7 +149,6 @@ export class Store extends StoreListeners {
       onDrop: (transaction, mayBeStored) => this.drop(transaction, mayBeStored),
       onFailure: (error) => this.recovery.begin(error),
       onBatch: (batch) => this.tellOfBatch(batch),
-      onOrders: ({ orders }) => noteIndexes(folder, orders, onTrouble),
       foreignListeners: this.fromOthers,
     };
     const { order } = coordination;
@@ -174,8 +167,8 @@ export class Store extends StoreListeners {
     await migrate(level, options);
     const { hasOthers } = options.coordination ?? singleServer;
     const changes = await ChangeLog.open(level, storage, { ...options, hasOthers });
-    const store = new Store(level, blobs, options, { folder, bytes: await readCounter(level), changes });
-    noteIndexes(folder, store.kept.orders, options.onTrouble);
+    const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });
+    noteIndexes(folder, options.onTrouble);
     await store.coordination.freshen();
     await store.settled.begin((await lastEnd(level)) !== 'whole');
     await store.hidden.open();
@@ -191,26 +184,6 @@ export class Store extends StoreListeners {
   /** Number of waiting transactions, and true if a batch failed. */
   get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed'> {
     return this.queue;
-  }
-
-  /** Indexes and number of committed quads. */
-  get kept(): KeptQuads {
-    return this.queue.kept;
-  }
-
-  /** Builds all indexes, or reduces them to one, while in use. Resolves when done or interrupted. */
-  reorder(wanted: IndexSet): Promise<void> {
-    return this.queue.reorder(wanted);
-  }
-
-  grow(): Promise<void> {
-    return this.reorder(IndexSet.all);
-  }
-
-  /** Starts to build all indexes if there are too many quads for one (`growsAt`), or the build is incomplete. */
-  expect(more: number): void {
-    const { orders, quads, wanted } = this.kept;
-    if (!orders.isComplete && !wanted && (quads + more >= this.growsAt || orders.last !== undefined)) void this.grow();
   }
 
   /** The committed record of a resource. */
@@ -327,7 +300,6 @@ export class Store extends StoreListeners {
       this.graphs.replaced(iri, transaction.records.get(iri)?.revision, isPartners ? undefined : keys);
     for (const key of transaction.entries.keys()) this.derivations.delete(key);
     this.hidden.committed(transaction);
-    this.expect(0);
     this.tell('commit', transaction);
     if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settled.committed(transaction);
   }

@@ -25,8 +25,6 @@ export interface TransactionBase {
   graph(record: ResourceRecord): Promise<readonly string[]>;
   /** Keys of a graph with subjects that begin with a string, in blocks. */
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
-  /** Keys of triples with an IRI as object; `undefined` without an index by object, or if the graph has staged changes. */
-  keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
   /** Returns, for each of these GSPO keys, whether the graph contains it. */
   hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;

@@ -6,7 +6,7 @@ import { parseAllowedHost } from '../../../lib/outbound/address-policy.js';
 import { answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
-import { base, graphNames, type SpecLevel, specLevel } from '../../lib/query/engine-dataset.js';
+import { base, graphNames, type SpecLevel, specLevel, withoutIndex } from '../../lib/query/engine-dataset.js';
 import { runs } from '../../support/speed.js';
 
 const endpoint = 'https://remote.example/sparql';
@@ -116,6 +116,7 @@ async function federated({ level }: SpecLevel, remote: Store, text: string): Pro
     answers = answersOf(query, {
       level,
       snapshot,
+      memory: await withoutIndex(level, snapshot),
       readable: { all: true, known: () => true, resolve: async () => {} },
       callService: async (call) => ({ body: Buffer.from(evaluate(remote, call.query)) }),
     });

@@ -1,20 +1,28 @@
-/** A dataset in LevelDB and the same in memory, to compare results in the specs of the query engine. */
+/** A dataset in LevelDB, and the same for other engines, to compare results in the specs of the query engine. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
+import { addTo } from '../../../lib/query/access/collections.js';
+import { graphAt, KeyReader } from '../../../lib/query/access/key-reader.js';
 import type { Algebra } from '../../../lib/query/algebra.js';
 import { type AskOptions, answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
-import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
+import { type MemoryView, onlyGraphs } from '../../../lib/query/memory/memory-layers.js';
 import { anyGraph } from '../../../lib/query/parse/graph-names.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { withConstants } from '../../../lib/query/parse/query-shape.js';
-import { encodeGraph, otherKeys } from '../../../lib/storage/keys/quad-keys.js';
+import { allQuads, encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { type ResourceRecord, recordKey, writeRecord } from '../../../lib/storage/keys/records.js';
-import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/level/durable-level.js';
+import {
+  keyBlocks,
+  type Level,
+  type LevelSnapshot,
+  openLevel,
+  writeBatch,
+} from '../../../lib/storage/level/durable-level.js';
 import { loadStockEngine } from '../../support/stock-engine.js';
 
 const factory = new DataFactory<Quad>();
@@ -46,8 +54,7 @@ export async function specLevel(): Promise<SpecLevel> {
         level,
         (batch) => {
           for (const [graph, triples] of data)
-            for (const key of encodeGraph(graph, triples.map(quadOf)))
-              for (const each of [key, ...otherKeys(key)]) batch.put(each, '');
+            for (const key of encodeGraph(graph, triples.map(quadOf))) batch.put(key, '');
           // An empty graph only has a record.
           for (const [graph, triples] of data)
             if (triples.length === 0) batch.put(recordKey(graph), writeRecord(emptyRecord(graph)));
@@ -84,7 +91,11 @@ export interface SpecView {
 export type Answer = { readonly rows: readonly ReadonlyMap<string, Term>[] } | { readonly truth: boolean };
 
 /** Dataset of a view, over a snapshot. For half of the graphs, the authorizer must be asked. */
-export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView): DatasetOptions & AskOptions {
+export function datasetOf(
+  level: Level,
+  snapshot: LevelSnapshot,
+  view: SpecView,
+): Omit<DatasetOptions & AskOptions, 'memory'> {
   const isAll = graphNames.every((name) => view.readable.has(name));
   const asked = new Set<string>();
   const readable = {
@@ -99,15 +110,29 @@ export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView)
   return { level, snapshot, readable, ...named };
 }
 
-/** Loads a snapshot into memory; `undefined` leaves it in LevelDB. */
-export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView | undefined>;
+export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView>;
+
+/** Reads all graphs as an operation that names them. */
+export async function withoutIndex(level: Level, snapshot: LevelSnapshot): Promise<MemoryView> {
+  const reader = new KeyReader();
+  const graphs = new Map<string, string[]>();
+  for await (const keys of keyBlocks(level, allQuads, { snapshot }))
+    for (const key of keys) {
+      reader.read(key);
+      addTo(graphs, reader.token(graphAt), key);
+    }
+  async function* block(keys: readonly string[]): AsyncGenerator<readonly string[]> {
+    yield keys;
+  }
+  return onlyGraphs(new Map([...graphs].map(([graph, keys]) => [graph, block(keys)])));
+}
 
 /** Result of the tested engine for a query, as text or parsed. */
 export async function engineAnswer(
   level: Level,
   view: SpecView,
   query: string | ReadQuery,
-  toMemory: ToMemory = async () => undefined,
+  toMemory: ToMemory = withoutIndex,
 ): Promise<Answer> {
   const snapshot = level.snapshot();
   const memory = await toMemory(level, snapshot);

@@ -1,10 +1,9 @@
 /** Ranges of resources as ranges of graphs: they contain a graph exactly if the ranges of resources contain its resource. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { graphRanges, inKeys, isInRanges } from '../../../lib/query/access/graph-ranges.js';
+import { graphRanges, isInRanges } from '../../../lib/query/access/graph-ranges.js';
 import { readableGraphs, resourceOf } from '../../../lib/query/access/readable-graphs.js';
 import { below, only, subtree, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
-import { graphPrefix } from '../../../lib/storage/keys/quad-keys.js';
 import { runs } from '../../support/speed.js';
 
 const root = 'http://s.example/';
@@ -66,16 +65,5 @@ describe('Ranges of graphs', () => {
         },
       ),
       { numRuns: runs(2000) },
-    ));
-
-  it('have the same bounds in keys as in names', () =>
-    fc.assert(
-      fc.property(name, range, (graph, { from, to }) => {
-        const key = `${graphPrefix(graph)}s`;
-        const at = (bound: string): string => graphPrefix('').slice(0, 6) + inKeys(bound);
-        expect(key >= at(from)).to.equal(graph >= from);
-        expect(key >= at(to)).to.equal(graph >= to);
-      }),
-      { numRuns: runs(5000) },
     ));
 });

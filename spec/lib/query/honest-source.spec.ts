@@ -7,7 +7,7 @@ import { emptyGraphs } from '../../../lib/query/access/empty-graphs.js';
 import { quadSource } from '../../../lib/query/answers.js';
 import { matchesOf } from '../../../lib/query/dataset.js';
 import { contextOf, loadQueryEngine, loadStockEngine, type QueryEngine } from '../../../lib/query/query-engine.js';
-import { datasetOf, graphNames, queryWithAlgebra, type SpecLevel, specLevel } from './engine-dataset.js';
+import { datasetOf, graphNames, queryWithAlgebra, type SpecLevel, specLevel, withoutIndex } from './engine-dataset.js';
 
 const queries = [
   'SELECT * { ?s ?p ?o FILTER(?o > 0) }',
@@ -56,7 +56,8 @@ describe('Query source', function () {
 
   async function answerOf(engine: QueryEngine, text: string): Promise<string[]> {
     const snapshot = store.level.snapshot();
-    const dataset = datasetOf(store.level, snapshot, { readable: new Set(graphNames) });
+    const memory = await withoutIndex(store.level, snapshot);
+    const dataset = { ...datasetOf(store.level, snapshot, { readable: new Set(graphNames) }), memory };
     const { algebra, form, base: iri } = await queryWithAlgebra(text);
     const source = quadSource({
       ...{ base: iri, matches: () => matchesOf(dataset, () => {}), emptyGraphs: emptyGraphs(dataset, () => {}) },

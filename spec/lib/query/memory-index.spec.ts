@@ -21,8 +21,8 @@ const copies = 5;
 /** Store with an index and query threads. */
 class Queried {
   readonly said: string[] = [];
-  /** Number of queries answered from memory, and from LevelDB. */
-  readonly used = { memory: 0, level: 0 };
+  /** Number of queries with the index, and without it. */
+  readonly used = { memory: 0, none: 0 };
   private readonly graphs = new Map<string, readonly string[]>();
 
   private constructor(
@@ -32,11 +32,9 @@ class Queried {
     private readonly pool: QueryPool,
   ) {}
 
-  /** @param hasAll all indexes exist in LevelDB, so that queries need not wait for the in-memory index */
-  static async open(bounds: Partial<MemoryIndexOptions>, hasAll = true): Promise<Queried> {
+  static async open(bounds: Partial<MemoryIndexOptions>): Promise<Queried> {
     const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-memory-'));
     const store = await openStore(dataDir, root, {});
-    if (hasAll) await store.grow();
     const folder = join(dataDir, 'level');
     const said: string[] = [];
     const say = (facts: unknown, text?: string): void => {
@@ -60,7 +58,7 @@ class Queried {
     const { changes } = index;
     index.changes = (worker, asked) => {
       const found = changes.call(index, worker, asked);
-      queried.used[found ? 'memory' : 'level']++;
+      queried.used[found ? 'memory' : 'none']++;
       return found;
     };
     (queried as { said: string[] }).said = said;
@@ -216,33 +214,23 @@ describe('In-memory index', function () {
     await queried.write(new Map(Array.from({ length: 100 }, (_, at) => [`old/${at + 300}`, undefined])));
     await contend(1500, (seen) => expect(old(seen)).to.deep.equal([]));
     expect(queried.builds).to.equal(1);
-    expect(queried.used.level).to.equal(0);
+    expect(queried.used.none).to.equal(0);
   });
 
-  it('returns one state of the store in every result if queries wait for the index', async () => {
-    queried = await Queried.open({}, false);
-    await contend(
-      1500,
-      () => {},
-      () => queried.builds > 2 && queried.used.memory > 5,
-    );
-    expect(queried.used.memory).to.be.above(5);
-  });
-
-  it('makes the first query wait if LevelDB has one index', async () => {
-    queried = await Queried.open({ idleMs: 2_000 }, false);
+  it('makes the first query wait', async () => {
+    queried = await Queried.open({ idleMs: 2_000 });
     await queried.write(new Map([['a', 1]]));
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
-    expect(queried.used).to.deep.equal({ memory: 1, level: 0 });
+    expect(queried.used).to.deep.equal({ memory: 1, none: 0 });
     // After it was dropped, the next query waits for it again.
     await queried.until(() => queried.index.asked === undefined);
     await queried.write(new Map([['b', 1]]));
     expect([...(await queried.read()).keys()]).to.have.members(['a', 'b']);
-    expect(queried.used).to.deep.equal({ memory: 2, level: 0 });
+    expect(queried.used).to.deep.equal({ memory: 2, none: 0 });
   });
 
   it('does not delay a query that names its graphs', async () => {
-    queried = await Queried.open({}, false);
+    queried = await Queried.open({});
     await queried.write(
       new Map([
         ['a', 1],
@@ -256,14 +244,7 @@ describe('In-memory index', function () {
       copies + 1,
     );
     expect((await queried.ask('SELECT (1 AS ?v) {}')).trim()).to.equal('v\r\n1');
-    expect(queried.used).to.deep.equal({ memory: 0, level: 0 });
-  });
-
-  it('does not exist if its limit is 0: LevelDB has all indexes before the first result', async () => {
-    queried = await Queried.open({ memory: 0 }, false);
-    await queried.write(new Map([['a', 1]]));
-    expect((await queried.read()).size).to.equal(1);
-    expect([queried.builds, queried.store.kept.orders.isComplete]).to.deep.equal([0, true]);
+    expect(queried.used).to.deep.equal({ memory: 0, none: 0 });
   });
 
   it('does not exist before the first query', async () => {
@@ -273,41 +254,30 @@ describe('In-memory index', function () {
     expect(queried.index.isAtWork).to.equal(false);
     expect(queried.index.asked).to.equal(undefined);
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
-    expect(queried.used).to.deep.equal({ memory: 0, level: 0 });
-    await queried.until(() => queried.builds === 1);
-    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
-    expect(queried.used).to.deep.equal({ memory: 1, level: 0 });
-  });
-
-  it('is dropped after a long time without queries, and rebuilt at the next query', async () => {
-    queried = await Queried.open({ idleMs: 200 });
-    await queried.write(new Map([['a', 1]]));
-    await queried.read();
-    await queried.until(() => queried.builds === 1);
-    await queried.until(() => queried.index.asked === undefined);
-    await queried.write(new Map([['b', 1]]));
-    await queried.rest();
-    expect(queried.builds).to.equal(1);
-    expect([...(await queried.read()).keys()]).to.have.members(['a', 'b']);
-    await queried.until(() => queried.builds === 2);
-    expect([...(await queried.read()).keys()]).to.have.members(['a', 'b']);
+    expect([queried.builds, queried.used.memory]).to.deep.equal([1, 1]);
   });
 
   it('is not rebuilt for changes without queries', async () => {
     queried = await Queried.open({ fewGraphs: 3 });
     await queried.write(new Map([['a', 1]]));
     await queried.read();
-    await queried.until(() => queried.builds === 1);
-    for (let state = 2; state < 60; state++) await queried.write(new Map([[`b${state}`, state]]));
-    await queried.rest();
-    expect(queried.builds).to.equal(1);
-    expect((await queried.read()).size).to.equal(59);
-    await queried.until(() => queried.builds === 2);
-    expect((await queried.read()).size).to.equal(59);
+    const change = async (name: string): Promise<void> => {
+      for (let state = 0; state < 60; state++) await queried.write(new Map([[`${name}${state}`, state]]));
+      await queried.rest();
+    };
+    // The query arrived after its build began, so that one more follows.
+    await change('b');
+    await queried.until(() => !queried.index.isAtWork);
+    const { builds } = queried;
+    await change('c');
+    expect(queried.builds).to.equal(builds);
+    expect((await queried.read()).size).to.equal(121);
+    await queried.until(() => queried.builds > builds);
+    expect((await queried.read()).size).to.equal(121);
   });
 
   it('makes a query retry later that waits too long for a build', async () => {
-    queried = await Queried.open({}, false);
+    queried = await Queried.open({});
     await queried.write(new Map([['a', 1]]));
     // The thread is there before the build.
     await queried.ask('SELECT (1 AS ?v) {}');
@@ -327,7 +297,8 @@ describe('In-memory index', function () {
     queried = await Queried.open({ folder: import.meta.filename });
     queried.index.start();
     await queried.until(() => queried.said.some((line) => line.includes('could not be built')));
-    await queried.write(new Map([['a', 1]]));
-    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+    const error = await queried.read().catch((thrown: unknown) => thrown);
+    expect(error).to.be.an.instanceOf(LwsError).with.property('code', 'too-busy');
+    expect(String(error)).to.include('The index for queries could not be built.');
   });
 });

@@ -1,16 +1,16 @@
-/** Matches from memory equal those from LevelDB for any terms, callers and changes. */
+/** Matches equal those of a filter over all quads, for any terms, callers, changes and kinds of the index. */
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
-import type { QuadMatches } from '../../../lib/query/access/quad-matches.js';
+import { KeyReader, type Terms } from '../../../lib/query/access/key-reader.js';
 import { termKey } from '../../../lib/query/access/terms.js';
-import { matchesOf } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { MemoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import { TermTable } from '../../../lib/query/memory/term-table.js';
 import { sortKeys } from '../../../lib/storage/keys/key-order.js';
-import type { LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
+import { allQuads } from '../../../lib/storage/keys/quad-keys.js';
+import { keyBlocks, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { runs } from '../../support/speed.js';
 import {
   base,
@@ -20,6 +20,7 @@ import {
   type SpecTriple,
   type SpecView,
   specLevel,
+  withoutIndex,
 } from './engine-dataset.js';
 import { inFiles, inMemory } from './engine-memory.js';
 
@@ -81,7 +82,7 @@ const wanteds = fc.oneof(
   fc.record({ part: fc.constant('named' as const), places: fc.subarray([0, 1, 2, 3]), isStar: fc.boolean() }),
 );
 
-describe('Matches from memory', function () {
+describe('Matches', function () {
   this.timeout(120_000);
   let store: SpecLevel;
   before(async () => {
@@ -91,7 +92,7 @@ describe('Matches from memory', function () {
 
   const asData = (all: readonly (readonly SpecTriple[])[]) => new Map(graphNames.map((name, at) => [name, all[at]!]));
 
-  it('are those from LevelDB', () =>
+  it('are those of a filter over all quads', () =>
     fc.assert(
       fc.asyncProperty(
         graphs,
@@ -108,8 +109,12 @@ describe('Matches from memory', function () {
           const snapshot = store.level.snapshot();
           try {
             const marked = changed.map((at) => graphNames[at]!);
-            for (const toIndex of [undefined, inFiles]) {
-              const memory = await inMemory(store.level, snapshot, marked, { older, ...(toIndex && { toIndex }) });
+            const views = [
+              await inMemory(store.level, snapshot, marked, { older }),
+              await inMemory(store.level, snapshot, marked, { older, toIndex: inFiles }),
+              await withoutIndex(store.level, snapshot),
+            ];
+            for (const memory of views) {
               for (const [view, wanted, all] of asked) await same(store, snapshot, memory, view, wanted, all);
             }
           } finally {
@@ -149,48 +154,80 @@ const texts = (matches: readonly (readonly (string | undefined)[])[]): string[] 
 
 type Bounds = (string | undefined)[][];
 
+/** Part of the dataset in which matches are sought. */
+interface Wanted {
+  readonly part: 'union' | 'named';
+  readonly places: readonly number[];
+  readonly isStar: boolean;
+}
+
+async function allOf({ level }: SpecLevel, snapshot: LevelSnapshot): Promise<Terms[]> {
+  const [all, reader]: [Terms[], KeyReader] = [[], new KeyReader()];
+  for await (const keys of keyBlocks(level, allQuads, { snapshot }))
+    for (const key of keys) {
+      reader.read(key);
+      all.push([0, 1, 2, 3].map((place) => reader.token(place)));
+    }
+  return all;
+}
+
+/** Returns the quads of open graphs that match a pattern. */
+function openQuads(quads: readonly Terms[], view: SpecView, part: Wanted['part'], bound: Terms): Terms[] {
+  const names = part === 'union' ? view.defaultGraphs : view.namedGraphs;
+  return quads.filter(
+    (quad) =>
+      view.readable.has(quad[3]!) &&
+      (names?.includes(quad[3]!) ?? true) &&
+      bound.every((token, place) => token === undefined || token === quad[place]),
+  );
+}
+
+/** Returns the matches of a pattern: each triple of the union default graph once. */
+function matching(...[quads, view, part, bound]: Parameters<typeof openQuads>): Terms[] {
+  const own = openQuads(quads, view, part, bound);
+  if (part === 'named' || bound[3] !== undefined) return own;
+  return [...new Map(own.map((quad) => [JSON.stringify(quad.slice(0, 3)), quad])).values()];
+}
+
 async function same(
-  { level }: SpecLevel,
+  store: SpecLevel,
   snapshot: LevelSnapshot,
   memory: MemoryView,
   view: SpecView,
-  wanted: { part: 'union' | 'named'; places: readonly number[]; isStar: boolean },
+  wanted: Wanted,
   all: Bounds,
 ): Promise<void> {
-  // A new dataset for each, so that they share no decisions.
-  const make = [
-    matchesOf(datasetOf(level, snapshot, view), () => {}),
-    new MemoryMatches(datasetOf(level, snapshot, view), memory, () => {}),
-  ] as const;
-  const both = async (say: (matches: QuadMatches) => Promise<unknown>, what: string): Promise<void> => {
-    const [expected, found] = [await say(make[0]), await say(make[1])];
-    expect(found, what).to.deep.equal(expected);
-  };
-  const { part } = wanted;
+  const quads = await allOf(store, snapshot);
+  const matches = new MemoryMatches(datasetOf(store.level, snapshot, view), memory, () => {});
+  const { part, places } = wanted;
   const [bound] = all as [Bounds[number]];
   // All bounds of a batch have the same bound positions.
   const alike = all.filter((each) => each.every((token, at) => (token === undefined) === (bound[at] === undefined)));
-  const streamed = async (matches: QuadMatches, among?: { place: number; tokens: Set<string> }): Promise<string[]> => {
-    const found: (string | undefined)[][] = [];
+  const at = (found: readonly Terms[]): Terms[] =>
+    found.map((quad) => quad.map((token, place) => (places.includes(place) ? token : undefined)));
+  const streamed = async (among?: { place: number; tokens: Set<string> }): Promise<string[]> => {
+    const found: Terms[] = [];
     for await (const block of matches.stream(bound, { ...wanted, among })) found.push(...block);
     return texts(found);
   };
   const what = JSON.stringify({ ...view, readable: [...view.readable], wanted, bound });
-  await both((matches) => matches.lookUp(alike, wanted).then((found) => found.map(texts)), `lookUp ${what}`);
-  await both((matches) => streamed(matches), `stream ${what}`);
+  const expected = alike.map((each) => at(matching(quads, view, part, each)));
+  expect((await matches.lookUp(alike, wanted)).map(texts), `lookUp ${what}`).to.deep.equal(expected.map(texts));
+  expect(await streamed(), `stream ${what}`).to.deep.equal(texts(expected[0]!));
   const tokens = new Set([...subjects, ...objects.slice(5, 12)].map(termKey));
-  await both((matches) => streamed(matches, { place: 2, tokens }), `among ${what}`);
-  await both((matches) => matches.count(bound, part), `count ${what}`);
-  const [subject] = bound;
-  for (const [place, own] of [
-    [1, [subject, undefined, undefined, undefined]],
-    [1, [undefined, undefined, undefined, undefined]],
-    [3, [undefined, undefined, undefined, undefined]],
-  ] as const)
-    await both(async (matches) => {
-      const found = new Set<string>();
-      for await (const block of matches.distinct([...own], place, part)) for (const token of block) found.add(token);
-      return [...found].sort();
-    }, `distinct ${place} ${what}`);
-  for (const matches of make) await matches.close();
+  const some = matching(quads, view, part, bound).filter((quad) => tokens.has(quad[2]!));
+  expect(await streamed({ place: 2, tokens }), `among ${what}`).to.deep.equal(texts(at(some)));
+  expect(await matches.count(bound, part), `count ${what}`).to.equal(expected[0]!.length);
+  for (const [place, subject] of [
+    [1, bound[0]],
+    [1, undefined],
+    [3, undefined],
+  ] as const) {
+    const own: Terms = [subject, undefined, undefined, undefined];
+    const found = new Set<string>();
+    for await (const block of matches.distinct(own, place, part)) for (const token of block) found.add(token);
+    const terms = new Set(openQuads(quads, view, part, own).map((quad) => quad[place]!));
+    expect([...found].sort(), `distinct ${place} ${what}`).to.deep.equal([...terms].sort());
+  }
+  await matches.close();
 }

@@ -95,9 +95,7 @@ export async function record(): Promise<{ log: Buffer; root: string } | undefine
     const root = `http://localhost:${await freePort()}/`;
     const clients = ['rdf', 'json', 'text', 'large'].map((kind) => new Client(`${root}${kind}-`));
     for (const end of ['kill', 'stop'] as const) {
-      // In the second step, indexes are built in LevelDB while clients write.
-      const more = end === 'stop' ? { LWS_INDEX_MEMORY_MB: '0' } : {};
-      const server = await startProcess({ dataDir, root, environment: { ...environment, ...more } });
+      const server = await startProcess({ dataDir, root, environment });
       await Promise.all(clients.map((client) => client.run(end === 'kill' ? 16 : 10)));
       if (end === 'kill') await beginImport(root);
       await server[end]();

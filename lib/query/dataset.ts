@@ -17,8 +17,11 @@ export interface DatasetOptions extends DatasetGraphs {
 /** The query needs the index, because it reads many graphs. */
 export class NeedsIndexError extends Error {}
 
-/** Maximum number of graphs, and of their triples, that are read directly instead of waiting for the index. */
-const [fewGraphs, fewTriples] = [8, 50_000];
+/**
+ * Maximum number of graphs that are read directly instead of waiting for the index, of their triples, and of the characters of the
+ * keys: the texts of terms are in buffers, which the memory limit of the thread does not include.
+ */
+const [fewGraphs, fewTriples, fewCharacters] = [8, 50_000, 32 << 20];
 
 /** Returns the quads of the graphs that an operation names. @throws NeedsIndexError if it needs others, or they have too many triples */
 export async function namedQuads(
@@ -31,12 +34,13 @@ export async function namedQuads(
   if (!isNamed || names.size > fewGraphs) throw new NeedsIndexError();
   const gate = graphFilter({ readable: dataset.readable }, 'named');
   await gate.decide(names);
-  let triples = 0;
+  let [triples, characters] = [0, 0];
   async function* blocksOf(name: string): AsyncGenerator<readonly string[]> {
     for await (const keys of graphBlocks(level, snapshot, gate.isOpen(name) ? name : nameOfNone(name))) {
       assertTime();
       triples += keys.length;
-      if (triples > fewTriples) throw new NeedsIndexError();
+      for (const key of keys) characters += key.length;
+      if (triples > fewTriples || characters > fewCharacters) throw new NeedsIndexError();
       yield keys;
     }
   }

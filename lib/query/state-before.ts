@@ -6,7 +6,7 @@ import type { DatasetGraphs } from './access/graph-filter.js';
 import type { QuadMatches } from './access/quad-matches.js';
 import { type DatasetOptions, matchesOf, namedQuads } from './dataset.js';
 import { graphBlocks } from './memory/index-data.js';
-import { type GraphKeyBlocks, type MemoryView, onlyGraphs, withGraphs } from './memory/memory-layers.js';
+import { type GraphKeyBlocks, type MemoryView, onlyGraph, withGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
 import type { UpdateTarget } from './parse/read-update.js';
 
@@ -54,7 +54,7 @@ export const snapshotState = (
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
 
-/** State of one graph in memory. @param assertTime called in every block, throws to stop the work */
+/** State of one graph in memory, for a caller that may read it. @param assertTime called in every block, throws to stop the work */
 export function graphState(
   { keys, ...record }: RecordBefore & { readonly iri: string; readonly keys: readonly string[] },
   assertTime: () => void,
@@ -70,8 +70,9 @@ export function graphState(
     keysOf,
     async matches(dataset, _where, changed) {
       assertTime();
-      if (changed.size === 0) before ??= onlyGraphs(new Map([[record.iri, keysOf()]]));
-      return new MemoryMatches(dataset, await (changed.size === 0 ? before! : onlyGraphs(changed)), assertTime);
+      const now = changed.get(record.iri);
+      if (!now) before ??= onlyGraph(record.iri, keysOf());
+      return new MemoryMatches(dataset, await (now ? onlyGraph(record.iri, now) : before!), assertTime);
     },
   };
 }

@@ -243,14 +243,25 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
     for (const method of ['GET', 'HEAD']) expect((await send(method, channel)).status).to.equal(200);
     expect((await ask(`${container}no`)).status).to.equal(404);
   },
+  '4.2: the description of a container is RDF that can be patched (rule 20.12)': async (send, container) => {
+    const [description] = linked(await send('GET', 'c/'), 'describedby');
+    expect(description).to.equal(`${container}c/.meta`);
+    const insertion = `INSERT DATA { <${container}c/> a <urn:C> }`;
+    const patched = await send('PATCH', description!, { 'Content-Type': 'application/sparql-update' }, insertion);
+    expect(patched.status, patched.text).to.equal(204);
+    const quads = await graphOf(await send('GET', description!, { Accept: 'text/turtle' }), description!);
+    expect(
+      quads.some(({ subject, object }) => subject.value === `${container}c/` && object.value === 'urn:C'),
+    ).to.equal(true);
+  },
   /** Deviations from the specification-tests. */
   'Rule 7.2: a container is JSON by default': async (send) => {
     expect((await send('GET', '')).headers['content-type']).to.equal('application/lws+json');
   },
-  'Rule 11.5: the description of a resource is a linkset, not Turtle': async (send) => {
-    expect(linked(await send('GET', 'c/'), 'describedby')).to.deep.equal([]);
+  'Rule 11.5: the description of a data resource is a linkset, not Turtle': async (send) => {
+    expect(linked(await send('GET', 'rdf'), 'describedby')).to.deep.equal([]);
     expect(
-      (await send('PUT', 'c/.meta', { 'Content-Type': 'text/turtle', 'If-Match': '*' }, '<> a <urn:C> .')).status,
+      (await send('PUT', 'rdf.meta', { 'Content-Type': 'text/turtle', 'If-Match': '*' }, '<> a <urn:C> .')).status,
     ).to.equal(415);
   },
 };

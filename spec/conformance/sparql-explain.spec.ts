@@ -129,7 +129,7 @@ describeStorage(
         const { plan } = JSON.parse(answer.text) as { plan: Part };
         estimates.push(all(plan).find(({ operator }) => operator === 'pattern')?.estimate);
       }
-      expect(estimates).to.deep.equal([60, 60, 60, 60]);
+      expect(estimates).to.deep.equal([64, 64, 64, 64]);
     });
   },
   inWac(),

@@ -27,7 +27,7 @@ export class GraphVerdicts {
   isOpen(graph: number): boolean | undefined {
     let page = this.pages[graph >>> pageBits];
     if (!page) {
-      page = new Uint8Array(pageLength);
+      page = new Uint8Array(Math.min(pageLength, this.terms.size));
       this.pages[graph >>> pageBits] = page;
     }
     const verdict = page[graph & (pageLength - 1)]!;

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { allQuads, graphPrefix } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
-import { graphAt, KeyReader } from '../access/key-reader.js';
+import { KeyReader } from '../access/key-reader.js';
 import { PageCache } from '../segments/page-file.js';
 import { isResident, Segment, type SegmentData, segmentBytes } from '../segments/segment.js';
 import { NumberedQuads } from './numbered-quads.js';
@@ -99,10 +99,14 @@ const reader = new KeyReader();
 /** Reads the triples of GSPO keys. New terms get numbers. */
 export async function readTriples(blocks: AsyncIterable<readonly string[]>, terms: TermIds): Promise<GraphTriples> {
   const triples: number[] = [];
+  let [token, subject] = ['', -1];
   for await (const keys of blocks)
     for (const key of keys) {
       reader.read(key);
-      for (let place = 0; place < graphAt; place++) triples.push(terms.add(reader.token(place)));
+      // Successive keys mostly have the same subject.
+      const next = reader.token(0);
+      if (subject < 0 || next !== token) [token, subject] = [next, terms.add(next)];
+      triples.push(subject, terms.add(reader.token(1)), terms.add(reader.token(2)));
     }
-  return Uint32Array.from(triples);
+  return new Uint32Array(triples);
 }

@@ -9,6 +9,8 @@ import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js'
 /** Maximum number of quads that are counted. `maxDecided` is checked after every `atATime` quads. */
 const maxCounted = 2048;
 const atATime = 64;
+/** Numbers of matches below it are exact. Others are rounded, because more closed quads would make them extrapolated. */
+const leastRounded = 32;
 /** Maximum number of graphs decided for a count. Beyond it, samples are used. */
 const maxDecided = 64;
 /** Rounds of evenly spaced samples: their number, their length in quads, and the number of matches that makes a closer round unnecessary. */
@@ -23,7 +25,7 @@ export async function estimated(scans: readonly LayerScan[], verdicts: GraphVerd
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);
   if (length <= maxCounted) {
     const count = await countedAll(scans, verdicts);
-    if (count !== undefined) return count;
+    if (count !== undefined) return count < leastRounded ? count : roughly(count);
   }
   let count = 0;
   for (const scan of scans) count += await judged(scan, verdicts);

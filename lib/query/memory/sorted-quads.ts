@@ -110,18 +110,23 @@ export const sortQuads = (
 ): SortedQuads =>
   new SortedQuads({ count, most }, (order) => {
     const places = orderPlaces[order]!;
-    const rows = new Uint32Array(count);
-    for (let i = 0; i < count; i++) rows[i] = i;
-    const sorted = count < fewQuads ? compared(source, places, rows) : distributed(source, places, { rows, most });
-    return source.map((each) => picked(each, sorted, isShared)) as never;
+    const rows = count < fewQuads ? compared(source, places, count) : distributed(source, places, { count, most });
+    const columns = new Uint32Array(isShared ? 0 : 4 * count);
+    return source.map((each, place) => {
+      const to = isShared
+        ? new Uint32Array(new SharedArrayBuffer(4 * count))
+        : columns.subarray(place * count, (place + 1) * count);
+      for (let i = 0; i < count; i++) to[i] = each[rows[i]!]!;
+      return to;
+    }) as never;
   });
 
 /** Below it, the counters of a radix sort cost more than comparisons. */
 const fewQuads = 100;
 
-function compared(source: readonly Uint32Array[], places: readonly number[], rows: Uint32Array): Uint32Array {
+function compared(source: readonly Uint32Array[], places: readonly number[], count: number): ArrayLike<number> {
   const [first, second, third, fourth] = places.map((place) => source[place]!) as unknown as Columns;
-  return rows.sort(
+  return Array.from({ length: count }, (_, row) => row).sort(
     (a, b) => first[a]! - first[b]! || second[a]! - second[b]! || third[a]! - third[b]! || fourth[a]! - fourth[b]!,
   );
 }
@@ -129,10 +134,13 @@ function compared(source: readonly Uint32Array[], places: readonly number[], row
 function distributed(
   source: readonly Uint32Array[],
   places: readonly number[],
-  { rows, most }: { readonly rows: Uint32Array; readonly most: number },
+  { count, most }: { readonly count: number; readonly most: number },
 ): Uint32Array {
-  const both = [rows, new Uint32Array(rows.length)] as readonly [Uint32Array, Uint32Array];
-  return places.reduceRight((orders, place) => sortBy(source[place]!, orders, most), both)[0];
+  const both = [new Uint32Array(count).map((_, row) => row), new Uint32Array(count)] as const;
+  return places.reduceRight<readonly [Uint32Array, Uint32Array]>(
+    (orders, place) => sortBy(source[place]!, orders, most),
+    both,
+  )[0];
 }
 
 const digitBits = 11;
@@ -156,12 +164,6 @@ function sortBy(
     [from, to] = [to, from];
   }
   return [from, to];
-}
-
-function picked(source: Uint32Array, order: Uint32Array, isShared: boolean): Uint32Array {
-  const picks = isShared ? new Uint32Array(new SharedArrayBuffer(order.byteLength)) : new Uint32Array(order.length);
-  for (let i = 0; i < order.length; i++) picks[i] = source[order[i]!]!;
-  return picks;
 }
 
 function hasOneCopyOfEach([subjects, predicates, objects]: Columns): boolean {

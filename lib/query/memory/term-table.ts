@@ -33,10 +33,11 @@ const seedOfThread = randomBytes(4).readUInt32LE();
 export class TableFullError extends Error {}
 
 export class TermTable {
-  private text: Buffer = Buffer.alloc(1024);
-  private offsets: Uint32Array = new Uint32Array(65);
-  private hashes: Uint32Array = new Uint32Array(64);
-  private slots: Uint32Array = new Uint32Array(128);
+  private text: Buffer = Buffer.allocUnsafe(1024);
+  // One allocation, because the tables of most updates are small.
+  private slots: Uint32Array = new Uint32Array(257).subarray(0, 128);
+  private hashes: Uint32Array = new Uint32Array(this.slots.buffer, 4 * 128, 64);
+  private offsets: Uint32Array = new Uint32Array(this.slots.buffer, 4 * 192, 65);
   private seed = seedOfThread;
   private count = 0;
   /** Empty before the first use: the tables of most updates have a few terms. */
@@ -201,7 +202,7 @@ function hashOf(token: TermKey, seed: number): number {
 }
 
 function grown(from: Buffer, length: number): Buffer {
-  const to = Buffer.alloc(length);
+  const to = Buffer.allocUnsafe(length);
   from.copy(to);
   return to;
 }

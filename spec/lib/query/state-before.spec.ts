@@ -82,6 +82,18 @@ describe('query/state-before', () => {
     expect(await matches.count([undefined, undefined, undefined, graph], 'named')).to.equal(keys.length);
   });
 
+  it('needs the index for graphs with long texts', async () => {
+    const own = await specLevel();
+    const long = Array.from({ length: 33 }, (_, at) => f.literal(`${at}${'x'.repeat(1 << 20)}`));
+    await own.fill(new Map([[graph, long.map((object) => ({ subject: iri('s'), predicate: iri('p'), object }))]]));
+    const taken = own.level.snapshot();
+    const state = snapshotState({ level: own.level, snapshot: taken, memory: undefined }, () => {});
+    const error: unknown = await state.matches(dataset, where, new Map()).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(NeedsIndexError);
+    await taken.close();
+    await own.close();
+  });
+
   it('checks regularly if the work must stop', async () => {
     const ended = graphState({ iri: graph, kind: 'rdf', keys }, () => {
       throw new Error('ended');

@@ -1,7 +1,4 @@
-/**
- * Serializes the changes of transactions for the other servers of a storage. Of the four keys of a quad only GSPO is written,
- * since the others follow from it.
- */
+/** Serializes the changes of transactions for the other servers of a storage. */
 import type { GraphChange, KeyDifference } from '../keys/graph-changes.js';
 import type { ResourceRecord } from '../keys/records.js';
 import { Transaction, type TransactionBase } from './transaction.js';

@@ -104,6 +104,8 @@ class Forwarder {
       const isExpected = error instanceof CommandError || error instanceof OutboundError;
       if (!isExpected) process.stderr.write(`quadpod: ${(error as Error).stack}\n`);
       refuse(res, isExpected ? 502 : 500, isExpected ? error.message : 'The proxy failed.');
+    } finally {
+      if (!req.complete) drain(req);
     }
   }
 
@@ -118,7 +120,7 @@ class Forwarder {
 
   /** True for a SPARQL query by POST. The endpoint rejects an update of media type `application/sparql-query`. */
   private isQuery({ method, headers }: IncomingMessage, path: string, body: EndpointRequest['body']): boolean {
-    const [resource, query] = path.split('?');
+    const [, resource, query] = /^([^?]*)\??(.*)$/s.exec(path)!;
     const { sparql } = this.session.place;
     if (method !== 'POST' || sparql === undefined || resource !== new URL(sparql).pathname) return false;
     // The storage would decode a form to other parameters than those seen here.
@@ -188,7 +190,7 @@ function kept(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean
 
 /** Servers and proxies could resolve such a path to one outside the storage. */
 const isClimbing = (path: string): boolean =>
-  /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|\\/i.test(path.split('?', 1)[0]!) || path.includes('#');
+  /(?:^|\/|%2f)(?:\.|%2e){1,2}(?:\/|%2f|$)|\\|%5c/i.test(path.split('?', 1)[0]!) || path.includes('#');
 
 /** Returns a small body as bytes, and others as a stream that leaves the connection open if the server does not read it to its end. */
 async function bodyOf(req: IncomingMessage): Promise<EndpointRequest['body']> {
@@ -199,6 +201,20 @@ async function bodyOf(req: IncomingMessage): Promise<EndpointRequest['body']> {
   const bytes: Uint8Array[] = [];
   for await (const chunk of chunks) bytes.push(chunk);
   return bytes;
+}
+
+/** Maximum time to read the rest of a body after the response, in milliseconds. */
+const drainMs = 30_000;
+
+/** Reads the rest of a body after an early response. Programs that send a body before they read would otherwise get a reset. */
+function drain(req: IncomingMessage): void {
+  const timer = setTimeout(() => req.destroy(), drainMs);
+  // resume() has no effect while an iterator waits for `readable`.
+  const read = (): void => {
+    while (req.read() !== null);
+  };
+  req.once('close', () => clearTimeout(timer)).on('readable', read);
+  read();
 }
 
 /** Answers with a problem document (RFC 9457), or ends a response that has begun. */

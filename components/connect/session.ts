@@ -7,6 +7,7 @@ import { wellKnownOf } from '../../lib/authentication/issuer-keys.js';
 import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
 import { CommandError } from '../../lib/errors.js';
 import { parseLinks } from '../../lib/fields/link.js';
+import { isObject } from '../../lib/json/exact-json.js';
 import { isSecureUrl } from '../../lib/outbound/address-policy.js';
 import { discard, Endpoint, type EndpointAnswer, type EndpointRequest } from '../../lib/outbound/endpoint.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
@@ -125,10 +126,12 @@ export class Session {
       const nonce = answer.headers.get('dpop-nonce');
       this.nonce = nonce ?? this.nonce;
       if (answer.ok) {
-        const { access_token: value, expires_in: seconds } = (await answer.json()) as Record<string, unknown>;
-        const [ms, hash] = [Number(seconds) * 1000, createHash('sha256').update(String(value)).digest('base64url')];
+        const { access_token: value, expires_in: seconds } = await jsonOf(answer);
+        if (typeof value !== 'string' || !(Number(seconds) > 0))
+          throw new CommandError(`${storage} issues no token: the response of ${tokenEndpoint} has none.`);
+        const [ms, hash] = [Number(seconds) * 1000, createHash('sha256').update(value).digest('base64url')];
         const renewed = began + Math.min(ms * 0.7, maxAgeMs);
-        this.token = { value: String(value), hash, renewed, expires: began + ms };
+        this.token = { value, hash, renewed, expires: began + ms };
         return this.token;
       }
       const detail = await detailOf(answer);
@@ -180,8 +183,10 @@ async function placeOf(url: string): Promise<Place> {
 }
 
 /** Returns the JSON object of a successful response; an empty one for all others. */
-const jsonOf = async (answer: Response): Promise<Record<string, unknown>> =>
-  answer.ok ? ((await answer.json()) as Record<string, unknown>) : {};
+async function jsonOf(answer: Response): Promise<Record<string, unknown>> {
+  const value: unknown = answer.ok ? await answer.json().catch(() => undefined) : undefined;
+  return isObject(value) ? value : {};
+}
 
 /** Returns a sentence if the clocks differ more than a server accepts. */
 function skewOf(date: string | string[] | null | undefined): string {

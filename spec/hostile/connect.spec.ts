@@ -1,5 +1,6 @@
 /** Requests to the proxy of `quadpod connect` that web pages and other users of the machine can send. */
 
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +62,25 @@ describe('The proxy of connect, for requests without its secret', function () {
     expect(received()).to.equal(before);
   });
 
+  it('reads an upload to its end if the storage rejects it early', async () => {
+    const { hostname, port, host } = new URL(origin);
+    const size = 20 << 20;
+    const socket = connect({ host: hostname, port: Number(port) });
+    const sent = head(`${proxy.url}absent/a`, 'PUT', {
+      Host: host,
+      'Content-Type': 'text/plain',
+      'Content-Length': `${size}`,
+    });
+    // The program sends everything before it reads.
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject).write(sent);
+      socket.write(Buffer.alloc(size), () => resolve());
+    });
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString('latin1')).to.match(/^HTTP\/1\.1 404 [\s\S]*parent-not-found/);
+    socket.destroy();
+  });
+
   it('closes the connection of a CONNECT request', async () => {
     const steps = [`CONNECT ${new URL(server.root).host} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n\r\n`];
     expect(await exchange(proxy.url, steps)).to.equal(undefined);
@@ -68,7 +88,7 @@ describe('The proxy of connect, for requests without its secret', function () {
 
   it('rejects paths that could leave the storage, with the secret too', async () => {
     const before = received();
-    for (const tail of ['../', 'a/../../b', '.', '%2e%2e/x', 'a/%2E./b', '..\\x', './x'])
+    for (const tail of ['../', 'a/../../b', '.', '%2e%2e/x', 'a/%2E./b', '..\\x', './x', 'a%2f..%2f..%2fb', '..%5cx'])
       expect((await request(proxy.url + tail)).status, tail).to.equal(400);
     expect(received()).to.equal(before);
     expect((await request(`${proxy.url}a/...`)).status).to.equal(404);

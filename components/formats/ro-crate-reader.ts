@@ -100,7 +100,8 @@ async function describedFiles(
   for (const entity of graph) {
     const id = isObject(entity) ? entity['@id'] : undefined;
     const path = id === root ? '' : typeof id === 'string' ? pathOfId(id, options.into, tools) : undefined;
-    if (path !== undefined && path !== metadataFile)
+    // Only the root describes the crate.
+    if (path !== undefined && path !== metadataFile && (path !== '' || id === root || root === './'))
       described.set(path, describedBy(entity as Entity, { path, terms, options, tools }));
   }
   return described;

@@ -166,6 +166,7 @@ export function documentOfQuads(quads: readonly Quad[], subject: string): unknow
 const keyOfTerm = (term: Term): string => `${term.termType} ${term.value}`;
 
 function memberOf(name: string, term: Term): unknown {
+  if (name === 'oidcIssuer' && term.termType !== 'NamedNode') return undefined;
   if (name !== 'publicKeyJwk') return term.value;
   try {
     return JSON.parse(term.value);

@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { didWebUrl, expandDidKey } from '../authorization/did.js';
 import type { PublicJwk } from '../authorization/multikey.js';
+import { lruCache } from '../caches.js';
 import type { Documents } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
 import { clientOf } from '../fields/client-address.js';
@@ -44,7 +45,27 @@ const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5 } as co
 
 type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
-export function identifierResolver(options: ResolverOptions): IdentifierResolver {
+/** Maximum number of fetched documents that are kept for other subjects in them: subjects of one document are unlimited. */
+const maxPages = 100;
+
+/** Returns a fetch that requests a document once in 30 s, for all of its subjects. */
+function oncePerDocument(fetch: GuardedFetch): GuardedFetch {
+  const pages = lruCache<Promise<OutboundResponse>>(maxPages, failureKeptMs);
+  return (target, options) => {
+    const url = String(target);
+    const known = pages.get(url);
+    if (known) return known;
+    const page = fetch(url, options);
+    pages.set(url, page);
+    page.catch((error: unknown) => {
+      if (error instanceof OutboundError && error.code === 'busy') pages.delete(url);
+    });
+    return page;
+  };
+}
+
+export function identifierResolver({ fetch, ...others }: ResolverOptions): IdentifierResolver {
+  const options = { ...others, fetch: oncePerDocument(fetch) };
   // Concurrent requests for the same document share one fetch.
   const known = new LRUCache<string, Found, string>({
     maxSize: maxKeptBytes,

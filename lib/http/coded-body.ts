@@ -10,9 +10,31 @@ type Coding = keyof typeof decoders;
 
 /** Maximum ratio of decoded to received bytes, above a number of decoded bytes. */
 const [maxRatio, freeBytes] = [100, 1 << 20];
-/** Maximum number of bodies that are decoded while they arrive. A Brotli decoder has up to 16 MiB. */
-const maxDecoders = 32;
-let decoding = 0;
+/** Sender of a body. */
+export interface BodySender {
+  /** Key of its address (`clientOf`). */
+  readonly client: string;
+  /** Calls back after the response. */
+  onEnd(done: () => void): void;
+}
+
+/** Returns a function that takes a share of a resource of the process, for a client. Its result releases the share. */
+function sharesOf(inAll: number, perClient: number): (client: string) => () => void {
+  const taken = new Set<{ readonly client: string }>();
+  return (client) => {
+    const own = [...taken].filter((share) => share.client === client);
+    if (taken.size >= inAll || own.length >= perClient)
+      throw tooBusy('Too many compressed uploads are in progress. Retry in a few seconds.', 5);
+    const share = { client };
+    taken.add(share);
+    return () => void taken.delete(share);
+  };
+}
+
+/** Bodies that are decoded while they arrive. A Brotli decoder has up to 16 MiB. */
+const takeDecoder = sharesOf(32, 8);
+/** Other bodies of more than `freeBytes`, until the response: a few bytes become 64 MiB of memory. */
+const takeLarge = sharesOf(8, 2);
 
 /** Returns the coding of a request body, if any. @throws LwsError `unsupported-media-type` for an unknown coding or several */
 export function codingOf({ headers }: IncomingMessage): Coding | undefined {
@@ -31,18 +53,16 @@ export function codingOf({ headers }: IncomingMessage): Coding | undefined {
 }
 
 /** Returns the decoded body. Its digests are those of the encoded bytes, which are verified before the end of the decoded ones. */
-export const decodedBody = (encoded: RequestBody, coding: Coding): RequestBody => ({
+export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySender): RequestBody => ({
   ...encoded,
   length: encoded.length === 0 ? 0 : undefined,
   digests: new Map(),
   async *chunks() {
-    if (decoding >= maxDecoders)
-      throw tooBusy('Too many compressed uploads are in progress. Retry in a few seconds.', 5);
-    decoding++;
+    const release = takeDecoder(sender.client);
     try {
       yield* decoded(encoded, coding);
     } finally {
-      decoding--;
+      release();
     }
   },
   // A decoder is created when the body is complete, so that slow clients do not hold one.
@@ -52,6 +72,7 @@ export const decodedBody = (encoded: RequestBody, coding: Coding): RequestBody =
     let size = 0;
     const whole = { ...encoded, digests: new Map(), chunks: () => Readable.from([bytes]) };
     for await (const chunk of bytes.length === 0 ? [] : decoded(whole, coding)) {
+      if (size <= freeBytes && size + chunk.length > freeBytes) sender.onEnd(takeLarge(sender.client));
       size += chunk.length;
       if (size > limit) throw tooLarge(limit, setting);
       chunks.push(chunk);

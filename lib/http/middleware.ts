@@ -6,7 +6,7 @@ import { LwsError } from '../errors.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
-import { field, whenGone } from './request.js';
+import { field, noteAddress, whenGone } from './request.js';
 import { addressOf, forwarded, hostOf } from './request-log.js';
 import type { Traffic } from './traffic.js';
 
@@ -19,6 +19,7 @@ export const authentication =
     const { exchange } = ctx.state;
     const { origin, 'lws-purpose': purpose } = req.headers;
     const address = addressOf(appContext, req) ?? '';
+    if (req.headers['content-encoding'] !== undefined) noteAddress(req, address);
     const establish = (asked: Access): Promise<void> => {
       const access: Mutable<Access> = { ...asked };
       if (exchange.trace !== undefined) access.trace = exchange.trace;

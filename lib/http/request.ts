@@ -1,6 +1,7 @@
 /** Parses the header section and body of a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LwsError } from '../errors.js';
+import { clientOf } from '../fields/client-address.js';
 import { parseHttpDate } from '../fields/date.js';
 import { parseDigests } from '../fields/digest.js';
 import { type EntityTag, parseEntityTags } from '../fields/etag.js';
@@ -80,8 +81,15 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
     chunks: () => chunks(req, res, idleMs),
     collect: (limit: number, setting?: string) => collect(req, res, { idleMs, limit, setting }),
   } satisfies RequestBody;
-  return coding ? decodedBody(body, coding) : body;
+  if (!coding) return body;
+  const client = clientOf(addresses.get(req) ?? '');
+  return decodedBody(body, coding, { client, onEnd: (done) => void res.once('close', done) });
 }
+
+const addresses = new WeakMap<IncomingMessage, string>();
+
+/** Records the address of the client that sent a request. */
+export const noteAddress = (req: IncomingMessage, address: string): void => void addresses.set(req, address);
 
 /** @throws LwsError `bad-request` for a value that responses would repeat and clients could not read */
 export function assertReadable(name: string, value: string): void {

@@ -1,5 +1,6 @@
 /** Compressed request bodies that expand without limit, never end, or come from callers without access. */
 import { readdirSync } from 'node:fs';
+import { request as requestPlain } from 'node:http';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -88,7 +89,19 @@ describe('Compressed request bodies', function () {
     expect(answer?.status).to.equal(403);
   });
 
-  it('rejects further slow uploads above a limit of decoders, and accepts them when others have ended', async () => {
+  /** Status of a compressed upload from another address of the machine. */
+  const fromElsewhere = (name: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port, pathname } = new URL(server.root + name);
+      const headers = { ...by(server, owner), 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' };
+      const address = { hostname, family: 4, port, path: pathname, localAddress: '127.0.0.2' };
+      const req = requestPlain({ ...address, method: 'PUT', headers }, (answer) => {
+        answer.resume().once('end', () => resolve(answer.statusCode!));
+      });
+      req.once('error', reject).end(gzipSync('a'));
+    });
+
+  it('rejects further slow uploads of one address, accepts those of others, and all when the slow ones have ended', async () => {
     const fields = {
       ...by(server, owner),
       'Content-Type': 'text/plain',
@@ -96,14 +109,24 @@ describe('Compressed request bodies', function () {
       'Content-Length': '1000',
     };
     const begun = brotliCompressSync('text '.repeat(1000)).subarray(0, 10);
-    const slow = Array.from({ length: 32 }, (_, at) =>
+    const slow = Array.from({ length: 8 }, (_, at) =>
       exchange(`${server.root}slow${at}`, [head(`${server.root}slow${at}`, 'PUT', fields), begun, 6000, 'abort'], 8000),
     );
     await new Promise((resolve) => setTimeout(resolve, 3000));
     const busy = await send('other', 'text/plain', 'gzip', gzipSync('a'));
     expect([busy.status, busy.headers['retry-after']]).to.deep.equal([503, '5']);
+    expect(await fromElsewhere('elsewhere')).to.equal(201);
     expect((await send('other', 'application/json', 'gzip', gzipSync('{}'))).status).to.equal(201);
     await Promise.all(slow);
     expect((await send('another', 'text/plain', 'gzip', gzipSync('a'))).status).to.equal(201);
+  });
+
+  it('decodes only two bodies of more than 1 MiB at a time for one address', async () => {
+    const text = gzipSync(Array.from({ length: 300_000 }, (_, at) => `# ${at * 7919}\n`).join(''));
+    const put = (at: number) => send(`large${at}`, 'text/turtle', 'gzip', text);
+    const statuses = (await Promise.all(Array.from({ length: 8 }, (_, at) => put(at)))).map(({ status }) => status);
+    expect(new Set(statuses)).to.deep.equal(new Set([201, 503]));
+    expect(statuses.filter((status) => status === 201).length).to.be.at.least(2);
+    expect((await put(9)).status).to.equal(201);
   });
 });

@@ -78,6 +78,7 @@ async function read(exchange: ResourceExchange, iri: string, fixed: Record<strin
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "sandbox; default-src 'none'",
   };
-  if (isNotModified(conditions, `${acl.revision}.${variantOf(format)}`, acl)) return { status: 304, fields };
+  if (isNotModified(conditions, `${acl.revision}.${variantOf(format)}`, acl))
+    return { status: 304, fields, isCodable: true };
   return { status: 200, fields, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), isCodable: true };
 }

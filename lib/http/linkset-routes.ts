@@ -98,7 +98,7 @@ async function read(exchange: ResourceExchange, state: LinksetState): Promise<Re
     'X-Content-Type-Options': 'nosniff',
     ...(applied === '' ? {} : { 'Preference-Applied': applied }),
   };
-  if (isNotModified(conditions, tag, dateOf(record))) return { status: 304, fields };
+  if (isNotModified(conditions, tag, dateOf(record))) return { status: 304, fields, isCodable: true };
   return { status: 200, fields, body: bytes, isCodable: true };
 }
 

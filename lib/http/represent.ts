@@ -38,6 +38,8 @@ export function representData(
   return record.kind === 'rdf' ? representRdf(storage, req, record) : representBytes(storage, req, record);
 }
 
+const isText = ({ kind, mediaType }: ResourceRecord): boolean => kind === 'json' || /^text\//i.test(mediaType);
+
 async function representBytes(
   storage: Storage,
   req: IncomingMessage,
@@ -52,7 +54,8 @@ async function representBytes(
     'Accept-Ranges': 'bytes',
   };
   if (executable.test(mediaType.split(';', 1)[0]!.trim().toLowerCase())) fields['Content-Disposition'] = 'attachment';
-  if (isConditional(req) && isNotModified(preconditions(req), revision, record)) return notModified(fields);
+  if (isConditional(req) && isNotModified(preconditions(req), revision, record))
+    return { ...notModified(fields), isCodable: isText(record) };
   const range = requestedRange(req, record);
   if (range === 'unsatisfiable')
     throw new LwsError('range-not-satisfiable', `The resource has ${size} bytes.`, {
@@ -103,7 +106,7 @@ async function bytesReply(
     return body && { status: 206, fields, body };
   }
   fields['Content-Length'] = String(size);
-  const isCodable = record.kind === 'json' || /^text\//i.test(record.mediaType);
+  const isCodable = isText(record);
   if (small) return { status: 200, fields, body: small, isCodable };
   if (req.method === 'HEAD') return { status: 200, fields, isCodable };
   const body = await blobStream(storage, record);
@@ -213,7 +216,8 @@ const graphFields = (
 async function representLines({ storage, req, record, format }: AskedGraph): Promise<Reply | undefined> {
   const tag = `${record.revision}.${variantOf(format)}`;
   const fields = lineFields(storage, record, format);
-  if (isConditional(req) && isNotModified(preconditions(req), tag, record)) return notModified(fields);
+  if (isConditional(req) && isNotModified(preconditions(req), tag, record))
+    return { ...notModified(fields), isCodable: true };
   const wanted = wantedDigests(req, true);
   const isHead = req.method === 'HEAD' && lengthOf(format, record) !== undefined;
   if (isHead && !wanted.repr && !wanted.content) return { status: 200, fields, isCodable: true };

@@ -80,7 +80,7 @@ export function keptReplies(
     kept = {
       contentType,
       whole: { status: 200, fields, body: bytes, isCodable: true },
-      unchanged: notModified(fields),
+      unchanged: { ...notModified(fields), isCodable: true },
     };
     replies.set(representation, kept);
   }

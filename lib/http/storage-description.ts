@@ -155,7 +155,8 @@ export async function descriptionReply(
     'Cache-Control': 'public, no-cache',
     Link: links(storage),
   };
-  if (isNotModified({ ifNoneMatch: preconditions(req).ifNoneMatch }, opaque, undated)) return { status: 304, fields };
+  if (isNotModified({ ifNoneMatch: preconditions(req).ifNoneMatch }, opaque, undated))
+    return { status: 304, fields, isCodable: true };
   return { status: 200, fields, body: await bytesOf(storage, description, mediaType), isCodable: true };
 }
 

@@ -349,7 +349,7 @@ export class MemoryIndex {
 }
 
 const unavailable = (): Error =>
-  tooBusy('The index for queries could not be built. The log says why. Name the graphs to read, or retry later.', 60);
+  tooBusy('The index for queries could not be built. The log says why. Name the graphs to read, or retry later.', 300);
 
 const tell = async (thread: QueryThread, base: MemoryBase | undefined): Promise<void> => {
   // The call fails if the thread ends, which then needs no index, or if it cannot open the files. Another thread tries again.

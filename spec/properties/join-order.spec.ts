@@ -68,8 +68,6 @@ function randomPatterns(random: Random): string[] {
 /** Counts the keys read. A lookup counts as four keys of a scan. */
 function counted(matches: QuadMatches, read: { keys: number }): QuadMatches {
   return {
-    costs: matches.costs,
-    estimatesReadable: matches.estimatesReadable,
     async *stream(bound, wanted) {
       for await (const block of matches.stream(bound, wanted)) {
         read.keys += block.length;

@@ -24,26 +24,12 @@ export interface MatchOptions {
   /** Positions (S, P, O, G) whose terms are required. */
   readonly places: readonly number[];
   readonly among?: Among | undefined;
-  /** True if other patterns of the query look up the same subjects. */
-  readonly isStar?: boolean | undefined;
-}
-
-/** Cost of a read, relative to reading one key in a scan. */
-interface Costs {
-  readonly lookUp: number;
-  /** Existence check of a quad, without iterator. */
-  readonly quad: number;
-  /** Lookup with `isStar`. */
-  readonly subject: number;
 }
 
 /** Called in every block with the number of matches or rows. Throws to stop the query. */
 export type AssertTime = (work?: number) => void;
 
 export interface QuadMatches {
-  readonly costs: Costs;
-  /** False if estimates are extrapolated from keys that include unreadable graphs. */
-  readonly estimatesReadable: boolean;
   stream(bound: Terms, wanted: MatchOptions): AsyncGenerator<Terms[]>;
   /** Returns the matches of each pattern, in order. */
   lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]>;

@@ -18,9 +18,6 @@ const firstLength = 64;
 const lookUpWork = 4;
 
 export class MemoryMatches implements QuadMatches {
-  // A lookup takes 2 to 3 µs, a match of a scan 0.1 to 0.3 µs, and as much again to be joined.
-  readonly costs = { lookUp: 6, quad: 3, subject: 6 };
-  readonly estimatesReadable = true;
   private readonly terms: TermIds;
   private readonly scans: MemoryScans;
   /** Quads in which absent terms are sought; absent for callers that may read everything. */

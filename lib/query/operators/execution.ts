@@ -5,7 +5,7 @@ import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { booleanOf, type Value } from '../expressions/values.js';
-import type { Blocks, Existence, Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
+import type { Blocks, Existence, Expression, Pattern, Plan, Row } from '../plan/plan.js';
 
 type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
 
@@ -29,8 +29,6 @@ export interface Execution {
   readonly assertTime: AssertTime;
   /** True if a few rows are enough, so that the first ones should arrive soon. */
   readonly isHasty: boolean;
-  /** Variables that are subjects of several patterns. */
-  readonly stars: ReadonlySet<Slot>;
   /** Remaining string budget of the query. */
   readonly texts: { left: number };
   /** Row for which an EXISTS is run. Its terms replace the variables. */

@@ -76,7 +76,6 @@ export function explained({ plan, execution, variables }: Explainable, observed:
   const placeText = (place: Place): string =>
     !place ? '[]' : 'token' in place ? termText(place.token) : nameOf(place.slot);
 
-  const { estimatesReadable: isExact } = execution.matches;
   const told = async (part: Part): Promise<ExplainedPart> => {
     const found = observed.of(part);
     const numbers = found && { rows: found.rows, milliseconds: Math.round(found.milliseconds * 1000) / 1000 };
@@ -85,7 +84,7 @@ export function explained({ plan, execution, variables }: Explainable, observed:
       const triple = `${subject} ${predicate} ${object}`;
       const about = part.places[3] ? `GRAPH ${graph} { ${triple} }` : triple;
       const estimate = await estimateOf(execution, part);
-      return { operator: 'pattern', about, estimate: isExact ? estimate : classOf(estimate), ...numbers };
+      return { operator: 'pattern', about, estimate, ...numbers };
     }
     const { parts: inner, ...facts } = about(part, names, placeText);
     const ordered = part.kind === 'join' ? await orderOf(part) : inner;
@@ -107,9 +106,6 @@ export function explained({ plan, execution, variables }: Explainable, observed:
   };
   return told(plan);
 }
-
-/** Returns the nearest power of eight: an exact extrapolation would reveal the number of unreadable quads. */
-const classOf = (estimate: number): number => (estimate < 1 ? estimate : 8 ** Math.round(Math.log2(estimate) / 3));
 
 function termText(token: TermKey): string {
   const term = termOf(token);

@@ -83,7 +83,7 @@ async function tableFor(execution: Execution, pattern: Pattern, slots: readonly 
   const places = placesOf(pattern, slots);
   const table = new Map<string, Terms[]>();
   const isHeld = filterOf(execution, pattern);
-  for await (const block of execution.matches.stream(constants(pattern), wantedOf(execution, pattern)))
+  for await (const block of execution.matches.stream(constants(pattern), wantedOf(pattern)))
     for (const terms of block) if (isHeld(terms)) addTo(table, joinTokens(terms, places), terms);
   memoryOf(execution, pattern).tables.set(slots.join(), table);
   return table;
@@ -108,7 +108,7 @@ async function* scanned(
   const isHeld = filterOf(execution, pattern);
   const among = places.length === 1 ? { place: places[0]!, tokens: partners } : undefined;
   const joined = new JoinedRows(execution, pattern);
-  for await (const block of execution.matches.stream(constants(pattern), { ...wantedOf(execution, pattern), among })) {
+  for await (const block of execution.matches.stream(constants(pattern), { ...wantedOf(pattern), among })) {
     for (const terms of block) {
       const rows = partners.get(joinTokens(terms, places));
       if (rows && isHeld(terms)) for (const full of joined.blocks(rows, [terms])) yield full;
@@ -124,7 +124,7 @@ async function* streamed(
   rows: readonly Row[],
 ): AsyncGenerator<Row[]> {
   const joined = new JoinedRows(execution, pattern);
-  for await (const matches of execution.matches.stream(bound, wantedOf(execution, pattern))) {
+  for await (const matches of execution.matches.stream(bound, wantedOf(pattern))) {
     for (const full of joined.blocks(rows, matches)) yield full;
     if (joined.some) yield joined.take();
   }
@@ -138,7 +138,7 @@ async function* lookedUp(execution: Execution, pattern: Pattern, groups: readonl
     at += memory.lookups;
     memory.lookups = Math.min(maxLookups, memory.lookups * 2);
     const bounds = some.map(([row]) => boundBy(pattern, row!));
-    const found = await execution.matches.lookUp(bounds, wantedOf(execution, pattern));
+    const found = await execution.matches.lookUp(bounds, wantedOf(pattern));
     for (let index = 0; index < some.length; index++)
       for (const full of joined.blocks(some[index]!, found[index]!)) yield full;
     if (joined.some) yield joined.take();

@@ -3,7 +3,7 @@ import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
-import { type Row, starsOf } from '../plan/plan.js';
+import type { Row } from '../plan/plan.js';
 import { execute } from './execute.js';
 import { type Execution, maxOfTexts, type Observer } from './execution.js';
 
@@ -43,7 +43,6 @@ export function startRun(
     isHasty,
     observer: options.observer,
     texts: { left: maxOfTexts },
-    stars: starsOf(plan),
     callService: options.callService ?? (() => Promise.reject(new Error('SERVICE is not available here.'))),
   };
   async function* rows(): AsyncGenerator<Row[]> {

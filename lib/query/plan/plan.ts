@@ -246,18 +246,3 @@ export function* partsOf(plan: Plan): Generator<Plan> {
   for (const part of [input, left, right, step, ...asked, ...(inputs ?? []), ...(parts ?? [])])
     if (part) yield* partsOf(part);
 }
-
-/** Variables that are the subject of several patterns, so that reading all keys of a subject pays. */
-export function starsOf(plan: Plan): Set<Slot> {
-  const subjects = new Map<Slot, number>();
-  const others = new Set<Slot>();
-  for (const part of partsOf(plan))
-    for (const { places } of part.kind === 'join' ? part.patterns : [])
-      places.forEach((place, at) => {
-        if (!place || !('slot' in place)) return;
-        if (at === 0) subjects.set(place.slot, (subjects.get(place.slot) ?? 0) + 1);
-        else others.add(place.slot);
-      });
-  // One of them provides the subjects, unless they are the objects of another.
-  return new Set([...subjects].flatMap(([slot, count]) => (count > (others.has(slot) ? 1 : 2) ? [slot] : [])));
-}

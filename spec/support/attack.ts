@@ -32,6 +32,32 @@ export const by = ({ root }: ServerProcess, who: Identity = ed25519Identity()): 
   Authorization: `Bearer ${credential(who, { aud: root.slice(0, -1) })}`,
 });
 
+/**
+ * Sends requests whose outbound fetches hang. Asserts that few connections are used, that the requests get 401, 429 or 503, and that
+ * other clients see no effect.
+ * @param most returns the greatest number of concurrent fetches
+ */
+export async function expectFewFetches(
+  server: ServerProcess,
+  most: () => number,
+  sends: readonly (() => Promise<{ readonly status: number }>)[],
+): Promise<void> {
+  const impact = await measureImpact(server, async () => {
+    const attack: Promise<{ readonly status: number }>[] = [];
+    for (const send of sends) {
+      attack.push(send());
+      // Responding to so many in one turn would take 100 ms.
+      await sleep(1);
+    }
+    return (await Promise.all(attack)).map(({ status }) => status);
+  });
+  expect(most()).to.be.above(0).and.at.most(8);
+  const statuses = new Set(impact.result);
+  expect([...statuses].filter((status) => status !== 401 && status !== 429 && status !== 503)).to.deep.equal([]);
+  expect(statuses).to.include(503);
+  expectNoImpact(impact);
+}
+
 /** Effect of some work on other clients. */
 export interface Impact<T> {
   readonly result: T;

@@ -193,7 +193,7 @@ const results = readFileSync(process.argv[2] ?? record(), 'utf8')
   .map((line) => JSON.parse(line));
 const done = suites.map((suite) => ({ ...suite, tests: resultsOf(suite, results) }));
 const rules = rulesOf(results);
-const missing = [...done.filter(({ tests }) => tests.length === 0).map(({ name }) => name)];
+const missing = done.filter(({ tests }) => tests.length === 0).map(({ name }) => name);
 if (missing.length > 0) throw new Error(`No results of ${missing.join(', ')}.`);
 /** Commits of the suites: of w3c/rdf-tests and w3c/json-ld-api. */
 const [rdfTests, jsonLdTests = rdfTests] = (process.env.W3C_TESTS_VERSION ?? 'current').split(', ');

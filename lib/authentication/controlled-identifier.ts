@@ -45,10 +45,10 @@ const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5 } as co
 
 type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
-/** Maximum number of fetched documents that are kept for other subjects in them: subjects of one document are unlimited. */
+/** Maximum number of cached documents. One document can have any number of subjects. */
 const maxPages = 100;
 
-/** Returns a fetch that requests a document once in 30 s, for all of its subjects. */
+/** Returns a fetch that caches documents for 30 s, for all of their subjects. */
 function oncePerDocument(fetch: GuardedFetch): GuardedFetch {
   const pages = lruCache<Promise<OutboundResponse>>(maxPages, failureKeptMs);
   return (target, options) => {

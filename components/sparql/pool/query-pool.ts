@@ -35,9 +35,9 @@ const graceMs = 200;
 
 /**
  * After this number of queries, the HTTP thread loads the modules for short queries in an idle moment: an interval (ms) with at
- * most this share of load. After the last number of intervals it loads them in any case.
+ * most this share of load. After the last number of intervals it loads them in any case: a busy server gains most.
  */
-const [manyQueries, pauseMs, pauseShare, mostLooks] = [8, 250, 0.2, 240];
+const [manyQueries, pauseMs, pauseShare, mostLooks] = [8, 250, 0.2, 20];
 
 /** Thread slots by memory limit, shared by all pools of this process. */
 const placesOf = new Map<number, ThreadSlots>();

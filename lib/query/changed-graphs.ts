@@ -161,18 +161,18 @@ export class ChangedGraphs {
       );
   }
 
-  /** Returns the current GSPO keys of a graph, unordered. */
-  async *keysOf(iri: string): AsyncGenerator<readonly string[]> {
+  /** Returns the current GSPO keys of a graph, unordered: all of them, or at least those of some subjects. */
+  async *keysOf(iri: string, subjects?: readonly string[]): AsyncGenerator<readonly string[]> {
     const state = this.states.get(iri);
     if (!state || (state.before && !state.isCleared))
-      for await (const keys of this.options.state.keysOf(iri))
+      for await (const keys of this.options.state.keysOf(iri, subjects))
         yield state && state.removed.size > 0 ? keys.filter((key) => !state.removed.has(key)) : keys;
     if (state) yield [...state.added];
   }
 
-  /** Returns the graphs with changed triples, each with its GSPO keys in blocks, unordered. */
-  changed(): GraphKeyBlocks {
+  /** Returns the graphs with changed triples, each with the GSPO keys that `keysOf` returns. */
+  changed(subjects?: readonly string[]): GraphKeyBlocks {
     const others = this.all.filter(({ added, removed, isCleared }) => isCleared || added.size + removed.size > 0);
-    return new Map(others.map(({ iri }) => [iri, this.keysOf(iri)]));
+    return new Map(others.map(({ iri }) => [iri, this.keysOf(iri, subjects)]));
   }
 }

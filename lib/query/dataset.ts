@@ -1,11 +1,13 @@
 /** The caller's dataset over one snapshot: in the index, or without it the graphs that an operation names. */
 import type { Algebra } from '@comunica/utils-algebra';
+import type { Term } from '@rdfjs/types';
 import type { Level, LevelSnapshot } from '../storage/level/durable-level.js';
 import { type DatasetGraphs, graphFilter, nameOfNone } from './access/graph-filter.js';
 import type { AssertTime, QuadMatches } from './access/quad-matches.js';
 import { graphBlocks } from './memory/index-data.js';
 import { type MemoryView, onlyGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
+import { nodesOf } from './parse/query-scopes.js';
 
 export interface DatasetOptions extends DatasetGraphs {
   readonly level: Level;
@@ -34,9 +36,10 @@ export async function namedQuads(
   if (!isNamed || names.size > fewGraphs) throw new NeedsIndexError();
   const gate = graphFilter({ readable: dataset.readable }, 'named');
   await gate.decide(names);
+  const subjects = subjectsOf(operation);
   let [triples, characters] = [0, 0];
   async function* blocksOf(name: string): AsyncGenerator<readonly string[]> {
-    for await (const keys of graphBlocks(level, snapshot, gate.isOpen(name) ? name : nameOfNone(name))) {
+    for await (const keys of graphBlocks({ level, snapshot }, gate.isOpen(name) ? name : nameOfNone(name), subjects)) {
       assertTime();
       triples += keys.length;
       for (const key of keys) characters += key.length;
@@ -45,6 +48,27 @@ export async function namedQuads(
     }
   }
   return onlyGraphs(new Map([...names].map((name) => [name, blocksOf(name)])));
+}
+
+/** Operations whose result depends on the triples that their patterns match only. */
+const ofPatterns = new Set(
+  'project distinct reduced ask slice orderby group join leftjoin union minus filter bgp pattern extend values expression'.split(
+    ' ',
+  ),
+);
+
+/** Returns the subjects of all patterns of an operation, if it depends on no other triples. */
+export function subjectsOf(operation: Algebra.Operation): readonly string[] | undefined {
+  const subjects = new Set<string>();
+  for (const { type, subject, patterns } of nodesOf(operation)) {
+    if (type !== undefined && !ofPatterns.has(type)) return undefined;
+    // An empty pattern in GRAPH matches the names of graphs.
+    if (type === 'bgp' && (patterns as unknown[]).length === 0) return undefined;
+    if (type !== 'pattern') continue;
+    if ((subject as Term).termType !== 'NamedNode') return undefined;
+    subjects.add((subject as Term).value);
+  }
+  return subjects.size > 0 ? [...subjects] : undefined;
 }
 
 /** Returns true if every pattern names its graph. @param names receives these graphs */

@@ -13,6 +13,7 @@ import { wholeKey } from './access/key-reader.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';
 import { isIri } from './access/terms.js';
 import { type ChangedGraph, ChangedGraphs, type ChangedGraphsOptions } from './changed-graphs.js';
+import { subjectsOf } from './dataset.js';
 import { instances, isStorable, type TripleKeys } from './operators/graph-results.js';
 import { startRun } from './operators/run.js';
 import type { UpdateStep } from './parse/read-update.js';
@@ -176,7 +177,7 @@ class GraphsUpdate {
     const { state, assertTime } = options;
     const given = options.defaultGraphs || options.namedGraphs ? options : { ...options, ...clauses };
     const { dataset, changedEmpty } = withChanges(given, graphs);
-    const matches = await state.matches(dataset, where, graphs.changed());
+    const matches = await state.matches(dataset, where, graphs.changed(subjectsOf(where)));
     const emptyBefore = state.emptyGraphs?.(dataset);
     const empty = emptyBefore && changedEmpty(emptyBefore);
     const run = startRun({ matches, emptyGraphs: empty, assertTime }, update);

@@ -1,11 +1,13 @@
 /** Initial states of an update: a snapshot of the store, or one graph in memory. */
 import type { Algebra } from '@comunica/utils-algebra';
+import { LwsError } from '../errors.js';
+import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/records.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-filter.js';
 import type { QuadMatches } from './access/quad-matches.js';
-import { type DatasetOptions, matchesOf, namedQuads } from './dataset.js';
-import { graphBlocks } from './memory/index-data.js';
+import { type DatasetOptions, matchesOf, namedQuads, subjectsOf } from './dataset.js';
+import { graphBlocks, subjectPrefix } from './memory/index-data.js';
 import { type GraphKeyBlocks, type MemoryView, onlyGraph, withGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
 import type { UpdateTarget } from './parse/read-update.js';
@@ -19,9 +21,13 @@ export interface StateBefore {
   record(iri: string): RecordBefore | undefined;
   /** Returns true if the graph has a triple, given as its GSPO key. */
   has(key: string): boolean;
-  /** Yields the GSPO keys of a graph. */
-  keysOf(graph: string): AsyncIterable<readonly string[]>;
-  /** Dataset of a WHERE. @param changed the graphs that the update has changed so far @throws NeedsIndexError as `namedQuads` */
+  /** Yields the GSPO keys of a graph: all of them, or at least those of some subjects. @throws LwsError `too-complex` */
+  keysOf(graph: string, subjects?: readonly string[]): AsyncIterable<readonly string[]>;
+  /**
+   * Dataset of a WHERE.
+   * @param changed the graphs that the update has changed so far, with at least the triples of `subjectsOf(where)`
+   * @throws NeedsIndexError as `namedQuads`, LwsError as `keysOf`
+   */
   matches(dataset: DatasetGraphs, where: Algebra.Operation, changed: GraphKeyBlocks): Promise<QuadMatches>;
   /** Absent: no graph is empty. */
   emptyGraphs?(dataset: DatasetGraphs): EmptyGraphs;
@@ -37,8 +43,8 @@ export const snapshotState = (
     return value === undefined ? undefined : readRecord(iri, value);
   },
   has: (key) => level.getSync(key, { snapshot }) !== undefined,
-  async *keysOf(graph) {
-    for await (const keys of graphBlocks(level, snapshot, graph)) {
+  async *keysOf(graph, subjects) {
+    for await (const keys of graphBlocks({ level, snapshot }, graph, subjects)) {
       assertTime();
       yield keys;
     }
@@ -54,45 +60,87 @@ export const snapshotState = (
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
 
-/** State of one graph in memory, for a caller that may read it. @param assertTime called in every block, throws to stop the work */
-export function graphState(
+/** Maximum characters of keys that one operation reads: the texts of terms are in buffers, which the memory limit of the thread does not include. */
+const maxCharacters = 192 << 20;
+/** With more subjects, a graph in memory is not searched for them. */
+const fewSubjects = 8;
+
+type KeysOf = StateBefore['keysOf'];
+
+/** State of one graph, for a caller that may read it. */
+const stateOf = (
+  record: RecordBefore & { readonly iri: string },
+  { has, keysOf }: Pick<StateBefore, 'has' | 'keysOf'>,
+  assertTime: () => void,
+): StateBefore => ({
+  record: (iri) => (iri === record.iri ? record : undefined),
+  has,
+  keysOf,
+  async matches(dataset, where, changed) {
+    const keys = changed.get(record.iri) ?? keysOf(record.iri, subjectsOf(where));
+    return new MemoryMatches(dataset, await onlyGraph(record.iri, keys), assertTime);
+  },
+});
+
+/** State of one graph whose keys are in memory. */
+function stateOfKeys(
   { keys, ...record }: RecordBefore & { readonly iri: string; readonly keys: readonly string[] },
   assertTime: () => void,
 ): StateBefore {
   const all = new Set(keys);
-  async function* keysOf(): AsyncGenerator<readonly string[]> {
-    yield keys;
-  }
-  let before: Promise<MemoryView> | undefined;
-  return {
-    record: (iri) => (iri === record.iri ? { ...record, triples: keys.length } : undefined),
-    has: (key) => all.has(key),
-    keysOf,
-    async matches(dataset, _where, changed) {
-      assertTime();
-      const now = changed.get(record.iri);
-      if (!now) before ??= onlyGraph(record.iri, keysOf());
-      return new MemoryMatches(dataset, await (now ? onlyGraph(record.iri, now) : before!), assertTime);
-    },
+  const keysOf: KeysOf = async function* (graph, subjects = []) {
+    assertTime();
+    const prefixes = subjects.map((subject) => subjectPrefix(graph, subject));
+    const isSome = prefixes.length > 0 && prefixes.length <= fewSubjects;
+    yield isSome ? keys.filter((key) => prefixes.some((prefix) => key.startsWith(prefix))) : keys;
   };
+  return stateOf({ ...record, triples: keys.length }, { has: (key) => all.has(key), keysOf }, assertTime);
 }
 
-/** Returns the state of one graph in a snapshot, in memory. `undefined` if it does not exist. */
+/** State of a large graph in a snapshot, of which operations read what they need. */
+function stateOfLarge(opened: Opened, record: ResourceRecord, assertTime: () => void): StateBefore {
+  let all: Set<string> | undefined;
+  const keysOf: KeysOf = async function* (graph, subjects) {
+    const read = subjects ? undefined : new Set<string>();
+    let characters = 0;
+    for await (const keys of graphBlocks(opened, graph, subjects)) {
+      assertTime();
+      for (const key of keys) {
+        characters += key.length;
+        read?.add(key);
+      }
+      if (characters > maxCharacters)
+        throw new LwsError(
+          'too-complex',
+          `The WHERE reads more than ${maxCharacters} characters of triples. The limit is fixed. Name the subjects of its patterns.`,
+        );
+      yield keys;
+    }
+    all ??= read;
+  };
+  const has = (key: string): boolean =>
+    all?.has(key) ?? opened.level.getSync(key, { snapshot: opened.snapshot }) !== undefined;
+  return stateOf(record, { has, keysOf }, assertTime);
+}
+
+/** Returns the state of one graph in a snapshot. `undefined` if it does not exist. */
 export async function stateOfGraph(
-  { level, snapshot }: Opened,
+  opened: Opened,
   { graph, entry }: UpdateTarget,
   assertTime: () => void,
 ): Promise<StateBefore | undefined> {
+  const { level, snapshot } = opened;
   const value = level.getSync(entry ?? recordKey(graph), { snapshot });
   if (value === undefined) return undefined;
-  if (entry !== undefined) return graphState({ iri: graph, kind: 'rdf', ...JSON.parse(value) }, assertTime);
+  if (entry !== undefined) return stateOfKeys({ iri: graph, kind: 'rdf', ...JSON.parse(value) }, assertTime);
   const record = readRecord(graph, value);
   if (record.kind !== 'rdf') return undefined;
+  if (isLargeGraph(record.triples ?? 0)) return stateOfLarge(opened, record, assertTime);
   const keys: string[] = [];
-  for await (const block of graphBlocks(level, snapshot, graph)) {
+  for await (const block of graphBlocks(opened, graph)) {
     assertTime();
     for (const key of block) keys.push(key);
     if (keys.length === record.triples) break;
   }
-  return graphState({ ...record, keys }, assertTime);
+  return stateOfKeys({ ...record, keys }, assertTime);
 }

@@ -1,7 +1,7 @@
 /** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
 
 import { basename } from 'node:path';
-import { allQuads, graphPrefix } from '../../storage/keys/quad-keys.js';
+import { allQuads, graphPrefix, separator } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { KeyReader } from '../access/key-reader.js';
@@ -89,9 +89,18 @@ export function indexOf(quads: NumberedQuads): SortedData {
 /** Triples of a graph, three numbers each. */
 export type GraphTriples = Uint32Array;
 
-/** Keys of a graph. */
-export const graphBlocks = (level: Level, snapshot: LevelSnapshot, graph: string): AsyncGenerator<string[]> =>
-  keyBlocks(level, rangeOf(graphPrefix(graph)), { snapshot });
+/** Common prefix of the GSPO keys of a subject in a graph. */
+export const subjectPrefix = (graph: string, subject: string): string => graphPrefix(graph) + subject + separator;
+
+/** Keys of a graph, or of some of its subjects. */
+export async function* graphBlocks(
+  { level, snapshot }: { readonly level: Level; readonly snapshot: LevelSnapshot },
+  graph: string,
+  subjects?: readonly string[],
+): AsyncGenerator<string[]> {
+  const prefixes = subjects ? subjects.map((subject) => subjectPrefix(graph, subject)) : [graphPrefix(graph)];
+  for (const each of prefixes) yield* keyBlocks(level, rangeOf(each), { snapshot });
+}
 
 /** Shared by all readers of a thread, because it caches the layouts of keys. */
 const reader = new KeyReader();

@@ -93,7 +93,7 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): 
     const state = await stateOf({ level, snapshot }, storage);
     if (data && !isMerged) return { built: { data, from: 'files', changed: kept.changed } };
     if (data) {
-      for await (const name of runsOf(files, kept.changed, (graph) => graphBlocks(level, snapshot, graph)))
+      for await (const name of runsOf(files, kept.changed, (graph) => graphBlocks({ level, snapshot }, graph)))
         runs.push(name);
       return { state, base };
     }

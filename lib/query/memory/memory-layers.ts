@@ -81,7 +81,9 @@ export class MemoryLayers {
       return { graph, sequence, lasts: sequence <= asked.sequence && !open.has(graph) };
     });
     try {
-      return await this.base.view(changed, (graph, terms) => readTriples(graphBlocks(level, snapshot, graph), terms));
+      return await this.base.view(changed, (graph, terms) =>
+        readTriples(graphBlocks({ level, snapshot }, graph), terms),
+      );
     } catch (error) {
       if (error instanceof TableFullError) return undefined;
       throw error;

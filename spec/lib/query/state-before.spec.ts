@@ -3,9 +3,10 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import type { Algebra } from '../../../lib/query/algebra.js';
-import { NeedsIndexError } from '../../../lib/query/dataset.js';
-import { graphState, type StateBefore, snapshotState } from '../../../lib/query/state-before.js';
+import { NeedsIndexError, subjectsOf } from '../../../lib/query/dataset.js';
+import { type StateBefore, snapshotState, stateOfGraph } from '../../../lib/query/state-before.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
+import { entryKey, recordKey } from '../../../lib/storage/keys/records.js';
 import type { LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { graphNames, queryWithAlgebra, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
 
@@ -20,6 +21,8 @@ const triples: readonly SpecTriple[] = Array.from({ length: 5000 }, (_, at) => (
 }));
 const keys = encodeGraph(graph, triples as never);
 const readable = { all: true, known: () => true, resolve: async () => {} };
+/** A graph stored in an entry, and one whose record says that it is large. */
+const [inMemory, large] = [{ graph, entry: entryKey('spec', 'graph') }, { graph }];
 const dataset = { readable, defaultGraphs: [graph], namedGraphs: [] };
 
 async function* block(of: readonly string[]): AsyncGenerator<readonly string[]> {
@@ -31,14 +34,19 @@ describe('query/state-before', () => {
   let snapshot: LevelSnapshot;
   let where: Algebra.Operation;
   let states: readonly StateBefore[];
+  const opened = () => ({ level: store.level, snapshot });
   before(async () => {
     store = await specLevel();
     await store.fill(new Map([[graph, triples]]));
+    await store.level.put(inMemory.entry, JSON.stringify({ keys }));
+    await store.level.put(recordKey(graph), JSON.stringify({ kind: 'rdf', revision: 'r', triples: 20_001 }));
     snapshot = store.level.snapshot();
     where = (await queryWithAlgebra('SELECT * { ?s ?p ?o }')).algebra;
     const { level } = store;
     states = [
-      graphState({ iri: graph, kind: 'rdf', keys }, () => {}),
+      ...(await Promise.all([inMemory, large].map((target) => stateOfGraph(opened(), target, () => {})))).map(
+        (state) => state!,
+      ),
       snapshotState({ level, snapshot, memory: undefined }, () => {}),
     ];
   });
@@ -74,7 +82,7 @@ describe('query/state-before', () => {
   });
 
   it('needs the index for other graphs than the named ones', async () => {
-    const [, state] = states;
+    const state = states.at(-1);
     const error: unknown = await state!.matches({ readable }, where, new Map()).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(NeedsIndexError);
     const named = await queryWithAlgebra(`SELECT * { GRAPH <${graph}> { ?s ?p ?o } }`);
@@ -95,10 +103,61 @@ describe('query/state-before', () => {
   });
 
   it('checks regularly if the work must stop', async () => {
-    const ended = graphState({ iri: graph, kind: 'rdf', keys }, () => {
-      throw new Error('ended');
-    });
-    const error: unknown = await ended.matches(dataset, where, new Map()).catch((thrown: unknown) => thrown);
-    expect(error).to.have.property('message', 'ended');
+    for (const target of [inMemory, large]) {
+      const ended = await stateOfGraph(opened(), target, () => {
+        throw new Error('ended');
+      });
+      const error: unknown = await ended!.matches(dataset, where, new Map()).catch((thrown: unknown) => thrown);
+      expect(error).to.have.property('message', 'ended');
+    }
+  });
+
+  it('reads only the subjects that all patterns name', async () => {
+    const some = await queryWithAlgebra(
+      'SELECT * { <http://e/s1> <http://e/p1> ?o FILTER NOT EXISTS { <http://e/s2> ?p ?o } }',
+    );
+    const others = [
+      '<http://e/s1> <http://e/p1> ?o . ?s ?p ?o',
+      '<http://e/s1> <http://e/p1>+ ?o',
+      '<http://e/s1> <http://e/p1> ?o MINUS { ?s ?p ?o }',
+      '<http://e/s1> <http://e/p1> ?o . GRAPH ?g {}',
+      '<http://e/s1> <http://e/p1>/<http://e/p2> ?o',
+    ];
+    expect(subjectsOf(some.algebra)).to.have.members(['http://e/s1', 'http://e/s2']);
+    for (const text of others)
+      expect(subjectsOf((await queryWithAlgebra(`SELECT * { ${text} }`)).algebra), text).to.equal(undefined);
+    const all = [undefined, undefined, undefined, undefined];
+    const count = triples.filter((_, at) => [1, 2].includes(at % 700)).length;
+    for (const state of states) {
+      const matches = await state.matches(dataset, some.algebra, new Map());
+      expect(await matches.count(all, 'union')).to.equal(count);
+    }
+  });
+
+  it('rejects operations that read too much text of a large graph', async () => {
+    const own = await specLevel();
+    const text = 'x'.repeat(1 << 20);
+    await own.fill(
+      new Map([
+        [
+          graph,
+          Array.from({ length: 200 }, (_, at) => ({
+            subject: iri(`s${at}`),
+            predicate: iri('p'),
+            object: f.literal(`${at}${text}`),
+          })),
+        ],
+      ]),
+    );
+    await own.level.put(recordKey(graph), JSON.stringify({ kind: 'rdf', revision: 'r', triples: 20_001 }));
+    const taken = own.level.snapshot();
+    const state = await stateOfGraph({ level: own.level, snapshot: taken }, { graph }, () => {});
+    const error: unknown = await state!.matches(dataset, where, new Map()).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('code', 'too-complex');
+    const some = (await queryWithAlgebra('SELECT * { <http://e/s7> ?p ?o }')).algebra;
+    const matches = await state!.matches(dataset, some, new Map());
+    expect(await matches.count([undefined, undefined, undefined, undefined], 'union')).to.equal(1);
+    await taken.close();
+    await own.close();
   });
 });

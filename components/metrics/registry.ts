@@ -7,7 +7,7 @@ const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
 /** Methods of RFC 9110, RFC 5789 and QUERY. All others count as one. */
-const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']);
+const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'MOVE', 'COPY', 'QUERY']);
 
 /** Process metrics, once for all storages: the observers of garbage collector and event loop cannot be removed. */
 const ofProcess = new Registry();

@@ -5,10 +5,10 @@ import type { AppContext, CorsPolicy } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Fields, Reply } from './reply.js';
 
-const methods = 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY';
+const methods = 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, MOVE, COPY, QUERY';
 const requestFields =
-  'Accept, Accept-Profile, Authorization, Content-Type, Content-Digest, Content-Encoding, DPoP, Depth, If-Match, If-Modified-Since, ' +
-  'If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Link, LWS-If-Match, LWS-Purpose, Prefer, Range, Slug, ' +
+  'Accept, Accept-Profile, Authorization, Content-Type, Content-Digest, Content-Encoding, DPoP, Depth, Destination, If-Match, If-Modified-Since, ' +
+  'If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Link, LWS-If-Match, LWS-Purpose, Overwrite, Prefer, Range, Slug, ' +
   'traceparent, Want-Content-Digest, Want-Repr-Digest, X-Requested-With';
 const exposedFields =
   'Accept-Patch, Accept-Post, Accept-Put, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Disposition, Content-Range, ' +

@@ -140,7 +140,10 @@ function assertFields(req: IncomingMessage): void {
     throw new LwsError('not-implemented', 'The only supported transfer coding is chunked.');
 }
 
-const optionsOfServer: Reply = { status: 204, fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' } };
+const optionsOfServer: Reply = {
+  status: 204,
+  fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, MOVE, COPY' },
+};
 
 const isHttps = ({ behindProxy }: AppContext, req: IncomingMessage): boolean =>
   (behindProxy && forwarded(req, 'x-forwarded-proto') === 'https') || 'encrypted' in req.socket;

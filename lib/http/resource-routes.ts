@@ -10,6 +10,7 @@ import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
 import { jsonListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
+import { move } from '../resources/move.js';
 import { controlledBy, describedBy } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
@@ -25,6 +26,7 @@ import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
 import { hasBody } from './http2.js';
 import { linksetReply } from './linkset-routes.js';
+import { destinationOf, isDeep, overwrites } from './move-fields.js';
 import { prefersDescription } from './negotiate.js';
 import { pageOf } from './paging.js';
 import type { Reply } from './reply.js';
@@ -41,6 +43,8 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   PUT: put,
   PATCH: patchResource,
   DELETE: deleteResource,
+  MOVE: moveResource,
+  COPY: moveResource,
   OPTIONS: (exchange) => options(exchange).catch((error: unknown) => creationHints(exchange, error)),
   QUERY: query,
 };
@@ -48,7 +52,7 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
 /** Answers a request for a resource. @throws LwsError */
 export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, access, target } = exchange;
-  const isWrite = req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE' || req.method === 'POST';
+  const isWrite = isWriting(req);
   const described = describedBy(target.iri);
   // PUT at a reserved path is 409. Linksets are not resources. Other requests at their path are for the linkset.
   if (described?.startsWith(storage.rootIri)) return linksetReply(exchange, described);
@@ -65,6 +69,9 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
     throw new LwsError('bad-request', 'The body needs a Content-Type.');
   return method(exchange);
 }
+
+const writes = new Set(['PUT', 'PATCH', 'DELETE', 'POST', 'MOVE', 'COPY']);
+const isWriting = ({ method = '' }: IncomingMessage): boolean => writes.has(method);
 
 /** Rule 20.8: a body without a type. */
 const isUntyped = (req: IncomingMessage): boolean =>
@@ -200,6 +207,21 @@ async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
     body: req.headers['content-digest'] === undefined ? undefined : requestBody(req, res, idleMs),
   });
   return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
+}
+
+/** MOVE and COPY (rule 6.23). */
+async function moveResource(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, req } = exchange;
+  const copies = req.method === 'COPY';
+  const { record, created } = await move(storage, {
+    ...writeOf(exchange),
+    ...{ copies, destination: destinationOf(storage, req), overwrites: overwrites(req) },
+    isDeep: isDeep(req, copies),
+    rewrites: preferences(req).has('rewrite-links'),
+  });
+  const reply = await written(exchange, record, created);
+  if (!preferences(req).has('rewrite-links')) return reply;
+  return { ...reply, fields: { ...reply.fields, 'Preference-Applied': 'rewrite-links' } };
 }
 
 /** Callers without read access do not see declared types. */

@@ -41,8 +41,8 @@ export function allowedMethods(
   { rootIri: storage, queries }: Pick<Storage, 'rootIri' | 'queries'>,
 ): readonly string[] {
   const reading = ['GET', 'HEAD', 'OPTIONS', ...(queries ? ['QUERY'] : [])];
-  if (kind === 'container') return [...reading, 'POST', ...(iri === storage ? [] : ['DELETE'])];
-  return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE'];
+  if (kind === 'container') return [...reading, 'POST', ...(iri === storage ? [] : ['DELETE', 'MOVE', 'COPY'])];
+  return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE', 'MOVE', 'COPY'];
 }
 
 /** Methods of a nonexistent or hidden resource: PUT and PATCH might create it (rules 6.6, 6.18). */

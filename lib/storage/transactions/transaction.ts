@@ -146,6 +146,15 @@ export class Transaction {
     this.records.set(record.iri, null);
   }
 
+  /** Gives a resource another name. Its blob stays. A resource that has the name is replaced. */
+  moveRecord(from: ResourceRecord, to: ResourceRecord): void {
+    this.deleteRecord(from);
+    this.putRecord(to);
+    if (to.blob === undefined) return;
+    this.addedBlobs.delete(to.blob);
+    this.removedBlobs.delete(to.blob);
+  }
+
   /**
    * Replaces the graph of a resource; `before` are its current keys. Only the difference is written.
    * @param after its new keys, with added and removed ones if known

@@ -1,7 +1,10 @@
 /** Access requests, and grants that extend the base model (rule 17.4). */
+import { isDeepStrictEqual } from 'node:util';
 import { defineComponent, type Platform } from '../../lib/component/contract.js';
 import { flag, integer, optional, setting, text } from '../../lib/settings.js';
+import { entryRange } from '../../lib/storage/keys/records.js';
 import { FollowedEntries } from '../../lib/storage/transactions/followed-entries.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { GrantIndex } from './grant-index.js';
 import { foreignDocument, KeptIndex, readKept, type Space } from './kept-index.js';
 import { type DocumentsEndpoint, documentRoutes, documentsUrl } from './routes.js';
@@ -60,6 +63,7 @@ export default defineComponent({
       longest: space === 'access-grants' ? longestGrant : requestBytes,
       requests: limits,
     });
+    platform.store.onTransaction(moveGrants);
     const [requests, grants] = [await open('access-requests'), await open('access-grants')];
     return {
       routes: [...documentRoutes(requests), ...documentRoutes(grants)],
@@ -76,6 +80,16 @@ export default defineComponent({
     };
   },
 });
+
+/** Grants of a moved resource apply to its new name (rule 6.25). */
+async function moveGrants(tx: Transaction): Promise<void> {
+  if (tx.moves.length === 0) return;
+  for (const [key, value] of await tx.entriesIn(entryRange('access-grants'))) {
+    const kept = readKept(value);
+    const document = tx.moves.reduce((moved, rewriting) => rewriting.value(moved), kept.document);
+    if (!isDeepStrictEqual(document, kept.document)) tx.putEntry(key, JSON.stringify({ ...kept, document }));
+  }
+}
 
 /** Loads the active grants, and applies each commit before it is acknowledged: revocations take effect immediately. */
 async function indexGrants(platform: Platform): Promise<GrantIndex> {

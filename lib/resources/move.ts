@@ -279,7 +279,10 @@ async function stage(
       ...{ record, old: replaced.get(each.iri) },
     });
   }
-  if (!copies) stageMembers(storage, tx, parentOf(iri), -1, source);
+  if (!copies) {
+    tx.moves.push(rewritingOf(request));
+    stageMembers(storage, tx, parentOf(iri), -1, source);
+  }
   stageMembers(storage, tx, parentOf(destination), old ? 0 : 1, source);
   return { record: tx.record(destination)!, created: old === undefined };
 }
@@ -330,8 +333,8 @@ async function stageArrival(
   if (old && !links) deleteLinks(tx, old);
   if (old?.acl) tx.deleteEntry(aclKey(iri));
   const record = arrived({ storage, tx }, request, { record: from, iri, graph, blob, old });
-  if (copies) tx.putRecord(record);
-  else tx.moveRecord(from, record);
+  if (!copies) tx.deleteRecord(from);
+  tx.putRecord(record);
   if (links) tx.putRecord(stageLinks(storage, tx, record, rewrites ? rewritingOf(request).value(links) : links));
   if (from.acl && !copies) stageMovedAcl({ storage, tx }, request, from.iri, iri);
   const after = tx.record(iri)!;

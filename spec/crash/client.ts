@@ -36,7 +36,8 @@ export class Client {
     if (dice < 15) await this.post();
     else if (dice < 20) await this.subtree();
     else if (!state) await this.put(name, dataContent());
-    else if (dice < 30) await this.remove(name);
+    else if (dice < 27) await this.remove(name);
+    else if (dice < 32) await this.rename(name, `${this.own}r${below(most)}`);
     else if (dice < 60 && state.kind !== 'binary') await this.patch(name, state);
     else await this.put(name, dataContent());
   }
@@ -73,9 +74,25 @@ export class Client {
       for (let i = 0; i < 3 && this.model.state(container); i++) await this.put(`${container}m${i}`, dataContent());
       return;
     }
+    if (below(2) === 0) return this.rename(container, `${this.own}moved${below(2)}/`);
     const gone = [container, ...this.model.present(container)].map((iri) => [iri, undefined] as const);
     const states = new Map<string, State>(gone);
     await this.write({ states }, container, { method: 'DELETE', headers: { Depth: 'infinity' } });
+  }
+
+  /** Moves or copies a resource, or a container with its members. */
+  private async rename(iri: string, to: string): Promise<void> {
+    if (iri === to) return;
+    const method = below(3) === 0 ? 'COPY' : 'MOVE';
+    const states = new Map<string, State>();
+    for (const old of [to, ...(to.endsWith('/') ? this.model.present(to) : [])]) states.set(old, undefined);
+    for (const from of [iri, ...(iri.endsWith('/') ? this.model.present(iri) : [])]) {
+      states.set(to + from.slice(iri.length), this.model.state(from));
+      if (method === 'MOVE') states.set(from, undefined);
+    }
+    await this.write({ states }, iri, { method, headers: { Destination: to, Overwrite: 'T' } });
+    // The tag of the response is that of the new name.
+    this.tags.delete(iri);
   }
 
   private async remove(iri: string): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * The storage against a model: random creates, replaces, patches and deletes of two clients that remember tags. All outcomes,
+ * The storage against a model: random creates, replaces, patches, moves, copies and deletes of two clients that remember tags. All outcomes,
  * contents and listings are compared with a map in memory.
  */
 import { expect } from 'chai';
@@ -8,6 +8,7 @@ import { LwsError } from '../../lib/errors.js';
 import { create } from '../../lib/resources/create.js';
 import { remove } from '../../lib/resources/delete.js';
 import { jsonListing } from '../../lib/resources/membership.js';
+import { move } from '../../lib/resources/move.js';
 import { patch } from '../../lib/resources/patch.js';
 import type { Preconditions } from '../../lib/resources/preconditions.js';
 import { rdfRepresentation } from '../../lib/resources/read.js';
@@ -22,16 +23,19 @@ type Guard = 'none' | 'remembered' | 'any' | 'create-only';
 
 interface Step {
   readonly client: 0 | 1;
-  readonly verb: 'put' | 'patch' | 'delete' | 'delete-tree' | 'post' | 'look';
+  readonly verb: 'put' | 'patch' | 'delete' | 'delete-tree' | 'post' | 'look' | 'move' | 'copy';
   readonly name: (typeof names)[number];
+  /** Destination of a move or copy. */
+  readonly to: (typeof names)[number];
   readonly value: number;
   readonly guard: Guard;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
   client: fc.constantFrom(0, 1),
-  verb: fc.constantFrom('put', 'put', 'patch', 'delete', 'delete-tree', 'post', 'look'),
+  verb: fc.constantFrom('put', 'put', 'patch', 'delete', 'delete-tree', 'post', 'look', 'move', 'move', 'copy'),
   name: fc.constantFrom(...names),
+  to: fc.constantFrom(...names),
   value: fc.nat(3),
   guard: fc.constantFrom('none', 'remembered', 'remembered', 'any', 'create-only'),
 });
@@ -44,6 +48,11 @@ interface State {
 
 const parentName = (name: string): string => name.replace(/[^/]+\/?$/, '');
 const isContainer = (name: string): boolean => name === '' || name.endsWith('/');
+
+/** True if a name is another, or below it. */
+const isWithin = (outer: string, name: string): boolean =>
+  name === outer || (isContainer(outer) && name.startsWith(outer));
+const overwrites = ({ value }: Step): boolean => value > 1;
 
 /** Rules as operations on a map. `version` counts states. A client remembers the last version that it read. */
 class Model {
@@ -81,6 +90,7 @@ class Model {
       return 'ok';
     }
     if (verb === 'post') return this.post(step);
+    if (verb === 'move' || verb === 'copy') return this.move(step);
     if (name === '' && verb.startsWith('delete')) return 'root-not-deletable';
     if (verb === 'put') {
       if (!this.states.has(parentName(name))) return 'parent-not-found';
@@ -110,6 +120,25 @@ class Model {
     if (guard === 'remembered' && this.states.get(container)!.version !== remembered) return 'precondition-failed';
     this.touch(`${container}posted${this.versions}`, new Set([value]));
     this.touch(container, undefined);
+    return 'ok';
+  }
+
+  private move(step: Step): string {
+    const { verb, name, to } = step;
+    if (isContainer(name) !== isContainer(to)) return 'interaction-model-conflict';
+    if (name === '' && verb === 'move') return 'root-not-deletable';
+    if (isWithin(name, to) || isWithin(to, name)) return 'conflict';
+    if (!this.states.has(name)) return 'not-found';
+    if (!this.states.has(parentName(to))) return 'parent-not-found';
+    if (this.states.has(to) && !overwrites(step)) return 'precondition-failed';
+    const refused = this.guarded(step, false);
+    if (refused) return refused;
+    const moved = [...this.states].filter(([other]) => isWithin(name, other));
+    for (const other of [...this.states.keys()])
+      if (isWithin(to, other) || (verb === 'move' && isWithin(name, other))) this.states.delete(other);
+    for (const [other, { values }] of moved) this.touch(to + other.slice(name.length), values && new Set(values));
+    if (verb === 'move') this.touchParent(name);
+    this.touchParent(to);
     return 'ok';
   }
 
@@ -168,7 +197,12 @@ class Real {
       const iri = root + container;
       const made = await create(storage, { ...request, iri, slug: undefined, body: body(`<#a> <#p> ${value} .`) });
       this.posted(made.record.iri.slice(root.length));
-    } else await remove(storage, { ...request, recursive: verb === 'delete-tree' });
+    } else if (verb === 'move' || verb === 'copy')
+      await move(storage, {
+        ...{ iri: request.iri, access: {}, preconditions, destination: root + step.to, copies: verb === 'copy' },
+        ...{ overwrites: overwrites(step) || undefined, isDeep: true, rewrites: true },
+      });
+    else await remove(storage, { ...request, recursive: verb === 'delete-tree' });
   }
 }
 

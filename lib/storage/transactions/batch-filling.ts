@@ -14,7 +14,8 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
     if (record) batch.put(recordKey(iri), writeRecord(record));
     else batch.del(recordKey(iri));
   }
-  for (const [blob, iri] of transaction.addedBlobs) batch.put(blobKey(blob), iri);
+  for (const blobs of [transaction.addedBlobs, transaction.movedBlobs])
+    for (const [blob, iri] of blobs) batch.put(blobKey(blob), iri);
   for (const blob of transaction.removedBlobs) {
     batch.del(blobKey(blob));
     batch.put(garbageKey(blob), '');

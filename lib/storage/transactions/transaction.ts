@@ -12,6 +12,7 @@ import {
   type KeyDifference,
 } from '../keys/graph-changes.js';
 import { blocksOf, type GraphKeys } from '../keys/graph-keys.js';
+import type { IriRewriting } from '../keys/iri-rewriting.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../keys/records.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
@@ -43,6 +44,8 @@ export class Transaction {
   readonly hidden = new Map<string, KeyDifference>();
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
+  /** Blobs whose resources get another name. */
+  readonly movedBlobs = new Map<string, string>();
   /** Values of entries; `null` for deleted ones. */
   readonly entries = new Map<string, string | null>();
   readonly changes: StagedChange[] = [];
@@ -51,6 +54,8 @@ export class Transaction {
   actor: string | undefined;
   trace: Trace | undefined;
   batchWriter: BatchPartner | undefined;
+  /** New names of moved resources. Listeners give them to what else names the resources. */
+  readonly moves: IriRewriting[] = [];
   /** True if another server committed it. */
   isForeign = false;
   /** Position of its last event in the log of changes; 0 if it has none yet. */
@@ -131,11 +136,15 @@ export class Transaction {
     this.announcements.push(stamped(announcement));
   }
 
-  /** Creates a resource or replaces its record. A previous, different blob is marked for removal. */
+  /**
+   * Creates a resource or replaces its record. A previous, different blob is marked for removal. The blob of a record deleted in
+   * this transaction is taken over: the resource has another name.
+   */
   putRecord(record: ResourceRecord): void {
     const before = this.record(record.iri);
     this.bytesDelta += record.size - (before?.size ?? 0);
-    if (record.blob && record.blob !== before?.blob) this.addedBlobs.set(record.blob, record.iri);
+    if (record.blob && record.blob !== before?.blob)
+      (this.removedBlobs.delete(record.blob) ? this.movedBlobs : this.addedBlobs).set(record.blob, record.iri);
     if (before?.blob && before.blob !== record.blob) this.removedBlobs.add(before.blob);
     this.records.set(record.iri, record);
   }
@@ -144,15 +153,6 @@ export class Transaction {
     this.bytesDelta -= record.size;
     if (record.blob) this.removedBlobs.add(record.blob);
     this.records.set(record.iri, null);
-  }
-
-  /** Gives a resource another name. Its blob stays. A resource that has the name is replaced. */
-  moveRecord(from: ResourceRecord, to: ResourceRecord): void {
-    this.deleteRecord(from);
-    this.putRecord(to);
-    if (to.blob === undefined) return;
-    this.addedBlobs.delete(to.blob);
-    this.removedBlobs.delete(to.blob);
   }
 
   /**

@@ -1,0 +1,119 @@
+/** Rights of MOVE and COPY, and what becomes of access control lists, grants and owners (rules 6.24, 6.25). */
+import { expect } from 'chai';
+import { describeStorage, type Sender } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+import { grant, policy } from '../support/grants.js';
+import { aclOf, agent, alice, as, bob, inWac, modesOf, ownerRule, rule, setAcl } from '../support/wac.js';
+
+describeStorage(
+  'MOVE and COPY with access control lists',
+  (s) => {
+    const send = (method: string, iri: string, to: string, who?: Sender, fields: Record<string, string> = {}) =>
+      s.send(method, iri, { Destination: to, ...fields }, undefined, who);
+
+    it('Rule 6.25: a list goes along with a moved resource, not with a copy', async () => {
+      const container = await s.container();
+      await s.stored('text/plain', 'x', `${container}x`);
+      await setAcl(s, container, ownerRule, rule('Read', agent(alice)));
+      const [copied, moved] = [s.fresh('/'), s.fresh('/')];
+      expect((await send('COPY', container, copied)).status).to.equal(201);
+      expectProblem(await s.get(aclOf(copied)), 404, s);
+      expect((await send('MOVE', container, moved)).status).to.equal(201);
+      expect(await modesOf(s, `${moved}x`, as(s, alice))).to.equal('read');
+      expect(await modesOf(s, `${copied}x`, as(s, alice))).to.equal('');
+      const text = (await s.get(aclOf(moved), { Accept: 'application/n-triples' })).text;
+      expect(text).to.contain(`<${moved}>`).and.not.to.contain(`<${container}>`);
+      // A new resource of the old name has no access of the old one.
+      await s.container(container);
+      await s.stored('text/plain', 'new', `${container}x`);
+      expect(await modesOf(s, `${container}x`, as(s, alice))).to.equal('');
+    });
+
+    it('Rule 6.24: a moved resource without a list inherits from its new container', async () => {
+      const [open, closed] = [await s.container(), await s.container()];
+      await setAcl(s, open, ownerRule, rule('Read', agent(alice)));
+      await s.stored('text/plain', 'x', `${closed}x`);
+      await send('MOVE', `${closed}x`, `${open}x`);
+      expect(await modesOf(s, `${open}x`, as(s, alice))).to.equal('read');
+    });
+
+    it('Rule 6.24: MOVE needs read and write at the source, and creates at the destination', async () => {
+      for (const [ofSource, ofTarget, move, copy] of [
+        ['Read', 'Append', 403, 201],
+        ['Read Write', 'Append', 201, 201],
+        ['Read Write', 'Read', 403, 403],
+        ['Write', 'Append', 404, 404],
+        ['', 'Append', 404, 404],
+      ] as const) {
+        const [source, target] = [await s.container(), await s.container()];
+        await s.stored('text/plain', 'x', `${source}x`);
+        await setAcl(s, source, ownerRule, ...(ofSource ? [rule(ofSource, agent(alice))] : []));
+        await setAcl(s, target, ownerRule, rule(ofTarget, agent(alice)));
+        const name = `${ofSource} to ${ofTarget}`;
+        expect((await send('COPY', `${source}x`, `${target}copy`, as(s, alice))).status, name).to.equal(copy);
+        expect((await send('MOVE', `${source}x`, `${target}moved`, as(s, alice))).status, name).to.equal(move);
+        expect((await s.get(`${source}x`)).status, name).to.equal(move === 201 ? 404 : 200);
+      }
+    });
+
+    it('Rule 6.24: a container is moved only with everything in it, and copied as far as it can be read', async () => {
+      const [source, target] = [await s.container(), await s.container()];
+      for (const name of ['a', 'b']) await s.stored('text/plain', name, source + name);
+      for (const each of [source, target]) await setAcl(s, each, ownerRule, rule('Read Write', agent(alice)));
+      await setAcl(s, `${source}b`, ownerRule);
+      const refused = await send('MOVE', source, `${target}moved/`, as(s, alice));
+      expectProblem(refused, 403, s);
+      expect(refused.text).not.to.contain(`${source}b`);
+      expect((await s.members(source)).sort()).to.deep.equal([`${source}a`, `${source}b`]);
+      expect((await send('COPY', source, `${target}copied/`, as(s, alice))).status).to.equal(201);
+      expect(await s.members(`${target}copied/`)).to.deep.equal([`${target}copied/a`]);
+    });
+
+    it('Rule 6.24: a destination that may not be deleted is not replaced', async () => {
+      const [source, target] = [await s.container(), await s.container()];
+      await s.stored('text/plain', 'x', `${source}x`);
+      const { iri } = await s.stored('text/plain', 'kept', `${target}x`);
+      await setAcl(s, source, ownerRule, rule('Read Write', agent(alice)));
+      await setAcl(s, target, ownerRule, rule('Read Append', agent(alice)));
+      expectProblem(await send('MOVE', `${source}x`, iri, as(s, alice), { Overwrite: 'T' }), 403, s);
+      await setAcl(s, iri, ownerRule);
+      // A hidden resource is refused as for every other method, with and without Overwrite.
+      const answers = await Promise.all(
+        ['T', 'F'].map((overwrite) => send('COPY', `${source}x`, iri, as(s, alice), { Overwrite: overwrite })),
+      );
+      expect(new Set(answers.map(({ status }) => status)).size).to.equal(1);
+      expect((await s.get(iri)).text).to.equal('kept');
+    });
+  },
+  inWac(),
+);
+
+describeStorage('MOVE and COPY with grants', (s) => {
+  it('Rule 6.25: grants of a moved resource apply to its new name only', async () => {
+    const container = await s.container();
+    await s.stored('text/plain', 'x', `${container}x`);
+    await grant(s, policy(alice, 'read', container));
+    await grant(s, policy(bob, 'read', `${container}x`));
+    const to = s.fresh('/');
+    expect((await s.send('MOVE', container, { Destination: to })).status).to.equal(201);
+    for (const who of [alice, bob])
+      expect((await s.send('GET', `${to}x`, {}, undefined, as(s, who))).status).to.equal(200);
+    await s.container(container);
+    await s.stored('text/plain', 'new', `${container}x`);
+    for (const who of [alice, bob])
+      expectProblem(await s.send('GET', `${container}x`, {}, undefined, as(s, who)), 404, s);
+  });
+
+  it('Rule 6.25: a moved resource keeps its creator, and a copy belongs to the caller', async () => {
+    const container = await s.container();
+    await grant(s, policy(alice, ['read', 'create'], container));
+    const iri = `${container}x`;
+    const made = await s.send('PUT', iri, { 'Content-Type': 'text/plain', 'If-None-Match': '*' }, 'x', as(s, alice));
+    expect(made.status).to.equal(201);
+    const [to, copy] = [s.fresh(), s.fresh()];
+    await s.send('COPY', iri, { Destination: copy });
+    await s.send('MOVE', iri, { Destination: to });
+    expect(await modesOf(s, to, as(s, alice))).to.contain('delete');
+    expect(await modesOf(s, copy, as(s, alice))).to.equal('');
+  });
+});

@@ -11,6 +11,15 @@ const settings = {
   ),
 };
 
+const moveHelp = {
+  operand: 'SOURCE DESTINATION',
+  flags: { key: 'FILE key of an owner (default: owner.key in lws.data-dir)' },
+  switches: {
+    overwrite: 'replace an existing destination',
+    'rewrite-links': 'replace the old IRIs in the triples and links of what is moved or copied',
+  },
+};
+
 export default defineComponent({
   name: 'transfer',
   settings,
@@ -68,6 +77,18 @@ export default defineComponent({
       },
       example: 'export http://localhost:8080/data/ -o data.nq.gz',
       run: async (context) => (await import('./export-command.js')).runExport(context),
+    },
+    mv: {
+      help: 'move or rename a resource, or a container with everything in it, on the running server',
+      ...moveHelp,
+      example: 'mv /notes/draft /archive/draft',
+      run: async (context) => (await import('./move-command.js')).runMove(context, 'MOVE'),
+    },
+    cp: {
+      help: 'copy a resource, or a container with everything in it, on the running server',
+      ...moveHelp,
+      example: 'cp /notes/ /notes-2026/',
+      run: async (context) => (await import('./move-command.js')).runMove(context, 'COPY'),
     },
   },
 });

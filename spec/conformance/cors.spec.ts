@@ -11,7 +11,7 @@ const asked = {
   'Access-Control-Request-Method': 'PUT',
   'Access-Control-Request-Headers': 'authorization',
 };
-const methods = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'query'];
+const methods = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'move', 'copy', 'query'];
 const fields = `Accept Accept-Profile Authorization Content-Type Content-Digest DPoP Depth If-Match If-Modified-Since If-None-Match
   If-Range If-Unmodified-Since Last-Event-ID Link LWS-If-Match LWS-Purpose Prefer Range Slug traceparent Want-Content-Digest
   Want-Repr-Digest X-Requested-With`;

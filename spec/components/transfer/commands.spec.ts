@@ -143,4 +143,38 @@ describe('Commands import and export', function () {
     }
     expect(readdirSync(folder).sort()).to.deep.equal(['data', 'names.zip']);
   });
+
+  it('mv and cp move and copy on the running server, and refuse what they cannot do', async () => {
+    const server = await startProcess({ environment: { LWS_DEV_OPEN: 'false' } });
+    const { root: base, dataDir } = server;
+    const alone = { root: base, dataDir, environment: { LWS_DEV_OPEN: 'false' } };
+    const run = (...words: readonly string[]) => runProcess(words, alone);
+    try {
+      const source = join(folder, 'moved');
+      mkdirSync(source);
+      writeFileSync(join(source, 'a.txt'), 'x');
+      expect((await run('import', source, '--into', `${base}notes/`)).code).to.equal(0);
+      expect(await run('cp', '/notes/a.txt', '/notes/b.txt')).to.include({
+        code: 0,
+        stdout: `${base}notes/a.txt was copied to ${base}notes/b.txt\n`,
+      });
+      expect((await run('mv', `${base}notes/`, '/archive/')).code).to.equal(0);
+      expect((await run('mv', '/archive/a.txt', '/')).stdout).to.contain(`moved to ${base}a.txt`);
+      for (const [words, message] of [
+        [['mv', '/archive/b.txt', '/a.txt'], /412.*Overwrite|exists/],
+        [['mv', '/notes/', '/x/'], /404/],
+        [['cp', '/a.txt', 'https://example.org/x'], /not an IRI of this storage/],
+      ] as const) {
+        const { code, stderr } = await run(...words);
+        expect(code, stderr).not.to.equal(0);
+        expect(stderr).to.match(message);
+      }
+      expect((await run('mv', '/archive/b.txt', '/a.txt', '--overwrite')).code).to.equal(0);
+    } finally {
+      await server.stop();
+    }
+    const { code, stderr } = await run('cp', '/a.txt', '/b.txt');
+    expect([code === 0, stderr]).to.satisfy(([ok, text]: [boolean, string]) => !ok && /Start it first/.test(text));
+    rmSync(dataDir, { recursive: true });
+  });
 });

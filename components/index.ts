@@ -2,6 +2,7 @@
 import type { Component } from '../lib/component/contract.js';
 import accessGrants from './access-grants/index.js';
 import acme from './acme/index.js';
+import agents from './agents/index.js';
 import authnOpenId from './authn-openid/index.js';
 import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
@@ -34,6 +35,7 @@ export const standardComponents: readonly Component[] = [
   backup,
   transfer,
   connect,
+  agents,
   formats,
   consolePages,
   metrics,

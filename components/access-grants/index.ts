@@ -8,6 +8,7 @@ import type { Transaction } from '../../lib/storage/transactions/transaction.js'
 import { GrantIndex } from './grant-index.js';
 import { foreignDocument, KeptIndex, readKept, type Space } from './kept-index.js';
 import { type DocumentsEndpoint, documentRoutes, documentsUrl } from './routes.js';
+import { requestAccessTool } from './tools.js';
 
 const settings = {
   enabled: setting(
@@ -72,6 +73,7 @@ export default defineComponent({
         { type: 'AccessGrantService', serviceEndpoint: documentsUrl(grants), conformsTo },
       ],
       permissions: [await indexGrants(platform)],
+      tools: [requestAccessTool(requests)],
       readState(space, name, value) {
         const endpoint = [requests, grants].find((each) => each.space === space);
         const here = endpoint && { id: `${documentsUrl(endpoint)}/${name}`, storage: platform.rootIri };

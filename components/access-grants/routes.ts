@@ -65,30 +65,44 @@ async function listing(endpoint: DocumentsEndpoint, request: RouteRequest): Prom
   return platform.listContainer(request, { iri: documentsUrl(endpoint), members, acceptPost: lwsJson });
 }
 
-async function post(endpoint: DocumentsEndpoint, { access, address, body: open }: RouteRequest): Promise<Reply> {
-  const { platform, space, type, index, longest, requests } = endpoint;
-  const creator = access.principal!.subject;
-  const from = digestOfClient(address);
-  const mayPost = async (view: View): Promise<void> => {
-    if (type === 'AccessRequest') index.assertRoom({ creator, from }, requests);
-    else if (!(await controls(platform, view, access)))
-      throw new LwsError('forbidden', 'Granting access requires control of the storage.', {
-        reason: 'no control of the root',
-      });
-  };
-  await mayPost(platform.store);
-  const body = open();
+type Caller = Pick<RouteRequest, 'access' | 'address'>;
+
+async function post(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
+  const { platform, type, longest } = endpoint;
+  await assertMayPost(endpoint, platform.store, request);
+  const body = request.body();
   if (body.mediaType !== lwsJson)
     throw new LwsError('unsupported-media-type', `Send the ${type} as ${lwsJson}.`, {
       fields: { 'Accept-Post': lwsJson },
     });
-  const sent = parseJson(decodeUtf8(await readBody(body, longest)));
+  const kept = await accept(endpoint, request, parseJson(decodeUtf8(await readBody(body, longest))));
+  return {
+    status: 201,
+    fields: { ...memberFields(platform.rootIri, memberOf(endpoint, kept)), Location: kept.document.id },
+    body: bytesOfKept(kept),
+  };
+}
+
+async function assertMayPost(endpoint: DocumentsEndpoint, view: View, { access, address }: Caller): Promise<void> {
+  const { platform, type, index, requests } = endpoint;
+  const [creator, from] = [access.principal!.subject, digestOfClient(address)];
+  if (type === 'AccessRequest') index.assertRoom({ creator, from }, requests);
+  else if (!(await controls(platform, view, access)))
+    throw new LwsError('forbidden', 'Granting access requires control of the storage.', {
+      reason: 'no control of the root',
+    });
+}
+
+/** Stores a document. @throws LwsError `malformed-body`, `forbidden`, `too-many-requests` */
+export async function accept(endpoint: DocumentsEndpoint, caller: Caller, sent: unknown): Promise<KeptDocument> {
+  const { platform, space, type } = endpoint;
+  const [creator, from] = [caller.access.principal!.subject, digestOfClient(caller.address)];
   const name = randomUUID();
   const document = acceptDocument(sent, type, `${documentsUrl(endpoint)}/${name}`, platform.rootIri);
   if (typeof document['inbox'] === 'string') await platform.admitInbox(document['inbox']);
   const kept: KeptDocument = { document, creator, created: platform.clock(), from };
   await platform.store.transact(async (tx) => {
-    await mayPost(tx);
+    await assertMayPost(endpoint, tx, caller);
     tx.putEntry(keyOf(space, name), JSON.stringify(kept));
     const answered = answeredBy(endpoint, document, tx);
     if (answered) markSeen(tx, answered.key, answered.kept);
@@ -99,11 +113,7 @@ async function post(endpoint: DocumentsEndpoint, { access, address, body: open }
       inboxes: inboxesOf(endpoint, document, answered?.kept),
     });
   });
-  return {
-    status: 201,
-    fields: { ...memberFields(platform.rootIri, memberOf(endpoint, kept)), Location: document.id },
-    body: bytesOfKept(kept),
-  };
+  return kept;
 }
 
 /** Returns the request that a grant refers to. */

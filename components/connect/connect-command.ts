@@ -1,11 +1,13 @@
-/** `quadpod connect URL`: opens the proxy and prints its URLs. */
+/** `quadpod connect URL`: opens the proxy and prints its URLs, or relays messages of an agent. */
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandContext } from '../../lib/component/contract.js';
 import { CommandError } from '../../lib/errors.js';
 import { givenIdentity } from '../../lib/server/storage/owner-credential.js';
+import { relayAgent } from './agent-relay.js';
 import { openProxy } from './proxy.js';
+import { Session } from './session.js';
 
 /** Runs until SIGINT or SIGTERM. @throws CommandError, SettingsError before it listens */
 export async function runConnect({ operands, flags, dataDir, print }: CommandContext): Promise<number> {
@@ -16,10 +18,18 @@ export async function runConnect({ operands, flags, dataDir, print }: CommandCon
   const identity = givenIdentity(flags['new-key'] === undefined ? { ...flags, key } : flags);
   assertPrivate(flags['new-key'] ?? key);
   const isReadOnly = flags['read-only'] === 'true';
+  if (flags['mcp'] === 'true') {
+    if (isReadOnly)
+      throw new CommandError('--mcp and --read-only exclude each other. Give the agent a grant to read only.');
+    const session = await Session.open(operands[0]!, identity);
+    await relayAgent(session, process.stdin, process.stdout).finally(() => session.close());
+    return 0;
+  }
   const proxy = await openProxy({ url: operands[0]!, identity, port, isReadOnly });
   print(`Identity: ${identity.did}`);
   print(`URL:      ${proxy.url}`);
   if (proxy.sparql !== undefined) print(`SPARQL:   ${proxy.sparql}`);
+  if (proxy.agents !== undefined) print(`MCP:      ${proxy.agents}`);
   print(
     `Programs that know these URLs have the ${isReadOnly ? 'read access' : 'access'} of the identity. Press Ctrl+C to end it.`,
   );

@@ -15,7 +15,10 @@ export default defineComponent({
         'new-key': 'FILE create a key and store it in this file',
         port: 'NUMBER port of 127.0.0.1 (default: a free one)',
       },
-      switches: { 'read-only': 'reject all requests except reads and queries' },
+      switches: {
+        'read-only': 'reject all requests except reads and queries',
+        mcp: 'instead of a proxy, speak the Model Context Protocol on standard input and output, for an agent',
+      },
       example: 'connect https://storage.example/ --key my.key --read-only',
       run: async (context) => (await import('./connect-command.js')).runConnect(context),
     },

@@ -30,6 +30,8 @@ export interface LocalProxy {
   /** Address of the given URL. It contains the secret. */
   readonly url: string;
   readonly sparql: string | undefined;
+  /** URL of the endpoint for agents, if any. */
+  readonly agents: string | undefined;
   close(): Promise<void>;
 }
 
@@ -40,7 +42,7 @@ const maxBuffered = 256 << 10;
 /** Opens the session and listens on the loopback address. @throws CommandError, and the system's error if the port is taken */
 export async function openProxy({ url, identity, port, isReadOnly }: ProxyOptions): Promise<LocalProxy> {
   const session = await Session.open(url, identity);
-  const { storage, sparql } = session.place;
+  const { storage, sparql, agents } = session.place;
   const secret = randomBytes(16).toString('base64url');
   // An upload may take longer than Node's limit of five minutes.
   const server = createServer({ requestTimeout: 0 });
@@ -56,7 +58,8 @@ export async function openProxy({ url, identity, port, isReadOnly }: ProxyOption
   const localOf = (iri: string): string => own + iri.slice(storage.length);
   return {
     url: localOf(new URL(url).href),
-    sparql: sparql?.startsWith(storage) ? localOf(sparql) : undefined,
+    sparql: sparql && localOf(sparql),
+    agents: agents && localOf(agents),
     async close() {
       server.close();
       server.closeAllConnections();

@@ -36,6 +36,8 @@ interface Place {
   readonly tokenEndpoint: string;
   /** URL of the SPARQL endpoint, if any. */
   readonly sparql: string | undefined;
+  /** URL of the endpoint for agents, if any. */
+  readonly agents: string | undefined;
 }
 
 export class Session {
@@ -178,8 +180,12 @@ async function placeOf(url: string): Promise<Place> {
     throw new CommandError(`${shown(storage)} has no authorization server of its own.`);
   const { service = [] } = await jsonOf(await ask(storage, { headers: { Accept: 'application/lws+cid' } }));
   const services = service as { type?: unknown; serviceEndpoint?: unknown }[];
-  const sparql = services.find(({ type }) => type === 'SparqlQueryService')?.serviceEndpoint;
-  return { storage, tokenEndpoint: String(tokenEndpoint), sparql: sparql === undefined ? undefined : String(sparql) };
+  const endpointOf = (wanted: string): string | undefined => {
+    const url = services.find(({ type }) => type === wanted)?.serviceEndpoint;
+    return typeof url === 'string' && url.startsWith(storage) ? url : undefined;
+  };
+  const sparql = endpointOf('SparqlQueryService');
+  return { storage, tokenEndpoint: String(tokenEndpoint), sparql, agents: endpointOf('ModelContextProtocolService') };
 }
 
 /** Returns the JSON object of a successful response; an empty one for all others. */

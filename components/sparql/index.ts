@@ -13,6 +13,7 @@ import { sparqlQuery } from './protocol/protocol.js';
 import { askResource, runStored, sparqlRoutes } from './routes.js';
 import { sparqlUrl } from './service-endpoint.js';
 import { CountedStatistics } from './statistics.js';
+import { sparqlTools, storedTools } from './tools.js';
 
 const settings = {
   enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.', 'storage'),
@@ -62,6 +63,13 @@ const settings = {
     'Resource that is changed by updates without GRAPH and by Graph Store requests for ?default: an IRI, which may be relative to the storage. Default: such requests are rejected.',
     'storage',
   ),
+  tools: setting(
+    'lws.sparql.endpoint.tools',
+    optional(text()),
+    null,
+    'Container whose stored queries (application/sparql-query) are tools of agents: an IRI, which may be relative to the storage. Comments at their beginning instruct agents: let only trusted callers write there.',
+    'storage',
+  ),
   maxUpdateBytes: setting(
     'lws.sparql.endpoint.max-update-bytes',
     integer(1, 64 << 20),
@@ -87,21 +95,23 @@ const settings = {
 const indexOf = (options: Omit<MemoryIndexOptions, 'memory'>, megabytes: number | null): MemoryIndex =>
   new MemoryIndex({ ...options, memory: megabytes === null ? memoryForIndexes() : megabytes * 2 ** 20 });
 
-/** Returns the IRI of the resource that `lws.sparql.endpoint.default-graph` names. @throws SettingsError */
-function graphNamed(platform: Platform, name: string | null): string | undefined {
+/** Returns the IRI of the container or other resource that a setting names. @throws SettingsError */
+function named(platform: Platform, setting: 'default-graph' | 'tools', name: string | null): string | undefined {
   if (name === null) return undefined;
   const iri = URL.canParse(name, platform.rootIri) ? new URL(name, platform.rootIri).href : name;
   try {
-    assertName(platform, iri);
-    if (!isContainerIri(iri)) return iri;
+    const isContainer = setting === 'tools';
+    if (!isContainer || iri !== platform.rootIri) assertName(platform, iri);
+    if (isContainerIri(iri) === isContainer) return iri;
   } catch (error) {
     if (!(error instanceof LwsError)) throw error;
   }
   throw new SettingsError(
-    `lws.sparql.endpoint.default-graph is ${name}, which is not valid as the name of a resource in ${platform.rootIri}.`,
+    `lws.sparql.endpoint.${setting} is ${name}, which is not valid as the name of a ${setting === 'tools' ? 'container' : 'resource'} in ${platform.rootIri}.`,
   );
 }
 
+const serviceTypes = ['SparqlQueryService', 'http://www.w3.org/ns/sparql-service-description#Service'];
 /** Maximum queued queries per worker thread. */
 const queuedPerWorker = 16;
 
@@ -136,7 +146,8 @@ export default defineComponent({
       timeoutMs: timeout * 1000,
       log: platform.log,
     };
-    const defaultGraph = graphNamed(platform, given.defaultGraph);
+    const defaultGraph = named(platform, 'default-graph', given.defaultGraph);
+    const container = named(platform, 'tools', given.tools);
     const endpoint = {
       ...{ platform, pool, maxBytes, maxResults },
       statistics: new CountedStatistics(platform, pool),
@@ -148,16 +159,17 @@ export default defineComponent({
     const serviceEndpoint = sparqlUrl(platform);
     return {
       routes: sparqlRoutes(endpoint),
-      services: [
-        { type: 'SparqlQueryService', serviceEndpoint },
-        { type: 'http://www.w3.org/ns/sparql-service-description#Service', serviceEndpoint },
-      ],
+      services: serviceTypes.map((type) => ({ type, serviceEndpoint })),
       resourceQuery: {
         mediaType: sparqlQuery,
         defaultGraph,
         ask: (question) => askResource(endpoint, question),
         run: (question) => runStored(endpoint, question),
       },
+      tools: sparqlTools(endpoint),
+      ...(container !== undefined && {
+        toolsFor: (caller, wanted) => storedTools(endpoint, container, { caller, wanted }),
+      }),
       metrics: () => pool.measures(),
       warm: () => pool.warm(),
       stop: async () => {

@@ -16,6 +16,7 @@ import type { AddedOwners } from '../authorization/added-owners.js';
 import type { Authorizer, PermissionSource } from '../authorization/authorizer.js';
 import type { Documents } from '../documents/documents.js';
 import type { Reply } from '../http/reply.js';
+import type { InnerRequest } from '../http/resources.js';
 import type { ResourceQuery, Route, RouteRequest } from '../http/route.js';
 import type { CapabilityEntry, ServiceEntry } from '../http/storage-description.js';
 import type { SystemContainer } from '../http/system-container.js';
@@ -34,6 +35,7 @@ import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import type { MakeCertificateSource, TlsFacts } from './certificates.js';
 import type { Deployment, Storages } from './deployment.js';
+import type { Tool, ToolCaller } from './tools.js';
 
 /** Shows the progress of long work. @param note additional text, such as a rate */
 export type Progress = (done: number, total: number, note?: string) => void;
@@ -53,6 +55,8 @@ export interface Platform {
   readonly addedOwners: AddedOwners | undefined;
   /** Answers a GET or HEAD of a resource for another principal than that of the request. @throws LwsError as the request would */
   readonly read: (request: Pick<RouteRequest, 'req' | 'access'>, iri: string) => Promise<Reply>;
+  /** Answers a request for a resource in the name of a caller, with the same checks as over HTTP. @throws LwsError */
+  readonly request: (caller: ToolCaller, request: InnerRequest) => Promise<Reply>;
   /** Answers GET and HEAD of a container that a component maintains. @throws LwsError as for every container */
   readonly listContainer: (request: Pick<RouteRequest, 'req' | 'query'>, container: SystemContainer) => Promise<Reply>;
   /** `lws.mask-forbidden-as-not-found` */
@@ -75,6 +79,8 @@ export interface Platform {
   readonly dpopRequired: boolean;
   /** Installed suites. Call it when requests come, not while components are installed. */
   readonly suites: () => readonly Suite[];
+  /** Tools of the installed components for a caller; with a name, at most the one of that name. Call it when requests come. */
+  readonly tools: (caller: ToolCaller, name?: string) => Promise<readonly Tool[]>;
   /** Asks the delivering component if an inbox is acceptable. @throws LwsError `malformed-body` */
   readonly admitInbox: (inbox: string) => Promise<void>;
   /** Asks the component that owns an entry space to read imported state. @param id its name in the space */
@@ -132,6 +138,10 @@ export interface Installation {
   readonly services?: readonly ServiceEntry[];
   readonly capabilities?: readonly CapabilityEntry[];
   readonly suites?: readonly Suite[];
+  /** Tools for agents. */
+  readonly tools?: readonly Tool[];
+  /** Returns more tools that the caller can use; with a name, at most the one of that name. */
+  toolsFor?(caller: ToolCaller, name?: string): Promise<readonly Tool[]>;
   /** Links of every resource of the storage. */
   readonly links?: Storage['links'];
   /** Answers QUERY on resources. */

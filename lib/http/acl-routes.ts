@@ -13,7 +13,7 @@ import { variantOf } from '../resources/variants.js';
 import { wantContentDigest } from './digests.js';
 import { chooseRdfFormat } from './negotiate.js';
 import type { Reply } from './reply.js';
-import { preconditions, requestBody } from './request.js';
+import { preconditions } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { documentLinks } from './state-fields.js';
 
@@ -21,7 +21,7 @@ const allowed = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 
 /** Answers a request for the ACL of `iri`. @throws LwsError as for a nonexistent resource if the caller has no control and may not read */
 export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri: string): Promise<Reply> {
-  const { storage, req, res, access, target, idleMs } = exchange;
+  const { storage, req, access, target } = exchange;
   const { method } = req;
   const fixed = { Allow: allowed, 'Accept-Patch': rdfPatches(storage).join(', '), Link: documentLinks(iri, storage) };
   if (method === 'GET' || method === 'HEAD') return read(exchange, iri, fixed);
@@ -32,7 +32,7 @@ export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri:
   const request = { iri, access, preconditions: preconditions(req) };
   if (method === 'PUT' || method === 'PATCH') {
     const write = method === 'PUT' ? putAcl : patchAcl;
-    const { acl, created } = await write(storage, index, { ...request, body: requestBody(req, res, idleMs) });
+    const { acl, created } = await write(storage, index, { ...request, body: exchange.body() });
     const fields = { ...fixed, ...validators(acl, turtle), 'Want-Content-Digest': wantContentDigest };
     return created ? { status: 201, fields: { ...fields, Location: aclOf(iri) } } : { status: 204, fields };
   }

@@ -16,7 +16,6 @@ import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import { partsOf } from './multipart.js';
 import type { Reply } from './reply.js';
-import { requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply, writeOf, written } from './resource-routes.js';
 import { exchangeOf } from './resources.js';
@@ -94,8 +93,8 @@ const allow = { Allow: methods.join(', '), ...acceptPost };
 
 /** POST: adds the body to the graph, which is created if necessary (section 5.5). */
 async function merge(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, target, idleMs } = exchange;
-  const sent = requestBody(req, res, idleMs);
+  const { storage, target } = exchange;
+  const sent = exchange.body();
   if (sent.mediaType !== formData) assertRdf(sent.mediaType);
   const { record, created } = await patch(storage, {
     ...writeOf(exchange),

@@ -15,7 +15,7 @@ import type { ResourceRecord } from '../storage/keys/records.js';
 import { wantContentDigest } from './digests.js';
 import { chooseDescription } from './negotiate.js';
 import type { Reply } from './reply.js';
-import { assertReadable, preconditions, preferences, requestBody } from './request.js';
+import { assertReadable, preconditions, preferences } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { documentLinks } from './state-fields.js';
 
@@ -23,11 +23,10 @@ const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
 
 /** Answers a request for the linkset of `described`. @throws LwsError as a read or write of the described resource */
 export async function linksetReply(exchange: ResourceExchange, described: string): Promise<Reply> {
-  const { storage, req, res, access, target, idleMs } = exchange;
+  const { storage, req, access, target } = exchange;
   const isWrite = req.method === 'PUT' || req.method === 'PATCH';
   if (isWrite && target.query === undefined) {
-    const body = requestBody(req, res, idleMs);
-    const request = { iri: described, access, preconditions: preconditions(req), body };
+    const request = { iri: described, access, preconditions: preconditions(req), body: exchange.body() };
     const written = await writeLinkset(storage, request, req.method === 'PUT');
     return { status: 204, fields: { ...commonFields(exchange, written), 'Want-Content-Digest': wantContentDigest } };
   }

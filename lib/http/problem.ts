@@ -58,8 +58,21 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'update-timeout': [422, 'Processing took too long'],
 };
 
+/** Members of a problem document. */
+export function problemOf({ code, message: detail }: LwsError): object {
+  const [status, title] = table[code];
+  return { type: `urn:problem-type:quadpod:${code}`, title, status, detail };
+}
+
 /** Returns the status of an error code. */
 export const statusOf = (error: unknown): number => (error instanceof LwsError ? table[error.code][0] : 500);
+
+const serverFailed = {
+  type: 'about:blank',
+  title: 'The server failed',
+  status: 500,
+  detail: 'The server log contains the cause under the instance given here.',
+};
 
 /**
  * Returns the response to an error. Everything but an `LwsError` becomes a 500 that contains only the request id.
@@ -67,16 +80,8 @@ export const statusOf = (error: unknown): number => (error instanceof LwsError ?
  */
 export function problemReply(error: unknown, instance: string, policy: ChallengePolicy): Reply {
   const refusal = error instanceof LwsError ? error : undefined;
-  const [status, title] = refusal ? table[refusal.code] : [500, 'The server failed'];
-  const body = Buffer.from(
-    JSON.stringify({
-      type: refusal ? `urn:problem-type:quadpod:${refusal.code}` : 'about:blank',
-      title,
-      status,
-      detail: refusal?.message ?? 'The server log contains the cause under the instance given here.',
-      instance,
-    }),
-  );
+  const status = statusOf(error);
+  const body = Buffer.from(JSON.stringify({ ...(refusal ? problemOf(refusal) : serverFailed), instance }));
   return {
     status,
     fields: {

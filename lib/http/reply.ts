@@ -10,4 +10,6 @@ export interface Reply {
   readonly body?: Buffer | Readable;
   /** May have a content coding. Not for responses with secrets, whose size would then depend on them. */
   readonly isCodable?: boolean;
+  /** More fields of the request's log line. */
+  readonly logged?: Readonly<Record<string, unknown>>;
 }

@@ -70,6 +70,7 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
     subject,
     client,
     ...decisionOf(access),
+    ...reply?.logged,
     ...(trace && { traceId: trace.traceId, spanId: trace.spanId, parentSpanId: trace.parentId }),
   };
   const status = statusAnswered(exchange);

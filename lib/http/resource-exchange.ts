@@ -1,6 +1,7 @@
 /** A request for a resource and its response. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
+import type { RequestBody } from '../resources/body.js';
 import type { Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import type { InteractionModel } from '../resources/types.js';
@@ -12,13 +13,12 @@ export interface ResourceExchange {
   readonly description: StorageDescription;
   readonly resourceQuery: ResourceQuery | undefined;
   readonly req: IncomingMessage;
-  readonly res: ServerResponse;
   readonly access: Access;
   /** Client address. */
   readonly address: string;
   readonly target: Target;
   /** Required kind of the target, if the URL implies it. */
   readonly model?: InteractionModel;
-  /** Maximum pause of a client inside a body, in milliseconds. */
-  readonly idleMs: number;
+  /** Returns the unread body. @throws LwsError as `requestBody` */
+  readonly body: () => RequestBody;
 }

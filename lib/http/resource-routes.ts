@@ -31,7 +31,7 @@ import { prefersDescription } from './negotiate.js';
 import { pageOf } from './paging.js';
 import type { Reply } from './reply.js';
 import { representContainer, representData } from './represent.js';
-import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
+import { field, preconditions, preferences, requestLinks } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { creationHints, resourceLinks, wacAllow } from './state-fields.js';
 import { descriptionReply } from './storage-description.js';
@@ -144,7 +144,7 @@ export const writeOf = ({ req, access, target }: ResourceExchange) =>
   ({ iri: target.iri, access, preconditions: preconditions(req), model: undefined }) as const;
 
 async function post(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, target, idleMs } = exchange;
+  const { storage, req, target } = exchange;
   const links = requestLinks(req);
   const { record } = await create(storage, {
     ...writeOf(exchange),
@@ -153,13 +153,13 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
     ...(links.length > 0 ? { links } : {}),
     // Rule 6.2: longer values are ignored.
     slug: field(req, 'slug')?.slice(0, 1_000),
-    body: requestBody(req, res, idleMs),
+    body: exchange.body(),
   });
   return { status: 201, fields: { ...(await writtenFields(exchange, record)), Location: record.iri } };
 }
 
 async function put(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, target, idleMs } = exchange;
+  const { storage, req, target } = exchange;
   // RFC 9110 14.5: a part must not be stored as the whole.
   if (req.headers['content-range'] !== undefined)
     throw new LwsError('bad-request', 'Partial PUT is not supported. Send the whole content without Content-Range.');
@@ -168,17 +168,17 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
     ...writeOf(exchange),
     model: exchange.model ?? requestedModel(links, target.iri),
     links: setsLinkset(req) ? links : undefined,
-    body: requestBody(req, res, idleMs),
+    body: exchange.body(),
   });
   return written(exchange, record, created);
 }
 
 async function patchResource(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, idleMs } = exchange;
+  const { storage, req } = exchange;
   const { record, created } = await patch(storage, {
     ...writeOf(exchange),
     links: setsLinkset(req) ? requestLinks(req) : undefined,
-    body: requestBody(req, res, idleMs),
+    body: exchange.body(),
   });
   return written(exchange, record, created);
 }
@@ -198,13 +198,13 @@ export async function written(exchange: ResourceExchange, record: ResourceRecord
 }
 
 async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req, res, idleMs } = exchange;
+  const { storage, req } = exchange;
   await remove(storage, {
     ...writeOf(exchange),
     // RFC 4918 10.2. Other values are ignored (rule 6.20).
     recursive: field(req, 'depth')?.trim().toLowerCase() === 'infinity',
     // The body of a DELETE has no meaning (RFC 9110 9.3.5) and is not read.
-    body: req.headers['content-digest'] === undefined ? undefined : requestBody(req, res, idleMs),
+    body: req.headers['content-digest'] === undefined ? undefined : exchange.body(),
   });
   return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
 }
@@ -263,10 +263,10 @@ async function writtenFields(
 
 /** A query over a resource, or over everything below a container (rule 14.8). */
 async function query(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, resourceQuery, req, res, access, address, target, idleMs } = exchange;
+  const { storage, resourceQuery, req, access, address, target } = exchange;
   if (!resourceQuery) return unsupportedMethod(storage, access, target.iri);
   const { iri } = await requireAccess(storage, storage.store, access, 'read', target.iri);
-  const body = requestBody(req, res, idleMs);
+  const body = exchange.body();
   const hasContentType = req.headers['content-type'] !== undefined;
   return resourceQuery.ask({ access, address, req, accept: req.headers.accept, body, hasContentType, iri });
 }

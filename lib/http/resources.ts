@@ -1,14 +1,20 @@
-/** Last middleware: requests that match no fixed route are for resources. */
+/** Last middleware: requests that match no fixed route are for resources. Other endpoints make such requests for their callers. */
 import type { IncomingMessage } from 'node:http';
 import { clientFor, priorityOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
+import { parseMediaType } from '../fields/media-type.js';
+import type { RequestBody } from '../resources/body.js';
 import { readTarget, type Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
+import type { Reply } from './reply.js';
+import { requestBody } from './request.js';
 import { addressOf } from './request-log.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply } from './resource-routes.js';
+import type { RouteRequest } from './route.js';
 
 export const resources =
   (appContext: AppContext): Step =>
@@ -30,7 +36,43 @@ export function exchangeOf(
   const { access } = state.exchange;
   const address = addressOf(appContext, req) ?? '';
   const storage = isWrite(req) ? sentBy(appContext.storage, access, address) : appContext.storage;
-  return { storage, description, resourceQuery, req, res, access, address, target, idleMs };
+  const body = () => requestBody(req, res, idleMs);
+  return { storage, description, resourceQuery, req, access, address, target, body };
+}
+
+/** Request for a resource that another endpoint makes for its caller. */
+export interface InnerRequest {
+  readonly method: string;
+  /** IRI, which may have a query. */
+  readonly target: string;
+  /** Fields by lower-case name, instead of those of the caller's request. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly content?: Buffer;
+}
+
+/** Answers a request of another endpoint, with the checks and results of the same request over HTTP. @throws LwsError */
+export async function innerReply(
+  { storage, description, resourceQuery }: AppContext,
+  { req: outer, access, address }: Pick<RouteRequest, 'req' | 'access' | 'address'>,
+  { method, target, fields, content }: InnerRequest,
+): Promise<Reply> {
+  const req: IncomingMessage = Object.create(outer, { method: { value: method }, headers: { value: fields } });
+  return resourceReply({
+    storage: isWrite(req) ? sentBy(storage, access, address) : storage,
+    ...{ description, resourceQuery, req, access, address },
+    target: readTarget(target, storage.rootIri),
+    body: () => bodyOf(content ?? Buffer.alloc(0), fields['content-type'] ?? 'application/octet-stream'),
+  });
+}
+
+function bodyOf(bytes: Buffer, contentType: string): RequestBody {
+  const mediaType = parseMediaType(contentType)?.essence;
+  if (mediaType === undefined || mediaType.includes('*'))
+    throw new LwsError('bad-request', 'The media type is malformed.');
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    if (bytes.length > 0) yield bytes;
+  }
+  return { length: bytes.length, mediaType, contentType, digests: new Map(), chunks, collect: async () => bytes };
 }
 
 const routeOf = (path: string): string =>

@@ -16,6 +16,10 @@ export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
   readonly within?: string;
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
+  /** Ends the result after `maxResults` rows instead of failing. */
+  readonly isCut?: boolean;
+  /** Origin of `timeoutMs`, for messages. Default: the parameter of the request. */
+  readonly limitedBy?: string;
   readonly maxBytes: number;
   /** For updates: the result is the changes to make. */
   readonly update?: { readonly systemPrefix: string; readonly defaultGraph: string | undefined };

@@ -127,7 +127,7 @@ export class QueryPool {
     const isStranger = standing === 'stranger' && strangerTimeoutMs < ofAll;
     const most = isStranger ? strangerTimeoutMs : ofAll;
     if (task.timeoutMs !== undefined && task.timeoutMs < most)
-      return { timeoutMs: task.timeoutMs, by: 'the parameter timeout' };
+      return { timeoutMs: task.timeoutMs, by: task.limitedBy ?? 'the parameter timeout' };
     return { timeoutMs: most, by: `lws.sparql.endpoint.${isStranger ? 'stranger-' : ''}timeout-seconds` };
   }
 

@@ -41,7 +41,7 @@ import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.
 import { systemRoutes } from './system-routes.js';
 
 /** Parts of the server that a storage needs. */
-export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingKey' | 'read' | 'formats'> {
+export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingKey' | 'read' | 'request' | 'formats'> {
   readonly settings: Settings;
   readonly process: ServerProcess;
   /** Id of the last change of owners by an operator. */
@@ -128,7 +128,7 @@ export function assemblePlatform(
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
   context: AssemblyContext,
 ): Platform {
-  const { settings, process, home, installations, deployment, signingKey, read, formats } = context;
+  const { settings, process, home, installations, deployment, signingKey, read, request, formats } = context;
   const { fetchUnder, log, progress } = process;
   const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, profile, clock } = assembled;
   const baseUri = storage.slice(0, -1);
@@ -144,7 +144,7 @@ export function assemblePlatform(
     documents,
     authorizer,
     addedOwners,
-    read,
+    ...{ read, request },
     listContainer: (request, container) => systemContainerReply(assembled, request, container),
     ...{ mask, clock, log },
     dataDir: core.dataDir,
@@ -157,6 +157,7 @@ export function assemblePlatform(
     dpop: assembleDpop(core, assembled, signingKey),
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
+    tools: (...asked) => toolsOf(installations, ...asked),
     admitInbox: async (inbox) => {
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
@@ -177,6 +178,17 @@ export function assemblePlatform(
     executable: asTyped(),
     describeSettings: () => describeSettings(settings, home !== undefined),
   };
+}
+
+async function toolsOf(
+  installations: readonly Installation[],
+  ...[caller, name]: Parameters<Platform['tools']>
+): ReturnType<Platform['tools']> {
+  const fixed = installations.flatMap(({ tools = [] }) => tools);
+  const named = name === undefined ? fixed : fixed.filter((tool) => tool.name === name);
+  if (name !== undefined && named.length > 0) return named;
+  const more = await Promise.all(installations.map((each) => each.toolsFor?.(caller, name) ?? []));
+  return [...named, ...more.flat()];
 }
 
 /** Installs enabled components and notifies disabled ones. */

@@ -9,6 +9,7 @@ import { pauseUpdates } from '../../documents/update-gate.js';
 import { type Application, createApp } from '../../http/app.js';
 import type { AppContext } from '../../http/app-context.js';
 import { read as readResource } from '../../http/resource-routes.js';
+import { innerReply } from '../../http/resources.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRoot } from '../../resources/storage-root.js';
 import type { Settings } from '../../settings.js';
@@ -98,8 +99,10 @@ export async function prepareStorage(
         access,
         target: { iri: resource, query: undefined },
       });
+    const request: AssemblyContext['request'] = (...asked) => innerReply(appContext, ...asked);
     const formats = formatsOf(settings, components);
-    const assembly = { settings, process, deployment, home, ownersChange, signingKey, read, formats, installations };
+    const kept = { settings, process, deployment, home, ownersChange, signingKey };
+    const assembly = { ...kept, read, request, formats, installations };
     const assembled = await assembleStorage(core, iri, store, owners, assembly);
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);
@@ -112,8 +115,7 @@ export async function prepareStorage(
       ...installations.flatMap(({ links = [] }) => links),
     ];
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
-    const verificationMethods = [method, ...(oldMethod ? [oldMethod] : [])];
-    const all = { ...assembly, verificationMethods };
+    const all = { ...assembly, verificationMethods: [method, ...(oldMethod ? [oldMethod] : [])] };
     const appContext: AppContext = assembleAppContext(core, { storage, platform }, all);
     const close = (): Promise<void> => closeStore(store);
     return { core, storage, platform, owners, appContext, installations, mintedOwner, close };

@@ -1,0 +1,187 @@
+/** Requests of the tools for resources: those that a client would send over HTTP, for the same caller (rule 24.4). */
+import type { Readable } from 'node:stream';
+import { controls } from '../../lib/authorization/guard.js';
+import type { Platform } from '../../lib/component/contract.js';
+import type { ToolArguments, ToolCaller } from '../../lib/component/tools.js';
+import { LwsError } from '../../lib/errors.js';
+import { parseLinks } from '../../lib/fields/link.js';
+import { lwsJson } from '../../lib/http/negotiate.js';
+import type { Reply } from '../../lib/http/reply.js';
+import type { Explanation } from '../../lib/resources/explanation.js';
+import { isContainerIri, parentOf } from '../../lib/storage/keys/records.js';
+
+/** Maximum bytes of content in a result. Models take about a token for four of them. */
+export const maxShown = 100_000;
+
+/** Returns the IRI of an argument. @throws LwsError `bad-request` outside the storage */
+function iriOf({ baseUri, rootIri }: Platform, given: unknown): string {
+  const text = String(given);
+  const found = (text.startsWith('/') ? baseUri + text : text).split('#', 1)[0]!;
+  if (found.startsWith(rootIri) && !found.includes('?')) return found;
+  throw new LwsError(
+    'bad-request',
+    `The iri must be a path that begins with a slash, or begin with ${rootIri}, without "?".`,
+  );
+}
+
+interface Listed {
+  readonly iri: string;
+  readonly total: number;
+  readonly items: readonly { readonly id: string; readonly format?: string; readonly size?: number }[];
+  /** Number of the next page, if any. */
+  readonly next?: number;
+}
+
+/** Returns a page of a container. @throws LwsError as a GET of it */
+export async function listed(
+  platform: Platform,
+  caller: ToolCaller,
+  { container, page = 1 }: { readonly container?: unknown; readonly page?: unknown },
+): Promise<Listed> {
+  const target = container === undefined ? platform.rootIri : iriOf(platform, container);
+  if (!isContainerIri(target))
+    throw new LwsError('bad-request', 'A container ends with a slash. Use read for other resources.');
+  const fields = { accept: lwsJson };
+  const reply = platform.request(caller, { method: 'GET', target: `${target}?page=${page}`, fields });
+  const found = await (container === undefined
+    ? reply.catch((error) => startingPoints(platform, caller, error))
+    : reply);
+  if (!('status' in found)) return found;
+  const { totalItems: total, items } = JSON.parse(String(found.body)) as { totalItems: number; items: Listed['items'] };
+  const hasNext = parseLinks(String(found.fields['Link']))?.some(({ relations }) => relations.includes('next'));
+  return { iri: target, total, items, ...(hasNext && { next: Number(page) + 1 }) };
+}
+
+/** Returns the resources from which an agent without read access to the root can begin: the targets of its permissions. */
+async function startingPoints(
+  { authorizer, store, rootIri }: Platform,
+  { access }: ToolCaller,
+  error: unknown,
+): Promise<Listed> {
+  const scope = error instanceof LwsError ? await authorizer.readScope(access) : 'nothing';
+  if (typeof scope === 'string') throw error;
+  const items: { id: string }[] = [];
+  for (const { from: id } of scope.ranges.slice(0, 100))
+    if (store.record(id) && (await authorizer.allows({ view: store, access, mode: 'read', iri: id })))
+      items.push({ id });
+  if (items.length === 0) throw error;
+  return { iri: rootIri, total: items.length, items };
+}
+
+interface Shown {
+  readonly iri: string;
+  readonly mediaType: string;
+  readonly tag?: string;
+  readonly text?: string;
+  readonly note?: string;
+}
+
+/** Returns the beginning of a text resource; facts only of another. @throws LwsError as a GET of it */
+export async function readResource(platform: Platform, caller: ToolCaller, given: string): Promise<Shown> {
+  const target = iriOf(platform, given);
+  const accept = isContainerIri(target) ? lwsJson : 'text/turtle, */*;q=0.1';
+  const { fields, body } = await platform.request(caller, { method: 'GET', target, fields: { accept } });
+  const mediaType = String(fields['Content-Type']);
+  const facts = { iri: target, mediaType, ...tagOf(fields) };
+  const size = fields['Content-Length'];
+  if (!isText.test(mediaType.split(';', 1)[0]!)) {
+    if (body && !Buffer.isBuffer(body)) body.destroy();
+    return { ...facts, note: `The content is not text${size === undefined ? '' : `: ${size} bytes`}.` };
+  }
+  const { text, isCut } = await beginningOf(body);
+  return {
+    ...facts,
+    text,
+    ...(isCut && { note: `Only the first ${maxShown} bytes are shown. Use sparql for parts of RDF.` }),
+  };
+}
+
+const isText =
+  /^text\/|^application\/(?:sparql-(?:query|update)|n-quads|n-triples|trig|xml|json|javascript|yaml|x-ndjson)$|\+(?:json|xml)$/i;
+
+const tagOf = ({ ETag }: Reply['fields']): { tag?: string } =>
+  ETag === undefined ? {} : { tag: String(ETag).replace(/^"|"$/g, '') };
+
+async function beginningOf(body: Buffer | Readable | undefined): Promise<{ text: string; isCut: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop destroys the stream.
+  for await (const chunk of body === undefined || Buffer.isBuffer(body) ? [body ?? Buffer.alloc(0)] : body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxShown) break;
+  }
+  // A character that is cut in two is left out.
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxShown), { stream: true });
+  return { text, isCut: size > maxShown };
+}
+
+export async function write(platform: Platform, caller: ToolCaller, given: ToolArguments): Promise<readonly string[]> {
+  const { iri: target, content, media_type: type = 'text/turtle', tag: seen } = given;
+  const isContainer = isContainerIri(String(target));
+  if (isContainer !== (content === undefined))
+    throw new LwsError(
+      'bad-request',
+      isContainer ? 'A container has no content.' : 'The argument content is required.',
+    );
+  return change(platform, caller, { method: 'PUT', target, content, type, seen });
+}
+
+interface Change {
+  readonly method: 'PUT' | 'PATCH';
+  readonly target: unknown;
+  readonly content: unknown;
+  readonly type: unknown;
+  readonly seen: unknown;
+}
+
+/** @throws LwsError as the request */
+export async function change(
+  platform: Platform,
+  caller: ToolCaller,
+  { method, target: given, content, type, seen }: Change,
+): Promise<readonly string[]> {
+  const target = iriOf(platform, given);
+  const condition =
+    seen === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${String(seen).replaceAll('"', '')}"` };
+  const body = content === undefined ? {} : { content: Buffer.from(String(content)) };
+  const typed = content === undefined ? condition : { ...condition, 'content-type': String(type) };
+  const { status, fields } = await platform
+    .request(caller, { method, target, fields: typed, ...body })
+    .catch((error: unknown) => {
+      const isOutdated = error instanceof LwsError && error.code === 'precondition-failed';
+      throw isOutdated ? error.with({ hint: ' Call read, and send the tag that it returns.' }) : error;
+    });
+  return [JSON.stringify({ iri: target, result: status === 201 ? 'created' : 'changed', ...tagOf(fields) })];
+}
+
+const hidden = {
+  allowed: false,
+  reason: 'The resource does not exist, or you are not allowed to see it. Access can be requested with request_access.',
+};
+
+/** Explains a decision about the caller. Only controllers get the rule, and everything unreadable is explained as if it were absent. */
+export async function explained(
+  platform: Platform,
+  { access }: ToolCaller,
+  { iri, method }: ToolArguments,
+): Promise<object> {
+  const request = { method: String(method), iri: iriOf(platform, iri) };
+  const { authorizer, store: view, explain } = platform;
+  const canRead = async (iri: string): Promise<boolean> =>
+    view.record(iri) !== undefined && authorizer.allows({ view, access, mode: 'read', iri });
+  let found = await explain({ ...request, access });
+  if (await controls(platform, view, access)) return found;
+  if (request.method === 'PUT' && !found.allowed && !(await canRead(found.needs.iri))) {
+    // A PUT of an absent resource is decided by its parent.
+    found = await explain({ access, method: 'POST', iri: parentOf(request.iri) });
+    if (found.allowed) return hidden;
+  }
+  return shownTo(found, await canRead(found.needs.iri));
+}
+
+function shownTo({ allowed, exists, needs }: Explanation, isReadable: boolean): object {
+  if (allowed && exists) return { allowed, needs };
+  if (!exists || !isReadable) return hidden;
+  return { allowed, needs, reason: `You lack ${needs.mode}. Access can be requested with request_access.` };
+}

@@ -1,0 +1,97 @@
+/** `quadpod connect URL --mcp`: relays messages of the Model Context Protocol between standard input and output and a storage. */
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { detailOf } from '../../lib/component/commands.js';
+import { CommandError } from '../../lib/errors.js';
+import { isObject } from '../../lib/json/exact-json.js';
+import { OutboundError } from '../../lib/outbound/outbound-error.js';
+import type { Session } from './session.js';
+
+/** Relays lines until the input ends. Each is a message; responses are written when they arrive. */
+export async function relayAgent(session: Session, input: Readable, output: Writable): Promise<void> {
+  const { agents } = session.place;
+  if (agents === undefined)
+    throw new CommandError(`${session.place.storage} offers no tools to agents (lws.agents.enabled).`);
+  const relay = new Relay(session, new URL(agents).pathname);
+  const running = new Set<Promise<void>>();
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() === '') continue;
+    const work = relay.answer(line).then((answer) => {
+      if (answer !== undefined) output.write(`${answer}\n`);
+      running.delete(work);
+    });
+    running.add(work);
+    if (running.size >= maxRunning) await Promise.race(running);
+  }
+  await Promise.all(running);
+}
+
+/** Maximum concurrent messages. */
+const maxRunning = 8;
+
+type Members = Readonly<Record<string, unknown>>;
+const membersOf = (value: unknown): Members => (isObject(value) ? value : {});
+
+class Relay {
+  /** Revision of the handshake. */
+  private revision: string | undefined;
+
+  constructor(
+    private readonly session: Session,
+    private readonly path: string,
+  ) {}
+
+  /** Returns the response of the storage, or an error in its place. `undefined` for a notification. */
+  async answer(line: string): Promise<string | undefined> {
+    const message = membersOf(parsed(line));
+    try {
+      const body = [Buffer.from(line)];
+      const answer = await this.session.send({
+        method: 'POST',
+        path: this.path,
+        headers: this.fieldsOf(message),
+        body,
+      });
+      const isMessage = String(answer.headers['content-type']).startsWith('application/json');
+      if (!isMessage && answer.status >= 400) throw new CommandError(await detailOf(answer));
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of answer.body) chunks.push(chunk as Uint8Array);
+      if (!isMessage) return undefined;
+      const text = Buffer.concat(chunks).toString();
+      const { protocolVersion } = membersOf(membersOf(parsed(text))['result']);
+      if (message['method'] === 'initialize' && typeof protocolVersion === 'string') this.revision = protocolVersion;
+      return text;
+    } catch (error) {
+      if (!(error instanceof CommandError || error instanceof OutboundError)) throw error;
+      if (message['id'] === undefined) return undefined;
+      return JSON.stringify({ jsonrpc: '2.0', id: message['id'], error: { code: -32603, message: error.message } });
+    }
+  }
+
+  /** The fields of the HTTP transport, which repeat parts of the message. */
+  private fieldsOf({ method, params }: Members): Record<string, string> {
+    const { _meta, name, uri } = membersOf(params);
+    const revision = membersOf(_meta)['io.modelcontextprotocol/protocolVersion'] ?? this.revision;
+    const target = method === 'tools/call' ? name : method === 'resources/read' ? uri : undefined;
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(typeof method === 'string' && { 'mcp-method': fieldValue(method) }),
+      ...(typeof target === 'string' && { 'mcp-name': fieldValue(target) }),
+      ...(typeof revision === 'string' && method !== 'initialize' && { 'mcp-protocol-version': fieldValue(revision) }),
+    };
+  }
+}
+
+/** Encodes a text that a field cannot contain. */
+const fieldValue = (text: string): string =>
+  /^[!-~]*$/.test(text) && !text.startsWith('=?') ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The storage answers with the error.
+    return undefined;
+  }
+}

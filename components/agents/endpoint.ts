@@ -146,7 +146,8 @@ async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { para
 async function listResources(platform: Platform, caller: ToolCaller, { cursor = '1' }: Members): Promise<Members> {
   const page = /^[1-9]\d{0,8}$/.test(String(cursor)) ? Number(cursor) : undefined;
   if (page === undefined) throw new RpcError(codes.params, 'The cursor is not valid.');
-  const { items, next } = await orAbsent(listed(platform, caller, { page }));
+  const { text, next } = await orAbsent(listed(platform, caller, { page }));
+  const { items } = JSON.parse(text) as { items: { id: string; format?: string; size?: number }[] };
   return {
     resources: items.map(({ id, format, size }) => ({ uri: id, name: id, ...(format && { mimeType: format, size }) })),
     ...(next !== undefined && { nextCursor: String(next) }),
@@ -155,8 +156,9 @@ async function listResources(platform: Platform, caller: ToolCaller, { cursor = 
 
 async function readContents(platform: Platform, caller: ToolCaller, { uri }: Members): Promise<Members> {
   if (typeof uri !== 'string') throw new RpcError(codes.params, 'The member uri is missing.');
-  const { mediaType, text } = await orAbsent(readResource(platform, caller, uri));
-  if (text === undefined) throw new RpcError(codes.params, `The resource is not text, but ${mediaType}.`);
+  const { mediaType, text, note } = await orAbsent(readResource(platform, caller, uri));
+  // The result has no place for a note.
+  if (note !== undefined) throw new RpcError(codes.params, note);
   return { contents: [{ uri, mimeType: mediaType, text }] };
 }
 

@@ -24,11 +24,9 @@ function iriOf({ baseUri, rootIri }: Platform, given: unknown): string {
   );
 }
 
+/** Listing as JSON (rule 9.1), and the number of the next page, if any. */
 interface Listed {
-  readonly iri: string;
-  readonly total: number;
-  readonly items: readonly { readonly id: string; readonly format?: string; readonly size?: number }[];
-  /** Number of the next page, if any. */
+  readonly text: string;
   readonly next?: number;
 }
 
@@ -41,31 +39,33 @@ export async function listed(
   const target = container === undefined ? platform.rootIri : iriOf(platform, container);
   if (!isContainerIri(target))
     throw new LwsError('bad-request', 'A container ends with a slash. Use read for other resources.');
-  const fields = { accept: lwsJson };
-  const reply = platform.request(caller, { method: 'GET', target: `${target}?page=${page}`, fields });
-  const found = await (container === undefined
-    ? reply.catch((error) => startingPoints(platform, caller, error))
-    : reply);
-  if (!('status' in found)) return found;
-  const { totalItems: total, items } = JSON.parse(String(found.body)) as { totalItems: number; items: Listed['items'] };
-  const hasNext = parseLinks(String(found.fields['Link']))?.some(({ relations }) => relations.includes('next'));
-  return { iri: target, total, items, ...(hasNext && { next: Number(page) + 1 }) };
+  try {
+    const asked = { method: 'GET', target: `${target}?page=${page}`, fields: { accept: lwsJson } };
+    const { body, fields } = await platform.request(caller, asked);
+    const hasNext = parseLinks(String(fields['Link']))?.some(({ relations }) => relations.includes('next'));
+    return { text: String(body), ...(hasNext && { next: Number(page) + 1 }) };
+  } catch (error) {
+    const found = container === undefined && error instanceof LwsError && (await startingPoints(platform, caller));
+    if (found) return found;
+    throw error;
+  }
 }
+
+/** Maximum permissions that are looked at. */
+const maxPoints = 100;
 
 /** Returns the resources from which an agent without read access to the root can begin: the targets of its permissions. */
 async function startingPoints(
-  { authorizer, store, rootIri }: Platform,
+  { authorizer, store: view, rootIri }: Platform,
   { access }: ToolCaller,
-  error: unknown,
-): Promise<Listed> {
-  const scope = error instanceof LwsError ? await authorizer.readScope(access) : 'nothing';
-  if (typeof scope === 'string') throw error;
+): Promise<Listed | undefined> {
+  const scope = await authorizer.readScope(access);
+  if (typeof scope === 'string') return undefined;
   const items: { id: string }[] = [];
-  for (const { from: id } of scope.ranges.slice(0, 100))
-    if (store.record(id) && (await authorizer.allows({ view: store, access, mode: 'read', iri: id })))
-      items.push({ id });
-  if (items.length === 0) throw error;
-  return { iri: rootIri, total: items.length, items };
+  for (const { from: iri } of scope.ranges.slice(0, maxPoints))
+    if (view.record(iri) && (await authorizer.allows({ view, access, mode: 'read', iri }))) items.push({ id: iri });
+  if (items.length === 0) return undefined;
+  return { text: JSON.stringify({ id: rootIri, totalItems: items.length, items }) };
 }
 
 interface Shown {

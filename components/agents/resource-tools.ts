@@ -28,7 +28,8 @@ const reading = (platform: Platform): readonly Tool[] => [
     }),
     annotations: { readOnlyHint: true },
     async call(caller, { iri: container, page }) {
-      return [JSON.stringify(await listed(platform, caller, { container, page }))];
+      const { text, next } = await listed(platform, caller, { container, page });
+      return [text, ...(next === undefined ? [] : [`There are more members: page ${next}.`])];
     },
   },
   {

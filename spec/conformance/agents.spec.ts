@@ -28,7 +28,7 @@ for (const path of ['', '/some/path'])
           'vocabularies/',
         ]);
         const members = await agent.json('list', { iri: '/vocabularies/' });
-        expect(members['total']).to.equal(2);
+        expect(members['totalItems']).to.equal(2);
       });
 
       it('learns classes and properties with counts, and those of one class', async () => {
@@ -125,6 +125,19 @@ for (const path of ['', '/some/path'])
         expect(resources.map(({ uri }) => uri)).to.include(`${s.root}vocabularies/`);
         const { contents } = await agent.client.readResource({ uri: `${s.root}vocabularies/foaf` });
         expect(contents[0]).to.include({ mimeType: 'text/turtle' });
+        for (const [name, type, said] of [
+          ['large', 'text/plain', 'Only the first 100000 bytes'],
+          ['image', 'image/png', 'The content is not text: 200000 bytes.'],
+        ] as const) {
+          const uri = `${s.root}notes/${name}`;
+          const headers = { ...s.owner, 'Content-Type': type };
+          await request(uri, { method: 'PUT', headers, body: 'é'.repeat(100_000) });
+          const { texts } = await agent.call('read', { iri: uri });
+          expect(JSON.parse(texts[0]!).note).to.include(said);
+          expect(texts[1]).to.equal(name === 'large' ? 'é'.repeat(50_000) : undefined);
+          const refused = await agent.client.readResource({ uri }).catch((error: Error) => error.message);
+          expect(refused).to.include(said);
+        }
         const { resourceTemplates } = await agent.client.listResourceTemplates();
         expect(resourceTemplates[0]!.uriTemplate).to.equal(`${s.root}{+path}`);
       });
@@ -280,7 +293,7 @@ describe('Agents with Web Access Control (rules 24.4, 24.9)', function () {
 
   it('answers alike for a hidden and an absent member of a container that the agent can read', async () => {
     const agent = await Agent.connect(s.root, s.token);
-    expect((await agent.json('list', { iri: '/private/' }))['total']).to.equal(0);
+    expect((await agent.json('list', { iri: '/private/' }))['totalItems']).to.equal(0);
     await expectAlike(agent, s.root, ['private/salary', 'private/xalary']);
   });
 });

@@ -43,7 +43,9 @@ async function add(context: CommandContext, name: string): Promise<number> {
   const document = {
     type: ['AccessGrant'],
     storage: `${baseUri}/`,
-    description: `Agent ${name}`,
+    agent: name,
+    // The console shows it.
+    purpose: `agent ${name}`,
     access: [
       ...(readable.length > 0 ? [policy(['read'], readable)] : []),
       ...(writable.length > 0 ? [policy(['read', 'create', 'modify'], writable)] : []),

@@ -1,7 +1,8 @@
-/** Administration of the storage: subscriptions, activity, access check, import and export, status. */
+/** Administration of the storage: subscriptions, activity, access check, agents, import and export, status. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import '../admin/activity.js';
+import '../admin/agents.js';
 import '../admin/explain.js';
 import '../admin/storage.js';
 import '../admin/subscriptions.js';
@@ -14,6 +15,7 @@ const titles = {
   subscriptions: 'Subscriptions',
   activity: 'Activity',
   explain: 'Explain',
+  agents: 'Agents',
   transfer: 'In and out',
   storage: 'Storage',
 } as const;
@@ -46,6 +48,7 @@ export class AdminPage extends Page {
   private renderTab(): TemplateResult {
     if (this.tab === 'activity') return html`<admin-activity></admin-activity>`;
     if (this.tab === 'explain') return html`<admin-explain .iri=${this.parameters.get('iri') ?? ''}></admin-explain>`;
+    if (this.tab === 'agents') return html`<admin-agents></admin-agents>`;
     if (this.tab === 'transfer') return html`<admin-transfer></admin-transfer>`;
     if (this.tab === 'storage') return html`<admin-storage></admin-storage>`;
     return html`<admin-subscriptions></admin-subscriptions>`;

@@ -36,6 +36,8 @@ export interface AccessDocument {
   readonly request?: string;
   readonly purpose?: unknown;
   readonly message?: unknown;
+  /** Name of the agent that it is for. */
+  readonly agent?: unknown;
 }
 
 export interface Kept {

@@ -1,0 +1,70 @@
+/** Agents that `quadpod agent add` made: access, what they called, and their end. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, state } from 'lit/decorators.js';
+import { Page, scrollTable } from '../frame/page.js';
+import { actionsText, assigneesOf, endText, type Kept, list, readAll, revoke } from '../sharing/access.js';
+import { targetLink } from '../sharing/grants-table.js';
+import { json, serviceEndpoint, systemUrl } from '../storage/api.js';
+import { dateText } from '../storage/names.js';
+
+interface Calls {
+  readonly subject: string;
+  readonly calls: number;
+  readonly failed: number;
+  readonly tool: string;
+  readonly last: string;
+}
+
+@customElement('admin-agents')
+export class AdminAgents extends Page {
+  @state() private grants: readonly Kept[] | undefined;
+  private calls: ReadonlyMap<string, Calls> = new Map();
+
+  protected override load(): Promise<void> {
+    return this.reading(async () => {
+      if ((await serviceEndpoint('ModelContextProtocolService')) === undefined)
+        throw new Error('This storage offers no tools to agents (lws.agents.enabled is off).');
+      const { callers } = await json<{ callers: readonly Calls[] }>(await systemUrl('agents'));
+      this.calls = new Map(callers.map((each) => [each.subject, each]));
+      this.grants = (await readAll('AccessGrant')).filter(({ document }) => typeof document.agent === 'string');
+    });
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <h2>Agents</h2>
+      <p class="soft">Programs with a language model, their access, and their calls since the server started. Add one on the server: quadpod agent add NAME.</p>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderList()}`;
+  }
+
+  private renderList(): TemplateResult {
+    if (!this.grants) return html`<p>Loading …</p>`;
+    if (this.grants.length === 0) return html`<p class="empty">No agents.</p>`;
+    return html`${scrollTable(
+      'Agents',
+      ['Agent', 'Access', 'Calls', 'End'],
+      this.grants.map((each) => this.renderAgent(each)),
+    )}
+    <div class="row"><button type="button" @click=${this.load}>Read again</button></div>`;
+  }
+
+  private renderAgent(grant: Kept): TemplateResult {
+    const { document } = grant;
+    const [subject = ''] = assigneesOf(document);
+    const used = this.calls.get(subject);
+    return html`<tr>
+      <td><strong>${document.agent}</strong><br><span class="iri soft">${subject}</span></td>
+      <td>${document.access.map((policy) => html`${actionsText(policy)}: ${list(policy.target.value).map(targetLink)}<br>until ${endText(policy)}<br>`)}</td>
+      <td>${used ? html`${used.calls}, ${used.failed} failed<br>last: ${used.tool}, ${dateText(used.last)}` : html`<span class="soft">none</span>`}</td>
+      <td><button type="button" class="danger" aria-label=${`End the access of ${document.agent}`} @click=${() => this.end(grant)}>End</button></td>
+    </tr>`;
+  }
+
+  private async end({ document }: Kept): Promise<void> {
+    const text = `${document.agent} loses its access immediately. Its key stays on the server: quadpod agent remove ${document.agent}.`;
+    const question = { title: 'End this agent?', text, proceed: 'End' };
+    if (!(await this.attemptAfter(question, () => revoke(document), 'The access is ended.'))) return;
+    await this.load();
+    await this.keepFocus();
+  }
+}

@@ -12,8 +12,8 @@ import { parametersOf } from './stored-queries.js';
 
 const maxRows = 200;
 const limit = { timeoutMs: 5_000, limitedBy: 'a fixed limit of tools' };
-/** Maximum bytes of a result, and of the part that is shown. */
-const [maxBytes, maxShown] = [1 << 20, 100_000];
+/** Maximum characters of a result. */
+const maxShown = 100_000;
 const formats = { results: 'text/tab-separated-values', graph: 'application/n-triples' } as const;
 
 export const sparqlTools = (endpoint: SparqlEndpoint): readonly Tool[] => [
@@ -64,8 +64,8 @@ async function rowsOf(
   caller: ToolCaller,
   asked: SparqlRequest & Pick<QueryTask, 'base'>,
 ): Promise<readonly string[]> {
-  const { services } = endpoint;
-  const bounds = { maxResults: maxRows + 1, isCut: true, maxBytes, allowedServices: services.allowed, ...limit };
+  const { services, maxAnswerBytes: maxBytes } = endpoint;
+  const bounds = { maxResults: maxRows + 1, cutAt: maxShown, maxBytes, allowedServices: services.allowed, ...limit };
   const { mediaType, hint, body } = await runQueryTask(endpoint, caller, { ...asked, formats, ...bounds });
   const chunks: Uint8Array[] = [];
   for await (const chunk of Buffer.isBuffer(body) ? [body] : body) chunks.push(chunk as Uint8Array);

@@ -55,6 +55,13 @@ for (const path of ['', '/some/path'])
         }
         const { texts } = await agent.call('sparql', { query: 'SELECT * { ?s ?p ?o } LIMIT 200' });
         expect([texts.length, texts[0]!.split('\n').length]).to.deep.equal([1, 202]);
+        const content = `<> <#p> ${[1, 2, 3].map((i) => `"${i}${'x'.repeat(60_000)}"`).join()} .`;
+        await agent.json('write', { iri: '/notes/long', content });
+        const query = `SELECT ?o { <${s.root}notes/long> <${s.root}notes/long#p> ?o }`;
+        expect((await agent.call('sparql', { query })).texts.map(({ length }) => length > 60_000)).to.deep.equal([
+          true,
+          false,
+        ]);
       });
 
       it('reads RDF as Turtle with its tag', async () => {

@@ -16,8 +16,8 @@ export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
   readonly within?: string;
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
-  /** Ends the result after `maxResults` rows instead of failing. */
-  readonly isCut?: boolean;
+  /** Ends the result at `maxResults` rows, or at the row that exceeds this many characters, instead of failing. */
+  readonly cutAt?: number;
   /** Origin of `timeoutMs`, for messages. Default: the parameter of the request. */
   readonly limitedBy?: string;
   readonly maxBytes: number;

@@ -112,23 +112,26 @@ async function* once(text: string): AsyncGenerator<string> {
 /** Limits the rows or triples before a block is written: all of them may contain one long text. @throws LwsError `too-complex` over a limit */
 async function* counted<T extends ResultRow | Quad>(
   blocks: AsyncIterable<T[]>,
-  { maxResults, maxBytes, isCut = false }: QueryTask,
+  { maxResults, maxBytes, cutAt }: QueryTask,
 ): AsyncGenerator<T[]> {
   let count = 0;
   let characters = 0;
   for await (const block of blocks) {
     const room = maxResults - count;
     count += block.length;
-    if (count > maxResults && !isCut)
+    if (count > maxResults && cutAt === undefined)
       throw new LwsError(
         'too-complex',
         `The query has more than ${maxResults} results (lws.sparql.endpoint.max-results). Make it more selective, or use LIMIT and OFFSET.`,
       );
-    const part = block.length > room ? block.slice(0, room) : block;
-    for (const item of part) {
+    let part = block.length > room ? block.slice(0, room) : block;
+    for (const [index, item] of part.entries()) {
       const length = lengthOf(item);
       characters += length;
       if (length > maxOfOne || characters > maxBytes) throw tooLong(maxBytes);
+      if (characters <= (cutAt ?? maxBytes)) continue;
+      part = block.slice(0, index + 1);
+      break;
     }
     yield part;
     if (part.length < block.length) return;

@@ -8,6 +8,7 @@ import { problemOf } from '../../lib/http/problem.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { RouteRequest } from '../../lib/http/route.js';
 import type { Slots } from '../../lib/jobs/slots.js';
+import { isObject } from '../../lib/json/exact-json.js';
 import { readBody } from '../../lib/resources/body.js';
 import type { Activity } from './activity.js';
 import { argumentsOf } from './arguments.js';
@@ -130,15 +131,17 @@ async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { para
   const [tool] = typeof name === 'string' ? await platform.tools(caller, name) : [];
   if (!tool) throw new RpcError(codes.params, 'The tool does not exist. Call tools/list.');
   const resultOf = (texts: readonly string[]): Members => ({ content: texts.map((text) => ({ type: 'text', text })) });
+  // Granted reads are in the log by their path, which is that of the endpoint here.
+  const { iri } = isObject(given) ? given : {};
+  const logged = { tool: tool.name, ...(typeof iri === 'string' && { iri: iri.slice(0, 500) }) };
   try {
-    const texts = await tool.call(caller, argumentsOf(tool, given));
-    return { result: resultOf(texts), logged: { tool: tool.name } };
+    return { result: resultOf(await tool.call(caller, argumentsOf(tool, given))), logged };
   } catch (error) {
     if (!(error instanceof LwsError)) throw error;
     const { code, reason } = error;
     return {
       result: { ...resultOf([JSON.stringify(problemOf(error))]), isError: true },
-      logged: { tool: tool.name, code, ...(reason !== undefined && { reason }) },
+      logged: { ...logged, code, ...(reason !== undefined && { reason }) },
     };
   }
 }

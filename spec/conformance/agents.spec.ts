@@ -212,7 +212,7 @@ for (const path of ['', '/some/path'])
       await agent.problem('read', { iri: `${s.root}private/salary` });
       await agent.call('write', { iri: `${s.root}notes/logged`, content: '' });
       const line = s.server.log.filter((each) => each['tool'] === 'write').at(-1)!;
-      expect(line).to.include({ mode: 'append', granted: true, subject: s.agent.did });
+      expect(line).to.include({ mode: 'append', granted: true, subject: s.agent.did, iri: `${s.root}notes/logged` });
       expect(s.server.log.find((each) => each['tool'] === 'read' && each['code'] === 'not-found')).to.not.equal(
         undefined,
       );
@@ -302,6 +302,13 @@ describe('Agents with Web Access Control (rules 24.4, 24.9)', function () {
     const agent = await Agent.connect(s.root, s.token);
     expect((await agent.json('list', { iri: '/private/' }))['totalItems']).to.equal(0);
     await expectAlike(agent, s.root, ['private/salary', 'private/xalary']);
+  });
+});
+
+describe('Stored queries as tools (rule 24.6)', () => {
+  it('need a container', async () => {
+    const error = await startAgentStorage({ 'sparql.endpoint.tools': 'queries' }).catch((reason: Error) => reason);
+    expect((error as Error).message).to.include('not valid as the name of a container');
   });
 });
 

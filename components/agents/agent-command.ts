@@ -65,6 +65,8 @@ async function add(context: CommandContext, name: string): Promise<number> {
   }
   print(`Agent ${name}: ${did}\nKey:    ${file}`);
   print(`Access: ${accessOf({ readable, writable })} before ${until}. To end it: agent remove ${name}`);
+  if (writable.length > 0)
+    print('With lws.access-control=owner, it also has full access to the resources that it creates.');
   print(configurations(name, [`${baseUri}/`, '--key', file, '--mcp']));
   return 0;
 }

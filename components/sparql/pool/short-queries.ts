@@ -29,8 +29,6 @@ const [maxLength, maxWork] = [2048, 8000];
 /** Maximum number of tokens in the text. Parsing takes about 20 µs for each. */
 const maxTokens = 400;
 const token = /\w+|[^\s\w]/g;
-/** Shorter timeouts of clients are left to the query threads, in milliseconds. */
-const leastTimeoutMs = 1_000;
 /** Maximum CPU time in milliseconds, whatever was read, and maximum parts of the result before the last. */
 const [maxMs, maxParts] = [20, 4];
 /**
@@ -208,8 +206,13 @@ export class ShortQueries implements Answerer {
     }
   }
 
-  private takes({ query, explain, update, parameters, timeoutMs }: QueryTask, { memory }: QueryRules): boolean {
-    const isPlain = !explain && !update && !(timeoutMs! < leastTimeoutMs) && Object.keys(parameters ?? {}).length === 0;
+  private takes(
+    { query, explain, update, parameters, timeoutMs, limitedBy }: QueryTask,
+    { memory }: QueryRules,
+  ): boolean {
+    // Timeouts of requests may be shorter than a short query, and are left to the query threads.
+    const hasTimeout = timeoutMs !== undefined && limitedBy === undefined;
+    const isPlain = !explain && !update && !hasTimeout && Object.keys(parameters ?? {}).length === 0;
     return (
       isPlain &&
       query.length <= maxLength &&

@@ -1,7 +1,7 @@
 /** Graphs around the size limit of large graphs, after random writes, compared with a set of lines. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { faultsOf } from '../../components/search-index/indexer.js';
+import { typeIndex } from '../../components/search-index/indexer.js';
 import { isLargeGraph, largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { request } from '../support/http.js';
@@ -99,7 +99,7 @@ describe('Large graphs after random writes', () => {
           const now = server.server.store.record(iri)!.revision;
           if ([...model].join() !== before) expect(tags.has(now), 'a new tag').to.equal(false);
         }
-        for await (const fault of faultsOf(server.server.store)) expect.fail(fault);
+        for await (const fault of typeIndex.faultsOf(server.server.store)) expect.fail(fault);
         await send('DELETE', iri);
       }),
       { numRuns: runs(3) },

@@ -17,6 +17,7 @@ import searchIndex from './search-index/index.js';
 import sharedStorage from './shared-storage/index.js';
 import sparql from './sparql/index.js';
 import storages from './storages/index.js';
+import textSearch from './text-search/index.js';
 import transfer from './transfer/index.js';
 
 export const standardComponents: readonly Component[] = [
@@ -28,6 +29,7 @@ export const standardComponents: readonly Component[] = [
   authnSelfSigned,
   authnSaml,
   searchIndex,
+  textSearch,
   accessGrants,
   notifications,
   sparql,

@@ -44,12 +44,15 @@ export class StoreListeners {
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
   /**
-   * Calls back inside every transaction that changed a resource, after its work. What the listener stages is written with the
+   * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is written with the
    * transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost.
    */
   onTransaction(listener: TransactionListener): void {
     this.inTransaction.push(listener);
   }
+
+  /** True if a listener of transactions reads literals: bulk writers must include them in `GraphChange.added`. */
+  readsLiterals = false;
 
   /** Calls back for every transaction committed by another server, before its changes are visible here. */
   onForeign(listener: TransactionListener): void {

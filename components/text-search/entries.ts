@@ -1,0 +1,118 @@
+/**
+ * Index entries of texts. A posting is a key without value: token, resource, place of the text in the resource, and the positions
+ * of the token in it. Every text has its own postings, so that a change of a graph stages those of its changed statements only.
+ */
+import { entryKey } from '../../lib/storage/keys/records.js';
+import { putLabel } from './label-entries.js';
+import { type Put, placeOf, textStatement } from './statements.js';
+import { stemmerOf, stemOf } from './stems.js';
+import { wordsOf } from './tokens.js';
+
+/** Key layout: `text`, token, resource, place, positions. */
+export const textSpace = 'text';
+/** Key layout: `text-of`, resource, `DocumentFacts`. Postings of other resources are those of graphs that are not visible. */
+export const documentSpace = 'text-of';
+/** Key layout: `text-words`, resource. The value: words of its graph, its other words, and its `DocumentFacts`, for the next change. */
+export const wordsSpace = 'text-words';
+/** Key layout: `text-at`, resource, place. The value is the subject of the statement. */
+export const subjectSpace = 'text-at';
+
+/** Places of texts that are not statements: content, name and linkset. */
+export type TextPlace = 'b' | 'n' | 't';
+
+/** Maximum distinct tokens of a text with postings, and positions of each. */
+const [maxTokens, maxPositions] = [10_000, 1_000];
+
+/** Puts the entries of a statement. @returns the number of its words; 0 if its object is not a text */
+export function putStatement(iri: string, key: string, put: Put): number {
+  const statement = textStatement(key);
+  if (!statement) return 0;
+  const place = placeOf(iri, key);
+  if (place.endsWith('!')) put(entryKey(subjectSpace, iri, place), statement.subject);
+  putLabel({ iri, place, statement }, put);
+  return putText({ iri, place, ...statement }, put);
+}
+
+interface PlacedText {
+  readonly iri: string;
+  readonly place: string;
+  readonly text: string;
+  readonly language: string;
+}
+
+/** Puts the postings of a text. @returns the number of its words */
+export function putText({ iri, place, text, language }: PlacedText, put: Put): number {
+  const stemmer = language === '' ? undefined : stemmerOf(language);
+  const found = new Map<string, [written: string[], stems: string[]]>();
+  let words = 0;
+  const add = (token: string, isStem: boolean, position: number): void => {
+    let lists = found.get(token);
+    if (!lists) {
+      if (found.size >= maxTokens) return;
+      lists = [[], []];
+      found.set(token, lists);
+    }
+    const list = lists[isStem ? 1 : 0];
+    if (list.length < maxPositions) list.push(position.toString(36));
+  };
+  for (const { token, position } of wordsOf(text)) {
+    words = position + 1;
+    add(token, false, position);
+    if (stemmer === undefined) continue;
+    const stem = stemOf(token, stemmer);
+    if (stem !== token) add(stem, true, position);
+  }
+  const head = language === '' ? '' : `${language}:`;
+  for (const [token, [written, stems]] of found) {
+    const positions = `${head}${written.join()}${stems.length === 0 ? '' : `~${stems.join()}`}`;
+    put(entryKey(textSpace, token, iri, place, positions), '');
+  }
+  return words;
+}
+
+/** A posting after its resource. */
+export interface Posting {
+  readonly place: string;
+  readonly language: string;
+  /** Positions of words that are the token, and of those with it as stem, as text. */
+  readonly written: string;
+  readonly stems: string;
+}
+
+/** Reads the rest of a posting after its resource. */
+export function readPosting(tail: string): Posting {
+  const cut = tail.indexOf('\u0000');
+  const colon = tail.indexOf(':', cut);
+  const tilde = tail.indexOf('~', cut);
+  return {
+    place: tail.slice(0, cut),
+    language: colon < 0 ? '' : tail.slice(cut + 1, colon),
+    written: tail.slice((colon < 0 ? cut : colon) + 1, tilde < 0 ? tail.length : tilde),
+    stems: tilde < 0 ? '' : tail.slice(tilde + 1),
+  };
+}
+
+/** Number of positions. */
+export function countOf(positions: string): number {
+  if (positions === '') return 0;
+  let count = 1;
+  for (let at = positions.indexOf(','); at >= 0; at = positions.indexOf(',', at + 1)) count++;
+  return count;
+}
+
+/** Positions as numbers. */
+export const positionsOf = (positions: string): number[] =>
+  positions === '' ? [] : positions.split(',').map((each) => Number.parseInt(each, 36));
+
+/** Facts about an indexed resource: true if it has a graph, and its number of words. */
+export interface DocumentFacts {
+  readonly hasGraph: boolean;
+  readonly words: number;
+}
+
+export const writeFacts = ({ hasGraph, words }: DocumentFacts): string =>
+  `${hasGraph ? 'r' : 'b'}${words.toString(36)}`;
+export const readFacts = (text: string): DocumentFacts => ({
+  hasGraph: text.startsWith('r'),
+  words: Number.parseInt(text.slice(1), 36),
+});

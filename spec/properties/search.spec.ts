@@ -9,6 +9,7 @@ import { indexChanges, typeIndex } from '../../components/search-index/indexer.j
 import { postings } from '../../components/search-index/postings.js';
 import { typesOf } from '../../components/search-index/readable-types.js';
 import { search } from '../../components/search-index/search.js';
+import { indexTexts, textIndex } from '../../components/text-search/indexer.js';
 import { type Authorizer, createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -124,7 +125,7 @@ async function allEntries(store: Store): Promise<Map<string, string>> {
 
 async function expectInOrder(store: Store): Promise<void> {
   const faults = [...(await checkStore(store)).faults];
-  for (const found of [typeIndex.faultsOf(store), linksetFaults(store)])
+  for (const found of [typeIndex.faultsOf(store), textIndex.faultsOf(store), linksetFaults(store)])
     for await (const fault of found) faults.push(fault);
   expect(faults).to.deep.equal([]);
   const kept = await allEntries(store);
@@ -145,7 +146,9 @@ describe('Search index against a model', function () {
     const spec = await specStorage({ memory: await storeOnDisk() });
     await spec.storage.documents.close();
     await typeIndex.rebuild(spec.storage.store, () => {});
+    await textIndex.rebuild(spec.storage.store, () => {});
     spec.storage.store.onTransaction(indexChanges);
+    spec.storage.store.onTransaction((tx) => indexTexts(spec.storage.store, tx));
     try {
       await work({ ...spec, storage: { ...spec.storage, documents } });
     } finally {

@@ -2,11 +2,12 @@
  * Index entries of texts. A posting is a key without value: token, resource, place of the text in the resource, and the positions
  * of the token in it. Every text has its own postings, so that a change of a graph stages those of its changed statements only.
  */
+import { spansOfKey } from '../../lib/storage/keys/quad-decoding.js';
 import { entryKey } from '../../lib/storage/keys/records.js';
 import { putLabel } from './label-entries.js';
 import { type Put, placeOf, textStatement } from './statements.js';
 import { stemmerOf, stemOf } from './stems.js';
-import { wordsOf } from './tokens.js';
+import { tokensOf } from './tokens.js';
 
 /** Key layout: `text`, token, resource, place, positions. */
 export const textSpace = 'text';
@@ -25,9 +26,10 @@ const [maxTokens, maxPositions] = [10_000, 1_000];
 
 /** Puts the entries of a statement. @returns the number of its words; 0 if its object is not a text */
 export function putStatement(iri: string, key: string, put: Put): number {
-  const statement = textStatement(key);
+  const spans = spansOfKey(key);
+  const statement = textStatement(key, spans);
   if (!statement) return 0;
-  const place = placeOf(iri, key);
+  const place = placeOf(iri, key, spans);
   if (place.endsWith('!')) put(entryKey(subjectSpace, iri, place), statement.subject);
   putLabel({ iri, place, statement }, put);
   return putText({ iri, place, ...statement }, put);
@@ -40,34 +42,41 @@ interface PlacedText {
   readonly language: string;
 }
 
+/** Positions of one token in a text: of words that are the token, and of words with it as stem, as text. */
+interface Positions {
+  count: number;
+  written: string;
+  stems: string;
+}
+
 /** Puts the postings of a text. @returns the number of its words */
 export function putText({ iri, place, text, language }: PlacedText, put: Put): number {
   const stemmer = language === '' ? undefined : stemmerOf(language);
-  const found = new Map<string, [written: string[], stems: string[]]>();
-  let words = 0;
-  const add = (token: string, isStem: boolean, position: number): void => {
-    let lists = found.get(token);
-    if (!lists) {
+  const found = new Map<string, Positions>();
+  const add = (token: string, list: 'written' | 'stems', position: number): void => {
+    let positions = found.get(token);
+    if (!positions) {
       if (found.size >= maxTokens) return;
-      lists = [[], []];
-      found.set(token, lists);
+      positions = { count: 0, written: '', stems: '' };
+      found.set(token, positions);
     }
-    const list = lists[isStem ? 1 : 0];
-    if (list.length < maxPositions) list.push(position.toString(36));
+    if (++positions.count > maxPositions) return;
+    const digits = position.toString(36);
+    positions[list] = positions[list] === '' ? digits : `${positions[list]},${digits}`;
   };
-  for (const { token, position } of wordsOf(text)) {
-    words = position + 1;
-    add(token, false, position);
+  const tokens = tokensOf(text);
+  for (const [position, token] of tokens.entries()) {
+    if (token === '') continue;
+    add(token, 'written', position);
     if (stemmer === undefined) continue;
     const stem = stemOf(token, stemmer);
-    if (stem !== token) add(stem, true, position);
+    if (stem !== token) add(stem, 'stems', position);
   }
-  const head = language === '' ? '' : `${language}:`;
-  for (const [token, [written, stems]] of found) {
-    const positions = `${head}${written.join()}${stems.length === 0 ? '' : `~${stems.join()}`}`;
-    put(entryKey(textSpace, token, iri, place, positions), '');
-  }
-  return words;
+  const before = entryKey(textSpace, '');
+  const after = `\u0000${iri}\u0000${place}\u0000${language === '' ? '' : `${language}:`}`;
+  for (const [token, { written, stems }] of found)
+    put(stems === '' ? before + token + after + written : `${before}${token}${after}${written}~${stems}`, '');
+  return tokens.length;
 }
 
 /** A posting after its resource. */

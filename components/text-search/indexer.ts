@@ -33,15 +33,16 @@ const loadKey = (iri: string): string => entryKey(loadSpace, iri);
 /** Statements between two turns of the event loop, and maximum entries of a transaction: each takes about 300 bytes. */
 const [statementsAtATime, maxEntries] = [500, 500_000];
 
-/** Entries that a transaction adds and removes, and the change of the number of words. */
+/** Stages entries of texts, and counts the change of the number of words. */
 class Staged {
-  readonly entries = new Map<string, string | null>();
   graphWords = 0;
   otherWords = 0;
   private statements = 0;
 
-  private readonly add = (key: string, value: string): void => void this.entries.set(key, value);
-  private readonly remove = (key: string): void => void this.entries.set(key, null);
+  constructor(private readonly tx: Transaction) {}
+
+  private readonly add: Put = (key, value) => this.tx.putEntry(key, value);
+  private readonly remove: Put = (key) => this.tx.deleteEntry(key);
 
   /** @throws LwsError `too-large` if a transaction changes too much text */
   async changed(iri: string, keys: readonly string[], isAdded: boolean): Promise<void> {
@@ -49,7 +50,7 @@ class Staged {
       const words = putStatement(iri, key, isAdded ? this.add : this.remove);
       this.graphWords += isAdded ? words : -words;
       if (++this.statements % statementsAtATime !== 0) continue;
-      if (this.entries.size > maxEntries)
+      if (this.tx.entries.size > maxEntries)
         throw new LwsError(
           'too-large',
           `The change has more than ${maxEntries} words for the text index. Delete the resource first, or send several changes.`,
@@ -64,13 +65,6 @@ class Staged {
     const words = putText({ ...place, text, language: '' }, isAdded ? this.add : this.remove);
     this.otherWords += isAdded ? words : -words;
   }
-
-  apply(tx: Transaction): void {
-    for (const [key, value] of this.entries) {
-      if (value === null) tx.deleteEntry(key);
-      else tx.putEntry(key, value);
-    }
-  }
 }
 
 /** Stages the index changes of a transaction, so that every acknowledged write is found, also after a crash. */
@@ -81,7 +75,7 @@ export async function indexTexts(store: Store, tx: Transaction): Promise<void> {
 
 async function indexChange({ blobs }: Store, tx: Transaction, { before, after }: ResourceChange): Promise<void> {
   const { iri } = (after ?? before)!;
-  const staged = new Staged();
+  const staged = new Staged(tx);
   const change = tx.graphs.get(iri);
   // Removals first: an entry that is removed and added remains.
   if (before?.blob !== undefined && before.blob !== after?.blob && hasText(before))
@@ -98,7 +92,6 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
     staged.text(true, { iri, place: 't' }, titlesText(clientLinks(tx, iri)));
   if (after?.blob !== undefined && before?.blob !== after.blob && hasText(after))
     staged.text(true, { iri, place: 'b' }, await contentText(blobs, after));
-  staged.apply(tx);
   if (!after) return putFacts(tx, iri, undefined);
   const [graphWords, otherWords] = wordsBefore(tx, iri);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
@@ -139,10 +132,9 @@ function factEntries(iri: string, { hasGraph, graphWords, otherWords }: Words): 
 
 /** Stages the entries of quads of a large graph that is not visible: it is being written or removed. */
 async function indexHidden(tx: Transaction, iri: string, { added, removed }: KeyDifference): Promise<void> {
-  const staged = new Staged();
+  const staged = new Staged(tx);
   await staged.changed(iri, removed, false);
   await staged.changed(iri, added, true);
-  staged.apply(tx);
   const name = tx.entry(stagedKey(iri));
   if (name === undefined || added.length === 0) return;
   const [last, words] = tx.entry(loadKey(iri))?.split('\n') ?? [];

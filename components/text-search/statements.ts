@@ -17,8 +17,8 @@ export interface TextStatement {
 }
 
 /** Reads a GSPO key. Returns `undefined` if its object is not a text. */
-export function textStatement(key: string): TextStatement | undefined {
-  const [, subject, predicate, object] = spansOfKey(key);
+export function textStatement(key: string, spans = spansOfKey(key)): TextStatement | undefined {
+  const [, subject, predicate, object] = spans;
   if (object!.type !== '3' && object!.type !== '4') return undefined;
   return {
     subject: key.slice(subject!.from, subject!.end),
@@ -35,8 +35,7 @@ const longestFragment = 12;
  * Returns the place of a statement in its graph: a hash, and how to find the subject. `#…`: that fragment of the resource,
  * `!`: in an entry (`subjectSpace`), otherwise the resource itself.
  */
-export function placeOf(iri: string, key: string): string {
-  const [graph, subject] = spansOfKey(key);
+export function placeOf(iri: string, key: string, [graph, subject] = spansOfKey(key)): string {
   const digest = hash('sha1', key.slice(graph!.end), 'base64url').slice(0, 10);
   const length = subject!.end - subject!.from;
   if (subject!.type !== '0' || !key.startsWith(iri, subject!.from)) return `${digest}!`;

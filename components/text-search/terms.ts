@@ -1,7 +1,7 @@
 /** Terms of a search, and the words that they match. */
 import { LwsError } from '../../lib/errors.js';
 import { allStemmers, stemmerOf, stemOf } from './stems.js';
-import { normalized, wordsOf } from './tokens.js';
+import { normalized, tokensOf } from './tokens.js';
 
 /** A word, the beginning of a word, or words that follow each other. */
 export type Term =
@@ -31,12 +31,12 @@ export function parseTerms(query: string): readonly Term[] {
 }
 
 function phraseOf(text: string): readonly Term[] {
-  const tokens = tokensOf(text);
+  const tokens = tokensOf(text).filter(Boolean);
   return tokens.length === 0 ? [] : [{ kind: 'phrase', tokens }];
 }
 
 function wordsIn(text: string): readonly Term[] {
-  const tokens = tokensOf(text);
+  const tokens = tokensOf(text).filter(Boolean);
   const isPrefix = /[^*]\*$/.test(text);
   return tokens.map((token, index) => {
     if (!isPrefix || index < tokens.length - 1) return { kind: 'word', token };
@@ -45,8 +45,6 @@ function wordsIn(text: string): readonly Term[] {
     return { kind: 'prefix', token };
   });
 }
-
-const tokensOf = (text: string): string[] => [...wordsOf(text)].map(({ token }) => token);
 
 /** Returns a label as it is compared with a beginning. */
 export const foldedLabel = (text: string): string =>

@@ -67,8 +67,8 @@ export class PostingLists {
       maxSize: Math.max(1, maxBytes - this.listBytes),
       sizeCalculation: ({ iris }, key) => 1000 + 2 * key.length + 8 * iris.length,
     });
-    store.onStage((transaction) => this.expect(transaction, 1));
-    store.onDrop((transaction) => this.expect(transaction, -1));
+    store.onStage((transaction) => void this.pending.set(transaction, undefined));
+    store.onDrop((transaction) => void this.pending.delete(transaction));
     store.onCommit((transaction) => this.apply(transaction));
   }
 
@@ -140,7 +140,7 @@ export class PostingLists {
   /** Returns a cached list in the state of the last commit. */
   private known(posting: Posting): List | undefined {
     const prefix = entryRange(this.keys.space, ...posting).gte;
-    const list = this.underWay.has(prefix) ? undefined : this.lists.get(prefix);
+    const list = this.isUnderWay(prefix) ? undefined : this.lists.get(prefix);
     return !list || list.changes.size === 0 ? list : this.keep(prefix, changed(list.iris, list.changes), new Map());
   }
 
@@ -150,17 +150,23 @@ export class PostingLists {
     return list;
   }
 
-  /** Number of pending commits that change a list. */
-  private readonly underWay = new Map<string, number>();
+  /** Pending transactions, with the prefixes of the lists that they change once a request asked for them: writes must be cheap. */
+  private readonly pending = new Map<Transaction, ReadonlySet<string> | undefined>();
 
-  private expect({ entries }: Transaction, by: 1 | -1): void {
-    for (const key of entries.keys()) {
-      if (!key.startsWith(this.keyPrefix)) continue;
-      const prefix = key.slice(0, this.cutOf(key));
-      const count = (this.underWay.get(prefix) ?? 0) + by;
-      if (count === 0) this.underWay.delete(prefix);
-      else this.underWay.set(prefix, count);
+  /** True if a pending transaction changes a list. */
+  private isUnderWay(prefix: string): boolean {
+    for (const [transaction, known] of this.pending) {
+      const prefixes = known ?? this.prefixesOf(transaction);
+      this.pending.set(transaction, prefixes);
+      if (prefixes.has(prefix)) return true;
     }
+    return false;
+  }
+
+  private prefixesOf({ entries }: Transaction): ReadonlySet<string> {
+    const prefixes = new Set<string>();
+    for (const key of entries.keys()) if (key.startsWith(this.keyPrefix)) prefixes.add(key.slice(0, this.cutOf(key)));
+    return prefixes;
   }
 
   /** Index of the end of the list's parts in a key. */
@@ -195,7 +201,7 @@ export class PostingLists {
   }
 
   private apply(transaction: Transaction): void {
-    this.expect(transaction, -1);
+    this.pending.delete(transaction);
     const { entries } = transaction;
     if (this.lists.size === 0 && this.reading.size === 0) return;
     for (const [key, value] of entries) {

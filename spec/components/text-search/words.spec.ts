@@ -6,7 +6,7 @@ import { positionsOf, putStatement, readPosting } from '../../../components/text
 import { textStatement } from '../../../components/text-search/statements.js';
 import { loadStemmers, stemOf } from '../../../components/text-search/stems.js';
 import { lookupsOf, matchesWord, parseTerms } from '../../../components/text-search/terms.js';
-import { longestToken, wordsOf } from '../../../components/text-search/tokens.js';
+import { longestToken, tokensOf, wordsOf } from '../../../components/text-search/tokens.js';
 import { acceptedLanguages } from '../../../lib/fields/accept-language.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { partsOfEntry } from '../../../lib/storage/keys/records.js';
@@ -23,7 +23,9 @@ describe('Words of a text', () => {
     );
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 40 }), (text) => {
-        expect([...wordsOf(text)], JSON.stringify(text)).to.deep.equal([...wordsOf(text, false)]);
+        const words = [...wordsOf(text, false)];
+        expect([...wordsOf(text)], JSON.stringify(text)).to.deep.equal(words);
+        expect(tokensOf(text), JSON.stringify(text)).to.deep.equal(words.map(({ token }) => token));
       }),
       { numRuns: runs(5_000) },
     );

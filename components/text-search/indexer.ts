@@ -2,6 +2,7 @@
 import { LwsError } from '../../lib/errors.js';
 import { MaintainedIndex } from '../../lib/postings/maintained-index.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
+import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { hiddenRange, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import type { GraphChange, KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
@@ -30,8 +31,20 @@ import { loadStemmers } from './stems.js';
 const loadSpace = 'text-load';
 const loadKey = (iri: string): string => entryKey(loadSpace, iri);
 
-/** Statements between two turns of the event loop, and maximum entries of a transaction: each takes about 300 bytes. */
+/**
+ * Statements between two turns of the event loop, and maximum entries of a transaction: each takes about 300 bytes. A graph has
+ * no more words, so that it can be deleted, unless it is large: that is written and removed in slices.
+ */
 const [statementsAtATime, maxEntries] = [500, 500_000];
+
+/** @throws LwsError `too-large` */
+function assertFew(words: number): void {
+  if (words > maxEntries)
+    throw new LwsError(
+      'too-large',
+      `The graph or its change has more than ${maxEntries} words for the text index. Split the resource, or the change.`,
+    );
+}
 
 /** Stages entries of texts, and counts the change of the number of words. */
 class Staged {
@@ -44,17 +57,13 @@ class Staged {
   private readonly add: Put = (key, value) => this.tx.putEntry(key, value);
   private readonly remove: Put = (key) => this.tx.deleteEntry(key);
 
-  /** @throws LwsError `too-large` if a transaction changes too much text */
-  async changed(iri: string, keys: readonly string[], isAdded: boolean): Promise<void> {
+  /** @throws LwsError `too-large` if a transaction changes too much text, unless `isBounded` */
+  async changed(iri: string, keys: readonly string[], isAdded: boolean, isBounded = false): Promise<void> {
     for (const key of keys) {
       const words = putStatement(iri, key, isAdded ? this.add : this.remove);
       this.graphWords += isAdded ? words : -words;
       if (++this.statements % statementsAtATime !== 0) continue;
-      if (this.tx.entries.size > maxEntries)
-        throw new LwsError(
-          'too-large',
-          `The change has more than ${maxEntries} words for the text index. Delete the resource first, or send several changes.`,
-        );
+      if (!isBounded) assertFew(this.tx.entries.size);
       await yieldToEventLoop();
     }
   }
@@ -84,7 +93,7 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
     staged.text(false, { iri, place: 't' }, titlesText(clientLinks(tx.before, iri)));
   if (!after) staged.text(false, { iri, place: 'n' }, nameText(iri));
   if (change) {
-    await staged.changed(iri, change.removed, false);
+    await staged.changed(iri, change.removed, false, !change.keys && !change.isPart);
     await staged.changed(iri, change.added, true);
   }
   if (!before) staged.text(true, { iri, place: 'n' }, nameText(iri));
@@ -95,11 +104,10 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
   if (!after) return putFacts(tx, iri, undefined);
   const [graphWords, otherWords] = wordsBefore(tx, iri);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
-  putFacts(tx, iri, {
-    hasGraph: after.kind === 'rdf',
-    graphWords: isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change),
-    otherWords: otherWords + staged.otherWords,
-  });
+  const inGraph = isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change);
+  if (change && !isLargeGraph(change.triples.after)) assertFew(inGraph);
+  const hasGraph = after.kind === 'rdf';
+  putFacts(tx, iri, { hasGraph, graphWords: inGraph, otherWords: otherWords + staged.otherWords });
 }
 
 function wordsBefore(tx: Transaction, iri: string): readonly [graphWords: number, otherWords: number, facts?: string] {

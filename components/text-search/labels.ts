@@ -2,7 +2,7 @@
 import { matches } from '../../lib/postings/merge.js';
 import { readableOf } from '../../lib/postings/readable.js';
 import { beginningSpace, cut, type Label, labelSpace, longestBeginning, predicateOfLabel } from './label-entries.js';
-import { collectOwned, Grouped, onState, readable, type Searched, scopeStreams, type TextIndex } from './matching.js';
+import { Grouped, onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './matching.js';
 import { foldedLabel, isInRange } from './terms.js';
 
 /** A label in an answer. */
@@ -31,7 +31,7 @@ export const labelsOf = (
   languages: Languages,
 ): Promise<readonly { readonly id: string; readonly labels: readonly FoundLabel[] }[]> =>
   onState(index, async (searched) => {
-    await collectOwned(searched);
+    await prepare(searched);
     return Promise.all(iris.map(async (id) => ({ id, labels: await labelsIn(searched, id, languages) })));
   });
 

@@ -1,8 +1,8 @@
 /** Literals that match all terms of a search, for `text:query` in SPARQL. */
 import { LwsError } from '../../lib/errors.js';
 import type { TextAnswer, TextCall, TextRow } from '../../lib/query/parse/text-patterns.js';
-import { type Hit, onState, type Searched, type TextIndex } from './matching.js';
-import { Best, openSearch, type TextSearch } from './search.js';
+import { onState, type Searched, type TextIndex } from './matching.js';
+import { Best, type Match, openSearch, type TextSearch } from './search.js';
 import { statementsAt } from './snippets.js';
 import { isStatement, type TextStatement } from './statements.js';
 import { parseTerms } from './terms.js';
@@ -29,39 +29,31 @@ export const literalsOf = (
   index: TextIndex,
   { predicate, limit, ...asked }: LiteralSearch,
 ): Promise<readonly TextRow[]> =>
-  onState(
-    index,
-    async (searched) => {
-      const { blocks, score } = await openSearch(searched, asked)();
-      const best = new Best<Candidate>(predicate === undefined ? limit : maxRead);
-      for await (const block of blocks)
-        for (const hits of block) for (const candidate of candidatesIn(hits, score)) best.add(candidate);
-      const candidates = best.sorted();
-      const rows: TextRow[] = [];
-      for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
-        for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate))
-          if (rows.length < limit) rows.push(row);
-      return rows;
-    },
-    Number.POSITIVE_INFINITY,
-  );
+  onState(index, async (searched) => {
+    const best = new Best<Candidate>(predicate === undefined ? limit : maxRead);
+    for await (const block of await openSearch(searched, asked)())
+      for (const match of block) for (const candidate of candidatesIn(match)) best.add(candidate);
+    const candidates = best.sorted();
+    const rows: TextRow[] = [];
+    for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
+      for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate))
+        if (rows.length < limit) rows.push(row);
+    return rows;
+  });
 
 /** Returns the statements of a resource that have matches of every term. */
-function candidatesIn(
-  hits: readonly Hit[],
-  score: (hits: readonly Pick<Hit, 'count' | 'words'>[]) => number,
-): readonly Candidate[] {
-  const counts = hits.map(({ places }) => {
+function candidatesIn({ iri: graph, hits, scoreOf }: Match): readonly Candidate[] {
+  const counts = hits.map((hit) => {
     const sums = new Map<string, number>();
-    for (const { place, count } of places) if (isStatement(place)) sums.set(place, (sums.get(place) ?? 0) + count);
+    for (const { place, count } of hit.places())
+      if (isStatement(place)) sums.set(place, (sums.get(place) ?? 0) + count);
     return sums;
   });
-  const [{ iri: graph, words }] = hits as [Hit];
   return [...counts[0]!.keys()]
     .filter((place) => counts.every((each) => each.has(place)))
     .map((place) => ({
       ...{ iri: `${graph} ${place}`, graph, place },
-      score: score(counts.map((each) => ({ count: each.get(place)!, words }))),
+      score: scoreOf(counts.map((each) => each.get(place)!)),
     }));
 }
 

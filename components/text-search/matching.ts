@@ -3,15 +3,18 @@ import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { LwsError } from '../../lib/errors.js';
-import { intersection, matches, union } from '../../lib/postings/merge.js';
+import { union as either, intersection, matches } from '../../lib/postings/merge.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
 import { type ReadStorage, readableOf } from '../../lib/postings/readable.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
+import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
 import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
+import { partsOfEntry } from '../../lib/storage/keys/records.js';
 import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
-import { countOf, type Posting, positionsOf, readFacts, readPosting, textSpace } from './entries.js';
+import { countOf, positionsOf, readPosting, textSpace } from './entries.js';
 import { isStatement } from './statements.js';
 import { isInRange, type Language, type Lookup, lookupsOf, type Term } from './terms.js';
 
@@ -27,34 +30,24 @@ export interface TextIndex {
 export interface Searched extends TextIndex {
   readonly scope: ReadScope;
   readonly snapshot: StoreSnapshot;
-  /** Resources of the owner of the scope (`collectOwned`). */
+  /** Resources of the owner of the scope. */
   readonly owned: string[];
-  /** Maximum texts of a resource that are remembered for each word. */
-  readonly maxPlaces: number;
+  /** Graphs that are being written or removed. Their postings are not visible. */
+  readonly hidden: Set<string>;
 }
 
 /** Runs work on one state when it is the caller's turn. @throws LwsError `too-busy` */
-export const onState = <T>(index: TextIndex, work: (searched: Searched) => Promise<T>, maxPlaces = 4): Promise<T> =>
+export const onState = <T>(index: TextIndex, work: (searched: Searched) => Promise<T>): Promise<T> =>
   inTurn(index.storage, index.access, async () => {
     // Decided when the turn has come, so that earlier revocations apply.
     const scope = await index.storage.authorizer.readScope(index.access);
     const snapshot = new StoreSnapshot(index.storage.store.level);
     try {
-      return await work({ ...index, scope, snapshot, owned: [], maxPlaces });
+      return await work({ ...index, scope, snapshot, owned: [], hidden: new Set() });
     } finally {
       await snapshot.close();
     }
   });
-
-/** Matches of a term in a resource. */
-interface Matches {
-  readonly iri: string;
-  /** Number of matches in statements, and in other texts. */
-  readonly inGraph: number;
-  readonly elsewhere: number;
-  /** Texts with matches, at most `Searched.maxPlaces` of each list. */
-  readonly places: readonly PlaceMatches[];
-}
 
 /** A text with matches, and their number. */
 export interface PlaceMatches {
@@ -67,9 +60,8 @@ export interface Hit {
   readonly iri: string;
   /** Number of words or phrases that match. */
   readonly count: number;
-  /** Number of words of the resource. */
-  readonly words: number;
-  readonly places: readonly PlaceMatches[];
+  /** Returns the texts with matches. */
+  places(): readonly PlaceMatches[];
 }
 
 /** Maximum readable resources that match one term, and readable words that a beginning may have. */
@@ -132,17 +124,18 @@ class OfToken implements SortedStream {
     text?.startsWith(this.prefix) ? text.slice(this.prefix.length) : undefined;
 }
 
-/** Collects the resources of the owner of the scope. */
-export async function collectOwned({ snapshot, scope, owned }: Searched): Promise<void> {
+/** Reads the resources of the owner of the scope, and the hidden graphs. */
+export async function prepare({ snapshot, scope, owned, hidden }: Searched): Promise<void> {
   if (typeof scope === 'object' && scope.owner !== undefined)
     for await (const block of intersection([snapshot.cursor(ownedSpace, scope.owner)]))
       for (const iri of block) owned.push(iri);
+  for await (const keys of snapshot.keys(hiddenRange)) for (const key of keys) hidden.add(partsOfEntry(key)[1]!);
 }
 
 /** Streams that restrict an intersection to readable resources, first, so that others are skipped. */
 export function scopeStreams({ scope, owned }: Pick<Searched, 'scope' | 'owned'>): readonly SortedStream[] {
   if (scope === 'nothing') return [new ListStream([])];
-  return typeof scope === 'object' ? [union([new RangeStream(scope.ranges), new ListStream(owned)])] : [];
+  return typeof scope === 'object' ? [either([new RangeStream(scope.ranges), new ListStream(owned)])] : [];
 }
 
 /** Yields the readable ones of some results. */
@@ -161,26 +154,25 @@ export async function* readable<T extends { readonly iri: string }>(
 
 /**
  * Opens the lists of a term in the turn in which the snapshot was taken.
- * @returns a function that finds the readable resources that match the term, in order. @throws LwsError `query-limit`
+ * @returns a function that finds the readable resources that match the term, in order. @throws LwsError `bad-request`
  */
 export function openTerm(searched: Searched, term: Term, language: Language): () => Promise<readonly Hit[]> {
   const open = (token: string): Grouped => new Grouped(searched.texts.stream(searched.snapshot, token));
-  const documents = new Grouped(searched.documents.stream(searched.snapshot));
+  if (term.kind === 'prefix') return async () => union(await expanded(searched, term.token, language));
   if (term.kind === 'phrase') {
     const words = term.tokens.map(open);
-    return async () => withFacts(documents, [await collected(searched, phrases(searched, words, language))]);
+    return () => collected(searched, phrases(searched, words, language));
   }
-  if (term.kind === 'prefix') return async () => withFacts(documents, await expanded(searched, term.token, language));
   const lists = lookupsOf(term.token, language).map((lookup) => [open(lookup.token), lookup] as const);
   return async () => {
-    const found: (readonly Matches[])[] = [];
+    const found: (readonly Hit[])[] = [];
     for (const [postings, lookup] of lists) found.push(await collected(searched, listed(searched, postings, lookup)));
-    return withFacts(documents, found);
+    return union(found);
   };
 }
 
-async function collected(searched: Searched, blocks: AsyncIterable<readonly Matches[]>): Promise<readonly Matches[]> {
-  const hits: Matches[] = [];
+async function collected(searched: Searched, blocks: AsyncIterable<readonly Hit[]>): Promise<readonly Hit[]> {
+  const hits: Hit[] = [];
   for await (const block of readable(searched, blocks)) {
     for (const hit of block) hits.push(hit);
     if (hits.length > maxHits) throw tooMany(`More than ${maxHits} resources match a word.`);
@@ -190,52 +182,69 @@ async function collected(searched: Searched, blocks: AsyncIterable<readonly Matc
 
 const tooMany = (detail: string): LwsError => new LwsError('bad-request', `${detail} Search for a longer one.`);
 
-/** Yields the matches in one list. */
-const listed = (
-  searched: Pick<Searched, 'scope' | 'owned' | 'maxPlaces'>,
-  postings: Grouped,
-  { accepts }: Pick<Lookup, 'accepts'>,
-): AsyncGenerator<readonly Matches[]> =>
-  matches([...scopeStreams(searched), postings], async (iri) =>
-    summed({ iri, tails: await postings.tails(), ...searched }, ({ language, written, stems }) => {
-      const count = accepts(language, false) ? countOf(written) : 0;
-      return count + (accepts(language, true) ? countOf(stems) : 0);
-    }),
-  );
+/** Number of matches in a posting. */
+type Count = (posting: string) => number;
 
-/** Counts the matches in a resource. Returns `undefined` if there are none. */
-function summed(
-  { iri, tails, maxPlaces }: { readonly iri: string; readonly tails: readonly string[] } & Pick<Searched, 'maxPlaces'>,
-  count: (posting: Posting) => number,
-): Matches | undefined {
-  let [inGraph, elsewhere] = [0, 0];
-  const places: PlaceMatches[] = [];
-  for (const tail of tails) {
-    const posting = readPosting(tail);
-    const found = count(posting);
-    if (found === 0) continue;
-    if (isStatement(posting.place)) inGraph += found;
-    else elsewhere += found;
-    if (places.length < maxPlaces) places.push({ place: posting.place, count: found });
-  }
-  return places.length === 0 ? undefined : { iri, inGraph, elsewhere, places };
+/** Yields the matches in one list. */
+function listed(
+  searched: Searched,
+  postings: Grouped,
+  lookup: Pick<Lookup, 'accepts'>,
+): AsyncGenerator<readonly Hit[]> {
+  const count = counterOf(lookup);
+  return matches([...scopeStreams(searched), postings], (iri) => {
+    const tails = postings.tails();
+    return tails instanceof Promise
+      ? tails.then((found) => hitOf(searched, iri, found, count))
+      : hitOf(searched, iri, tails, count);
+  });
 }
 
+/** Counts the accepted positions of a posting. The answer for a language is remembered: there are few. */
+function counterOf({ accepts }: Pick<Lookup, 'accepts'>): Count {
+  const known = new Map<string, readonly [boolean, boolean]>();
+  return (tail) => {
+    const { language, written, stems } = readPosting(tail);
+    let accepted = known.get(language);
+    if (!accepted) {
+      accepted = [accepts(language, false), accepts(language, true)];
+      known.set(language, accepted);
+    }
+    return (accepted[0] ? countOf(written) : 0) + (accepted[1] ? countOf(stems) : 0);
+  };
+}
+
+/** Returns the matches in a resource, or `undefined` if there are none that are visible. */
+function hitOf(
+  { hidden }: Pick<Searched, 'hidden'>,
+  iri: string,
+  tails: readonly string[],
+  count: Count,
+): Hit | undefined {
+  const isHidden = hidden.size > 0 && hidden.has(iri);
+  const visible = isHidden ? tails.filter((tail) => !isStatement(placeIn(tail))) : tails;
+  let sum = 0;
+  for (const tail of visible) sum += count(tail);
+  if (sum === 0) return undefined;
+  const places = (): PlaceMatches[] =>
+    visible.map((tail) => ({ place: placeIn(tail), count: count(tail) })).filter((each) => each.count > 0);
+  return { iri, count: sum, places };
+}
+
+const placeIn = (tail: string): string => tail.slice(0, tail.indexOf('\u0000'));
+
 /** Yields the matches of words that follow each other in one text. */
-const phrases = (
-  searched: Searched,
-  words: readonly Grouped[],
-  { lang }: Language,
-): AsyncGenerator<readonly Matches[]> =>
+const phrases = (searched: Searched, words: readonly Grouped[], { lang }: Language): AsyncGenerator<readonly Hit[]> =>
   matches([...scopeStreams(searched), ...words], async (iri) => {
     const [first, ...others] = await Promise.all(words.map((word) => word.tails()));
     const following = others.map(
-      (tails) => new Map(tails.map(readPosting).map(({ place, written }) => [place, written])),
+      (tails) => new Map(tails.map((tail) => [placeIn(tail), new Set(positionsOf(readPosting(tail).written))])),
     );
-    return summed({ iri, tails: first!, ...searched }, ({ place, language, written }) => {
+    return hitOf(searched, iri, first!, (tail) => {
+      const { place, language, written } = readPosting(tail);
       if (lang !== undefined && !isInRange(language, lang)) return 0;
-      const positions = following.map((texts) => new Set(positionsOf(texts.get(place) ?? '')));
-      return positionsOf(written).filter((at) => positions.every((each, index) => each.has(at + index + 1))).length;
+      const next = following.map((texts) => texts.get(place));
+      return positionsOf(written).filter((at) => next.every((each, index) => each?.has(at + index + 1))).length;
     });
   });
 
@@ -244,8 +253,8 @@ async function expanded(
   searched: Searched,
   beginning: string,
   { lang }: Language,
-): Promise<readonly (readonly Matches[])[]> {
-  const lists: (readonly Matches[])[] = [];
+): Promise<readonly (readonly Hit[])[]> {
+  const lists: (readonly Hit[])[] = [];
   const all = searched.snapshot.cursor(textSpace);
   const accepts: Lookup['accepts'] = (language, isStem) => !isStem && (lang === undefined || isInRange(language, lang));
   for (let text = await all.seek(beginning); text?.startsWith(beginning); ) {
@@ -259,25 +268,27 @@ async function expanded(
   return lists;
 }
 
-/** Adds up the matches of several lists, and adds the facts about each resource. Resources that are not visible are left out. */
-async function withFacts(documents: Grouped, lists: readonly (readonly Matches[])[]): Promise<readonly Hit[]> {
-  if (lists.length === 0) return [];
-  const streams = lists.map((list) => new ListStream(list.map(({ iri }) => iri)));
-  const next = lists.map(() => 0);
-  const hits: Hit[] = [];
-  const take = async (iri: string): Promise<Hit | undefined> => {
-    const { hasGraph, words } = readFacts((await documents.tails())[0]!);
-    let count = 0;
-    const places: PlaceMatches[] = [];
-    for (const [at, list] of lists.entries()) {
-      while (next[at]! < list.length && list[next[at]!]!.iri < iri) next[at]!++;
-      const found = list[next[at]!];
-      if (found?.iri !== iri) continue;
-      count += found.elsewhere + (hasGraph ? found.inGraph : 0);
-      for (const each of found.places) if (hasGraph || !isStatement(each.place)) places.push(each);
-    }
-    return count === 0 ? undefined : { iri, count, words, places };
-  };
-  for await (const block of matches([union(streams), documents], take)) for (const hit of block) hits.push(hit);
-  return hits;
+/** Merges lists of hits pair by pair, and adds up those of the same resource. */
+async function union(lists: readonly (readonly Hit[])[]): Promise<readonly Hit[]> {
+  const filled = lists.filter(({ length }) => length > 0);
+  if (filled.length <= 1) return filled[0] ?? [];
+  const middle = filled.length >> 1;
+  const [left, right] = [await union(filled.slice(0, middle)), await union(filled.slice(middle))];
+  const merged: Hit[] = [];
+  for (let i = 0, j = 0; i < left.length || j < right.length; ) {
+    const [a, b] = [left[i], right[j]];
+    if (!b || (a && a.iri < b.iri)) [merged[merged.length], i] = [a!, i + 1];
+    else if (!a || b.iri < a.iri) [merged[merged.length], j] = [b, j + 1];
+    else [merged[merged.length], i, j] = [sumOf(a, b), i + 1, j + 1];
+    if (merged.length % hitsAtATime === 0) await yieldToEventLoop();
+  }
+  return merged;
 }
+
+const hitsAtATime = 20_000;
+
+const sumOf = (a: Hit, b: Hit): Hit => ({
+  iri: a.iri,
+  count: a.count + b.count,
+  places: () => [...a.places(), ...b.places()],
+});

@@ -8,11 +8,11 @@ import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cur
 import { relationSpace } from '../../lib/storage/level/owned-entries.js';
 import { readFacts } from './entries.js';
 import {
-  collectOwned,
   Grouped,
   type Hit,
   onState,
   openTerm,
+  prepare,
   readable,
   type Searched,
   scopeStreams,
@@ -52,74 +52,94 @@ interface Ranking {
   readonly total: number;
 }
 
-/** Readable resources that match all terms, in blocks: their hits of each term. */
-interface Evaluated {
-  readonly blocks: AsyncIterable<readonly (readonly Hit[])[]>;
-  readonly score: (hits: readonly Pick<Hit, 'count' | 'words'>[]) => number;
+/** Readable resource that matches all terms: its hits of each term, and its score. */
+export interface Match {
+  readonly iri: string;
+  readonly hits: readonly Hit[];
+  readonly score: number;
+  /** Returns the score of a part of it with these counts of each term. */
+  scoreOf(counts: readonly number[]): number;
 }
 
 /** Opens the lists of a search in the turn in which the snapshot was taken. */
 export function openSearch(
   searched: Searched,
   { terms, type, within, ...language }: TextSearch,
-): () => Promise<Evaluated> {
+): () => Promise<AsyncIterable<readonly Match[]>> {
   const statistics = openStatistics(searched);
+  const documents = new Grouped(searched.documents.stream(searched.snapshot));
   const opened = terms.map((term) => openTerm(searched, term, language));
   return async () => {
-    await collectOwned(searched);
+    await prepare(searched);
     const lists: (readonly Hit[])[] = [];
     for (const find of opened) lists.push(await find());
     const filters: readonly SortedStream[] = [
       ...(within === undefined ? [] : [new RangeStream([within.endsWith('/') ? subtree(within) : only(within)])]),
       ...(type === undefined ? [] : [searched.snapshot.cursor(relationSpace, 'type', type)]),
     ];
-    return { blocks: inAll(lists, filters), score: scorer(lists, await statistics()) };
+    return inAll(lists, { documents, filters, score: scorer(lists, await statistics()) });
   };
 }
 
-async function ranked({ blocks, score }: Evaluated, { from, count }: Wanted): Promise<Ranking> {
-  const best = new Best<Found>(from + count);
+async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: Wanted): Promise<Ranking> {
+  const best = new Best<Match>(from + count);
   let total = 0;
   for await (const block of blocks) {
     total += block.length;
-    for (const hits of block) best.add({ iri: hits[0]!.iri, score: score(hits), place: commonPlace(hits) });
+    for (const match of block) best.add(match);
   }
-  return { items: best.sorted().slice(from), total };
+  const items = best.sorted().slice(from);
+  return { items: items.map(({ iri, score, hits }) => ({ iri, score, place: commonPlace(hits) })), total };
 }
 
-/** Yields the hits of each resource that every list and filter has. */
-function inAll(lists: readonly (readonly Hit[])[], filters: readonly SortedStream[]): AsyncGenerator<readonly Hit[][]> {
+interface Joined {
+  readonly documents: Grouped;
+  readonly filters: readonly SortedStream[];
+  readonly score: Score;
+}
+
+/** Yields the resources that every list and filter has. */
+function inAll(
+  lists: readonly (readonly Hit[])[],
+  { documents, filters, score }: Joined,
+): AsyncGenerator<readonly Match[]> {
   const next = lists.map(() => 0);
   const streams = lists.map((list) => new ListStream(list.map(({ iri }) => iri)));
-  return matches([...streams, ...filters], (iri) =>
-    lists.map((list, at) => {
+  const matchOf = (iri: string, tails: readonly string[]): Match => {
+    const { words } = readFacts(tails[0]!);
+    const hits = lists.map((list, at) => {
       while (list[next[at]!]!.iri < iri) next[at]!++;
       return list[next[at]!]!;
-    }),
-  );
+    });
+    const scoreOf = (counts: readonly number[]): number => score(counts, words);
+    return { iri, hits, score: scoreOf(hits.map(({ count }) => count)), scoreOf };
+  };
+  return matches([...streams, ...filters, documents], (iri) => {
+    const tails = documents.tails();
+    return tails instanceof Promise ? tails.then((found) => matchOf(iri, found)) : matchOf(iri, tails);
+  });
 }
 
 /** Parameters of BM25. */
 const [saturation, lengthWeight] = [1.2, 0.75];
 
-/** Returns the score of the hits of a resource: BM25, with the numbers of the resources that the caller can read. */
-function scorer(lists: readonly (readonly Hit[])[], { resources, words }: Statistics): Evaluated['score'] {
-  const average = words / Math.max(1, resources);
-  const weights = lists.map(({ length }) => Math.log(1 + (resources - length + 0.5) / (length + 0.5)));
-  return (hits) => {
-    let score = 0;
-    for (const [at, { count, words: length }] of hits.entries()) {
-      const norm = 1 - lengthWeight + lengthWeight * (length / average);
-      score += weights[at]! * ((count * (saturation + 1)) / (count + saturation * norm));
-    }
-    return score;
+/** BM25 of a text with a number of matches of each term, in a resource with a number of words. */
+type Score = (counts: readonly number[], words: number) => number;
+
+/** Returns the score by the numbers of the resources that the caller can read. */
+function scorer(lists: readonly (readonly Hit[])[], statistics: Statistics): Score {
+  const average = statistics.words / Math.max(1, statistics.resources);
+  const weights = lists.map(({ length }) => Math.log(1 + (statistics.resources - length + 0.5) / (length + 0.5)));
+  return (counts, words) => {
+    const norm = saturation * (1 - lengthWeight + lengthWeight * (words / average));
+    return counts.reduce((sum, count, at) => sum + (weights[at]! * count * (saturation + 1)) / (count + norm), 0);
   };
 }
 
 /** Returns the place with matches of the most terms. */
 function commonPlace(hits: readonly Hit[]): string {
   const counts = new Map<string, number>();
-  for (const place of hits.flatMap(({ places }) => [...new Set(places.map((each) => each.place))]))
+  for (const place of hits.flatMap((hit) => [...new Set(hit.places().map((each) => each.place))]))
     counts.set(place, (counts.get(place) ?? 0) + 1);
   let [best, most] = ['', 0];
   for (const [place, count] of counts) if (count > most) [best, most] = [place, count];

@@ -10,7 +10,7 @@ import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
 import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
 import { partsOfEntry } from '../../lib/storage/keys/records.js';
-import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
+import { ListStream, type SortedStream, type SteppedStream } from '../../lib/storage/level/entry-cursor.js';
 import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
@@ -69,11 +69,13 @@ const [maxHits, maxExpansions] = [1_000_000, 1_000];
 
 /** Groups postings by their first part, the resource. */
 export class Grouped implements SortedStream {
+  /** The first posting that is not read yet. */
   private text: string | undefined;
 
-  constructor(private readonly stream: SortedStream) {}
+  constructor(private readonly stream: SteppedStream) {}
 
   seek(target: string): string | undefined | Promise<string | undefined> {
+    if (this.text !== undefined && this.text >= target) return this.at(this.text, target);
     const found = this.stream.seek(target);
     return found instanceof Promise ? found.then((text) => this.at(text, target)) : this.at(found, target);
   }
@@ -94,34 +96,43 @@ export class Grouped implements SortedStream {
   }
 
   private collect(prefix: string, from: string | undefined, tails: string[]): string[] | Promise<string[]> {
-    for (let text = from; text?.startsWith(prefix); ) {
+    let text = from;
+    while (text?.startsWith(prefix)) {
       tails.push(text.slice(prefix.length));
-      const next = this.stream.seek(`${text}\u0000`);
+      const next = this.stream.next();
       if (next instanceof Promise) return next.then((found) => this.collect(prefix, found, tails));
       text = next;
     }
+    this.text = text;
     return tails;
   }
 }
 
 /** Postings of one token, from a cursor over all tokens. */
-class OfToken implements SortedStream {
+class OfToken implements SteppedStream {
   private readonly prefix: string;
 
   constructor(
-    private readonly all: SortedStream,
+    private readonly all: SteppedStream,
     token: string,
   ) {
     this.prefix = `${token}\u0000`;
   }
 
   seek(target: string): string | undefined | Promise<string | undefined> {
-    const found = this.all.seek(this.prefix + target);
-    return found instanceof Promise ? found.then((text) => this.rest(text)) : this.rest(found);
+    return this.rest(this.all.seek(this.prefix + target));
   }
 
-  private readonly rest = (text: string | undefined): string | undefined =>
-    text?.startsWith(this.prefix) ? text.slice(this.prefix.length) : undefined;
+  next(): string | undefined | Promise<string | undefined> {
+    return this.rest(this.all.next());
+  }
+
+  private rest(
+    found: string | undefined | Promise<string | undefined>,
+  ): string | undefined | Promise<string | undefined> {
+    if (found instanceof Promise) return found.then((text) => this.rest(text));
+    return found?.startsWith(this.prefix) ? found.slice(this.prefix.length) : undefined;
+  }
 }
 
 /** Reads the resources of the owner of the scope, and the hidden graphs. */

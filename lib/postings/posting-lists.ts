@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { lruCache } from '../caches.js';
 import type { StoreSnapshot } from '../storage/graphs/snapshot.js';
 import { entryKey, entryRange, rangeOf } from '../storage/keys/records.js';
-import { ListStream, type SortedStream } from '../storage/level/entry-cursor.js';
+import { ListStream, type SteppedStream } from '../storage/level/entry-cursor.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { intersection, union } from './merge.js';
@@ -76,7 +76,7 @@ export class PostingLists {
    * Returns a stream of the postings of a list, in the state of a snapshot taken in the same turn. Cached lists are used only
    * without pending commits that change them, because the snapshot may or may not include those.
    */
-  stream(snapshot: StoreSnapshot, ...posting: Posting): SortedStream {
+  stream(snapshot: StoreSnapshot, ...posting: Posting): SteppedStream {
     const list = this.known(posting);
     if (list) return new ListStream(list.iris);
     // Fills the cache for the next request.

@@ -1,9 +1,11 @@
 /** Text search over HTTP (rules 13.8, 13.9, 13.10, 13.11, 13.12). */
 import { expect } from 'chai';
+import { textIndex } from '../../components/text-search/indexer.js';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
 import type { Answer } from '../support/http.js';
 import { credential, ed25519Identity, p256Identity } from '../support/identity.js';
+import { imported } from '../support/imports.js';
 import { putLinks } from '../support/linkset.js';
 import { mediaType } from '../support/rdf.js';
 import { lwsContext, lwsJson } from '../support/search.js';
@@ -368,6 +370,32 @@ describeStorage(
         many,
       ])
         expectProblem(await labelsAt(query), 400);
+    });
+  },
+  { settings: on, isOncePlaced: true },
+);
+
+describeStorage(
+  'Text search of imported resources',
+  (s) => {
+    it('finds literals of imported graphs, whatever their subject, and texts (rule 13.8)', async () => {
+      const line = (path: string, subject: string, text: string): string =>
+        `<${subject}> <urn:p> "${text}" <${s.scratch}${path}> .`;
+      const dump = [
+        line('one', `${s.scratch}one`, 'imported pangolin'),
+        line('two', 'https://elsewhere.example/x', 'another pangolin'),
+        ...Array.from({ length: 50 }, (_, i) => line(`many${i}`, `urn:${i}`, `aardvark ${i}`)),
+      ];
+      expect(await imported(s, dump.join('\n'))).to.include({ status: 'done', created: 52 });
+      expect(await ids(s, { q: 'pangolin' })).to.have.members([`${s.scratch}one`, `${s.scratch}two`]);
+      const replaced = line('two', 'urn:y', 'replaced tapir');
+      expect(await imported(s, replaced, { query: { 'on-conflict': 'replace' } })).to.include({ replaced: 1 });
+      expect(await ids(s, { q: 'tapir' })).to.deep.equal([`${s.scratch}two`]);
+      expect(await ids(s, { q: 'pangolin' })).to.deep.equal([`${s.scratch}one`]);
+      expect((await page(s, { q: 'aardvark' })).totalItems).to.equal(50);
+      const faults: string[] = [];
+      for await (const fault of textIndex.faultsOf(s.server!.server.store)) faults.push(fault);
+      expect(faults).to.deep.equal([]);
     });
   },
   { settings: on, isOncePlaced: true },

@@ -174,9 +174,16 @@ export class Store extends StoreListeners {
     noteIndexes(folder, options.onTrouble);
     await store.coordination.freshen();
     await store.settled.begin((await lastEnd(level)) !== 'whole');
-    await store.hidden.open();
     await noteOpened(level);
     return store;
+  }
+
+  /**
+   * Removes graphs in the background that a process that ended was writing or removing. Called after the listeners of
+   * transactions were added, because indexes remove their entries with the quads.
+   */
+  sweep(): Promise<void> {
+    return this.hidden.open();
   }
 
   /** Bytes counted against the quota, including commits in progress. */

@@ -78,28 +78,38 @@ export const labelsWith = (
   beginning: string,
   lang: string | undefined,
 ): Promise<readonly ({ readonly id: string } & FoundLabel)[]> =>
-  onState(index, async (searched) => {
-    const folded = foldedLabel(beginning);
-    const start = cut(folded, longestBeginning);
-    const decided = new Map<string, boolean>();
-    const isReadable = async (iri: string): Promise<boolean> => {
-      const known = decided.get(iri);
-      if (known !== undefined) return known;
-      const allowed = await readableOf(searched.storage, searched.access, [iri]);
-      const [isVisible] = allowed.length === 0 ? [] : await visible(searched, [{ iri }]);
-      decided.set(iri, isVisible !== undefined);
-      return isVisible !== undefined;
-    };
-    const results = new Map<string, { readonly id: string } & FoundLabel>();
-    if (searched.scope === 'nothing') return [];
-    const all = searched.snapshot.cursor(beginningSpace);
-    for (let text = await all.seek(start); text?.startsWith(start); text = await all.seek(`${text}\u0000`)) {
-      const [, id, graph, , value] = text.split('\u0000') as [string, string, string, string, string];
-      const label = JSON.parse(value) as Label;
-      if (!foldedLabel(label[2]).startsWith(folded) || (lang !== undefined && !isInRange(label[1], lang))) continue;
-      const name = `${id} ${label[1]} ${label[2]}`;
-      if (!results.has(name) && (await isReadable(graph))) results.set(name, { id, ...found(label) });
-      if (results.size >= maxBeginnings) break;
-    }
-    return [...results.values()];
-  });
+  onState(index, (searched) => labelsFrom(searched, foldedLabel(beginning), lang), { isStepped: true });
+
+async function labelsFrom(searched: Searched, folded: string, lang: string | undefined) {
+  await prepare(searched);
+  const isReadable = readableGraphs(searched);
+  const results = new Map<string, { readonly id: string } & FoundLabel>();
+  const start = cut(folded, longestBeginning);
+  const all = searched.snapshot.cursor(beginningSpace);
+  for (let text = await all.seek(start); text?.startsWith(start); text = await all.next()) {
+    const [, id, graph, , value] = text.split('\u0000') as [string, string, string, string, string];
+    const label = JSON.parse(value) as Label;
+    if (!foldedLabel(label[2]).startsWith(folded) || (lang !== undefined && !isInRange(label[1], lang))) continue;
+    const name = `${id} ${label[1]} ${label[2]}`;
+    if (!results.has(name) && (await isReadable(graph))) results.set(name, { id, ...found(label) });
+    if (results.size >= maxBeginnings) break;
+  }
+  return [...results.values()];
+}
+
+/** Returns a test for graphs that are visible and that the caller can read, which remembers its answers. */
+function readableGraphs(searched: Searched): (iri: string) => Promise<boolean> {
+  const { storage, access, scope } = searched;
+  const owned = new Set(searched.owned);
+  const known = new Map<string, boolean>();
+  const isIn = (iri: string): boolean | Promise<boolean> => {
+    if (scope === 'decide') return readableOf(storage, access, [iri]).then(({ length }) => length > 0);
+    if (typeof scope === 'string') return scope === 'everything';
+    return owned.has(iri) || scope.ranges.some(({ from, to }) => iri >= from && iri < to);
+  };
+  return async (iri) => {
+    const answer = known.get(iri) ?? ((await isIn(iri)) && (await visible(searched, [{ iri }])).length > 0);
+    known.set(iri, answer);
+    return answer;
+  };
+}

@@ -2,7 +2,7 @@
 import { LwsError } from '../../lib/errors.js';
 import type { TextAnswer, TextCall, TextRow } from '../../lib/query/parse/text-patterns.js';
 import { onState, type Searched, type TextIndex } from './matching.js';
-import { Best, type Match, openSearch, type TextSearch } from './search.js';
+import { Best, type Match, openSearch, steppedFor, type TextSearch } from './search.js';
 import { statementsAt } from './snippets.js';
 import { isStatement, type TextStatement } from './statements.js';
 import { parseTerms } from './terms.js';
@@ -29,17 +29,21 @@ export const literalsOf = (
   index: TextIndex,
   { predicate, limit, ...asked }: LiteralSearch,
 ): Promise<readonly TextRow[]> =>
-  onState(index, async (searched) => {
-    const best = new Best<Candidate>(predicate === undefined ? limit : maxRead);
-    for await (const block of await openSearch(searched, asked)())
-      for (const match of block) for (const candidate of candidatesIn(match)) best.add(candidate);
-    const candidates = best.sorted();
-    const rows: TextRow[] = [];
-    for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
-      for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate))
-        if (rows.length < limit) rows.push(row);
-    return rows;
-  });
+  onState(
+    index,
+    async (searched) => {
+      const best = new Best<Candidate>(predicate === undefined ? limit : maxRead);
+      for await (const block of await openSearch(searched, asked)())
+        for (const match of block) for (const candidate of candidatesIn(match)) best.add(candidate);
+      const candidates = best.sorted();
+      const rows: TextRow[] = [];
+      for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
+        for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate))
+          if (rows.length < limit) rows.push(row);
+      return rows;
+    },
+    steppedFor(asked),
+  );
 
 /** Returns the statements of a resource that have matches of every term. */
 function candidatesIn({ iri: graph, hits, scoreOf }: Match): readonly Candidate[] {

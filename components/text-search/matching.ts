@@ -1,4 +1,5 @@
 /** Readable resources that match one term of a search, with the number of matches in each. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -37,10 +38,17 @@ export interface Searched extends TextIndex {
 }
 
 /** Runs work on one state when it is the caller's turn. @throws LwsError `too-busy` */
-export const onState = <T>(index: TextIndex, work: (searched: Searched) => Promise<T>): Promise<T> =>
-  inTurn(index.storage, index.access, async () => {
+export const onState = async <T>(
+  index: TextIndex,
+  work: (searched: Searched) => Promise<T>,
+  options: { readonly isStepped?: boolean } = {},
+): Promise<T> => {
+  const began = performance.now();
+  let isStepped = options.isStepped ?? false;
+  const result = await inTurn(index.storage, index.access, async () => {
     // Decided when the turn has come, so that earlier revocations apply.
     const scope = await index.storage.authorizer.readScope(index.access);
+    isStepped &&= scope !== 'everything';
     const snapshot = new StoreSnapshot(index.storage.store.level);
     try {
       return await work({ ...index, scope, snapshot, owned: [], hidden: new Set() });
@@ -48,6 +56,15 @@ export const onState = <T>(index: TextIndex, work: (searched: Searched) => Promi
       await snapshot.close();
     }
   });
+  if (isStepped) await sleep(stepMs - ((performance.now() - began) % stepMs));
+  return result;
+};
+
+/**
+ * Words and labels with a beginning are read one by one, also those that the caller cannot read. Their number must not show in the
+ * time of an answer, which takes a multiple of this many milliseconds.
+ */
+const stepMs = 50;
 
 /** A text with matches, and their number. */
 export interface PlaceMatches {

@@ -42,10 +42,17 @@ export const search = <T>(
   { from, count, ...asked }: TextSearch & Wanted,
   read: (found: Ranking, snapshot: StoreSnapshot) => Promise<T>,
 ): Promise<T> =>
-  onState(index, async (searched) => {
-    const evaluate = openSearch(searched, asked);
-    return read(await ranked(await evaluate(), { from, count }), searched.snapshot);
-  });
+  onState(
+    index,
+    async (searched) => {
+      const evaluate = openSearch(searched, asked);
+      return read(await ranked(await evaluate(), { from, count }), searched.snapshot);
+    },
+    steppedFor(asked),
+  );
+
+/** Time of answers to a search, see `onState`. */
+export const steppedFor = ({ terms }: TextSearch) => ({ isStepped: terms.some(({ kind }) => kind === 'prefix') });
 
 interface Ranking {
   readonly items: readonly Found[];

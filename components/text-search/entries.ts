@@ -13,6 +13,8 @@ import { tokensOf } from './tokens.js';
 export const textSpace = 'text';
 /** Key layout: `text-of`, resource, `DocumentFacts`. Postings of other resources are those of graphs that are not visible. */
 export const documentSpace = 'text-of';
+export const textPostings = { space: textSpace, parts: 1, of: 'postings' } as const;
+export const documentPostings = { space: documentSpace, parts: 0 } as const;
 /** Key layout: `text-words`, resource. The value: words of its graph, its other words, and its `DocumentFacts`, for the next change. */
 export const wordsSpace = 'text-words';
 /** Key layout: `text-at`, resource, place. The value is the subject of the statement. */
@@ -88,16 +90,16 @@ export interface Posting {
   readonly stems: string;
 }
 
-/** Reads the rest of a posting after its resource. */
-export function readPosting(tail: string): Posting {
-  const cut = tail.indexOf('\u0000');
-  const colon = tail.indexOf(':', cut);
-  const tilde = tail.indexOf('~', cut);
+/** Reads a posting after its resource. @param from index of its place in a longer text */
+export function readPosting(text: string, from = 0): Posting {
+  const cut = text.indexOf('\u0000', from);
+  const colon = text.indexOf(':', cut);
+  const tilde = text.indexOf('~', cut);
   return {
-    place: tail.slice(0, cut),
-    language: colon < 0 ? '' : tail.slice(cut + 1, colon),
-    written: tail.slice((colon < 0 ? cut : colon) + 1, tilde < 0 ? tail.length : tilde),
-    stems: tilde < 0 ? '' : tail.slice(tilde + 1),
+    place: text.slice(from, cut),
+    language: colon < 0 ? '' : text.slice(cut + 1, colon),
+    written: text.slice((colon < 0 ? cut : colon) + 1, tilde < 0 ? text.length : tilde),
+    stems: tilde < 0 ? '' : text.slice(tilde + 1),
   };
 }
 

@@ -2,7 +2,7 @@
 import { defineComponent } from '../../lib/component/contract.js';
 import { PostingLists } from '../../lib/postings/posting-lists.js';
 import { flag, integer, setting } from '../../lib/settings.js';
-import { documentSpace, textSpace } from './entries.js';
+import { documentPostings, textPostings } from './entries.js';
 import { indexTexts, textIndex } from './indexer.js';
 import { answerTexts } from './literals.js';
 import { labelsEndpoint, searchEndpoint, textRoutes } from './routes.js';
@@ -26,7 +26,7 @@ const settings = {
   cacheBytes: setting(
     'lws.text-search.cache-bytes',
     integer(0),
-    32 << 20,
+    64 << 20,
     'Size of the text index cache for repeated words, in bytes.',
   ),
 };
@@ -41,8 +41,9 @@ export default defineComponent({
     if (!textIndex.isComplete(store)) await textIndex.rebuild(store, platform.progress('Rebuilding the text index'));
     store.readsLiterals = true;
     store.onTransaction((tx) => indexTexts(store, tx));
-    const documents = new PostingLists(store, { space: documentSpace, parts: 0 }, cacheBytes / 4);
-    const texts = new PostingLists(store, { space: textSpace, parts: 1 }, (cacheBytes / 4) * 3);
+    // The other half is for the hits in lists of words.
+    const documents = new PostingLists(store, documentPostings, cacheBytes / 4);
+    const texts = new PostingLists(store, textPostings, cacheBytes / 4);
     return {
       routes: textRoutes({ platform, documents, texts, pageSize }),
       searchTexts: (access, call) => answerTexts({ storage: platform, access, texts, documents }, call),

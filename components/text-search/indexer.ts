@@ -54,8 +54,8 @@ class Staged {
 
   constructor(private readonly tx: Transaction) {}
 
-  private readonly add: Put = (key, value) => this.tx.putEntry(key, value);
-  private readonly remove: Put = (key) => this.tx.deleteEntry(key);
+  private readonly add: Put = (key, value) => void this.tx.postings.set(key, value);
+  private readonly remove: Put = (key) => void this.tx.postings.set(key, null);
 
   /** @throws LwsError `too-large` if a transaction changes too much text, unless `isBounded` */
   async changed(iri: string, keys: readonly string[], isAdded: boolean, isBounded = false): Promise<void> {
@@ -63,7 +63,7 @@ class Staged {
       const words = putStatement(iri, key, isAdded ? this.add : this.remove);
       this.graphWords += isAdded ? words : -words;
       if (++this.statements % statementsAtATime !== 0) continue;
-      if (!isBounded) assertFew(this.tx.entries.size);
+      if (!isBounded) assertFew(this.tx.postings.size);
       await yieldToEventLoop();
     }
   }

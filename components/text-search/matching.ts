@@ -6,10 +6,10 @@ import type { Access } from '../../lib/authorization/principal.js';
 import { LwsError } from '../../lib/errors.js';
 import { union as either, intersection, matches } from '../../lib/postings/merge.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
-import { type ReadStorage, readableOf } from '../../lib/postings/readable.js';
+import { type ReadStorage, rangesOf, readableOf } from '../../lib/postings/readable.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
-import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, RangeStream } from '../../lib/storage/keys/iri-ranges.js';
 import { partsOfEntry } from '../../lib/storage/keys/records.js';
 import { ListStream, type SortedStream, type SteppedStream } from '../../lib/storage/level/entry-cursor.js';
 import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
@@ -191,12 +191,83 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
     const words = term.tokens.map(open);
     return () => collected(searched, phrases(searched, words, language));
   }
-  const lists = lookupsOf(term.token, language).map((lookup) => [open(lookup.token), lookup] as const);
+  const ranges = rangesOf(searched.scope);
+  const lists = lookupsOf(term.token, language).map((lookup) => {
+    const list = ranges && searched.texts.cached(lookup.token);
+    return [list ?? open(lookup.token), lookup] as const;
+  });
   return async () => {
     const found: (readonly Hit[])[] = [];
-    for (const [postings, lookup] of lists) found.push(await collected(searched, listed(searched, postings, lookup)));
+    for (const [list, lookup] of lists) {
+      // A cached list is of the committed state, in which a hidden graph may have postings.
+      const isCached = !(list instanceof Grouped) && searched.hidden.size === 0;
+      const postings = list instanceof Grouped ? list : new Grouped(new ListStream(list));
+      found.push(
+        isCached
+          ? within(await hitsIn(list, lookup, `${term.token} ${language.lang ?? ''}`), ranges!)
+          : await collected(searched, listed(searched, postings, lookup)),
+      );
+    }
     return union(found);
   };
+}
+
+/** Hits in cached lists of all callers, by word and language. They take about twice the memory of their list. */
+const known = new WeakMap<readonly string[], Map<string, readonly Hit[]>>();
+
+async function hitsIn(list: readonly string[], lookup: Lookup, key: string): Promise<readonly Hit[]> {
+  const ofList = known.get(list) ?? new Map<string, readonly Hit[]>();
+  known.set(list, ofList);
+  const found = ofList.get(key);
+  if (found) return found;
+  const hits: Hit[] = [];
+  const count = counterOf(lookup);
+  for (let at = 0, from = 0; at < list.length; from = at) {
+    const iri = list[at]!.slice(0, list[at]!.indexOf('\u0000'));
+    let sum = 0;
+    for (; list[at]?.startsWith(iri) && list[at]![iri.length] === '\u0000'; at++)
+      sum += count(list[at]!, iri.length + 1);
+    if (sum > 0) hits.push(new ListHit(iri, sum, { list, from, to: at, count }));
+    if (hits.length % hitsAtATime === 0) await yieldToEventLoop();
+  }
+  // A word has few languages and forms that others search for.
+  if (ofList.size >= maxKnown) ofList.clear();
+  ofList.set(key, hits);
+  return hits;
+}
+
+const maxKnown = 4;
+
+/** Returns the hits in ranges of IRIs. @throws LwsError `bad-request` */
+function within(hits: readonly Hit[], ranges: readonly IriRange[]): readonly Hit[] {
+  if (ranges.length === 1 && ranges[0]!.from === '') return hits;
+  const stream = new ListStream(hits.map(({ iri }) => iri));
+  return ranges.flatMap(({ from, to }) => hits.slice(stream.indexOf(from), stream.indexOf(to)));
+}
+
+interface Source {
+  readonly list: readonly string[];
+  readonly from: number;
+  readonly to: number;
+  readonly count: Count;
+}
+
+/** A hit that reads its texts from its list when they are needed. */
+class ListHit implements Hit {
+  constructor(
+    readonly iri: string,
+    readonly count: number,
+    private readonly source: Source,
+  ) {}
+
+  places(): readonly PlaceMatches[] {
+    const { list, from, to, count } = this.source;
+    const start = this.iri.length + 1;
+    return list
+      .slice(from, to)
+      .map((text) => ({ place: readPosting(text, start).place, count: count(text, start) }))
+      .filter((each) => each.count > 0);
+  }
 }
 
 async function collected(searched: Searched, blocks: AsyncIterable<readonly Hit[]>): Promise<readonly Hit[]> {
@@ -210,8 +281,8 @@ async function collected(searched: Searched, blocks: AsyncIterable<readonly Hit[
 
 const tooMany = (detail: string): LwsError => new LwsError('bad-request', `${detail} Search for a longer one.`);
 
-/** Number of matches in a posting. */
-type Count = (posting: string) => number;
+/** Returns the number of matches in a posting, which begins at an index of a text. */
+type Count = (text: string, from: number) => number;
 
 /** Yields the matches in one list. */
 function listed(
@@ -230,13 +301,13 @@ function listed(
 
 /** Counts the accepted positions of a posting. The answer for a language is remembered: there are few. */
 function counterOf({ accepts }: Pick<Lookup, 'accepts'>): Count {
-  const known = new Map<string, readonly [boolean, boolean]>();
-  return (tail) => {
-    const { language, written, stems } = readPosting(tail);
-    let accepted = known.get(language);
+  const answers = new Map<string, readonly [boolean, boolean]>();
+  return (text, from) => {
+    const { language, written, stems } = readPosting(text, from);
+    let accepted = answers.get(language);
     if (!accepted) {
       accepted = [accepts(language, false), accepts(language, true)];
-      known.set(language, accepted);
+      answers.set(language, accepted);
     }
     return (accepted[0] ? countOf(written) : 0) + (accepted[1] ? countOf(stems) : 0);
   };
@@ -252,10 +323,10 @@ function hitOf(
   const isHidden = hidden.size > 0 && hidden.has(iri);
   const visible = isHidden ? tails.filter((tail) => !isStatement(placeIn(tail))) : tails;
   let sum = 0;
-  for (const tail of visible) sum += count(tail);
+  for (const tail of visible) sum += count(tail, 0);
   if (sum === 0) return undefined;
   const places = (): PlaceMatches[] =>
-    visible.map((tail) => ({ place: placeIn(tail), count: count(tail) })).filter((each) => each.count > 0);
+    visible.map((tail) => ({ place: placeIn(tail), count: count(tail, 0) })).filter((each) => each.count > 0);
   return { iri, count: sum, places };
 }
 

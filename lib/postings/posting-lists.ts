@@ -38,6 +38,8 @@ type Posting = readonly string[];
 export interface PostingSpace {
   readonly space: string;
   readonly parts: number;
+  /** Where transactions stage them. Default: entries. */
+  readonly of?: 'entries' | 'postings';
 }
 
 /** Merging lists with more IRIs takes milliseconds. */
@@ -163,9 +165,10 @@ export class PostingLists {
     return false;
   }
 
-  private prefixesOf({ entries }: Transaction): ReadonlySet<string> {
+  private prefixesOf(transaction: Transaction): ReadonlySet<string> {
     const prefixes = new Set<string>();
-    for (const key of entries.keys()) if (key.startsWith(this.keyPrefix)) prefixes.add(key.slice(0, this.cutOf(key)));
+    for (const key of transaction[this.keys.of ?? 'entries'].keys())
+      if (key.startsWith(this.keyPrefix)) prefixes.add(key.slice(0, this.cutOf(key)));
     return prefixes;
   }
 
@@ -202,9 +205,8 @@ export class PostingLists {
 
   private apply(transaction: Transaction): void {
     this.pending.delete(transaction);
-    const { entries } = transaction;
     if (this.lists.size === 0 && this.reading.size === 0) return;
-    for (const [key, value] of entries) {
+    for (const [key, value] of transaction[this.keys.of ?? 'entries']) {
       if (!key.startsWith(this.keyPrefix)) continue;
       const cut = this.cutOf(key);
       const [prefix, iri] = [key.slice(0, cut), key.slice(cut)];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
-import { documentSpace, textSpace } from '../../components/text-search/entries.js';
+import { documentPostings, textPostings } from '../../components/text-search/entries.js';
 import { indexTexts, textIndex } from '../../components/text-search/indexer.js';
 import type { TextIndex } from '../../components/text-search/matching.js';
 import { search } from '../../components/text-search/search.js';
@@ -124,8 +124,8 @@ describe('Text search against a scan', function () {
             store.onTransaction((tx) => indexTexts(store, tx));
             const index = {
               storage: platform,
-              texts: new PostingLists(store, { space: textSpace, parts: 1 }, 1 << 20),
-              documents: new PostingLists(store, { space: documentSpace, parts: 0 }, 1 << 20),
+              texts: new PostingLists(store, textPostings, 1 << 20),
+              documents: new PostingLists(store, documentPostings, 1 << 20),
             };
             const graphs = [...like.resources].filter(([, { kind }]) => kind === 'rdf').map(([iri]) => iri);
             for (const change of changes) {
